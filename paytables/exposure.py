@@ -49,7 +49,7 @@ class _Reach:
         """Cached reachable sums of each spot: element n is for its n smallest bets."""
 
     @cached_property
-    def _following(self) -> dict[str, list[Spot]]:
+    def _spots_by_required_spot(self) -> dict[str, list[Spot]]:
         """Return, for each betting spot, the spots whose bets require a bet on it.
 
         Spots that require each other in a circle are left out.
@@ -104,7 +104,7 @@ class _Reach:
         """
         staked = (1 + spot.reserve) * credits_
         sums: Sums = 1 << floor(staked) | 1 << floor(staked + spot.optional * credits_)
-        for follower in self._following[spot.id]:
+        for follower in self._spots_by_required_spot[spot.id]:
             sums = self._add_sums(sums, self._find_following_sums(follower, credits_))
         return sums & self.within
 

@@ -87,7 +87,9 @@ class BlackjackRules(SeatedRules):
             needs = self._find_needed_bet(n, box)
             spot = _build_spot(format_spot_id(name, box), name, words, "1:1", limits.model_dump(), needs)
             excludes = self._back_spot_ids
-            spots.append(replace(spot, reserve=self._added, optional=self._insured, excludes=excludes))
+            spots.append(
+                replace(spot, reserve=self._most_added, optional=self._most_insurance, excludes=excludes)
+            )
         if definition.rules.insurance is not None:
             most = main.hands * limits.most // 2
             open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
@@ -105,7 +107,7 @@ class BlackjackRules(SeatedRules):
         return spots
 
     @property
-    def _added(self) -> Fraction:
+    def _most_added(self) -> Fraction:
         """Return the most that splits and doubles may add to a stake, as a multiple of the stake."""
         rules = self.definition.rules
         hands, doubles = rules.split.hands, bool(rules.double.totals)
@@ -113,7 +115,7 @@ class BlackjackRules(SeatedRules):
         return Fraction(both - 1)
 
     @property
-    def _insured(self) -> Fraction:
+    def _most_insurance(self) -> Fraction:
         """Return the most that insurance may add to a stake, as a multiple of the stake."""
         return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
 

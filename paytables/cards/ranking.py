@@ -123,31 +123,31 @@ class Ranking:
             ranks.append(rank)
             if rank not in wild:
                 masks[suit_of(card)] |= 1 << rank
-        best = self.plain(tuple(sorted(ranks)))
+        best = self.compute_rank_strength(tuple(sorted(ranks)))
         if self._suits_count:
             wilds = sum(rank in wild for rank in ranks)
             for mask in masks:
                 if mask.bit_count() + wilds >= self.order.size:
-                    best = max(best, self.suited(mask, wilds))
+                    best = max(best, self.compute_flush_strength(mask, wilds))
         return best
 
     def category(self, cards: Iterable[Card]) -> str:
         """Return the name of the combination of the best hand among the cards."""
         return find_category(self.strength(cards), self.order)
 
-    def plain(self, ranks: tuple[int, ...]) -> int:
+    def compute_rank_strength(self, ranks: tuple[int, ...]) -> int:
         """Return the strength of the best hand with these sorted ranks, ignoring flushes."""
         found = self._plain.get(ranks)
         if found is None:
             if len(ranks) > self.order.size:
                 fewer = {ranks[:n] + ranks[n + 1 :] for n in range(len(ranks))}
-                found = max(map(self.plain, fewer))
+                found = max(map(self.compute_rank_strength, fewer))
             else:
                 found = self._compute_strength_with_wilds(ranks)
             self._plain[ranks] = found
         return found
 
-    def suited(self, mask: int, wilds: int) -> int:
+    def compute_flush_strength(self, mask: int, wilds: int) -> int:
         """Return the strength of the best flush from cards of one suit and wild cards, or 0 if there is no flush.
 
         ``mask`` has the ranks of the cards of the suit as bits; ``wilds`` is the number of wild cards.

@@ -32,12 +32,12 @@ class Sets:
         self.count = comb(cards, size)
 
     @cached_property
-    def smaller(self) -> Sets:
+    def smaller_sets(self) -> Sets:
         """Return the arrays for sets of one card fewer from the same deck."""
         return build_sets(self.cards, self.size - 1)
 
     @cached_property
-    def last(self) -> Ints:
+    def highest_card(self) -> Ints:
         """Return the highest card of each set of cards, as an array."""
         runs = [comb(card, self.size - 1) for card in range(self.cards)]
         return np.repeat(np.arange(self.cards, dtype=np.int8), runs)
@@ -49,12 +49,18 @@ class Sets:
         return np.concatenate(runs)
 
     @cached_property
-    def without(self) -> tuple[Ints, ...]:
+    def index_without_each_card(self) -> tuple[Ints, ...]:
         """Return one array per card of a set, lowest first: the index of each set without that card."""
         base = np.array([comb(card, self.size - 1) for card in range(self.cards)], dtype=np.int32)
         if self.size == 1:
             return (self.parent,)
-        return (*(base[self.last] + fewer[self.parent] for fewer in self.smaller.without), self.parent)
+        return (
+            *(
+                base[self.highest_card] + fewer[self.parent]
+                for fewer in self.smaller_sets.index_without_each_card
+            ),
+            self.parent,
+        )
 
     @cached_property
     def suits(self) -> Ints:
@@ -62,14 +68,14 @@ class Sets:
         if not self.size:
             return np.zeros(1, dtype=np.int64)
         bits = [1 << (card % 4 * 13 + card // 4) if card != JOKER else 0 for card in range(self.cards)]
-        return self.smaller.suits[self.parent] | np.array(bits, dtype=np.int64)[self.last]
+        return self.smaller_sets.suits[self.parent] | np.array(bits, dtype=np.int64)[self.highest_card]
 
     @cached_property
     def members(self) -> Ints:
         """Return the cards of each set, ascending, as the rows of an array."""
         if not self.size:
             return np.zeros((1, 0), dtype=np.int8)
-        return np.hstack([self.smaller.members[self.parent], self.last[:, None]])
+        return np.hstack([self.smaller_sets.members[self.parent], self.highest_card[:, None]])
 
     @cached_property
     def classes(self) -> tuple[Ints, Ints]:
@@ -98,7 +104,7 @@ class Sets:
         parts.sort(axis=1)
         key = parts[:, 0] | parts[:, 1] << 13 | parts[:, 2] << 26 | parts[:, 3] << 39
         if self.cards > JOKER:
-            key = key << 1 | (self.last == JOKER)
+            key = key << 1 | (self.highest_card == JOKER)
         known = key[chosen]
         order = np.argsort(known)
         found: Ints = order[np.searchsorted(known[order], key)]
@@ -108,7 +114,7 @@ class Sets:
         """Return the poker strength of each set of cards: that of the best hand in it, if it has more cards."""
         ranking = Ranking(order)
         states, keys = self._states
-        best = np.array([ranking.plain(key) for key in keys], dtype=np.int32)[states]
+        best = np.array([ranking.compute_rank_strength(key) for key in keys], dtype=np.int32)[states]
         if not any("flush" in name for name in order.categories):
             return best
         wilds, odd = self.count_wilds(order)
@@ -116,7 +122,7 @@ class Sets:
         table = np.zeros((most + 1, 8192), dtype=np.int32)
         for count in range(most + 1):
             fitting = [m for m in range(8192) if order.size - count <= m.bit_count() <= self.size - count]
-            table[count, fitting] = [ranking.suited(mask, count) for mask in fitting]
+            table[count, fitting] = [ranking.compute_flush_strength(mask, count) for mask in fitting]
         for suit in range(4):
             masks = self.suits >> 13 * suit & (8191 & ~odd)
             np.maximum(best, table[wilds, masks], out=best)
@@ -128,7 +134,7 @@ class Sets:
         count = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):
             level = build_sets(self.cards, size)
-            count = count[level.parent] + wild[level.last]
+            count = count[level.parent] + wild[level.highest_card]
         return count, sum(1 << rank for rank in order.wild if rank != JOKER_RANK)
 
     @cached_property
@@ -137,8 +143,8 @@ class Sets:
         steps, keys = build_rank_steps(self.size, rank_of(self.cards - 1) + 1)
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
-        fewer, _ = self.smaller._states  # noqa: SLF001 (another of its own)
-        return steps[-1][fewer[self.parent], self.last >> 2], keys
+        fewer, _ = self.smaller_sets._states  # noqa: SLF001 (another of its own)
+        return steps[-1][fewer[self.parent], self.highest_card >> 2], keys
 
     def sum_over_supersets(self, values: Ints) -> list[Ints]:
         """Return, for each smaller set of cards, the sum of ``values`` over the sets that contain it.
@@ -151,12 +157,12 @@ class Sets:
             table = tables[-1]
             some = np.flatnonzero(table)
             rows: Ints | slice = some if 2 * len(some) < level.count else slice(None)
-            fewer = np.zeros(level.smaller.count, dtype=np.int64)
-            for without in level.without:
+            fewer = np.zeros(level.smaller_sets.count, dtype=np.int64)
+            for without in level.index_without_each_card:
                 # Sums below 2 ** 53 are exact in the floats that bincount adds.
-                fewer += np.bincount(without[rows], table[rows], level.smaller.count).astype(np.int64)
+                fewer += np.bincount(without[rows], table[rows], level.smaller_sets.count).astype(np.int64)
             tables.append(fewer // (self.size - level.size + 1))
-            level = level.smaller
+            level = level.smaller_sets
         return tables[::-1]
 
     def number_subsets(self, chosen: Ints, held_mask: int) -> Ints:

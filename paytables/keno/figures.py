@@ -251,7 +251,7 @@ def _find_highest_pay_bound(tables: Tables, ticket: Ticket) -> int:
     return ticket.options.greatest_factor * sum(
         ways * s.stakes[spots] * max(tables.pays[spots].values())
         for s in ticket.selections
-        for spots, ways in s.ways().items()
+        for spots, ways in s.count_ways().items()
     )
 
 

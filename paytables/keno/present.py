@@ -44,7 +44,7 @@ def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
     return {**data, "weights": {str(f): w for f, w in sorted(bonus.weights.items())}}
 
 
-def draw(
+def describe_draw(
     number: int, drawn: Drawn, ways: Sequence[WayResult], paid: Sequence[int], levels: Sequence[str]
 ) -> dict[str, Json]:
     """Return the screen data of one Keno draw: the balls in their order, and the catch and pay of every way."""
@@ -67,7 +67,7 @@ def draw(
     }
 
 
-def display(
+def describe_game(
     definition: KenoDefinition, ticket: Ticket, picked: Sequence[bool], draws: Sequence[Json]
 ) -> dict[str, Json]:
     """Return the screen data of a whole Keno game: the ticket, its quick-picked selections, and draws in order."""

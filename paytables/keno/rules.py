@@ -103,12 +103,12 @@ class KenoRules(Tableless):
             reached = list_levels_won(tables, ways)
             wins += [way.win(n, credits_) for way, credits_ in zip(ways, paid, strict=True) if credits_]
             levels += reached
-            shown.append(present.draw(n, drawn, ways, paid, reached))
+            shown.append(present.describe_draw(n, drawn, ways, paid, reached))
         yield from wins
         picked = [selection.is_quick_pick for selection in bought.selections]
         return Outcome(
             progressives=tuple(levels),
-            display=present.display(self.definition, known, picked, shown),
+            display=present.describe_game(self.definition, known, picked, shown),
         )
 
     def draw_balls(self, draw: Draw, in_force: BonusOptions) -> Drawn:
@@ -137,7 +137,7 @@ class KenoRules(Tableless):
         """
         bought = self.ticket(wager.options)
         closed = ticket.restrict_tables(self.tables, bought).closed
-        played = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.ways()}
+        played = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.count_ways()}
         return tuple(
             play
             for i, (level, play) in enumerate(

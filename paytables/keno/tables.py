@@ -90,17 +90,17 @@ def build_tables(definition: KenoDefinition, file: str) -> Tables:
 
     Raises :class:`DefinitionError` with the key.
     """
-    check = _Check(definition, file)
-    pays = check.pays()
-    check.bonuses()
-    check.levels(pays)
-    check.forms(pays)
-    check.limit(pays)
+    checks = _Checks(definition, file)
+    pays = checks.check_pay_tables()
+    checks.check_bonuses()
+    checks.check_progressive_levels(pays)
+    checks.check_forms(pays)
+    checks.check_prize_limit(pays)
     return Tables(pays, definition.progressive)
 
 
 @dataclass(frozen=True, slots=True)
-class _Check:
+class _Checks:
     """Checks of a Keno definition that its data model cannot make."""
 
     definition: KenoDefinition
@@ -110,7 +110,7 @@ class _Check:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
-    def pays(self) -> dict[int, Mapping[int, int]]:
+    def check_pay_tables(self) -> dict[int, Mapping[int, int]]:
         """Check the Keno pay tables and return them by number of spots. Raises :class:`DefinitionError`."""
         found: dict[int, Mapping[int, int]] = {}
         numbers = self.definition.field.numbers
@@ -138,7 +138,7 @@ class _Check:
             catches = f"catches {possible.start} to {possible.stop - 1}, never {catch}"
             raise self.refuse(key, f"a way of {format_count(spots, 'spot')} {catches}")
 
-    def bonuses(self) -> None:
+    def check_bonuses(self) -> None:
         """Check the bonuses that the Keno definition offers. Raises :class:`DefinitionError`."""
         bonuses, drawn = self.definition.bonus, self.definition.field.drawn
         if len({b.id for b in bonuses}) != len(bonuses):
@@ -149,7 +149,7 @@ class _Check:
         if balls and max(balls) > drawn:
             raise self.refuse("bonus", f"ball {max(balls)} is never drawn: a draw has {drawn}")
 
-    def levels(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+    def check_progressive_levels(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check the progressive levels of the Keno definition. Raises :class:`DefinitionError`."""
         levels = self.definition.progressive
         if len({level.id for level in levels}) != len(levels):
@@ -166,7 +166,7 @@ class _Check:
                 why = f"a linked level is played for at one stake, and {level.stake} is not on offer"
                 raise self.refuse(f"progressive.{n}.stake", why)
 
-    def forms(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+    def check_forms(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check the forms of play of the Keno definition. Raises :class:`DefinitionError`."""
         marks = self.definition.marks
         sold = {b.id for b in self.definition.bonus if b.fee}
@@ -185,7 +185,7 @@ class _Check:
             if marks.cost is not None and cost > marks.cost:
                 raise self.refuse(f"form.{n}", f"costs {cost} a draw, and a ticket at most {marks.cost}")
 
-    def limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+    def check_prize_limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check that the limit on a Keno ticket's prizes reduces no prize of a single selection.
 
         Raises :class:`DefinitionError`.

@@ -35,7 +35,7 @@ class Selection:
         """Return whether the Keno numbers are still to be drawn by a quick pick."""
         return not self.groups
 
-    def ways(self) -> dict[int, int]:
+    def count_ways(self) -> dict[int, int]:
         """Return the number of ways of the Keno selection for each number of spots that is played."""
         ways_by_spots = {0: 1}
         for size in self.sizes:
@@ -62,7 +62,7 @@ class Ticket:
     @property
     def cost_a_draw(self) -> int:
         """Return the cost of one draw of the Keno ticket, in credits."""
-        staked = sum(n * s.stakes[spots] for s in self.selections for spots, n in s.ways().items())
+        staked = sum(n * s.stakes[spots] for s in self.selections for spots, n in s.count_ways().items())
         return staked * self.options.cost
 
     @property
@@ -82,7 +82,7 @@ class Ticket:
 def restrict_tables(tables: Tables, ticket: Ticket) -> Tables:
     """Return the pay tables without the linked levels for which this Keno ticket does not play."""
     plain = ticket.draws == 1 and len(ticket.selections) == 1
-    ways = ticket.selections[0].ways() if plain else {}
+    ways = ticket.selections[0].count_ways() if plain else {}
     closed = sum(
         1 << i
         for i, level in enumerate(tables.levels)
@@ -150,7 +150,7 @@ def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, 
     held = sum(selection.sizes)
     if held > definition.field.numbers:
         raise WagerError(f"{where}: {format_count(held, 'number')} on a field of {definition.field.numbers}")
-    for spots, count in selection.ways().items():
+    for spots, count in selection.count_ways().items():
         stake = selection.stakes[spots]
         if spots not in tables.pays:
             raise WagerError(

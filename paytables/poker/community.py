@@ -232,8 +232,8 @@ def build_tables(opens: int) -> Tables:
     """
     steps, keys = build_rank_steps(7, 13)
     ranking = Ranking(FIVE)
-    plain = np.array([ranking.plain(key) for key in keys])
-    flush = [ranking.suited(m, 0) if 5 <= m.bit_count() <= 7 else 0 for m in range(8192)]
+    plain = np.array([ranking.compute_rank_strength(key) for key in keys])
+    flush = [ranking.compute_flush_strength(m, 0) if 5 <= m.bit_count() <= 7 else 0 for m in range(8192)]
     strengths = np.unique(np.append(plain, [value for value in flush if value]))
     suited = np.where(np.array(flush) > 0, np.searchsorted(strengths, flush), -1)
     sizes = [len(step) for step in steps[:5]]

@@ -108,12 +108,12 @@ def _order_suits(dealt: Sequence[Card]) -> list[int]:
     return sorted(range(4), key=lambda suit: masks[suit])
 
 
-def answer(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
+def look_up_option(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
     """Return the index of the option that a poker policy chooses for the dealt cards.
 
     ``up`` is the dealer's visible card, if there is one.
     """
-    at, _ = state(dealt, 52)
+    at, _ = find_hand_class(dealt, 52)
     return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _order_suits(dealt).index(up & 3)]
 
 
@@ -124,14 +124,14 @@ def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: S
     cards.
     """
     if not board:
-        return answer(policy, hole_cards, None)
+        return look_up_option(policy, hole_cards, None)
     turned = _order_suits(board)
     pair = rank_set(sorted(card // 4 * 4 + turned.index(card & 3) for card in hole_cards))
-    at, _ = state(board, 52)
+    at, _ = find_hand_class(board, 52)
     return policy[len(list_hand_classes(52, 2)) + at * comb(52, 2) + pair]
 
 
-def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
+def find_hand_class(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
     """Return the class index of dealt cards in a poker policy, and which dealt card is which card of the class.
 
     The second result has, for each card of the class, the index of its dealt card.
@@ -145,7 +145,7 @@ def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
     return at, [index for _, index in as_class]
 
 
-def hold(policy: bytes, dealt: Sequence[Card], deck_cards: int) -> int:
+def look_up_hold(policy: bytes, dealt: Sequence[Card], deck_cards: int) -> int:
     """Return which of the dealt cards a video poker policy holds, as bits of their indices."""
-    at, places = state(dealt, deck_cards)
+    at, places = find_hand_class(dealt, deck_cards)
     return sum(1 << place for n, place in enumerate(places) if policy[at] >> n & 1)

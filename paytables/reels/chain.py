@@ -138,7 +138,7 @@ class Chain:
                 series[award.name, award.times, award.size] += rate
 
         add_started_runs(Award("stage", stage, 1, 0), Fraction(1))
-        for group in self._order(stage):
+        for group in self._sort_groups(stage):
             if self.memory[group[0]].is_plain:
                 nodes = self._list_reachable_nodes(group, [n for n in plain if n[0] in group])
                 matrix = self.compute_inverse(nodes)
@@ -214,7 +214,7 @@ class Chain:
     def _compute_worth_of_plain_run(self, stage: str, size: int) -> Worth:
         """Return mean and variance of the credits of one play of a plain stage, with everything that it starts."""
         if (stage, size) not in self._worth:
-            group = self._group(stage)
+            group = self._find_group(stage)
             nodes = self._list_reachable_nodes(group, [(stage, size)])
             matrix = self.compute_inverse(nodes)
             tables = [self.table(*n) for n in nodes]
@@ -338,12 +338,12 @@ class Chain:
                     reach[s] |= reach[middle]
         return reach
 
-    def _group(self, stage: str) -> tuple[str, ...]:
+    def _find_group(self, stage: str) -> tuple[str, ...]:
         """Return the group of stages that start one another and include ``stage``."""
         reach = self._find_reachable_stages(stage)
         return tuple(sorted({stage} | {t for t in reach[stage] if stage in reach[t]}))
 
-    def _order(self, stage: str) -> list[tuple[str, ...]]:
+    def _sort_groups(self, stage: str) -> list[tuple[str, ...]]:
         """Return the groups of stages that start one another, each group before the groups that it starts."""
         reach = self._find_reachable_stages(stage)
         groups = {tuple(sorted({s} | {t for t in reach[s] if s in reach[t]})) for s in reach}

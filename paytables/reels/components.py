@@ -48,7 +48,7 @@ class Pattern:
         return tuple(e is not None for e in self.elements)
 
     @property
-    def last(self) -> int:
+    def deciding_cells(self) -> int:
         """Return how many cells of the line, counted from the first, decide the pattern; any symbol fits later ones."""
         return max((i + 1 for i, e in enumerate(self.elements) if e is not None), default=0)
 
@@ -70,13 +70,13 @@ class Component:
     shows: Element = ()
     rows: tuple[tuple[int, int], ...] = ()
 
-    def seen(self, x: int, column: Column) -> Column:
+    def select_evaluated_rows(self, x: int, column: Column) -> Column:
         """Return the part of reel x's column that this pay component evaluates."""
         return column[slice(*self.rows[x])] if self.rows else column
 
     def find_letter(self, x: int, column: Column) -> int:
         """Return the letter (input of its automaton) that this pay component reads in a column of reel x."""
-        return self.letter(x, self.seen(x, column))
+        return self.letter(x, self.select_evaluated_rows(x, column))
 
 
 def build_counter(element: Element, *, once: bool) -> Callable[[Column], int]:
@@ -193,7 +193,7 @@ def _build_line_automaton(
     merge = COMBINE[combine]
     first = list(itertools.accumulate(shape, initial=0))
     largest = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
-    last = [pattern.last for pattern in patterns]
+    last = [pattern.deciding_cells for pattern in patterns]
 
     @cache
     def build_ranked_end(index: int, multiplier: int) -> tuple[tuple[bool, int, int], End]:

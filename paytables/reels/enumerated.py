@@ -193,7 +193,7 @@ class Falls(_Enumerated):
             wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in won_prizes]
             steps.append({"window": self.list_symbols(columns), "multiplier": factor, "wins": wins})
         awards = tuple(award for _, hits, _ in falls for award in list_awards(hits))
-        display = {**self.display(stops, self.reels.find_visible_columns(stops)), "falls": steps}
+        display = {**self.build_display(stops, self.reels.find_visible_columns(stops)), "falls": steps}
         return Run(tuple(paid), awards, display)
 
     def _enumerate(self) -> _Enumeration:
@@ -227,7 +227,7 @@ class Holds(_Enumerated):
         count = len(stops)
         prompt = {
             "stage": self.name,
-            **self.display(stops, self.reels.evaluated_columns(stops)),
+            **self.build_display(stops, self.reels.evaluated_columns(stops)),
             "advice": self.find_best_hold(stops),
         }
         decision = Decision("hold", tuple(range(1 << count)), prompt)
@@ -240,7 +240,7 @@ class Holds(_Enumerated):
         window = self.reels.evaluated_columns(stops)
         paid = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
         return Run(
-            paid, list_awards(hits), {**self.display(stops, window), "first_stops": first, "held": held}
+            paid, list_awards(hits), {**self.build_display(stops, window), "first_stops": first, "held": held}
         )
 
     def find_best_hold(self, stops: Sequence[int]) -> int:

@@ -53,7 +53,7 @@ def ends_by_component(reels: Reels) -> Ends:
     walked: dict[tuple[int, tuple[int, ...]], dict[int, tuple[int, int]]] = {}
     found = []
     for c, component in enumerate(reels.components):
-        key = component.start, histograms.of((c,))
+        key = component.start, histograms.find_histograms((c,))
         if key not in walked:
             walked[key] = _count_component_ends(reels.graph, component.start, count_letters(reels, (c,)))
         found.append(walked[key])
@@ -252,7 +252,7 @@ class _HistogramIndex:
         self._sums: list[dict[Letters, int]] = []
         self._counts: list[dict[int, int]] = []
 
-    def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
+    def find_histograms(self, components: tuple[int, ...]) -> tuple[int, ...]:
         """Return, for each reel, the histogram number of the letters that these pay components read on it."""
         return tuple(
             self._find_histogram(x, tuple(lanes[c] for c in components))
@@ -307,9 +307,9 @@ def _iter_win_products(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Itera
     walk = _Walk(reels, tables)
     for components in tuples:
         start = tuple(reels.components[c].start for c in components)
-        numbers = tables.of(components)
+        numbers = tables.find_histograms(components)
         if len(set(start)) == 1:  # the same automaton: the order of the pair does not matter
-            numbers = min(numbers, tables.of(components[::-1]))
+            numbers = min(numbers, tables.find_histograms(components[::-1]))
         yield walk.sum_pays(start, numbers)
 
 

@@ -248,7 +248,7 @@ class ReelBuilder:
             numbers[pay.on] += 1
             seen = before if pay.on == "scatter" and self._counts_before else evaluated
             if not self.size:
-                check = winnable.scatters if pay.on == "scatter" else winnable.ways
+                check = winnable.find_scatter_prizes if pay.on == "scatter" else winnable.find_ways_prizes
                 prizes = check(where, pay, element, prizes, seen)
                 if not prizes:
                     continue

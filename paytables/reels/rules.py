@@ -94,7 +94,7 @@ class ReelRules(Tableless):
         return tuple(sorted({m.cost * n for m in self.modes.values() for n in self.definition.bets.levels}))
 
     @cached_property
-    def _offered(self) -> tuple[Wager, ...]:
+    def _offered_wagers(self) -> tuple[Wager, ...]:
         """Return every wager that the reel game accepts, by mode and level in the definition's order."""
         return tuple(
             Wager(mode.cost * level, {"mode": mode.id, "level": level})
@@ -104,7 +104,7 @@ class ReelRules(Tableless):
 
     def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of the named mode and level, or the first wager that costs ``credits_``."""
-        for wager in self._offered:
+        for wager in self._offered_wagers:
             if wager.credits == credits_ and options.items() <= wager.options.items():
                 return wager
         unknown = set(options) - {"mode", "level"}

@@ -58,7 +58,7 @@ class OnReels:
             detail["ways"] = hit.ways
         return Paid(hit.end.prize.name, hit.credits * self.reels.multiplier * factor, detail)
 
-    def display(self, stops: Sequence[int], window: Sequence[Column]) -> dict[str, Json]:
+    def build_display(self, stops: Sequence[int], window: Sequence[Column]) -> dict[str, Json]:
         """Return what a screen needs to show the window of the reels at these stops."""
         data = self._describe_stops(stops)
         if self.reels.has_changing_symbols:
@@ -87,7 +87,7 @@ def list_winning_cells(window: Sequence[Column], hit: Hit) -> list[tuple[int, in
     return [
         (x, row)
         for x, column in enumerate(window)
-        for row, symbol in enumerate(hit.component.seen(x, column))
+        for row, symbol in enumerate(hit.component.select_evaluated_rows(x, column))
         if part[x] and hit.component.shows[symbol]
     ]
 
@@ -108,7 +108,7 @@ class Spin(OnReels):
         if not hits and not self.reels.has_changing_symbols:
             return Run((), (), self._describe_stops(stops))
         window = self.reels.evaluated_columns(stops)
-        display = self.display(stops, window)
+        display = self.build_display(stops, window)
         paid = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
         return Run(paid, list_awards(hits), display)
 
@@ -131,10 +131,10 @@ class Spin(OnReels):
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return, for each combination of awards, the most credits that a play pays with it, and their probability."""
-        return self._tops
+        return self._top_pays
 
     @cached_property
-    def _tops(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
+    def _top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return, for each combination of awards, the most credits with it and their probability, computed once."""
         try:
             found = find_top_pays(self.reels)
@@ -146,33 +146,33 @@ class Spin(OnReels):
         return {given: (most, Fraction(cases, self.reels.cycle)) for given, (most, cases) in found.items()}
 
     @cached_property
-    def _ends(self) -> moments.Ends:
+    def _end_counts(self) -> moments.Ends:
         """Return how often each pay component ends in each final node of its automaton, computed once."""
         return moments.ends_by_component(self.reels)
 
     @cached_property
-    def _means(self) -> RunFigures:
+    def _figures_without_moments(self) -> RunFigures:
         """Return the exact figures of one spin without second moments."""
-        return moments.run_table(self.reels, self._ends, second=False)
+        return moments.run_table(self.reels, self._end_counts, second=False)
 
     @cached_property
-    def _moments(self) -> RunFigures:
+    def _figures_with_moments(self) -> RunFigures:
         """Return the exact figures of one spin with second moments."""
         if len(moments.award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
             return build_table(self.compute_distribution())
-        return moments.run_table(self.reels, self._ends, second=True)
+        return moments.run_table(self.reels, self._end_counts, second=True)
 
     def compute_figures(self, *, second: bool) -> RunFigures:
         """Return the exact figures of one spin; ``second``: with the moments that variances need.
 
         They come from dynamic programming, or from the spin's distribution if many components give awards.
         """
-        return self._moments if second else self._means
+        return self._figures_with_moments if second else self._figures_without_moments
 
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often each prize of the stage is won over the cycle of all its windows."""
-        return moments.compute_prize_rates(self.reels, self._ends)
+        return moments.compute_prize_rates(self.reels, self._end_counts)
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
-        return moments.compute_extra_rates(self.reels, self._ends)
+        return moments.compute_extra_rates(self.reels, self._end_counts)

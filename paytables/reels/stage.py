@@ -90,21 +90,21 @@ class Reels:
         return tuple(None if set(w) == {1} else list(accumulate(w)) for w in self.weights)
 
     @cached_property
-    def _purposes(self) -> tuple[str, ...]:
+    def _draw_purposes(self) -> tuple[str, ...]:
         """Return, for each reel, the purpose that is recorded with the random number that decides its stop."""
         return tuple(f"{self.name}.reel{x + 1}" for x in range(len(self.strips)))
 
     @cached_property
-    def _drawn(self) -> tuple[tuple[int, str, list[int] | None], ...]:
+    def _draw_parameters(self) -> tuple[tuple[int, str, list[int] | None], ...]:
         """Return, for each reel, the bound of its draw, the recorded purpose, and the stops' cumulative weights."""
-        return tuple(zip(self.totals, self._purposes, self._cumulative, strict=True))
+        return tuple(zip(self.totals, self._draw_purposes, self._cumulative, strict=True))
 
     def spin(self, draw: Draw) -> tuple[int, ...]:
         """Draw one stop for each reel, with one random number each, and return the stops."""
         return tuple(
             [
                 value if cumulative is None else bisect_right(cumulative, value)
-                for total, purpose, cumulative in self._drawn
+                for total, purpose, cumulative in self._draw_parameters
                 for value in (draw.below(total, purpose),)
             ]
         )
@@ -113,7 +113,7 @@ class Reels:
         """Draw a stop for each of the given reels only; return the stops by reel."""
         stops = {}
         for x in reels:
-            total, purpose, cumulative = self._drawn[x]
+            total, purpose, cumulative = self._draw_parameters[x]
             value = draw.below(total, purpose)
             stops[x] = value if cumulative is None else bisect_right(cumulative, value)
         return stops
@@ -180,7 +180,7 @@ class Reels:
         letters: list[int] = []
         for known, at, stop in zip(self.letters, self.column_at, stops, strict=True):
             letters += known[at[stop]]
-        return self._settle(letters, self._edges)
+        return self._settle(letters, self._letter_offsets)
 
     def iter_winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
         """Yield the stops of every window that wins, with its prizes and its number of equally likely cases.
@@ -218,7 +218,7 @@ class Reels:
                 yield from self._iter_winning_stops((*stops, stop), alive_after[column], cases * ways)
 
     @cached_property
-    def _edges(self) -> list[int]:
+    def _letter_offsets(self) -> list[int]:
         """Return, for each reel, the offset of its letters in a window's flat list, as :func:`settle` needs."""
         return [x * len(self.components) for x in range(len(self.strips))]
 

@@ -89,7 +89,7 @@ class Winnable:
             winnable = [p for p in winnable if p.prize != prize]
         return winnable
 
-    def scatters(
+    def find_scatter_prizes(
         self,
         where: str,
         pay: Pay,
@@ -111,7 +111,7 @@ class Winnable:
             return {}
         return winnable
 
-    def ways(
+    def find_ways_prizes(
         self,
         where: str,
         pay: Pay,

@@ -17,7 +17,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         _check_bet(bet, f"bet.{n}", file)
         if bet.id in {other.id for other in definition.bet[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
-    offered, left_out = definition.offered(), set[str]()
+    offered, left_out = definition.find_permitted_bets(), set[str]()
     for n, bet in enumerate(definition.bet):
         try:
             found = _build_spot_rules(offered.get(n, bet), cylinder)
@@ -41,7 +41,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         felt=cylinder.felt,
         revolutions=cylinder.revolutions,
         is_decided_by_wheel=cylinder.decided_by == "wheel",
-        looks={"colours": cylinder.colours()},
+        looks={"colours": cylinder.map_pocket_colours()},
     )
     if not table.forms:
         raise DefinitionError(file, "form", "none is of bets that are taken with these options")

@@ -64,7 +64,7 @@ class Cylinder(Strict):
             )
         return self
 
-    def colours(self) -> dict[str, str]:
+    def map_pocket_colours(self) -> dict[str, str]:
         """Return the colour of each pocket of the cylinder."""
         found = dict.fromkeys(self.zeros, "green")
         for colour in ("red", "black", "yellow"):
@@ -119,7 +119,7 @@ class RouletteDefinition(TableDefinition):
     option: RouletteOptions = RouletteOptions()
     bet: Annotated[tuple[BetGroup, ...], Field(min_length=1)]
 
-    def offered(self) -> dict[int, BetGroup]:
+    def find_permitted_bets(self) -> dict[int, BetGroup]:
         """Return the bets that the table's options permit, with their odds, by index in the definition."""
         option = self.option
         repeats = option.double or option.triple
@@ -132,7 +132,7 @@ class RouletteDefinition(TableDefinition):
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each roulette bet pays, as text by language."""
-        taken = self.offered().values()
+        taken = self.find_permitted_bets().values()
         return {
             "en": [f"{bet.names['en']}: {bet.pays.format_by_language()['en']}" for bet in taken],
             "fr": [f"{bet.names['fr']} : {bet.pays.format_by_language()['fr']}" for bet in taken],

@@ -70,12 +70,12 @@ class PaiGowPokerRules(TwoHands):
 
     # ------------------------------------------------------------ bets beside the stake
     @cached_property
-    def _remaining(self) -> dict[str, tuple[Odds, dict[str, str]]]:
+    def _remaining_bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
         """Return the odds and the name of each side bet on the total of the undealt cards, by spot."""
         return {} if self.definition.remaining is None else self.definition.remaining.bets
 
     @cached_property
-    def _positions(self) -> dict[str, int]:
+    def _position_by_spot(self) -> dict[str, int]:
         """Return the spots of the side bets on the position that gets the first cards, with the position's number."""
         numbers = range(1, POSITIONS + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
@@ -85,12 +85,13 @@ class PaiGowPokerRules(TwoHands):
         side_bets: list[tuple[str, str, dict[str, str], Odds, Remaining | Position]] = []
         if (remaining := self.definition.remaining) is not None:
             side_bets += [
-                (id_, "remaining", names, odds, remaining) for id_, (odds, names) in self._remaining.items()
+                (id_, "remaining", names, odds, remaining)
+                for id_, (odds, names) in self._remaining_bets.items()
             ]
         if (position := self.definition.position) is not None:
             side_bets += [
                 (id_, "position", {"en": f"Position {n}", "fr": f"Emplacement {n}"}, position.pays, position)
-                for id_, n in self._positions.items()
+                for id_, n in self._position_by_spot.items()
             ]
         return tuple(
             Spot(
@@ -111,7 +112,7 @@ class PaiGowPokerRules(TwoHands):
         """
         remaining, position = self.definition.remaining, self.definition.position
         if remaining is not None:
-            odds = [odds for odds, _ in self._remaining.values()]
+            odds = [odds for odds, _ in self._remaining_bets.values()]
             check_credit_multiples("remaining.limits", remaining.limits, odds, file)
         if position is not None:
             check_credit_multiples("position.limits", position.limits, [position.pays], file)
@@ -127,8 +128,8 @@ class PaiGowPokerRules(TwoHands):
         back = {
             name: odds[name].compute_total_return(credits_) for name, credits_ in bets.items() if name != SPOT
         }
-        totals = [returned for name, returned in back.items() if name in self._remaining]
-        positions = [returned for name, returned in back.items() if name in self._positions]
+        totals = [returned for name, returned in back.items() if name in self._remaining_bets]
+        positions = [returned for name, returned in back.items() if name in self._position_by_spot]
         return max(totals, default=0) + max(positions, default=0)
 
     def settle_before_deal(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:
@@ -138,7 +139,7 @@ class PaiGowPokerRules(TwoHands):
         first = 1 + draw.below(POSITIONS, "first position")
         yield Cue("position", {"number": first})
         for seat_round in seat_rounds:
-            for name, number in self._positions.items():
+            for name, number in self._position_by_spot.items():
                 if name in seat_round.bets:
                     odds = self.definition.position.pays if number == first else None
                     yield settle_bet(seat_round.bets[name], odds)
@@ -147,7 +148,7 @@ class PaiGowPokerRules(TwoHands):
         self, seat_rounds: Sequence[SeatRound], undealt: list[int], draw: Draw
     ) -> Iterator[Cue | Settlement]:
         """Turn the undealt cards face up and settle the side bets on their total, if a seat has made one."""
-        if not any(name in seat_round.bets for seat_round in seat_rounds for name in self._remaining):
+        if not any(name in seat_round.bets for seat_round in seat_rounds for name in self._remaining_bets):
             return
         total = 0
         for n in range(REMAIN):
@@ -156,7 +157,7 @@ class PaiGowPokerRules(TwoHands):
             yield Cue("deal", {"hand": "remaining", "card": format_card(card), "total": total})
         won = self._name_total_result(total)
         for seat_round in seat_rounds:
-            for name, (odds, _) in self._remaining.items():
+            for name, (odds, _) in self._remaining_bets.items():
                 if name in seat_round.bets:
                     yield settle_bet(seat_round.bets[name], odds if name == won else None)
 
@@ -191,9 +192,9 @@ class PaiGowPokerRules(TwoHands):
     def list_named_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands on the felt; the remaining cards come next to the bank's hand."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
-        last = {"id": "remaining", "names": names, "cards": REMAIN, "with": list(self._remaining)}
+        last = {"id": "remaining", "names": names, "cards": REMAIN, "with": list(self._remaining_bets)}
         bank, *other_hands = super().list_named_hands()
-        return [bank, *([last] if self._remaining else []), *other_hands]
+        return [bank, *([last] if self._remaining_bets else []), *other_hands]
 
     # ------------------------------------------------------------ figures
     def prove(self, *how: object) -> Proof:
@@ -266,7 +267,7 @@ class PaiGowPokerRules(TwoHands):
 
     def _find_win_chance(self, spot: str) -> Fraction:
         """Return the probability that the side bet on ``spot`` wins."""
-        if spot in self._positions:
+        if spot in self._position_by_spot:
             return Fraction(1, POSITIONS)
         return self._total_chances[spot]
 
@@ -282,7 +283,7 @@ class PaiGowPokerRules(TwoHands):
         for (n, total), ways in counts.items():
             if n == REMAIN:
                 found[self._name_total_result(total)] += ways
-        return {name: Fraction(found[name], comb(JOKER + 1, REMAIN)) for name in self._remaining}
+        return {name: Fraction(found[name], comb(JOKER + 1, REMAIN)) for name in self._remaining_bets}
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of one seat's combined bets, whose returns are added.

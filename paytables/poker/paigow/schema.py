@@ -92,7 +92,7 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
     proved: Proof | None = Field(None, description="as `python -m tools.dev prove` says")
 
     @model_validator(mode="after")
-    def _every_hand(self) -> "PaiGowPokerDefinition":
+    def _check_last_house_line(self) -> "PaiGowPokerDefinition":
         """Refuse a house way without a final line that sets every possible hand."""
         if self.house[-1] != HouseWay():
             raise ValueError("house: the last line fits every hand: it has no key")

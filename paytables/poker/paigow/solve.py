@@ -101,7 +101,7 @@ def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
 
 def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> Patterns:
     """Return every combination of ranks of seven cards, with the bank's way and the ways worth considering."""
-    plain = cache(HIGH.plain)
+    plain = cache(HIGH.compute_rank_strength)
     keys = [
         key + joker
         for joker in ((), (JOKER_RANK,))
@@ -113,7 +113,7 @@ def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> Patterns:
     for n, key in enumerate(keys):
         for rank in key:
             counts[n, rank] += 1
-        ways = list_ways(key, LOW.plain, lambda cards: plain(tuple(cards)))
+        ways = list_ways(key, LOW.compute_rank_strength, lambda cards: plain(tuple(cards)))
         bank_way = house.choose_way_by_ranks(key, ways)
         theirs[n] = bank_way[:2]
         offered.append(list_unsurpassed_ways(ways, bank_way))

@@ -340,7 +340,7 @@ class RoomRules(SeatedRules):
             return 0
         players = hands.betting.players
         shown = {
-            n: _RANKING.plain(tuple(sorted(map(rank_of, hands.list_open_cards(player.seat)))))
+            n: _RANKING.compute_rank_strength(tuple(sorted(map(rank_of, hands.list_open_cards(player.seat)))))
             for n, player in enumerate(players)
             if not player.is_folded
         }

@@ -190,7 +190,7 @@ def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
     if code == "fr":
         return (
             f"Mains, de la plus forte à la plus faible : {names}",
-            f"En crédits : avoir de {_group(stack.least)} à {_group(stack.most)} ; {forced}",
+            f"En crédits : avoir de {_format_thousands(stack.least)} à {_format_thousands(stack.most)} ; {forced}",
             limit,
             f"Commission : {commission.percent} % de chaque cagnotte, en crédits entiers ; {commission.most} au plus",
         )
@@ -216,7 +216,7 @@ def _format_forced_bets(forced: Forced, code: str) -> str:
     )
 
 
-def _group(number: int) -> str:
+def _format_thousands(number: int) -> str:
     """Return a number as text with its thousands separated by spaces, as in French."""
     return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 

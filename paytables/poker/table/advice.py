@@ -15,7 +15,7 @@ from typing import Final
 from paytables.cards import Card, build_deck, parse_cards, rank_of, suit_of
 from paytables.cards.ranking import Ranking
 from paytables.poker.pays import find_row
-from paytables.poker.policy import answer, find_shared_cards_answer, unpack_policy
+from paytables.poker.policy import find_shared_cards_answer, look_up_option, unpack_policy
 from paytables.poker.table.bets import MAIN
 from paytables.poker.table.schema import Option, PokerDefinition, RoundStep, Stake, Standing
 
@@ -59,8 +59,8 @@ class Advice:
             for name in (MAIN, *(option.spot for option in step.option if option.back is not None))
             if name in definition.proved and definition.proved[name].policy is not None
         ]
-        if duel is not None and self._boards:
-            missing = self._boards - len(board)
+        if duel is not None and self._board_cards:
+            missing = self._board_cards - len(board)
             if comb(52 - len(hole_cards) - len(board), missing) <= BOARDS_MAX:
                 return self._work_out_answer(step, bets, hole_cards, board)
             return (
@@ -72,11 +72,13 @@ class Advice:
             )
         if proofs:
             known = [*hole_cards, *board]
-            return step.option[answer(unpack_policy(str(proofs[0].policy)), known, next(iter(bank), None))].id
+            return step.option[
+                look_up_option(unpack_policy(str(proofs[0].policy)), known, next(iter(bank), None))
+            ].id
         return self._answer_to_take_back(step, hole_cards, board)
 
     @property
-    def _boards(self) -> int:
+    def _board_cards(self) -> int:
         """Return the number of cards on the shared board at the end of a round."""
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
@@ -230,8 +232,12 @@ def _iter_bank_hands(ranking: Ranking, seen: set[Card], board: Sequence[Card]) -
 
         ``cards`` are the ranks in the flush suit.
         """
-        best = ranking.plain(tuple(sorted((*ranks, a, b))))
-        return max(best, ranking.suited(cards, 0)) if cards.bit_count() >= ranking.order.size else best
+        best = ranking.compute_rank_strength(tuple(sorted((*ranks, a, b))))
+        return (
+            max(best, ranking.compute_flush_strength(cards, 0))
+            if cards.bit_count() >= ranking.order.size
+            else best
+        )
 
     for a, b in combinations(others, 2):
         yield rank_hand(a, b, mask), others[a] * others[b]

@@ -122,11 +122,11 @@ class PokerRules(SeatedRules):
             open=not spot.raised,
             needs=self.definition.ante.id if spot.raised else spot.of or spot.needs,
             times=None if spot.of is None else int(spot.times),
-            reserve=self._added if spot.id == self.definition.ante.id else Fraction(0),
+            reserve=self._most_added if spot.id == self.definition.ante.id else Fraction(0),
         )
 
     @cached_property
-    def _added(self) -> Fraction:
+    def _most_added(self) -> Fraction:
         """Return the most that a player's decisions in a round may add to the stakes, as a multiple of the ante."""
         return self._find_most_added_from(0, frozenset())
 
@@ -390,7 +390,7 @@ class PokerRules(SeatedRules):
             hand: dict[str, object] = {"id": "bank", "cards": [*map(format_card, bank), *hidden]}
             says = self._describe_hand([*bank, *board], bank=True) if hands.is_over and not hidden else None
             shown.append({**hand, "says": says} if says else hand)
-        if self._board:
+        if self._board_cards:
             shown.append({"id": "board", "cards": [format_card(card) for card in board]})
         for seat_round in hands.seats:
             is_open = hands.is_open(seat_round)
@@ -401,7 +401,7 @@ class PokerRules(SeatedRules):
         return {"kind": "table", "felt": "cards", "hands": shown}
 
     @cached_property
-    def _board(self) -> int:
+    def _board_cards(self) -> int:
         """Return the number of cards on the shared board at the end of a round."""
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
@@ -410,8 +410,10 @@ class PokerRules(SeatedRules):
         duel, definition = self.definition.duel, self.definition
         own_cards = sum(step.deal.player for step in definition.step if step.deal is not None)
         hands = list_seat_hands(definition.table.seats, cards=own_cards)
-        if self._board:
-            hands.insert(0, {"id": "board", "names": {"en": "Board", "fr": "Tapis"}, "cards": self._board})
+        if self._board_cards:
+            hands.insert(
+                0, {"id": "board", "names": {"en": "Board", "fr": "Tapis"}, "cards": self._board_cards}
+            )
         if duel is not None:
             hands.insert(0, {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, "cards": duel.bank})
         return {

@@ -270,7 +270,7 @@ class PokerDefinition(TableDefinition):
         return self.duel is not None and not boards and sum(step.ask is not None for step in self.step) == 1
 
     @model_validator(mode="after")
-    def _lines(self) -> "PokerDefinition":
+    def _check_strategy_lines(self) -> "PokerDefinition":
         """Refuse strategy lines in a game where they cannot be checked against the best strategy.
 
         The advice to the player uses the lines, so they must be checked.
@@ -284,7 +284,7 @@ class PokerDefinition(TableDefinition):
         return self
 
     @model_validator(mode="after")
-    def _of_one_deck(self) -> "PokerDefinition":
+    def _check_card_counts(self) -> "PokerDefinition":
         """Refuse hands with fewer cards than their order needs, and rounds that need more cards than one deck has."""
         deals = [step.deal for step in self.step if step.deal is not None]
         player, board = sum(deal.player for deal in deals), sum(deal.board for deal in deals)
@@ -304,18 +304,18 @@ class PokerDefinition(TableDefinition):
         return self
 
     @model_validator(mode="after")
-    def _are_hands(self) -> "PokerDefinition":
+    def _check_hand_texts(self) -> "PokerDefinition":
         """Check that every text in the definition that must name a hand of cards does so."""
-        self._hand("duel.opens", None if self.duel is None else self.duel.opens)
+        self._check_hand_text("duel.opens", None if self.duel is None else self.duel.opens)
         for n, step in enumerate(self.step):
             for m, option in enumerate(step.option):
-                self._hand(f"step.{n}.option.{m}.least", option.least)
+                self._check_hand_text(f"step.{n}.option.{m}.least", option.least)
         for name, lines in (("best", self.best), ("simple", self.simple)):
             for n, line in enumerate(lines):
-                self._hand(f"{name}.{n}.least", line.least)
+                self._check_hand_text(f"{name}.{n}.least", line.least)
         return self
 
-    def _hand(self, key: str, cards: str | None) -> None:
+    def _check_hand_text(self, key: str, cards: str | None) -> None:
         """Refuse text that does not name one hand: too many cards, too few, or a duplicate.
 
         ``key`` is the key of the text in the definition.

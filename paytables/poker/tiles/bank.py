@@ -1,11 +1,13 @@
 """How the bank of pai gow sets its four tiles."""
 
 from paytables.poker.tiles.schema import PaiGowDefinition
-from paytables.poker.tiles.tiles import level
+from paytables.poker.tiles.tiles import find_value_level
 from paytables.poker.two_hands import Way
 
 
 def choose_bank_way(definition: PaiGowDefinition, ways: tuple[Way, ...]) -> Way:
     """Return the way to set four tiles that the bank uses, chosen from ``ways``."""
     counts = definition.bank
-    return max(ways, key=lambda way: counts.low[level(way[0])] + counts.high[level(way[1])])
+    return max(
+        ways, key=lambda way: counts.low[find_value_level(way[0])] + counts.high[find_value_level(way[1])]
+    )

@@ -13,7 +13,7 @@ from paytables.player_bank import BANK
 from paytables.poker.policy import unpack_policy
 from paytables.poker.tiles.bank import choose_bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
-from paytables.poker.tiles.tiles import NAMED, TILES, is_worthless, level, list_settings
+from paytables.poker.tiles.tiles import NAMED, TILES, find_value_level, is_worthless, list_settings
 from paytables.poker.two_hands import SPOT, TwoHands, Way
 from paytables.wording import format_count
 
@@ -111,7 +111,7 @@ def _index_tile_sets() -> dict[tuple[int, ...], int]:
 
 def _describe_hand(strength: int, language: int) -> str:
     """Return a hand of two tiles as text in English (0) or French (1): its points, or its combination's rank."""
-    points = level(strength)
+    points = find_value_level(strength)
     if points < 10:
         french = f"{points} points" if points > 1 else f"{points} point"
         return (format_count(points, "point"), french)[language]

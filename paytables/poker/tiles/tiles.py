@@ -38,7 +38,7 @@ _NINES, _EIGHTS = ("3-6", "4-5"), ("2-6", "3-5", "4-4")
 _MIXED: Final = (("3-6", "4-5"), ("2-6", "3-5"), ("2-5", "3-4"), ("1-4", "2-3"))
 
 
-def value(tile: int) -> int:
+def find_single_tile_value(tile: int) -> int:
     """Return the value of a pai gow domino on its own, for comparing single tiles; 17 is the highest."""
     return next(len(VALUES) - n for n, row in enumerate(VALUES) if TILES[tile] in row)
 
@@ -53,7 +53,7 @@ def count_points(tiles: Sequence[int]) -> int:
     return max(total % 10 for total in sums)
 
 
-def order(tiles: Sequence[int]) -> int | None:
+def find_combination_rank(tiles: Sequence[int]) -> int | None:
     """Return the rank of two pai gow tiles among the twenty combinations (s.101), 1 the highest; None without one."""
     names = tuple(sorted(TILES[tile] for tile in tiles))
     if names == ("1-2", "2-4"):
@@ -74,20 +74,22 @@ def order(tiles: Sequence[int]) -> int | None:
 @cache
 def compute_strength(first: int, second: int) -> int:
     """Return the strength of two pai gow tiles: by combination, then by points, then by the higher tile."""
-    place = order((first, second))
+    place = find_combination_rank((first, second))
     if place is not None:
-        return (10 + NAMED - place) * 32 + max(value(first), value(second))
-    return count_points((first, second)) * 32 + max(value(first), value(second))
+        return (10 + NAMED - place) * 32 + max(find_single_tile_value(first), find_single_tile_value(second))
+    return count_points((first, second)) * 32 + max(
+        find_single_tile_value(first), find_single_tile_value(second)
+    )
 
 
-def level(strength_: int) -> int:
+def find_value_level(strength_: int) -> int:
     """Return the value level of a two-tile hand of that strength: 0 to 9 for points, 10 to 29 for combinations."""
     return strength_ // 32
 
 
 def is_worthless(strength_: int) -> bool:
     """Return whether a pai gow hand of that strength has no value: no combination and no points."""
-    return level(strength_) == 0
+    return find_value_level(strength_) == 0
 
 
 @cache

@@ -47,7 +47,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
     holds = Holds(definition)
     simple = None if definition.simplest is None else holds.select_cards_held_by(definition.simplest.data)
 
-    def at(credits_: int) -> Proof:
+    def prove_bet(credits_: int) -> Proof:
         """Return the proof of a bet of ``credits_`` on one hand: the returns of the best, worst and simplest holds.
 
         Of holds that are equally good, the first is used.
@@ -64,8 +64,8 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
         )
 
     return Proofs(
-        most=at(definition.most),
-        fewer=None if definition.has_constant_pay_per_credit else at(definition.bets.credits[0]),
+        most=prove_bet(definition.most),
+        fewer=None if definition.has_constant_pay_per_credit else prove_bet(definition.bets.credits[0]),
     )
 
 

@@ -11,7 +11,7 @@ from paytables.cards.ranking import JOKER_RANK, Ranking, find_category
 from paytables.contract import Cue, Decision, Draw, LevelPlay, Outcome, Play, Remark, Settlement, Wager
 from paytables.errors import WagerError
 from paytables.poker.pays import NAMES, find_row
-from paytables.poker.policy import HAND, hold, unpack_policy
+from paytables.poker.policy import HAND, look_up_hold, unpack_policy
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.video import figures
 from paytables.poker.video.schema import Pay, Proofs, VideoPokerDefinition
@@ -67,7 +67,11 @@ class VideoPokerRules(Tableless):
         if proofs is None:
             return {}
         proof = proofs.find_proof(is_highest_bet=credits_ == self.definition.most)
-        return {"advice": hold(unpack_policy(proof.policy), dealt, 53 if self.definition.deck.joker else 52)}
+        return {
+            "advice": look_up_hold(
+                unpack_policy(proof.policy), dealt, 53 if self.definition.deck.joker else 52
+            )
+        }
 
     def _describe_hand(self, cards: list[int]) -> dict[str, str]:
         """Return the text of a five-card hand for the player, by language."""

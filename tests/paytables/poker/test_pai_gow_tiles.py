@@ -10,7 +10,13 @@ import paytables
 from paytables import Choice, Depth, RecordingDraw, ReplayDraw, Round, analyse, load_game, play_through
 from paytables.errors import AnalysisError
 from paytables.game import game_from_text
-from paytables.poker.tiles.tiles import TILES, compute_strength, count_points, list_settings, order
+from paytables.poker.tiles.tiles import (
+    TILES,
+    compute_strength,
+    count_points,
+    find_combination_rank,
+    list_settings,
+)
 
 FILE = Path(paytables.__file__).parent / "library" / "tables" / "quebec-pai-gow.toml"
 
@@ -81,7 +87,7 @@ def test_two_tiles_stand_in_the_order_of_the_text():
     pairs = list(combinations(range(32), 2))
     judged = {pair: worth([TILES[tile] for tile in pair]) for pair in pairs}
     for pair in pairs:
-        assert (order(pair) or 21) == place([TILES[tile] for tile in pair])
+        assert (find_combination_rank(pair) or 21) == place([TILES[tile] for tile in pair])
     for first, second in combinations(pairs, 2):
         found = compute_strength(*first) - compute_strength(*second)
         assert (found > 0) - (found < 0) == (judged[first] > judged[second]) - (
