@@ -90,10 +90,15 @@ class PrizeFigures:
 
     name: str
     where: str
+    """The stage, betting spot, side bet or pay table in which the prize is won."""
     credits: int
+    """The credits that the prize pays."""
     rate: Fraction
+    """The mean number of times that one game wins the prize."""
     rtp: Fraction
+    """The part of the bet's return that this prize contributes, per credit wagered."""
     hits: int | None = None
+    """The number of cases of the game's cycle that win the prize, or None if it cannot be stated."""
 
     def mean_credits(self, cost_credits: int) -> Fraction | None:
         """Return the average payment when the prize is won, all multipliers included, or None if it is never won.
@@ -114,10 +119,13 @@ class ProgressiveShare:
 
     level: str
     rate: Fraction
+    """The mean number of times that one game hits the level."""
     reset_credits: int
     rtp_at_reset: Fraction
+    """The level's part of the bet's return while its meter is at the reset value."""
     increment: Fraction
     break_even_credits: Fraction | None
+    """The meter value at which the stake returns 100 %, or None if there is none."""
     ceiling_credits: int | None = None
     """Highest secret amount of a mystery level; its ``rate`` is the mean from reset to hit."""
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
@@ -169,6 +177,7 @@ class MerchandiseShare:
 
     prize: str
     rate: Fraction
+    """The mean number of times that one game wins the prize."""
     value_cents: int
 
     def compute_rtp_at(self, denomination_cents: int, cost_credits: int) -> Fraction:
@@ -182,10 +191,15 @@ class FeatureFigures:
 
     feature: str
     rate: Fraction
+    """The mean number of times that one paid game starts the feature."""
     mean_runs: Fraction
+    """The mean number of plays (such as free spins) once the feature is started."""
     mean_credits: Fraction
+    """The mean credits that the feature pays once it is started."""
     rtp: Fraction
+    """The part of the bet's return that the feature contributes."""
     longest_runs: int | None
+    """The largest possible number of plays of the feature, or None if it has no limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,9 +249,12 @@ class BetAnalysis:
     hit_min_credits: int = 1
     """The smallest win that counts as a hit. At a table the win includes the stake, so a hit is more than the stake."""
     return_bet_probability: Fraction | None = None
+    """The probability that the win is at least the bet."""
     distribution: WinDistribution | None = None
     max_win_credits: int | None = None
+    """The highest possible win, in credits."""
     max_win_probability: Fraction | None = None
+    """The probability of the highest win."""
     doubled: DoubleUpFigures | None = None
     """Figures for a player who doubles every win as often as the game allows; None if there is no double-up."""
     strategy: str | None = None
@@ -246,6 +263,7 @@ class BetAnalysis:
     simplest_rtp: Fraction | None = None
     mean_staked_credits: Fraction | None = None
     notes: tuple[str, ...] = ()
+    """Remarks on the figures, as text for the PAR sheet."""
     required_bets: Mapping[str, int] = field(default_factory=dict)
     """Other bets that this bet requires, in credits by spot. They are excluded from these figures."""
     is_covered_by_players: bool = False

@@ -40,7 +40,9 @@ class Odds:
     """
 
     text: str
+    """The odds as printed, such as ``3:2``."""
     net: Fraction
+    """The net win for each credit staked."""
     share: Fraction = Fraction(0)
 
     @classmethod
@@ -528,8 +530,10 @@ class Case:
     """One possible result of a wager, for exact figures: its weight, settlements, and stakes added in the round."""
 
     weight: int | Fraction
+    """The number of equally likely results that are this case, or its probability."""
     settlements: Sequence[Settlement]
     added: int = 0
+    """The credits staked during the round, after the wager."""
 
 
 def build_distribution(wins: Mapping[int, int | Fraction]) -> WinDistribution:

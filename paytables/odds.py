@@ -15,7 +15,9 @@ class OddsLimits(NamedTuple):
     """
 
     top_one_in: int | None
+    """The limit N for a top award, or None."""
     other_one_in: int | None
+    """The limit N for any other award, or None."""
 
 
 #: The limits that a profile has unless it states others (Ontario 10.1).
@@ -36,6 +38,7 @@ class DisclosedAward:
     credits: int | None
     rate: Fraction
     top: bool = False
+    """Whether this is a top award of the game."""
 
     @property
     def one_in(self) -> int:

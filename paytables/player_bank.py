@@ -129,6 +129,7 @@ class BankedRound:
     played: tuple[Bet, ...]
     """The bets that are played: the stakes against the bank, and side bets."""
     returned: tuple[Settlement, ...]
+    """The settlements that return bets, or parts of bets, without playing them."""
 
     def settle_bank(self, stake: Settlement) -> tuple[Settlement, ...]:
         """Return the bank's settlement for one settled stake against it; empty if the machine is the bank.

@@ -49,6 +49,7 @@ class Progressive(Strict):
     id: Identifier
     name: Text
     spot: Identifier
+    """The spot whose bets contribute to the level and can win it."""
     reset_credits: PositiveInt
     increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
 
@@ -58,8 +59,11 @@ class SideBet:
     """A side bet that plays for a progressive level: the level, its spots, the stake in credits, exact hit rates."""
 
     level: Progressive
+    """The progressive level."""
     spots: tuple[str, ...]
+    """The betting spots that play for the level."""
     stake: int
+    """The credits of one stake."""
     rates: Mapping[Fraction, Fraction]
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 

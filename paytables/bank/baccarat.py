@@ -61,6 +61,7 @@ class BaccaratBet(BankBet):
     """
 
     on: Kind
+    """What the bet is on, such as a hand, the tie or a pair."""
     pays_six: Pay | None = None
     commission: CommissionPer | None = None
     margins: dict[int, Pay] = Field({}, description="a dragon's odds by the margin won by")
@@ -144,8 +145,11 @@ class Coup:
     """The result of a coup (a round of baccarat): points, numbers of cards and pairs of both hands, player first."""
 
     points: Both
+    """The points of the player's and the bank's hand, 0 to 9."""
     cards: Both
+    """The number of cards of the player's and the bank's hand."""
     pairs: Pairs
+    """Whether the first two cards of the player's and the bank's hand are a pair."""
 
     @property
     def winner(self) -> str:

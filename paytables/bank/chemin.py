@@ -84,8 +84,11 @@ class CheminDefinition(BankDefinition):
 
     shoe: CheminShoe = CheminShoe()
     bank: HeldBank
+    """The bet of the player who holds the bank."""
     banco: BankBet
+    """The bet of a player who covers the whole bank alone."""
     stake: BankBet
+    """The bet of a player who covers a part of the bank."""
 
     @model_validator(mode="after")
     def _check_bets_and_seats(self) -> Self:
@@ -159,6 +162,7 @@ class Coup:
     """One round of chemin de fer after betting closes: who plays, which bets are covered, and what is returned."""
 
     banker: int
+    """The seat that holds the bank."""
     banco: int
     """The part of the bank, in credits, that the other players' bets cover."""
     holder: int
@@ -168,6 +172,7 @@ class Coup:
     played: tuple[Bet, ...]
     """The bets against the bank, each reduced to the part that the bank covers."""
     returned: tuple[Settlement, ...]
+    """The settlements that return the bets, or parts of bets, that the bank does not cover."""
 
 
 @dataclass(frozen=True)

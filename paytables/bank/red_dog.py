@@ -32,6 +32,7 @@ class RedDogBet(BankBet):
 
     spreads: dict[Annotated[int, Field(ge=1, le=_RANKS - 2)], Pay]
     triple: Pay
+    """The odds if all three cards have the same rank."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds at which the red dog bet may be paid: for each spread, and for three of a rank."""

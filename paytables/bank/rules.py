@@ -41,6 +41,7 @@ class BankRules(TableRules, Generic[D]):
     definition: D
     table: object = field(default=None, compare=False)
     hands: ClassVar[Hands] = (("bank", BANK, 3), ("player", PLAYER, 3))
+    """The hands drawn on the screen: the id, the names by language, and the largest number of cards."""
 
     def list_named_hands(self) -> Hands:
         """Return the hands that the table displays, with their names."""

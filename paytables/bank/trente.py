@@ -80,6 +80,7 @@ class ChanceBet(BankBet):
     """A bet on one of the four even-money chances of trente et quarante: black, red, colour, inverse."""
 
     on: Chance
+    """The even-money chance that the bet is on."""
 
 
 class Insurance(Strict):
@@ -135,6 +136,7 @@ class Coup:
 
     points: tuple[int, int] | None
     first_red: bool = False
+    """Whether the first card of the coup is red, which decides colour and inverse."""
 
     @property
     def list_winning_chances(self) -> frozenset[str]:

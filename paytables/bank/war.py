@@ -40,6 +40,7 @@ class WarDefinition(BankDefinition):
 
     main: BankBet
     tie: BankBet | None = None
+    """The optional bet on a tie of the first two cards."""
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays and the number of decks, as text by language."""

@@ -53,7 +53,9 @@ class Chart:
     """
 
     answers: dict[tuple[int, Cell], Answer] = field(default_factory=dict)
+    """The decision by (dealer's first card, total of the player's hand)."""
     pairs: set[tuple[int, int]] = field(default_factory=set)
+    """The pairs to split, as (dealer's first card, value of the paired cards)."""
 
     def answer(self, up: int, values: Sequence[int], best: int, *, soft: bool, options: Iterable[int]) -> int:
         """Return the chart's decision for a hand that is not split, or its fallback if that is not in ``options``.
@@ -149,12 +151,15 @@ class _HandInSearch:
     """
 
     cell: Cell
+    """The chart cell (total and softness) that decides this hand."""
     stand: int
     double: int | None
     drawn: int | None
     children: list[_HandInSearch] = field(default_factory=list)
     value: int = 0
+    """The value of the hand with the decisions of the current chart."""
     weight: int | Fraction = 0
+    """The number of card orders in which the current chart's decisions lead to this hand."""
 
     def find_answer_index(self, answer: Answer) -> int:
         """Return the permitted decision for this blackjack hand: the one of the chart, or its fallback."""
@@ -201,13 +206,16 @@ class _Column:
     def __init__(self, play: Play, round_: Round) -> None:
         self.play, self.round = play, round_
         self.ordered: list[_HandInSearch] = []
+        """All hands of the search; a hand comes before those that can follow it."""
         hands_of_box = self._build_hands(Branch(Kind(round_.up), 0, 0, round_.tree))
         self.starts = [
             (place, 1 if len(set(list_values(hand))) == 1 else 2)
             for hand, place in hands_of_box.items()
             if round_.known[hand].cards == 2 and hand != BLACKJACK
         ]
+        """Every two-card hand except blackjack, with its number of card orders (1 or 2)."""
         self.pairs: dict[int, list[_Pair]] = {}
+        """The pairs that may be split, by card value."""
         for split in round_.splits:
             have, starts = round_.dealer.full[split.pair - 1], list[_HandInSearch]()
             for branch in split.branches[max(split.branches)]:
@@ -217,6 +225,7 @@ class _Column:
             pair = _Pair(hands_of_box[2 * CARD[split.pair - 1]], part, starts)
             self.pairs.setdefault(split.pair, []).append(pair)
         self.cells: dict[Cell, list[_HandInSearch]] = {cell: [] for cell in ORDER}
+        """The hands that each cell of the chart decides."""
         for place in self.ordered:
             self.cells[place.cell].append(place)
 

@@ -68,9 +68,11 @@ class Dealer:
 
     def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
         self.full = tuple(count - (value == up) for value, count in enumerate(shoe, 1))
+        """The number of cards of each value in the full shoe without the dealer's first card."""
         self.hands = list_final_hands(house, up, self.full)
         self.most = max(sum(drawn) for drawn, _, _ in self.hands)
         self.completes = {ACES: TEN, TEN: ACES}.get(up)
+        """The card value that makes a blackjack with the dealer's first card, or None."""
         highest = max(3, 1 + max(max(drawn) for drawn, _, _ in self.hands))
         self._falls = np.zeros((highest, max(self.full) + 1), dtype=np.int64)
         for times in range(highest):

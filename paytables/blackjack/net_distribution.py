@@ -58,7 +58,9 @@ class _JointResults:
     cards: Ints
     ways: Ints
     low: int
+    """The net result of the box at place 0, in units."""
     step: int
+    """The difference between the net results of two adjacent places, in units."""
 
     def refine_step(self, step: int) -> _JointResults:
         """Return the same counts with net results in smaller steps; ``step`` must divide the current step."""
@@ -125,6 +127,7 @@ class _NetDistribution:
         self.table, self.house, self.answers, self.played = table, house, answers, played
         paid = [house.blackjack, house.insurance or Fraction(0), house.sevens, house.suited_678]
         self.unit = 2 * lcm(*(odds.denominator for odds in paid if odds is not None))
+        """The number of parts into which a stake is divided, so that every net is a whole number."""
         self.share = 1 if house.suited_678 is None else 16  # two cards are of one suit in a quarter of orders
         self.first_stake_only = house.hole or house.original_only
 
@@ -295,6 +298,7 @@ class _BackedDistribution(_NetDistribution):
     """The net distribution of a stake that is placed on another player's blackjack hand."""
 
     doubled_stakes = 1
+    """The stake on another player's hand is not doubled with it."""
 
     def _iter_split_nets(
         self,

@@ -25,8 +25,11 @@ class PairQuestion(NamedTuple):
     """
 
     kind: str
+    """``split`` or ``insurance``."""
     up: int
+    """The value of the dealer's first card."""
     hand: int
+    """The player's two-card hand, packed into one number."""
 
 
 #: Answers a question about two cards: returns the index of the chosen one of several sums. Index 0
@@ -46,6 +49,7 @@ class StrategyResult:
     staked: Fraction = Fraction(1)
     hands_by_pair: dict[Pair, int] = field(default_factory=dict)
     insured_hands: set[int] = field(default_factory=set)
+    """The two-card hands, as packed numbers, at which insurance is taken."""
     even_money_ups: set[int] = field(default_factory=set)
 
 
@@ -66,6 +70,7 @@ class StrategyTable:
         self.house, self.play = house, Play(house)
         self.shoe = shoe or build_shoe(house.decks)
         self.rounds: list[Round] = []
+        """One calculation for each first card of the dealer."""
         for up in ups:
             self.rounds.append(Round(house, up, self.shoe))
             report_progress(len(self.rounds), len(ups))

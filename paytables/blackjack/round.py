@@ -70,6 +70,7 @@ class Piece:
 
     bet: Bet
     against: int
+    """The index of the dealer's hand that the bet is against."""
     added: bool = False
     back: bool = False
 
@@ -81,7 +82,9 @@ class Hand:
     id: str
     cards: list[Card]
     pieces: list[Piece]
+    """The bets on the hand that are not settled yet."""
     split: bool = False
+    """Whether the hand comes from a split pair."""
     closed: bool = False
     """Whether the hand takes no more cards, because it was doubled or is one of two split aces."""
     result_names: list[str] = field(default_factory=list)
@@ -125,8 +128,10 @@ class Box:
     id: str
     hands: list[Hand]
     sides: list[tuple[Side, Bet]]
+    """The side bets of the box that are not settled yet, each with its rules."""
     insured: dict[int, Bet] = field(default_factory=dict)
     dealt: list[Card] = field(default_factory=list)
+    """The cards dealt to the box, in order, for its side bets."""
 
 
 #: A question to a seat in progress, whose result is the chosen option.
@@ -153,6 +158,7 @@ class BlackjackRound:
         self.definition, self.house, self.best_play = definition, house, best_play
         self.boxes = _build_boxes(definition, bets)
         self.dealers: list[list[Card]] = []
+        """The cards of each of the dealer's hands."""
         self._against = sorted({piece.against for box in self.boxes for piece in box.hands[0].pieces})
         self._hidden = False
         self._shoe = Shoe.of()

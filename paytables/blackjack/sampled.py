@@ -163,35 +163,59 @@ class _Rules(NamedTuple):
     """The house rules of a simulated blackjack table as numbers. Pays are in units of a stake."""
 
     hole: int
+    """1 if the dealer's second card is dealt face down with the players' cards, else 0."""
     h17: int
+    """1 if the dealer draws to a soft 17, else 0."""
     first_stake_only: int
+    """1 if a dealer's blackjack takes only the first stake of a box, else 0."""
     spares: int
+    """1 if the dealer must draw to see whether a blackjack spares the stakes added to a box, else 0."""
     hands: int
+    """The largest number of hands into which a box may be split."""
     aces: int
+    """The largest number of hands into which aces may be split."""
     one_card: int
+    """1 if split aces get only one card each, else 0."""
     same_rank: int
+    """1 if only cards of one rank, not of one value, may be split, else 0."""
     unit: int
+    """The number of units that make one stake."""
     banks: int
+    """The number of dealer hands that are played against each box."""
     natural: int
+    """The pay of a blackjack, in units for one stake."""
     insurance: int
+    """The pay of insurance, in units for one stake; 0: not offered."""
     sevens: int
+    """The pay of three sevens, in units for one stake; 0: an ordinary 21."""
     suited: int
+    """The pay of 6, 7 and 8 of one suit, in units for one stake; 0: an ordinary 21."""
     even_ace: int
+    """1 if a blackjack takes even money against a dealer's ace, else 0."""
     even_ten: int
+    """1 if a blackjack takes even money against a dealer's ten, else 0."""
     stop: int
+    """The number of cards behind the stop card; -1 without a stop card."""
     burn: int
     is_sevens: int
+    """The index of the hand 7-7-7; -2 if the shoe cannot have it."""
     is_suited: int
+    """The index of the hand 6-7-8; -2 if the shoe cannot have it."""
     served: int
+    """The number of rounds after which the shoe is shuffled."""
     rounds: int
+    """The number of rounds to simulate."""
 
 
 class _Tables(NamedTuple):
     """Lookup tables of the simulation: the hand after each card, totals, card values, and the best strategy."""
 
     after: Ints
+    """The index of the hand after each card: ``after[hand, card value]``, or -1 if the card busts it."""
     totals: Ints
+    """The best total of each hand, and whether it is soft."""
     values: Ints
+    """The blackjack value of each rank."""
     answers: Ints
     splits: Ints
     insured: Ints
@@ -204,23 +228,36 @@ class _Box(NamedTuple):
     """
 
     first: Ints
+    """The first card of each hand of the box."""
     second: Ints
+    """The second card of each hand of the box."""
     many: Ints
+    """The number of cards of each hand of the box."""
     node: Ints
+    """The index of each hand of the box in the tables; negative if it is busted."""
     stakes: Ints
+    """The number of stakes on each hand of the box."""
     won: Ints
+    """The units that each hand has already won by three sevens or a suited 6-7-8; else 0."""
     same: Ints
+    """Whether the cards of each hand of the box are of one suit."""
 
 
 class _Steps(NamedTuple):
     """The compiled functions that each simulate a part of a blackjack round."""
 
     card: Callable[..., int]
+    """The function that deals one card."""
     shuffle: Callable[..., bool]
+    """The function that ends a shoe and shuffles; false if enough rounds are simulated."""
     split: Callable[..., None]
+    """The function that splits a pair into two hands."""
     hand: Callable[..., tuple[int, int]]
+    """The function that plays one of the player's hands."""
     bank: Callable[..., tuple[int, bool]]
+    """The function that draws the dealer's hand."""
     settle: Callable[..., int]
+    """The function that returns the net result of the box in units."""
 
 
 def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)

@@ -80,6 +80,7 @@ class ExactHouseRules:
     hits_soft_17: bool
     original_only: bool
     blackjack: Fraction
+    """The odds that a blackjack pays."""
     doubled: frozenset[int]
     double_after_split: bool
     hands: int
@@ -117,8 +118,10 @@ class Split(Strict):
 
     hands: Annotated[int, Field(ge=1, le=5)] = 2
     ace_hands: Annotated[int, Field(ge=1, le=5)] = 2
+    """The largest number of hands into which aces may be split."""
     aces_one_card: bool = True
     same: Literal["value", "rank"] = "value"
+    """Whether a pair is two cards of one ``value`` (a king and a ten) or only of one ``rank``."""
 
     @model_validator(mode="after")
     def _check_ace_hands(self) -> "Split":
@@ -141,7 +144,9 @@ class HouseRules(Strict):
     second_card: Literal["after", "hole"] = "after"
     soft_17: Literal["hit", "stand"] = "hit"
     original_bets_only: bool = True
+    """Whether a dealer's blackjack takes only a box's first stake, not those added later."""
     blackjack: Pay = Odds.parse("3:2")
+    """The odds that a blackjack pays."""
     double: Double = Double()
     split: Split = Split()
     insurance: Pay | None = Odds.parse("2:1")
@@ -176,6 +181,7 @@ class SideBetRow(Strict):
     dealer: bool = False
     ranks: tuple[Ranks, ...] = ()
     kind: Literal["same", "straight"] | None = None
+    """``same``: all cards are of one rank; ``straight``: their ranks follow one another; None: no condition."""
     suits: Literal["same", "colour", "red", "black"] | None = None
     total: tuple[int, int] | None = None
     ace: Literal[1, 11] = 11
@@ -334,7 +340,9 @@ class Sampled(Strict):
     """
 
     rounds: Annotated[int, Field(gt=0)]
+    """The number of simulated rounds."""
     seed: str
+    """The seed from which the simulation derives its cards, so that it can be repeated."""
     nets: Annotated[dict[str, dict[str, int]], Field(min_length=1)]
     error: Exact
 

@@ -115,8 +115,11 @@ class Split:
     """
 
     pair: int
+    """The value of the paired cards."""
     ways: int
+    """The number of card orders that deal the pair."""
     cards_left: int
+    """The number of cards of the pair's value that are left in the shoe."""
     fewer: bool = False
     branches: dict[int, list[Branch]] = field(default_factory=dict)
 
@@ -128,14 +131,18 @@ class Round:
         self.house, self.up, self.shoe = house, up, shoe
         self.dealer = Dealer(house, up, shoe)
         self.known = list_every_hand(shoe)
+        """Every possible player hand up to 21, with its total."""
         self._full = pack_counts(self.dealer.full)
         self.cards = sum(self.dealer.full)
+        """The number of cards in the shoe after the dealer's first card."""
         most = max(hand_value.cards for hand_value in self.known.values())
         self.length = min(self.cards, most + 2 * house.hands + 2 + self.dealer.most)
+        """The number of cards dealt in one counted order; no round needs more."""
         self._plan: dict[tuple[int, int], int] = {}
         self._weights = [self._count_ways_to_continue(cards_left) for cards_left in range(self.cards + 1)]
         lacking: list[tuple[int, int, int]] = [(0, 0, 0)]
         self.splits = self._list_splits()
+        """The pairs that may be split."""
         for split in self.splits:
             parts = compute_split_coefficients(self._find_most_hands(split.pair))
             lacking += [
@@ -146,6 +153,7 @@ class Round:
         lacking = list(dict.fromkeys(lacking))
         self._standing = self._compute_standing_values(lacking)
         self.tree = self._build_tree(0, 0)
+        """The hands that follow one another, from the empty hand on, if no pair is split."""
         shoes: dict[tuple[int, int], Tree] = {
             (pair, fewer): self._build_tree(pair, fewer) for pair, fewer, _ in lacking if pair
         }
@@ -297,9 +305,11 @@ class Play:
     def __init__(self, house: ExactHouseRules) -> None:
         self.house = house
         self.first_stake_only = house.hole or house.original_only
+        """Whether a dealer's blackjack takes only the first stake of a box."""
         bonus = [pay for pay in (house.sevens, house.suited_678) if pay is not None]
         half = 2 if house.insurance is None else 2 * house.insurance.denominator
         self.unit = 16 * lcm(half, house.blackjack.denominator, *(pay.denominator for pay in bonus))
+        """The number of parts into which a stake is divided, so that every pay is a whole number."""
 
     def _count_ways_at_risk(self, node: Node) -> int:
         """Return the number of card orders in which a bust hand loses its added stakes.

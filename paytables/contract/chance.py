@@ -70,7 +70,9 @@ class ReplayDraw:
     """
 
     records: Sequence[Sequence[Json]]
+    """The recorded numbers as ``[bound, value, purpose]``, in the order of the game."""
     position: int = 0
+    """The index of the next recorded number."""
 
     def below(self, bound: int, purpose: str) -> int:
         """Return the next recorded number. Raises :class:`ReplayError` if the game asks for a different one."""

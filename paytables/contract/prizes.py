@@ -13,6 +13,7 @@ class Remark:
     """A remark on a part of a game's definition that is legal but may surprise: its key, and what it causes."""
 
     key: str
+    """The key of the definition that the remark is on."""
     text: str
 
 

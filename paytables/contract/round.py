@@ -31,10 +31,12 @@ class Decision:
     """
 
     kind: str
+    """What is decided, such as ``double_up`` or ``war``."""
     options: tuple[Json, ...]
     prompt: Mapping[str, Json] = field(default_factory=dict)
     stakes: Mapping[Json, Bet] = field(default_factory=dict)
     seat: int = 0
+    """The seat that must decide."""
 
     def check(self, choice: "Choice | None") -> Json:
         """Return the chosen option. Raises :class:`ChoiceError` unless it is one of the options."""
@@ -72,6 +74,7 @@ class Choice:
     """A player's answer to a :class:`Decision`."""
 
     value: Json
+    """The chosen option, one of :attr:`Decision.options`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,7 @@ class Cue:
     """An animation for the screen: a card dealt or turned, a ball, a throw, chips."""
 
     kind: str
+    """The kind of animation, such as a card that is dealt."""
     data: Mapping[str, Json] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Json]:
@@ -249,7 +253,9 @@ class Round:
         self.outcome: Outcome | None = None
         self.staked: list[Bet] = [bet for bet in wager.bets if bet.credits > 0]
         self.settlements: list[Settlement] = []
+        """The bets decided so far."""
         self.cues: list[Cue] = []
+        """The animations that the screen has not been given yet."""
         self._play = play
 
     def advance(self, choice: Choice | None = None) -> None:

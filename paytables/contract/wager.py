@@ -18,6 +18,7 @@ class Bet:
     spot: str
     credits: int
     seat: int = 0
+    """The seat that bets, if one player bets for several seats."""
 
     def to_json(self) -> dict[str, Json]:
         """Return the bet as the JSON object that journal and screen use; :meth:`from_json` is the inverse."""

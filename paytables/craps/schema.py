@@ -34,6 +34,7 @@ class Commission(Strict):
 
     percent: Annotated[int, Field(strict=True, ge=1, le=100)]
     of: Literal["stake", "win"]
+    """Whether the fee is a percentage of the stake or of the win."""
 
 
 class CrapsBet(Strict):
@@ -47,6 +48,7 @@ class CrapsBet(Strict):
 
     id: Identifier
     kind: Kind
+    """How the bet is decided, such as ``pass``, ``right`` or ``hop``."""
     name: Text
     pays: dict[str, Pay] = Field({}, description="odds by number, total or dice; none: even money")
     least: PositiveInt = 1

@@ -32,7 +32,9 @@ class SpotRules:
     """
 
     id: str
+    """The id of the betting spot."""
     bet: CrapsBet
+    """The bet of the craps definition to which the spot belongs."""
     key: str = ""
     line: str = ""
     needs: str | None = None

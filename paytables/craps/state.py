@@ -21,8 +21,10 @@ class State:
     """
 
     point: int | None = None
+    """The point that the shooter must throw again, or None on a come-out."""
     shooter: int = 0
     bets: tuple[Bet, ...] = ()
+    """The bets that stand on the table."""
     reversed_bets: frozenset[tuple[int, str]] = frozenset()
 
     def find_seat_bets(self, seat: int) -> dict[str, int]:

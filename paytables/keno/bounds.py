@@ -28,7 +28,9 @@ class Pair:
     """The joint result of two ways of a Keno ticket: the mean of the product of their wins, and P(both win)."""
 
     product: Fraction
+    """The mean of the product of the two ways' wins."""
     both: Fraction
+    """The probability that both ways win."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,13 @@ class Sum:
     """
 
     mean: Fraction
+    """The mean of the sum of the ways' wins."""
     second: Fraction
+    """The mean of the square of the sum of the ways' wins."""
     none_min: Fraction
+    """A lower bound of the probability that no way wins."""
     none_max: Fraction
+    """An upper bound of the probability that no way wins."""
 
     def add_independent(self, other: "Sum") -> "Sum":
         """Return the sum of these Keno wins and of the independent wins ``other``."""

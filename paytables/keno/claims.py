@@ -101,7 +101,9 @@ class Decided:
     """
 
     credits: int
+    """The prize, or the returned stake, in credits."""
     refund: bool
+    """Whether the amount is the stake returned because the draw failed."""
     on: date
     paid: bool = False
 
@@ -111,9 +113,12 @@ class TicketRecord:
     """A Keno ticket's stored record: its state, the draws closed to it, and the result of each decided draw."""
 
     paper: Paper
+    """What is printed on the ticket."""
     state: TicketState = TicketState.UNPAID
     closed: frozenset[int] = frozenset()
+    """The numbers of the ticket's draws that are closed to bets."""
     decided: Mapping[int, Decided] = field(default_factory=dict)
+    """The result of each decided draw, by draw number."""
 
     @property
     def deadline(self) -> date | None:
@@ -162,7 +167,9 @@ class Presented:
     """
 
     condition: Condition
+    """The condition of the ticket's paper."""
     control_number: str | None
+    """The control number read from the ticket, or None if it cannot be read."""
     says: Mapping[str, Json] = field(default_factory=dict)
 
 
@@ -176,6 +183,7 @@ class ClaimPayment:
 
     credits: int
     draws: tuple[int, ...]
+    """The numbers of the draws for which the claim is paid."""
     rescued: bool
     differs: tuple[str, ...]
 

@@ -22,12 +22,18 @@ class WayResult:
     """The result of one way of a Keno selection in one draw; ``credits`` is its prize before the draw's limit."""
 
     selection: int
+    """The index of the selection to which the way belongs."""
     numbers: tuple[int, ...]
+    """The numbers of the field that the way plays."""
     hits: tuple[int, ...]
+    """The numbers of the way that were drawn."""
     stake: int
+    """The credits staked on the way."""
     factor: int
+    """The factor by which the draw's bonuses multiply the way's win."""
     credits: int
     levels: int
+    """The progressive levels that the way wins, level *i* as bit *i*."""
 
     def win(self, draw: int, credits_: int) -> Settlement:
         """Return the settlement that pays ``credits_`` for this way's win in draw ``draw`` of the Keno ticket."""

@@ -36,6 +36,7 @@ class WinCounts:
 
     total: int
     cases: Mapping[Won, int]
+    """The number of equally likely cases by what they win: the credits and the progressive levels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,9 @@ class JointSelection:
     """
 
     groups: tuple[Group, ...]
+    """The groups of numbers of the selection."""
     spots: frozenset[int]
+    """The numbers of spots that the selection plays; each combination of groups of that size is a way."""
     win: Callable[[Mapping[Caught, int]], Won]
 
 
@@ -59,6 +62,7 @@ class _Step:
     """
 
     atom: int
+    """The index of the atom in the order of processing."""
     adds: tuple[int, ...]
     completes: tuple[int, ...]
     closes: tuple[int, ...]
@@ -74,10 +78,13 @@ class Joint:
     def __init__(self, parts: Sequence[JointSelection], numbers: int, drawn: int, named: int = 0) -> None:
         """Split the Keno field of numbers into atoms. A bonus names ``named`` of the ``drawn`` balls."""
         self.parts = parts
+        """The selections of the joint calculation."""
         self.drawn = drawn
         self.named = named
         self.numbers = numbers
+        """The number of numbers on the Keno field."""
         self.owner = [p for p, part in enumerate(parts) for _ in part.groups]
+        """The index of the selection to which each group belongs."""
         groups = [group for part in parts for group in part.groups]
         self.group_sizes = [len(group) for group in groups]
         members: dict[tuple[int, ...], int] = {}
@@ -86,6 +93,7 @@ class Joint:
             members[key] = members.get(key, 0) + 1
         self.steps, self.sizes = self._order_atoms(members)
         self.numbers_outside = numbers - sum(self.sizes)
+        """How many numbers of the field no group contains."""
         self._wins: dict[tuple[int, tuple[Caught, ...]], Won] = {}
 
     def _order_atoms(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_Step], list[int]]:

@@ -108,6 +108,7 @@ class TicketForm(Strict):
     name: Text
     selections: PositiveInt = 1
     spots: PositiveInt
+    """The number of spots of each quick-picked selection."""
     draws: PositiveInt = 1
     bonuses: tuple[Identifier, ...] = ()
 
@@ -134,11 +135,13 @@ class KenoDefinition(Definition):
 
     field: Balls = Balls()
     marks: Marks = Marks()
+    """The limits on what a player may mark on a ticket."""
     table: Annotated[tuple[PayTable, ...], Field(min_length=1)]
     bonus: Annotated[tuple[Bonus, ...], Field(max_length=4)] = ()
     progressive: tuple[Progressive, ...] = ()
     form: Annotated[tuple[TicketForm, ...], Field(min_length=1)]
     limit: Limit | None = None
+    """The maximum pay of one ticket in one draw, or None."""
     terms: Terms | None = None
 
     def list_possible_catches(self, spots: int) -> range:

@@ -15,9 +15,13 @@ class BonusOptions:
     """The bonuses in force for a Keno ticket: those of every ticket, and those bought with this one."""
 
     balls: tuple[BallBonus, ...]
+    """The bonuses on a certain ball of the draw that are in force."""
     multipliers: tuple[MultiplierBonus, ...]
+    """The bonuses with a drawn factor that are in force."""
     bought: tuple[str, ...]
+    """The ids of the bonuses for which the ticket pays a fee."""
     fee: int
+    """The total fee of the bought bonuses, in credits for each credit staked."""
 
     @property
     def cost(self) -> int:
@@ -65,6 +69,7 @@ class Tables:
     """The pays of a Keno game by number of spots and catch, and the progressive levels that each catch wins."""
 
     pays: Mapping[int, Mapping[int, int]]
+    """The credits paid for each credit staked, by number of spots and by catch."""
     levels: tuple[Progressive, ...]
     closed: int = 0
     """The progressive levels, as bits, that the current ticket does not play for."""

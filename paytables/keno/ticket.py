@@ -27,8 +27,10 @@ class Selection:
     """
 
     sizes: tuple[int, ...]
+    """The number of numbers in each group of the selection."""
     groups: tuple[tuple[int, ...], ...]
     stakes: Mapping[int, int]
+    """The credits staked on each way, by the way's number of spots."""
 
     @property
     def is_quick_pick(self) -> bool:
@@ -58,6 +60,7 @@ class Ticket:
     selections: tuple[Selection, ...]
     draws: int
     options: BonusOptions
+    """The bonuses in force for the ticket."""
 
     @property
     def cost_a_draw(self) -> int:

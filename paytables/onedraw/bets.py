@@ -36,8 +36,11 @@ class SpotRules:
 
     spot: Spot
     pays: Mapping[str, Odds]
+    """The odds that the spot pays, by the result that wins."""
     spins: int = 1
+    """The number of spins in a row that must all end on the bet's result."""
     on_zero: Literal["lost", "half", "choice"] = "lost"
+    """What a zero does to the stake: ``lost``, ``half`` of it returned, or the player's ``choice``."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,11 @@ class OneDrawBets(TableRules):
     table: TableLimits
     forms: tuple[NamedWager, ...]
     felt: Literal["roulette", "wheel", "dice"]
+    """The kind of table layout that the screen draws."""
     zero: frozenset[str] = frozenset()
+    """The results that count as a zero."""
     held: tuple[Held, ...] = ()
+    """The stakes that are held (in prison) from earlier spins."""
 
     @property
     def weights(self) -> Mapping[str, int]:

@@ -44,7 +44,9 @@ class Streets:
     """
 
     unit: int
+    """The number of units that make one ante."""
     ante: int
+    """The ante, in units."""
     first: tuple[int, ...]
     flop: int
     turn: int
@@ -52,6 +54,7 @@ class Streets:
     super_pays: tuple[int, ...]
     folded: int
     opens: int
+    """The lowest strength of a hand with which the bank opens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class Solved:
     """
 
     mean: Fraction
+    """The mean net result of the best strategy."""
     worst: Fraction
     first: tuple[int, ...]
     flop: Bools
@@ -94,8 +98,11 @@ class Solver:
         self.tables = build_tables(streets.opens)
         self.flops, self.like = build_sets(52, 3).classes
         self.cards = build_sets(52, 3).members[self.flops].astype(np.int64)
+        """The three cards of each class of flops."""
         self.holes = build_sets(52, 2).members
+        """All 1,326 pairs of hole cards."""
         self.pays = np.array(streets.super_pays, dtype=np.int64)
+        """The bonus pay of each combination, lowest first, in units."""
 
     def solve(self) -> Solved:
         """Return the best strategy of the game. Every flop is processed twice: to decide, and to count the results."""
@@ -220,9 +227,13 @@ class Tables:
     """Lookup tables for the poker strength of seven cards; see :func:`paytables.cards.subsets.build_rank_steps`."""
 
     ranks: tuple[Ints, ...]
+    """The rank state after each further card, then the strength of each final state and of each flush."""
     strengths: Ints
+    """The different strengths in ascending order; the other tables have their indices."""
     kind: Ints
+    """The combination of each strength, by its index."""
     opens: int
+    """The index of the lowest strength with which the bank opens."""
 
 
 def build_tables(opens: int) -> Tables:

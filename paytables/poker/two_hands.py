@@ -97,7 +97,9 @@ class SeatRound:
     seat: int
     bets: dict[str, Bet] = field(default_factory=dict)
     dealt: list[int] = field(default_factory=list)
+    """The cards or tiles dealt to the seat, by number."""
     way: Way | None = None
+    """The setting as a low and a high hand, or None."""
 
     @property
     def hand(self) -> str:
@@ -116,10 +118,13 @@ class TwoHands(PlayerBankRules):
     turn: BankTurn = FIRST_ROUND
 
     HAND: ClassVar[int]
+    """The number of cards or tiles dealt to each player."""
     PIECE: ClassVar[str]
+    """What the game is played with: ``card`` or ``tile``."""
     PIECES: ClassVar[Sequence[str]]
     """The names of all pieces, by their numbers."""
     BACK: ClassVar[str] = "??"
+    """The text by which the screen is told to draw a piece face down."""
 
     # ------------------------------------------------------------ what a family says
     @abstractmethod

@@ -40,6 +40,7 @@ class Prize:
 
     name: str
     credits: int
+    """The credits that the prize pays at bet level 1."""
     awards: tuple[Award, ...] = ()
 
 

@@ -100,6 +100,7 @@ class Pick(_SmallStage):
     items: tuple[BonusItem, ...]
     picks: int
     boxes: int
+    """The number of boxes shown."""
     replaced: bool
 
     def _remove_drawn_item(self, counts: tuple[int, ...], index: int) -> tuple[int, ...]:
@@ -256,10 +257,12 @@ class Hold(_SmallStage):
     name: str
     cells: int
     respins: int
+    """The number of spins that remain after a spin with a new coin."""
     hit: int
     of: int
     items: tuple[BonusItem, ...]
     full: BonusItem | None
+    """The prize if every cell holds a coin, or None."""
     start: int
 
     def run(self, draw: Draw) -> Run:

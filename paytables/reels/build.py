@@ -78,6 +78,7 @@ class ModeStages:
     mode: Mode
     file: str
     memory: dict[str, Memory] = field(default_factory=dict)
+    """What each stage retains between the plays of a series, by stage."""
     _made: dict[tuple[str, int], Stage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

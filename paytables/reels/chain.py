@@ -31,9 +31,13 @@ class Memory:
     """What a reel game's stage retains between the plays of a series: multipliers, a limit of plays, sticky cells."""
 
     multipliers: tuple[int, ...] = (1,)
+    """The multipliers of a series in order; the last stays until the series ends."""
     by_run: bool = True
+    """Whether every play moves the series to its next multiplier; if not, only a step award does."""
     most_runs: int | None = None
+    """The largest number of plays in a series, or None if there is no limit."""
     sticky: bool = False
+    """Whether a symbol of the stage sticks to its cell for the rest of the series."""
 
     @property
     def is_plain(self) -> bool:
@@ -49,8 +53,11 @@ class State(NamedTuple):
     """
 
     runs_left: int
+    """The number of plays of the series that are still to be made."""
     runs_played: int
+    """The number of plays of the series that were made."""
     multiplier_index: int
+    """The index of the series' current multiplier."""
     size: int
 
 

@@ -38,7 +38,9 @@ class Sample:
     games: int
     credits: int
     squares: int
+    """The sum of the squares of all wins."""
     hits: int
+    """The number of games with a win."""
     highest_win: int
 
 

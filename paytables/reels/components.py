@@ -39,6 +39,7 @@ class Pattern:
     """
 
     elements: tuple[Element | None, ...]
+    """The symbols that fit each cell, from the first reel read; None: any symbol."""
     prize: Prize
     lines: tuple[int, ...] | None = None
 
@@ -63,8 +64,11 @@ class Component:
     """
 
     kind: str
+    """``line``, ``ways`` or ``scatter``."""
     number: int
+    """The number of the line, from 1, or of the ways or scatter pay."""
     start: int
+    """The node at which its automaton starts."""
     letter: Callable[[int, Column], int]
     cells: tuple[tuple[int, int], ...] = ()
     shows: Element = ()

@@ -102,8 +102,11 @@ class _Enumeration:
     """Exact figures of one play of a reel stage: distribution, rate of each prize, mean levels and merchandise."""
 
     distribution: dict[tuple[int, GivenAwards], Fraction]
+    """The probability of each result: the credits and the awards given."""
     prizes: list[PrizeRate]
+    """How often each prize is won."""
     extras: dict[tuple[str, str], Fraction]
+    """The mean number of progressive levels and merchandise prizes, by (kind, name)."""
 
 
 class _Adder:
@@ -148,6 +151,7 @@ class Falls(_Enumerated):
     """
 
     factors: tuple[int, ...]
+    """The multiplier of each fall; the last is that of all later falls."""
 
     def list_falls(
         self, stops: Sequence[int], first: list[Hit] | None = None

@@ -155,8 +155,13 @@ class _Branch:
     """Windows that are equivalent in the reels read so far, with their number and an upper bound of their pay."""
 
     bound: int
+    """The upper bound of the pay of these windows."""
     reel: int
+    """The number of reels read so far."""
     cases: int
+    """The number of windows of the reels read so far."""
     sure: int
+    """The pay that these windows have won already."""
     alive: tuple[Walk, ...]
+    """The components that can still win, with their nodes and factors."""
     givers: tuple[int, ...]

@@ -321,6 +321,7 @@ class _Step(NamedTuple):
     """
 
     number: int
+    """The number of the histogram of letters that the reel shows to the components."""
     target: Nodes
     factor: int
     terms: list[tuple[int, Letters]]

@@ -34,7 +34,9 @@ class Series:
     """A series of plays of one stage in a reel game, such as ten free games, and how far it has been played."""
 
     stage: str
+    """The id of the stage that is played."""
     state: State
+    """The plays left and made, the multiplier and the sticky cells."""
 
 
 @dataclass(slots=True)
@@ -42,10 +44,15 @@ class Tally:
     """The running totals of one reel game in play: its prizes, awards and display steps."""
 
     level: int
+    """The bet level, by which every pay is multiplied."""
     wins: list[Settlement] = field(default_factory=list)
+    """The prizes won so far."""
     progressives: list[str] = field(default_factory=list)
+    """The ids of the progressive levels hit so far."""
     merchandise: list[str] = field(default_factory=list)
+    """The ids of the merchandise prizes won so far."""
     steps: list[dict[str, Json]] = field(default_factory=list)
+    """The data with which the screen shows each play, in order."""
 
     @property
     def credits(self) -> int:

@@ -60,6 +60,7 @@ class PrizeRate:
 
     name: str
     credits: int
+    """The credits that the prize pays once."""
     hits: int
     paid: int
     cycle: int

@@ -44,7 +44,9 @@ class Symbol(Strict):
     name: Text
     substitutes: tuple[str, ...] = ()
     not_for: tuple[Identifier, ...] = ()
+    """The symbols that a wild does not substitute for."""
     multiplier: PositiveInt = 1
+    """The factor by which the symbol multiplies a line win that it takes part in."""
 
 
 class Mode(Strict):
@@ -52,10 +54,14 @@ class Mode(Strict):
 
     id: Identifier
     cost: PositiveInt
+    """The credits that a game costs at level 1."""
     name: Text | None = None
     lines: PositiveInt | None = None
+    """The number of lines that are played, or None for all lines of the stage."""
     column: NaturalInt = 0
+    """The index of the pay in each pay that is written as a list; 0 is the first."""
     stage: Identifier = "base"
+    """The id of the stage with which a game starts."""
 
 
 class Bets(Strict):
@@ -63,6 +69,7 @@ class Bets(Strict):
 
     mode: Annotated[tuple[Mode, ...], Field(min_length=1)]
     levels: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    """The bet levels: factors of the cost and of every pay."""
 
 
 class AwardDefinition(Strict):
@@ -80,6 +87,7 @@ class AwardDefinition(Strict):
     step: PositiveInt | None = None
     at: Count | None = Field(default=None, description="only for exactly this count of the symbol")
     modes: tuple[Identifier, ...] | None = None
+    """The modes in which the prize gives the award; None: all."""
 
     def list_references(self) -> list[tuple[str, str | None]]:
         """Return the kind and name of each thing that this award may give; the name is None for kinds not given."""
@@ -100,14 +108,23 @@ class Pay(Strict):
     id: Identifier | None = None
     name: Text | None = None
     on: Literal["line", "ways", "scatter"] = "line"
+    """Whether the row is paid on a line, by ways, or for a count anywhere in the window (``scatter``)."""
     of: Words | None = None
+    """The symbol or group that is counted; ``=name`` counts only the symbol itself, without substitutes."""
     pays: dict[Count, PayValue] = Field(default_factory=dict)
+    """The pay by the count of the symbol."""
     pattern: Listed | None = None
+    """The symbol of each cell of a line, instead of a count of one symbol; ``*`` is any symbol."""
     pay: PayValue | None = None
+    """The pay of the pattern."""
     direction: Literal["left", "right", "both", "adjacent", "anywhere"] = "left"
+    """From which side the symbols are counted, or that they need not start at one."""
     unit: Literal["line", "bet"] | None = None
+    """Whether the pay is multiplied by the stake on a line or by the total bet."""
     group: Identifier = "line"
+    """Rows of one group exclude each other on a line; only the highest is paid. Groups add up."""
     gives: tuple[AwardDefinition, ...] = ()
+    """The awards that the prize gives in addition to credits."""
     lines: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] | None = Field(
         default=None, description="the only lines it is won on, as a top award of the last line"
     )
@@ -147,6 +164,7 @@ class ReelsStage(Strict):
     like: Identifier | None = Field(default=None, description="the stage this one differs from")
     name: Text | None = None
     heights: Annotated[tuple[PositiveInt, ...], Field(min_length=1, max_length=7)]
+    """The number of visible rows of each reel."""
     strips: tuple[Strip, ...]
     weights: tuple[tuple[NaturalInt, ...], ...] | None = Field(
         default=None, description="one number a stop: in how many cases the reel stops there"
@@ -160,6 +178,7 @@ class ReelsStage(Strict):
     repeat_lines: bool = Field(default=False, description="the same line may be defined more than once")
     pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
     wild_multipliers: Literal["multiply", "add", "highest"] = "multiply"
+    """How the multipliers of several wilds in one win are combined."""
     multiply_own: bool = Field(default=False, description="a multiplier symbol multiplies its own pays too")
     wilds_alone: Literal["highest", "own"] = Field(
         default="highest",
@@ -173,8 +192,11 @@ class ReelsStage(Strict):
         default="before", description="scatters are counted before symbols expand, or after"
     )
     overlapping_ways: bool = False
+    """Whether one way may win two prizes, which is otherwise refused."""
     multiplier: PositiveInt = 1
+    """The factor of every pay of the stage."""
     multipliers: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    """The factors of the plays of a series, in order; the last is that of all later plays."""
     advance: Literal["run", "step"] = Field(
         default="run", description="what moves a series to its next multiplier: every run, or a `step` award"
     )
@@ -206,6 +228,7 @@ class Item(Strict):
 
     credits: NaturalInt = 0
     count: PositiveInt = 1
+    """How many boxes or wheel segments have the item, or its weight if it is drawn."""
     end: bool = Field(default=False, description="ends the picking")
     gives: tuple[AwardDefinition, ...] = ()
     name: Text | None = None
@@ -228,6 +251,7 @@ class PickStage(Strict):
         default=None, description="so many boxes, each with a draw of its own: picks with replacement"
     )
     unit: Literal["line", "bet"] = "bet"
+    """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
 
 class WheelStage(Strict):
@@ -237,6 +261,7 @@ class WheelStage(Strict):
     name: Text | None = None
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
     unit: Literal["line", "bet"] = "bet"
+    """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
 
 class HoldStage(Strict):
@@ -250,10 +275,12 @@ class HoldStage(Strict):
     name: Text | None = None
     cells: Annotated[int, Field(strict=True, ge=2, le=42)]
     respins: Annotated[int, Field(strict=True, ge=1, le=10)] = 3
+    """The number of spins without a new coin after which the stage ends."""
     coin: tuple[PositiveInt, PositiveInt]
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
     full: Item | None = None
     unit: Literal["line", "bet"] = "bet"
+    """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
     @field_validator("coin")
     @classmethod
@@ -279,6 +306,7 @@ class Progressive(Strict):
     one_in: PositiveInt | None = None
     ceiling_credits: PositiveInt | None = None
     linked: bool = False
+    """Whether several machines share the level's meter."""
 
     @field_validator("increment")
     @classmethod
@@ -307,7 +335,9 @@ class DoubleUp(Strict):
     """A reel game's double-up: after a win the player may stake it; an even chance doubles it or loses it."""
 
     most_rounds: Annotated[int, Field(strict=True, ge=1, le=20)]
+    """The largest number of times that one win may be doubled up."""
     most_credits: PositiveInt
+    """The largest win, in credits, that may result from a double-up."""
 
     def rounds(self, win_credits: int) -> int:
         """Return how often a reel game's win can be doubled before it would exceed the double-up's limit."""

@@ -30,6 +30,7 @@ class OnReels:
 
     reels: Reels
     ids: tuple[str, ...]
+    """The symbol ids, in the order of the symbol numbers."""
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ class Hit:
     component: Component
     end: End
     ways: int
+    """The number of ways in which the prize is won; 1 for a line or a scatter."""
 
     @property
     def credits(self) -> int:
@@ -38,12 +39,15 @@ class Reels:
 
     name: str
     heights: tuple[int, ...]
+    """The number of visible rows of each reel."""
     strips: tuple[tuple[int, ...], ...]
     weights: tuple[tuple[int, ...], ...]
     multiplier: int
+    """The factor of every pay of the stage."""
     columns: tuple[tuple[Column, ...], ...]
     column_at: tuple[tuple[int, ...], ...]
     components: tuple[Component, ...]
+    """The lines, ways and scatters that are evaluated."""
     graph: Graph
     #: The prizes of the pay table: name, and credits at level 1 before the multiplier.
     promised: tuple[tuple[str, int], ...] = ()

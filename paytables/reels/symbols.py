@@ -16,9 +16,13 @@ class Symbols:
 
     ids: tuple[str, ...]
     substitutes_for: tuple[frozenset[str], ...]
+    """The ids of the symbols that each symbol stands for as a wild."""
     multipliers: tuple[int, ...]
+    """The multiplier of each symbol."""
     groups: Mapping[str, tuple[str, ...]]
+    """The symbols of each group, by its name."""
     file: str
+    """The definition file, for error messages."""
 
     @classmethod
     def of(cls, symbols: Sequence[Symbol], groups: Mapping[str, tuple[str, ...]], file: str) -> "Symbols":

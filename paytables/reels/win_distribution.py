@@ -120,7 +120,9 @@ class _Cases(NamedTuple):
     nodes: "Ints"
     weights: "Ints"
     credits: "Ints"
+    """The credits that each case has won already."""
     given: "Ints"
+    """The combined awards that each case has given already, as one integer."""
     counts: "Ints"
 
 

@@ -19,6 +19,7 @@ class Ground:
     id: str
     names: dict[str, str]
     covers: tuple[str, ...]
+    """The pockets on which a bet on the area wins."""
 
 
 def list_grounds(bet: BetGroup, cylinder: Cylinder) -> tuple[Ground, ...]:

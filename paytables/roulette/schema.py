@@ -19,9 +19,11 @@ class Cylinder(Strict):
     """
 
     pockets: Strip
+    """The pockets clockwise."""
     red: Strip
     black: Strip
     yellow: Strip = ()
+    """The yellow pockets, as on a boule cylinder."""
     zeros: Strip = ()
     felt: Literal["roulette", "wheel"] = Field(
         default="roulette", description="the picture it has on the screen"

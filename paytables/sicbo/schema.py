@@ -27,6 +27,7 @@ class DiceBet(Limits):
     kind: Literal["triple", "double", "any-triple", "total", "duo", "small", "big", "single"]
     pays: tuple[Pay, ...] | Pay
     totals: tuple[Annotated[int, Field(strict=True, ge=4, le=17)], ...] = ()
+    """The totals of three dice on which a ``total`` bet may be made."""
 
     @model_validator(mode="after")
     def _check_pays(self) -> "DiceBet":

@@ -32,6 +32,7 @@ class Wheel(Strict):
     """A wheel: its segments in the order in which they pass the pin, and the condition for a valid spin."""
 
     parts: Strip
+    """The symbol of each segment, in the order in which they pass the pin."""
     widths: tuple[PositiveInt, ...] | None = Field(
         default=None, description="relative widths of the parts, as a drawing of the wheel gives them"
     )

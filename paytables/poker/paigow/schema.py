@@ -46,11 +46,15 @@ class Remaining(Strict):
     """
 
     total: NaturalInt = 26
+    """The total of the undealt cards on which ``exactly`` wins, and over or under which the others win."""
     limits: Limits = Limits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet without which this one is none")
     ace: NaturalInt = 1
+    """The points that an ace counts."""
     face: NaturalInt = 10
+    """The points that a jack, queen or king counts."""
     joker: NaturalInt = 1
+    """The points that the joker counts."""
     under: Pay
     over: Pay
     exactly: Pay

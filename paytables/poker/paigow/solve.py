@@ -85,6 +85,7 @@ class Flushes:
     theirs: Ints
     plain: Ints
     offered: list[list[Way]] = field(repr=False)
+    """The ways in which a player may set the hand, for each hand."""
 
 
 def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
@@ -154,8 +155,11 @@ class PairCounts:
     """Numbers of pairs of pai gow hands that the player wins and loses, for the best settings and the bank's way."""
 
     pairs: int
+    """The number of pairs of a player's and a bank's hand."""
     best: tuple[int, int]
+    """The pairs that the player wins and loses with the best settings."""
     house: tuple[int, int]
+    """The pairs that the player wins and loses with the bank's own way of setting."""
 
     def compute_chances(self, wins_losses: tuple[int, int]) -> Chances:
         """Return the chances of a win, push and loss from numbers of winning and losing pairs of pai gow hands."""
@@ -216,10 +220,14 @@ class SuitQuestions:
         self.known, self.suited = patterns, suited
         all_ways = [*patterns.offered, *suited.offered]
         self.first = np.cumsum([0, *map(len, all_ways)]).astype(np.int64)
+        """The index in ``ways`` of each hand's first way."""
         self.ways = np.array([way[:2] for offered in all_ways for way in offered], dtype=np.int32)
+        """The low and high hand of every way to set every player hand."""
         of = np.concatenate([np.arange(len(patterns.offered)), suited.pattern]).astype(np.int32)
         self.pattern = np.repeat(of, np.diff(self.first))
+        """The row in :class:`Patterns` of the hand of each way."""
         self.flushes = self.first[len(patterns.offered)]
+        """The index in ``ways`` from which on the hands have a flush."""
 
     def count_without_flushes(self, parallel_map: Each) -> Ints:
         """Return, for each way to set cards, how many bank hands it beats and loses to if flushes are ignored."""

@@ -44,6 +44,7 @@ class Sizes:
     """
 
     kind: LimitKind
+    """The kind of limit, such as ``fixed`` or ``pot``."""
     least: int
     most: int | None = None
     raises_max: int | None = None
@@ -62,7 +63,9 @@ class Player:
     """The credits bet in the game, antes and blinds included."""
     is_folded: bool = False
     has_acted: bool = False
+    """Whether the player has acted since the last full bet or raise."""
     may_raise: bool = True
+    """Whether the player may raise; after acting, only once another player has made a full raise."""
 
     @property
     def is_all_in(self) -> bool:

@@ -22,6 +22,7 @@ class Pot:
 
     credits: int
     seats: tuple[int, ...]
+    """The seats that can win the pot."""
     commission: int = 0
 
     @property

@@ -63,6 +63,7 @@ class _Hands:
 
     betting: Betting
     button: int
+    """The seat that has the dealer button."""
     viewer: int | None
     hole: dict[int, list[Card]]
     """The cards of each seat, in the order in which they are dealt."""

@@ -43,9 +43,13 @@ class Forced(Strict):
     """
 
     small: PositiveInt | None = None
+    """The small blind, in credits."""
     big: PositiveInt | None = None
+    """The big blind, in credits."""
     bring_in: PositiveInt | None = None
+    """The bring-in of the lowest card dealt face up, in credits."""
     ante: NaturalInt = 0
+    """The ante that every player pays, in credits; 0: none."""
 
     @model_validator(mode="after")
     def _check_blinds(self) -> Self:
@@ -70,6 +74,7 @@ class BetLimit(Strict):
     """
 
     kind: LimitKind
+    """The kind of limit: ``fixed``, ``spread``, ``pot`` or ``none``."""
     bets: tuple[PositiveInt, ...] = ()
     most: PositiveInt | None = None
     raises: PositiveInt | None = Field(
@@ -84,7 +89,9 @@ class Commission(Strict):
     """
 
     percent: Annotated[int, Field(strict=True, ge=1, le=PERCENT_MAX)]
+    """The commission, in per cent of each pot."""
     most: PositiveInt
+    """The largest commission on one game, in credits."""
     from_round: PositiveInt = 1
 
 

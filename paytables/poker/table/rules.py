@@ -53,6 +53,7 @@ class SeatRound:
 
     seat: int
     bets: dict[str, int]
+    """The credits on each spot that are not decided yet."""
     cards: list[Card] = field(default_factory=list)
     folded: bool = False
 
@@ -75,6 +76,7 @@ class Hands:
     bank: list[Card] = field(default_factory=list)
     board: list[Card] = field(default_factory=list)
     is_over: bool = False
+    """Whether all decisions are made, so that the hands may be turned face up."""
 
     def is_open(self, seat_round: SeatRound) -> bool:
         """Return whether the viewer sees the cards of a seat."""

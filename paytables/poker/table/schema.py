@@ -67,12 +67,17 @@ class Stake(Strict):
     needs: Identifier | None = None
     order: OrderName = "five"
     player: PositiveInt | None = None
+    """How many of the player's first cards the bet is on; None: all of them."""
     board: NaturalInt | None = None
     closed: Result = "push"
+    """The result of the bet if the bank's hand does not open."""
     better: Result | None = None
     equal: Result = "push"
+    """The result of the bet if both hands are equal."""
     worse: Result = "lose"
+    """The result of the bet if the bank's hand is better."""
     otherwise: Result = "push"
+    """The result of a bet decided by its pay table if no row fits."""
     pay: tuple[Row, ...] = ()
     first: tuple[Row, ...] = ()
     bonus: tuple[Row, ...] = ()
@@ -108,6 +113,7 @@ class Option(Strict):
     spot: Identifier | None = None
     times: Times = "1"
     fold: bool = False
+    """Whether the option folds."""
     back: Times | None = None
     least: str | None = None
 
@@ -139,8 +145,11 @@ class RoundStep(Strict):
     """
 
     deal: Deal | None = None
+    """The cards that the step deals, or None."""
     ask: Identifier | None = None
+    """The id of the decision that the step asks for, or None."""
     option: tuple[Option, ...] = ()
+    """The options of the decision."""
     unless: tuple[Identifier, ...] = ()
     only: tuple[Identifier, ...] = ()
 
@@ -162,7 +171,9 @@ class Duel(Strict):
     """
 
     order: OrderName = "five"
+    """The name of the order by which both hands are ranked."""
     bank: PositiveInt
+    """The number of the bank's cards."""
     opens: str | None = None
 
     @model_validator(mode="after")
@@ -182,6 +193,7 @@ class AdviceLine(Strict):
 
     option: Identifier
     least: str | None = None
+    """The lowest hand, as cards, for which the line applies; None: any hand."""
 
     @model_validator(mode="after")
     def _check_cards(self) -> "AdviceLine":
@@ -198,8 +210,10 @@ class Won(Strict):
 
     spot: Identifier
     prize: Identifier
+    """The pay-table row that pays, or ``won``, ``push`` or ``withdrawn``."""
     back: Exact
     rate: Exact
+    """The probability that the bet is paid in this way."""
 
 
 class Proof(Strict):
@@ -227,6 +241,7 @@ class PokerDefinition(TableDefinition):
     """The definition of a poker game against the bank. The first spot is the ante, the unit of raises."""
 
     duel: Duel | None = None
+    """The comparison with the bank's hand; None: the bank has no hand."""
     spot: Annotated[tuple[Stake, ...], Field(min_length=1)]
     step: Annotated[tuple[RoundStep, ...], Field(min_length=1)]
     progressive: tuple[Progressive, ...] = ()

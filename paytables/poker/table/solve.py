@@ -229,7 +229,9 @@ class Choice:
     option: Option
     nets: Ints
     staked: Fraction
+    """The antes that the option stakes."""
     open: Bools
+    """Whether the option is offered to each class of hands."""
 
 
 class Stud:
@@ -249,13 +251,18 @@ class Stud:
         if len(asks) > 1:
             raise BeyondReach(f"{definition.game.id}: {len(asks)} questions, and no board")
         self.step = definition.step[asks[0]]
+        """The step in which the player decides."""
         self.own = sum(deal.player for deal in deals)
+        """The number of the player's cards."""
         self.known = sum(deal.player for deal in before)
+        """The number of own cards that the player knows when deciding."""
         self.up = sum(deal.bank for deal in before)
+        """The number of bank cards that are face up when the player decides."""
         self.player: Sets = build_sets(52, self.own)
         self.chosen, self.like = self.player.classes
         order = ORDERS[duel.order]
         self.strengths = self.player.compute_strengths(order)[self.chosen]
+        """The strength of the player's hand in each class."""
         self.unit = lcm(
             2,
             *(

@@ -19,7 +19,9 @@ class BankWay(Strict):
     """
 
     low: Counts
+    """The value of each possible low hand."""
     high: Counts
+    """The value of each possible high hand."""
 
 
 class Proof(Chances):

@@ -80,11 +80,14 @@ class Holds:
     def __init__(self, definition: VideoPokerDefinition) -> None:
         self.definition = definition
         self.sets: Sets = build_sets(53 if definition.deck.joker else 52, HAND)
+        """All hands of five cards of the deck."""
         self.deals, self.like = self.sets.classes
         undealt = self.sets.cards - HAND
         finished = [comb(undealt, HAND - mask.bit_count()) for mask in range(1 << HAND)]
         self.unit = lcm(*finished)
+        """The common number of parts of a credit, so that the mean win of every hold is a whole number."""
         self.scale = np.array([self.unit // count for count in finished], dtype=np.int64)
+        """The units that one completed hand counts, for each of the 32 ways to hold."""
 
     @cached_property
     def strengths(self) -> Ints:

@@ -140,6 +140,7 @@ class Simplest(Strict):
     """The name of the simple holding strategy for which a video poker game states the return (:file:`simple.toml`)."""
 
     way: Identifier
+    """The id of the strategy in :file:`simple.toml`."""
 
     @property
     def data(self) -> SimpleStrategy:
