@@ -44,6 +44,7 @@ class Boundary:
 
     through: int
     head_hex: str
+    """The hash of the last archived entry."""
     segment: str
     index: str
     genesis_body: str

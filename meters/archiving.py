@@ -49,8 +49,10 @@ class Archivist:
         self._storage = storage
         self._archive = archive
         self._source = source
+        """The first journal copy, from which entries are archived."""
         self._key = key
         self._check_seal = check_seal
+        """The function that raises if the machine did not seal the entry."""
 
     def find_next_segment_end(
         self, boundary: Boundary | None, segment_size: int, at_hand: int, sequence: int

@@ -61,9 +61,13 @@ class Account:
     """
 
     pattern: str
+    """The account names of this line; ``<...>`` stands for one word."""
     role: Role
+    """The role of the accounts in the self-audit's equation."""
     meaning: str
+    """What the accounts hold, as text for the documentation."""
     book: Book = Book.LIVE
+    """The book of the ledger to which the accounts belong."""
 
     @property
     def can_be_debited(self) -> bool:

@@ -67,9 +67,12 @@ class Clearance:
     """
 
     person: str
+    """The first person who authorises the clear."""
     second_person: str
+    """The second person who authorises the clear."""
     reason: str
     challenge: str
+    """The code of the inspection on which the authorisation is based."""
     opening: Sequence[Transaction] = ()
     claims_record: Mapping[str, JSON] | None = None
     owed_cents: int = 0

@@ -53,7 +53,9 @@ class JournalLocation:
 
     storage: Storage
     state_dir: Path
+    """The folder of the first copy, on the first medium."""
     second_dir: Path
+    """The folder of the second copy, on the second medium."""
     segment_bytes: int = SEGMENT_BYTES
     """Size of a log segment file, in bytes."""
     alone: bool = False
@@ -109,8 +111,10 @@ class Copies:
         for folder in location.media:
             location.storage.make_folder(folder)
         self.log = None if location.alone else location.log()
+        """The second copy, or None while the second medium is missing."""
         self._database: WritableDatabase | None = None
         self._anchors: list[Anchor] = []
+        """The anchor files of all media, which hold the journal head."""
         try:
             if self.log is None:
                 self._open_first_copy_only()

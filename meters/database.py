@@ -87,6 +87,7 @@ class DatabaseReader:
         self._database = database
         self._path = path
         self._format = FORMAT
+        """The version of the file's layout."""
 
     @classmethod
     def open(cls, storage: Storage, folder: Path) -> Self:
@@ -287,10 +288,13 @@ class WritableDatabase(DatabaseReader):
         super().__init__(database, path)
         self._sums = sums
         self._scrub_page = 1
+        """The number of the page from which the next checksum check continues."""
         self._unsettled = True
+        """Whether changes may still be in SQLite's write-ahead log (WAL)."""
         self._first = 1
         """Sequence of the first entry in the file; outdated after a failed commit, when the copy is opened again."""
         self._archived = 0
+        """The last archived entry; entries up to it may be removed from the file."""
 
     @classmethod
     def build(cls, storage: Storage, folder: Path, key: MachineKey, items: Iterable[SealedEntry]) -> None:

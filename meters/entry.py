@@ -55,10 +55,13 @@ class StoredEntry(NamedTuple):
 
     sequence: int
     time_utc: datetime
+    """The time when the entry was written."""
     previous_hex: str
+    """The hash of the entry before this one."""
     hash_hex: str
     transaction: Transaction
     body: bytes
+    """The bytes of the entry, as hashed and stored."""
 
     @property
     def id(self) -> str:

@@ -37,9 +37,13 @@ class Header:
     """The header of a journal export, as its first line states it."""
 
     public_key: bytes
+    """The public key of the machine that signed the export."""
     sequence: int
+    """The number of the last exported entry."""
     head_hash: str
+    """The hash of the last exported entry."""
     time_utc: datetime
+    """The time when the export was written."""
     after: int = 0
     """Sequence of the entry before the first one in the export file; 0 if all entries are exported."""
 
@@ -99,10 +103,12 @@ class ExportReader:
         """Read the export's header; raise :class:`JournalDamaged` if ``file`` is not an export."""
         self._file = file
         self._name = name
+        """The file's name, for error messages."""
         self._digest = hashlib.sha256()
         self.footer_fault = "the footer was not read"
         """What is wrong with the footer, or an empty string; valid after :meth:`iter_bodies`."""
         self._line = 0
+        """The number of lines read so far."""
         first = self._read_next_line()
         self._digest.update(first)
         try:

@@ -73,6 +73,7 @@ class IdentifierCollector:
         self._open: dict[str, int] = {}
         """Plays that started but did not end in this segment, by the id of their first entry."""
         self._records: list[bytes] = []
+        """The index records collected so far."""
 
     def add_entry(self, entry: StoredEntry) -> None:
         """Add the segment's next entry; index its identifier only if it does not state the entry's number."""

@@ -69,9 +69,13 @@ class Journal(JournalView):
         self._now = now
         self._policy = policy
         self._failure: JournalError | None = None
+        """The error after which the journal refuses every use, or None."""
         self._missing = pairing.missing
+        """Why the second medium cannot be used, or an empty string."""
         self._room = DiskReserve(location.storage, location.media, policy.reserve_bytes)
+        """The reserved space on the media, released when a medium is full."""
         self._full = ""
+        """Why a medium is full, or an empty string."""
         self._copies = Copies(location, key, journal_exists=pairing.journal_exists, refill=pairing.refill)
         self._copies.findings[:0] = [*pairing.findings, *key.findings]
         if location.alone:
@@ -79,7 +83,9 @@ class Journal(JournalView):
                 MendingReport(Mending.MEDIUM_MISSING, SECOND_MEDIUM, pairing.missing)
             )
         self._sealing: Generator[None, None, Transaction] | None = None
+        """The writing of an archive segment that is in progress, or None."""
         self._comparing: Generator[None, None, list[Path]] | None = None
+        """The comparison of the archive's copies that is in progress, or None."""
         self._archive_checks_to_skip = 0
         """Calls of :meth:`check` that skip archiving, because a medium refused it or the archive is damaged."""
         self._comparison_checks_to_skip = 0
@@ -536,4 +542,6 @@ class _Opening:
     now: Callable[[], datetime]
     policy: Policy
     cleared: JSON
+    """What the first entry records about a memory clear, or None."""
     may_begin: Callable[[], None]
+    """The function called before a new journal is created; it raises if none may be created."""

@@ -50,9 +50,12 @@ class MachineKey:
 
     def __init__(self, seed: bytes) -> None:
         self._seed = seed
+        """The 32 secret bytes from which the keys are derived."""
         self.findings: list[MendingReport] = []
         self._private = Ed25519PrivateKey.from_private_bytes(seed)
+        """The private key that signs."""
         self._seal_key = hashlib.sha256(b"open-egm entry seal\0" + seed).digest()
+        """The secret key of the seals of entries."""
         self.public_key: bytes = self._private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 
     @classmethod

@@ -31,6 +31,7 @@ class Flow:
 
     amount_cents: int = 0
     times: int = 0
+    """The number of transfers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,11 @@ class Reservation:
 
     id: str
     kind: str
+    """The kind of the reserving transaction."""
     sequence: int
+    """The number of the reserving transaction's entry."""
     transfers: tuple[Transfer, ...]
+    """The reserved transfers."""
 
 
 class Plan(NamedTuple):
@@ -87,6 +91,7 @@ class Ledger:
 
     sequence: int = 0
     head_hex: str = GENESIS_HASH
+    """The hash of the last entry."""
     outflows_cents: Counter[str] = field(default_factory=Counter)
     """Total minor units that have flowed out of each account, by account name."""
     inflows_cents: Counter[str] = field(default_factory=Counter)
@@ -94,11 +99,15 @@ class Ledger:
     reserved_cents: Counter[str] = field(default_factory=Counter)
     """Minor units set aside by pending reservations, by account name."""
     pending: dict[str, Reservation] = field(default_factory=dict)
+    """The reservations that are neither settled nor voided, by id."""
     flows: dict[Cell, Flow] = field(default_factory=dict)
+    """The sum of each meter cell."""
     counts: Counter[tuple[str, DimsKey]] = field(default_factory=Counter)
+    """The occurrence counts, by name and dimensions."""
     marks: dict[str, dict[str, int]] = field(default_factory=dict)
     """Occurrence counts, summed over dimensions, at the last event of each mark (such as a power-up), by mark."""
     state: dict[str, JSON] = field(default_factory=dict)
+    """The machine state, by key."""
 
     # ------------------------------------------------------------------ reading
     def balance_cents(self, name: str) -> int:

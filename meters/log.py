@@ -58,6 +58,7 @@ class SealedEntry:
 
     entry: StoredEntry
     seal: bytes
+    """The machine's seal of the entry's hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class LogScan:
 
     sequence: int
     head_hex: str
+    """The hash of the last intact entry."""
     damage: str = ""
     bad_segment: int = 0
 
@@ -78,11 +80,17 @@ class _Segment:
     """A scanned segment file of the log: where the next record goes, its last entry, and whether it is closed."""
 
     first_sequence: int
+    """The number of the segment's first entry."""
     sequence: int
+    """The number of the segment's last entry."""
     head_hex: str
-    last_sequence: int
+    """The hash of the segment's last entry."""
+    last_record_offset: int
+    """The offset in the file of the last record; in a closed segment, of the trailer."""
     end: int
+    """The offset in the file at which the next record goes."""
     closed: bool
+    """Whether the segment has its trailer and takes no more records."""
 
 
 class LogCopy:
@@ -92,15 +100,25 @@ class LogCopy:
         self._storage = storage
         self._folder = folder
         self._segment_bytes = segment_bytes
+        """The size of a new segment file."""
         self._file: StorageFile | None = None
+        """The segment file that takes the next record, or None."""
         self._first = 0
+        """The number of the first entry of the open segment."""
         self._size = 0
+        """The size of the open segment file in bytes."""
         self._end = 0
-        self._last = 0
+        """The offset at which the next record goes."""
+        self._last_record_offset = 0
+        """The offset of the last record in the open segment."""
         self._digest = hashlib.sha256()
+        """The SHA-256 of the open segment's bytes so far."""
         self._sequence = 0
+        """The number of the last entry in the log."""
         self._head_hex = GENESIS_HASH
+        """The hash of the last entry in the log."""
         self._scrub: Generator[int] | None = None
+        """The check of old segments that is in progress, or None."""
         self._nothing_through: int | None = (
             None  # drop_through found no segment that ends at or before this entry
         )
@@ -233,7 +251,7 @@ class LogCopy:
         if self._file is None:
             raise JournalDamaged(str(self._folder), "the log has no open segment")
         self._file.write_at(self._end, record)
-        self._last = self._end
+        self._last_record_offset = self._end
         self._end += len(record)
         self._digest.update(record)
         self._sequence, self._head_hex = item.entry.sequence, item.entry.hash_hex
@@ -273,7 +291,11 @@ class LogCopy:
 
     def _reopen_segment(self, segment: _Segment) -> None:
         """Open a scanned segment of the log that is not full, to append to it."""
-        self._first, self._last, self._end = segment.first_sequence, segment.last_sequence, segment.end
+        self._first, self._last_record_offset, self._end = (
+            segment.first_sequence,
+            segment.last_record_offset,
+            segment.end,
+        )
         self._file = self._storage.open_file(self._build_segment_path(segment.first_sequence), write=True)
         self._size = self._file.size()
         self._digest = hashlib.sha256(self._file.read_at(0, self._end))
@@ -347,8 +369,8 @@ class LogCopy:
     def check_last(self, sequence: int, head_hex: str) -> None:
         """Read the log's last record back; raise :class:`JournalDamaged` unless it is this entry."""
         found_hex = self._head_hex
-        if self._file is not None and self._last < self._end:
-            record = self._file.read_at(self._last, self._end - self._last)
+        if self._file is not None and self._last_record_offset < self._end:
+            record = self._file.read_at(self._last_record_offset, self._end - self._last_record_offset)
             with suppress(ValueError):
                 found_hex = ""
                 found_hex = hashlib.sha256(unpack(record[_RECORD.size + SEAL_BYTES :])).hexdigest()

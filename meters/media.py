@@ -51,7 +51,9 @@ class Label:
     machine: str
     machine_id: str
     which: MediumName
+    """Whether this is the first or the second medium."""
     id: str
+    """The number that identifies the medium."""
     beside: str
     pairing: int = 1
     put_in_by: str = ""

@@ -39,8 +39,10 @@ class _Copy:
     folder: Path
     generation: int = 0
     value: bytes = b""
+    """The stored bytes."""
     why: str = ""
     refused: bool = False
+    """Whether the medium refused to be read."""
 
 
 class Mirror:

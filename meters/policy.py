@@ -21,6 +21,7 @@ class Policy:
 
     checkpoint_every: int = 1000
     segment_bytes: int = SEGMENT_BYTES
+    """Size of a log segment file, in bytes."""
     archive_entries: int = 20_000
     at_hand_entries: int = 20_000
     reserve_bytes: int = 0

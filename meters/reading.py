@@ -31,7 +31,9 @@ class Cell:
     target: str
     dims: Mapping[str, str]
     amount_cents: int
+    """The amount that flowed, in minor units; 0 for a count."""
     times: int
+    """The number of transfers, or the count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class MeterReading:
     sequence: int
     head_hash: str
     cells: tuple[Cell, ...]
+    """The meter cells from which every meter is computed."""
     since: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Values of the occurrence meters at the last event of each mark (such as a power-up), by mark and meter."""
 

@@ -40,6 +40,7 @@ class Play:
     start: StoredEntry
     """The first entry of the play, or the entry by which a memory clear carried the play over."""
     steps: tuple[StoredEntry, ...]
+    """The entries of the play's choices, in order."""
     end: StoredEntry | None
     """The entry that ended the play.
 

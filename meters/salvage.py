@@ -56,11 +56,16 @@ class Salvage(Generic[W]):
 
     sequence: int
     head_hex: str
+    """The hash of the last intact entry."""
     values: dict[str, int]
+    """The value of each meter as of the last intact entry."""
     credits_cents: int
+    """The player's credit as of the last intact entry."""
     why: str
     ledger: Ledger = field(repr=False)
+    """The ledger as of the last intact entry."""
     visitor: W = field(repr=False)
+    """The visitor that was given every intact entry."""
 
     def to_json(self) -> dict[str, JSON]:
         """Return what could be read of the damaged journal, as the JSON that the new journal stores."""
@@ -83,8 +88,11 @@ class Inspection(Generic[W]):
     """
 
     first: Salvage[W]
+    """What could be read of the first copy alone."""
     second: Salvage[W]
+    """What could be read of the second copy alone."""
     together: Salvage[W]
+    """What could be read of both copies together."""
     agree: bool
     acknowledged: int
 

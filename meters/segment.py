@@ -48,15 +48,21 @@ class SegmentTrailer:
     """The signed trailer of an archive segment. ``digest``, the SHA-256 of its signed part, identifies the segment."""
 
     first: int
+    """The number of the segment's first entry."""
     last: int
+    """The number of the segment's last entry."""
     previous_hex: str
+    """The hash of the entry before the first one."""
     head_hex: str
+    """The hash of the last entry."""
     before: str
     """Digest of the previous archive segment; empty for the first segment."""
     genesis_hex: str
     """The hash of the journal's first entry, which identifies the journal."""
     kinds: Mapping[str, int]
+    """The number of entries of each kind in the segment."""
     kinds_before: Sequence[str]
+    """The kinds of entries in all earlier segments."""
     blocks: Sequence[tuple[int, int, str]]
     """For each block: its first entry's number, its end offset in the file, and the hash before its first entry."""
     digest: str
@@ -80,11 +86,17 @@ class SegmentWriter:
         self._first = first
         self._previous_hex = self._block_hex = self._head_hex = previous_hex
         self._block_first = first
+        """The number of the first entry of the block in progress."""
         self._last = first - 1
+        """The number of the last entry added."""
         self._end = 0
+        """The number of bytes written so far."""
         self._lines: list[bytes] = []
+        """The entries of the block in progress, not compressed yet."""
         self._blocks: list[tuple[int, int, str]] = []
+        """The finished blocks, as in the trailer."""
         self._kinds: Counter[str] = Counter()
+        """The number of entries of each kind added so far."""
 
     def add(self, entry: StoredEntry) -> None:
         """Append the next journal entry to the archive segment."""
@@ -151,6 +163,7 @@ class Segment:
         self.path = path
         self.trailer = self._read_signed_trailer(public_key)
         self._starts = [first for first, _, _ in self.trailer.blocks]
+        """The number of the first entry of each block."""
 
     def _read_signed_trailer(self, public_key: bytes) -> SegmentTrailer:
         """Return the trailer at the end of the segment after verifying its signature.

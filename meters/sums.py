@@ -49,7 +49,9 @@ class PageSums:
         self._path = path
         self._key = key
         self._sums = array("I")
+        """The checksum of each page of the database file."""
         self._moving: frozenset[int] = frozenset()
+        """The pages that SQLite is moving from its WAL into the file; they are not checked."""
         self._file: StorageFile = storage.open_file(path, write=False)
 
     def close(self) -> None:

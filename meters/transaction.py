@@ -281,3 +281,4 @@ class Posted:
     sequence: int
     hash_hex: str
     existed: bool
+    """Whether the transaction was in the journal before, so that nothing was written."""

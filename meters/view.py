@@ -39,11 +39,15 @@ class JournalView:
         self._database = database
         self._archive = Archive(storage, archives, self._read_boundary)
         self._index: tuple[int, Index | None] = -1, None
+        """The archive's index of identifiers, with the number of the last entry it covers."""
         self._known: tuple[JSON, Boundary | None] = None, None
+        """The stored end of the archive, as JSON and as parsed from it."""
         self._ledger = ledger
         self._sealed_by = key
+        """The machine's key, by which seals are checked; None: they are not checked."""
         self.public_key = public_key
         self._journal_tag = ""
+        """The short tag that ends the journal's ids; empty until it is first used."""
 
     @property
     def sequence(self) -> int:

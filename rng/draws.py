@@ -16,8 +16,10 @@ class Draw:
     """
 
     bound: int
+    """The number of possible values."""
     value: int
     purpose: str
+    """What the number decides, such as the stop of one reel."""
 
 
 class WordDraws:
@@ -34,8 +36,11 @@ class WordDraws:
         self, read: Callable[[int], bytes], words: Callable[[int], tuple[int, int]] = choose_word_size
     ) -> None:
         self._read = read
+        """The function that returns the next bytes of the stream."""
         self._words = words
+        """The function that returns the bytes per word and the words per outcome for a bound."""
         self._recorded: list[tuple[int, int, str]] = []
+        """The draws so far as (bound, value, purpose)."""
         #: Words rejected because they belong to no outcome.
         self.rejections = 0
 

@@ -12,7 +12,9 @@ class HashDrbg(Mechanism):
     __slots__ = ("_c", "_v")
 
     DIGEST: ClassVar[str]
+    """The name of the hash function, as :mod:`hashlib` knows it."""
     SEED_BYTES: ClassVar[int]
+    """The length of V and C in bytes (``seedlen``)."""
 
     def _instantiate(self, entropy_input: bytes, nonce: bytes, personalization: bytes) -> None:
         """Set V and C from entropy input, nonce and personalization string."""

@@ -63,12 +63,19 @@ class HealthTests:
     ) -> None:
         self._name = name
         self._rct_cutoff = compute_repetition_cutoff(entropy_bits, alpha_exponent)
+        """The run of equal samples at which the repetition count test fails."""
         self._apt_cutoff = compute_proportion_cutoff(entropy_bits, alpha_exponent, window)
+        """The count of one value in a window at which the adaptive proportion test fails."""
         self._apt_window = window
+        """The number of samples in a window of the adaptive proportion test."""
         self._last = -1
+        """The last sample, or -1 before the first."""
         self._run = 0
+        """The number of equal samples in a row, up to the last one."""
         self._apt_value = -1
+        """The first sample of the current window, or -1 before the first window."""
         self._apt_seen = 0
+        """How often that value occurred in the current window."""
         #: Samples tested since the start.
         self.samples = 0
 

@@ -30,15 +30,20 @@ class KnownAnswer:
     """
 
     entropy: bytes
+    """The entropy input of the instantiation."""
     nonce: bytes = b""
     personalization: bytes
     reseed_entropy: bytes = b""
     reseed_additional: bytes = b""
+    """The additional input of the reseed."""
     fresh_a: bytes | None = None
     additional_a: bytes
+    """The additional input of the first Generate."""
     fresh_b: bytes | None = None
     additional_b: bytes
+    """The additional input of the second Generate."""
     output: bytes
+    """The expected output of the second Generate."""
 
 
 #: The known-answer case of each mechanism.

@@ -55,7 +55,9 @@ class Step(WordDraws):
         self._service = service
         self._open = self._ended = False
         self._buffer = b""
+        """Bytes of the generator that this step holds."""
         self._used = 0
+        """The number of bytes of the buffer that were used."""
         #: Generates that this step has used.
         self.generates = 0
 
@@ -122,13 +124,17 @@ class RandomService:
     ) -> None:
         self._gatherer = gatherer
         self._fresh_input = fresh_input
+        """The function that returns fresh bytes for the additional input of a Generate."""
         self._policy = policy
         self._clock = clock
         self._on_event = on_event
         self._lock = threading.RLock()
         self._pid = os.getpid()
+        """The process that started the service; a forked child may not use it."""
         self._failure: str | None = None
+        """Why the service is out of service, or None while it works."""
         self._open: Step | None = None
+        """The step that is open, or None."""
         self._generates = self._last_tested = self._reseeds = self._cycles = self._steps = (
             self._rejections
         ) = 0

@@ -45,7 +45,9 @@ class KernelSource:
 
     name: Final = "getrandom"
     entropy_bits: Final = Fraction(8)
+    """The claimed min-entropy per 8-bit sample, in bits."""
     claim: Final = "conditioned by the kernel; taken as full entropy, which nobody has assessed"
+    """The basis of the claimed entropy."""
 
     def read_samples(self, count: int) -> bytes:
         """Return ``count`` random bytes from the operating system, which may deliver more than 256 in several reads."""
@@ -67,11 +69,15 @@ class HardwareSource:
     """
 
     path: Path = Path("/dev/hwrng")
+    """The character device."""
     entropy_bits: Fraction = Fraction(4)
+    """The claimed min-entropy per 8-bit sample, in bits."""
     attempts: int = 400
     pause_seconds: float = 0.005
     sleep: Callable[[float], None] = time.sleep
+    """The function that waits between two reads."""
     claim: str = "half of what the device gives is believed; its maker's figure has not been checked"
+    """The basis of the claimed entropy."""
 
     @property
     def name(self) -> str:
@@ -125,7 +131,9 @@ class JitterSource:
 
     name: Final = "cpu-jitter"
     entropy_bits: Final = Fraction(1, 2)
+    """The claimed min-entropy per 8-bit sample, in bits."""
     claim: Final = "half a bit in 8 believed; about 3 were estimated on one virtual machine; not assessed"
+    """The basis of the claimed entropy."""
 
     #: Larger than a first-level cache, so that the walk misses it now and then.
     _MEMORY_BYTES: Final = 1 << 17
@@ -135,7 +143,9 @@ class JitterSource:
     def __init__(self, clock: Callable[[], int] = time.perf_counter_ns) -> None:
         self._clock = clock
         self._memory = bytearray(self._MEMORY_BYTES)
+        """The memory that the measured work walks through."""
         self._at = 0
+        """The index of the next memory access."""
 
     def read_samples(self, count: int) -> bytes:
         """Return ``count`` samples: the durations of the measured work in nanoseconds, modulo 256."""

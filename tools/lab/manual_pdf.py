@@ -63,6 +63,7 @@ class _Sheet:
 
     pages: list[list[_Ink]] = field(default_factory=lambda: [[]])
     y: float = _TOP
+    """The distance from the page's upper edge to the next line, in points."""
 
     def start_page(self) -> None:
         """Start a new page of the manual."""

@@ -63,7 +63,9 @@ class ReturnVerdict:
     games: int
     rtp: float
     low: float
+    """The lower end of the interval of the simulated return."""
     high: float
+    """The upper end of the interval of the simulated return."""
     exact: Fraction
     z: float
     """Difference between the simulated and the exact return, in standard errors."""
@@ -88,8 +90,11 @@ class Share:
     """The comparison of an event's simulated frequency with its exact probability."""
 
     found: float
+    """The simulated frequency."""
     exact: Fraction
+    """The exact probability."""
     z: float
+    """The difference between the two, in standard errors."""
 
     @property
     def agrees_with_exact(self) -> bool:
@@ -110,8 +115,10 @@ class Fit:
     """The chi-square comparison of simulated wins with their exact distribution, over classes of wins."""
 
     classes: int
+    """The number of classes of wins that are compared."""
     chi_square: float
     z: float
+    """The chi-square as a deviation from its mean, in standard deviations."""
 
     @property
     def agrees_with_exact(self) -> bool:
@@ -170,7 +177,9 @@ class Estimate:
     games: int
     rtp: float
     low: float
+    """The lower end of the interval of the return."""
     high: float
+    """The upper end of the interval of the return."""
 
 
 def compute_sample_variance(tally: Tally) -> Fraction:

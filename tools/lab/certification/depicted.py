@@ -47,6 +47,7 @@ class RealObject:
     """The real object that a random draw depicts (deck, die, wheel): its number of equal pieces of each kind."""
 
     pieces: Collection[int]
+    """The number of equal pieces of each kind."""
     is_replaced: bool = False
     """Whether a drawn piece can be drawn again, as with a die or a wheel."""
     may_be_several_packs: bool = False
@@ -110,7 +111,9 @@ class _ScriptedDraws:
 
     values: list[int]
     last: bool
+    """Whether draws after the script return the last possible result, not the first."""
     made: int = 0
+    """The number of draws made."""
 
     def below(self, bound: int, purpose: str) -> int:  # noqa: ARG002 (the same for every purpose)
         """Return the next scripted value; after them 0, or ``bound - 1`` if ``last``."""
@@ -159,7 +162,9 @@ class _PlayedRound:
     game: Game
     wager: Wager
     way: Callable[[int, int], int]
+    """The decision policy: the index of the option, from the decision's index and number of options."""
     draws: list[tuple[int, int, str]] = field(default_factory=list)
+    """The random numbers drawn, as (bound, value, purpose)."""
 
     def count_numbers_by_display(self, at: int, real: RealObject) -> Collection[int]:
         """Return how many numbers of the draw with index ``at`` lead to each display that can be distinguished.

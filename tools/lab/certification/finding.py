@@ -25,7 +25,9 @@ class Finding:
     """The result of one certification rule for one game: status, requirements, and evidence in text and figures."""
 
     rule: str
+    """The name of the certification rule."""
     requirements: tuple[str, ...]
+    """The ids of the requirements that the rule covers."""
     status: Status
     evidence: str
 

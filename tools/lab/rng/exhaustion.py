@@ -19,8 +19,11 @@ class Exhaustion:
     """The result of scaling every word once for one range: the number of words per outcome, and of rejected words."""
 
     bound: int
+    """The number of possible outcomes."""
     words_each: int
+    """The number of words for each outcome."""
     words_thrown_away: int
+    """The number of words that belong to no outcome and are rejected."""
 
 
 def build_every_word(bits: int) -> bytes:

@@ -30,9 +30,11 @@ class RawTest:
     """The result of one external test tool on raw output, in the tool's own text."""
 
     tool: str
+    """The name of the test tool."""
     command: str
     bytes_read: int
     lines: tuple[str, ...]
+    """The tool's output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +43,10 @@ class DieharderLine:
 
     test: str
     ntuple: int
+    """The size parameter of the test, as dieharder prints it."""
     p_value: float
     assessment: str
+    """Dieharder's own verdict, such as ``PASSED`` or ``WEAK``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

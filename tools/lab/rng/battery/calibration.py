@@ -32,7 +32,9 @@ class FalseAlarms:
 
     test: str
     detail: str
+    """What the test was applied to."""
     replications: int
+    """The number of data sets that were tested."""
     alarms: tuple[int, ...]
     """Number of rejections of good data at each significance level."""
     evenness: float
@@ -45,10 +47,13 @@ class Calibration:
 
     game: str
     plays: int
+    """The number of plays in each data set."""
     first_seed: int
+    """The seed of the first data set; the next ones follow it."""
     replications: int
     tests: tuple[FalseAlarms, ...]
     family_alarms: tuple[int, ...]
+    """The number of data sets that the joint judgement rejects, at each significance level."""
 
 
 def compute_false_alarm_range(replications: int, level: float, outside: float) -> tuple[int, int]:

@@ -24,7 +24,9 @@ class Finding:
     """A test result that Holm's method rejects: its name, its direction, and its adjusted p-value."""
 
     what: str
+    """The name and direction of the rejected test result."""
     adjusted: float
+    """The p-value adjusted for the number of tests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,7 @@ class Judgement:
 
     alpha: float
     tests: int
+    """The number of judged test results."""
     below_alpha: int
     below_alpha_expected: float
     evenness: float

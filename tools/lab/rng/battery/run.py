@@ -40,7 +40,9 @@ class BatteryRun:
     results: tuple[StatisticalResult, ...]
     judgement: Judgement
     rejected_words: int
+    """The random words rejected because they belong to no outcome."""
     data_sha256: str
+    """The SHA-256 of the game's data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
