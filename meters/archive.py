@@ -113,6 +113,7 @@ class Archive:
         self._storage = storage
         self.folders = tuple(dict.fromkeys(folders))
         self._boundary = boundary
+        """The function that returns the end of the archive, or None."""
 
     @property
     def through(self) -> int:

@@ -84,6 +84,7 @@ class SegmentWriter:
             self.close()
             raise
         self._first = first
+        """The number of the segment's first entry."""
         self._previous_hex = self._block_hex = self._head_hex = previous_hex
         self._block_first = first
         """The number of the first entry of the block in progress."""
@@ -162,6 +163,7 @@ class Segment:
         self._storage = storage
         self.path = path
         self.trailer = self._read_signed_trailer(public_key)
+        """The verified trailer."""
         self._starts = [first for first, _, _ in self.trailer.blocks]
         """The number of the first entry of each block."""
 

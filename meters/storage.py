@@ -173,6 +173,7 @@ class _SqliteDatabase:
     def __init__(self, connection: sqlite3.Connection, beneath: Path | None = None) -> None:
         self._connection = connection
         self._beneath = beneath
+        """The temporary folder that closing removes, or None."""
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
         """Run one SQL statement. Raises :class:`MediumError`."""
@@ -281,6 +282,7 @@ class DiskStorage:
     """The operating system's files as :class:`Storage`, with every write made durable."""
 
     _beside: ThreadPoolExecutor | None = None
+    """The threads that sync further files at the same time, or None before they are needed."""
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
         """Open the SQLite file ``path``.

@@ -58,7 +58,9 @@ class Mark(StrEnum):
     """An event, such as a power-up, since which occurrence meters are also counted (D-14)."""
 
     POWER_UP = "power_up"
+    """The machine was switched on."""
     DOOR_CLOSE = "door_close"
+    """A door of the machine was closed."""
 
 
 def _format_short_value(value: object) -> str:
@@ -188,6 +190,7 @@ class Transaction:
     transfers: tuple[Transfer, ...] = ()
     phase: Phase = Phase.POST
     ref: str | None = None
+    """The id of the transaction that this one settles or voids, or to which it belongs."""
     dims: Dims = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     marks: tuple[Mark, ...] = ()

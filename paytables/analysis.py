@@ -30,10 +30,15 @@ class Depth(StrEnum):
     """
 
     RETURN = "return"
+    """Only the return, without any other figure."""
     PRIZES = "prizes"
+    """Also the odds of each prize and feature."""
     VOLATILITY = "volatility"
+    """Also the variance."""
     HIGHEST = "highest"
+    """Also the highest win and its odds."""
     FULL = "full"
+    """Every figure, the win distribution included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +126,7 @@ class ProgressiveShare:
     rate: Fraction
     """The mean number of times that one game hits the level."""
     reset_credits: int
+    """The value of the level's meter after a hit."""
     rtp_at_reset: Fraction
     """The level's part of the bet's return while its meter is at the reset value."""
     increment: Fraction
@@ -179,6 +185,7 @@ class MerchandiseShare:
     rate: Fraction
     """The mean number of times that one game wins the prize."""
     value_cents: int
+    """The stated value of the prize, in minor units of the currency."""
 
     def compute_rtp_at(self, denomination_cents: int, cost_credits: int) -> Fraction:
         """Return the prize's stated value per game divided by the wager of ``cost_credits``, at this denomination."""
@@ -236,6 +243,7 @@ class BetAnalysis:
 
     bet: str
     cost_credits: int
+    """The credits that the bet costs."""
     rtp: Fraction
     options: Mapping[str, Json] = field(default_factory=dict)
     table: Json = None
@@ -245,6 +253,7 @@ class BetAnalysis:
     progressives: tuple[ProgressiveShare, ...] = ()
     merchandise: tuple[MerchandiseShare, ...] = ()
     variance: Fraction | None = None
+    """The variance of the win, in squared credits."""
     hit_probability: Fraction | None = None
     hit_min_credits: int = 1
     """The smallest win that counts as a hit. At a table the win includes the stake, so a hit is more than the stake."""
@@ -367,6 +376,7 @@ class Analysis:
     family: str
     bets: tuple[BetAnalysis, ...]
     exact: bool = True
+    """Whether all figures are exact."""
 
     @property
     def minimum_rtp(self) -> Fraction:

@@ -11,6 +11,7 @@ class DefinitionError(PaytableError):
     def __init__(self, file: str, key: str, reason: str) -> None:
         self.file = file
         self.key = key
+        """The key of the definition that is wrong, as a dotted path."""
         self.reason = reason
         super().__init__(f"{file}: {key}: {reason}" if key else f"{file}: {reason}")
 

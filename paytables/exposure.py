@@ -45,6 +45,7 @@ class _Reach:
     def __init__(self, spots: Sequence[Spot], most: int) -> None:
         self.spots = {spot.id: spot for spot in spots}
         self.within = (1 << most + 1) - 1
+        """A mask of the sums up to the largest permitted bet, one bit per sum."""
         self._known: dict[str, list[Sums]] = {}
         """Cached reachable sums of each spot: element n is for its n smallest bets."""
 

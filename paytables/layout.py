@@ -136,6 +136,7 @@ class TableLimits(Strict):
     """Limits of a whole game table: how many seats play together, and what one seat may stake and win."""
 
     seats: Annotated[int, Field(strict=True, ge=1, le=SEATS_MAX)] = 1
+    """The number of seats that may play together."""
     most: PositiveInt | None = Field(
         default=None, description="the most one player may have on the table, in credits"
     )
@@ -158,6 +159,7 @@ class NamedWager(Strict):
     id: Identifier
     name: Text
     bets: dict[Identifier, PositiveInt]
+    """The credits on each spot."""
 
 
 class TableDefinition(Definition):
@@ -178,6 +180,7 @@ class Layout:
     spots: tuple[Spot, ...]
     table: TableLimits
     forms: tuple[NamedWager, ...] = ()
+    """The wagers that are offered by name."""
     standing: tuple[Bet, ...] = ()
     removable: Container[str] = ()
 
@@ -532,6 +535,7 @@ class Case:
     weight: int | Fraction
     """The number of equally likely results that are this case, or its probability."""
     settlements: Sequence[Settlement]
+    """The settlements of all bets in this case."""
     added: int = 0
     """The credits staked during the round, after the wager."""
 

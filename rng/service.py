@@ -128,6 +128,7 @@ class RandomService:
         self._policy = policy
         self._clock = clock
         self._on_event = on_event
+        """The function that is called with each event of the service."""
         self._lock = threading.RLock()
         self._pid = os.getpid()
         """The process that started the service; a forked child may not use it."""

@@ -64,6 +64,7 @@ class _Rows:
         longest, both = _find_row_length_bound(counts, LAST), _find_row_length_bound(counts, 2 * LAST)
         most = comb(self.cards, min(both, self.cards // 2)) * comb(both, both // 2)
         self.t = (most * longest**2 * _TENS).bit_length()  # no sum of ways is ever wider
+        """The width in bits of one coefficient of the packed polynomial."""
         self.longest, self.u = longest, self.t
 
     def compute_chances(self) -> tuple[Fraction, Fraction]:

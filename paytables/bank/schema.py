@@ -16,6 +16,7 @@ class BankBet(Strict):
     id: Identifier
     name: Text
     pays: Pay
+    """The odds of the bet."""
     limits: Limits = Limits()
     needs: Identifier | None = Field(default=None, description="the bet without which this one is none")
 

@@ -69,6 +69,7 @@ class SuperPanDefinition(BankDefinition):
 
     stake: SuperPanBet
     player_bank: PlayerBank | None = None
+    """The terms on which a player may be the bank, or None."""
 
     @model_validator(mode="after")
     def _check_bank(self) -> Self:

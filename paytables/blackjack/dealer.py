@@ -70,11 +70,13 @@ class Dealer:
         self.full = tuple(count - (value == up) for value, count in enumerate(shoe, 1))
         """The number of cards of each value in the full shoe without the dealer's first card."""
         self.hands = list_final_hands(house, up, self.full)
+        """The final hands: the cards drawn, the number of orders of drawing them, and the result."""
         self.most = max(sum(drawn) for drawn, _, _ in self.hands)
         self.completes = {ACES: TEN, TEN: ACES}.get(up)
         """The card value that makes a blackjack with the dealer's first card, or None."""
         highest = max(3, 1 + max(max(drawn) for drawn, _, _ in self.hands))
         self._falls = np.zeros((highest, max(self.full) + 1), dtype=np.int64)
+        """The falling factorials of the numbers of cards, by number of cards drawn and available."""
         for times in range(highest):
             for number in range(max(self.full) + 1):
                 value = compute_falling_factorial(number, times)

@@ -54,8 +54,10 @@ class HandValue:
     """Data of a blackjack hand of up to 21: number of cards, best total, whether soft, and the hand after each card."""
 
     cards: int
+    """The number of cards in the hand."""
     best_total: int
     soft: bool
+    """Whether an ace counts 11 in the best total."""
     hands_after_card: tuple[tuple[int, int], ...]
     """The hand after each card that does not bust it, as (index of the card value, packed hand)."""
 

@@ -56,6 +56,7 @@ class _JointResults:
     """
 
     cards: Ints
+    """The number of cards of each value that the hands hold, one row per combination."""
     ways: Ints
     low: int
     """The net result of the box at place 0, in units."""

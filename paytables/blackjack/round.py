@@ -125,6 +125,7 @@ class Box:
 
     seat: int
     number: int
+    """The number of the box on the table."""
     id: str
     hands: list[Hand]
     sides: list[tuple[Side, Bet]]
@@ -160,10 +161,14 @@ class BlackjackRound:
         self.dealers: list[list[Card]] = []
         """The cards of each of the dealer's hands."""
         self._against = sorted({piece.against for box in self.boxes for piece in box.hands[0].pieces})
+        """The indices of the dealer's hands on which somebody bets."""
         self._hidden = False
+        """Whether the dealer's second card lies face down."""
         self._shoe = Shoe.of()
         self._levels = {level.spot: level for level in definition.progressive}
+        """The progressive levels that side bets play for, by spot."""
         self._hits: list[LevelHit] = []
+        """The progressive levels hit so far."""
 
     @property
     def up(self) -> int:

@@ -155,7 +155,9 @@ class _Shoe(NamedTuple):
     """
 
     words: Ints
+    """The random words from which the cards are drawn."""
     cards: Ints
+    """The order of the cards in the shoe."""
     at: Ints
 
 
@@ -197,6 +199,7 @@ class _Rules(NamedTuple):
     stop: int
     """The number of cards behind the stop card; -1 without a stop card."""
     burn: int
+    """The number of cards discarded after a shuffle, or a mark that the first card gives the number."""
     is_sevens: int
     """The index of the hand 7-7-7; -2 if the shoe cannot have it."""
     is_suited: int
@@ -219,6 +222,7 @@ class _Tables(NamedTuple):
     answers: Ints
     splits: Ints
     insured: Ints
+    """Whether insurance is taken, by the values of the first two cards."""
 
 
 class _Box(NamedTuple):

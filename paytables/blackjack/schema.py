@@ -78,6 +78,7 @@ class ExactHouseRules:
     decks: int
     hole: bool
     hits_soft_17: bool
+    """Whether the dealer draws to a soft 17."""
     original_only: bool
     blackjack: Fraction
     """The odds that a blackjack pays."""
@@ -88,6 +89,7 @@ class ExactHouseRules:
     aces_one_card: bool
     same_rank: bool
     insurance: Fraction | None
+    """The odds of insurance, or None if it is not offered."""
     even_money: frozenset[int]
     sevens: Fraction | None
     suited_678: Fraction | None
@@ -143,6 +145,7 @@ class HouseRules(Strict):
 
     second_card: Literal["after", "hole"] = "after"
     soft_17: Literal["hit", "stand"] = "hit"
+    """What the dealer does with a soft 17."""
     original_bets_only: bool = True
     """Whether a dealer's blackjack takes only a box's first stake, not those added later."""
     blackjack: Pay = Odds.parse("3:2")
@@ -258,6 +261,7 @@ class Side(Strict):
     limits: Limits = Limits()
     within_main: bool = False
     row: Annotated[tuple[SideBetRow, ...], Field(min_length=1)]
+    """The rows of the pay table; the first that fits pays."""
 
     @property
     def cards(self) -> int:

@@ -152,6 +152,7 @@ class Round:
             ]
         lacking = list(dict.fromkeys(lacking))
         self._standing = self._compute_standing_values(lacking)
+        """The net results of standing, by the cards missing from the shoe and the player's total."""
         self.tree = self._build_tree(0, 0)
         """The hands that follow one another, from the empty hand on, if no pair is split."""
         shoes: dict[tuple[int, int], Tree] = {

@@ -89,6 +89,7 @@ class Shoe:
     """The cards of a shoe not yet dealt: ``counts[card]`` of each card. Dealing takes one, each equally likely."""
 
     counts: list[int]
+    """The number of cards left of each kind."""
 
     @classmethod
     def of(cls, decks: int = 1, *, joker: bool = False, without: Iterable[int] = ()) -> "Shoe":

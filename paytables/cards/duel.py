@@ -32,7 +32,9 @@ class Counts:
     """
 
     weaker: Ints
+    """How many of the dealer's hands are weaker than each of the player's hands."""
     equal: Ints
+    """How many of the dealer's hands are equal to each of the player's hands."""
     closed: Ints
 
 

@@ -57,7 +57,9 @@ class RankingRules:
     """
 
     size: int = 5
+    """The number of cards in a hand."""
     categories: tuple[str, ...] = CATEGORIES
+    """The combinations from the highest to the lowest."""
     low_ace: Literal["lowest", "second"] = "lowest"
     wild: tuple[int, ...] = ()
     bug: bool = False
@@ -109,9 +111,11 @@ class Ranking:
     def __init__(self, order: RankingRules) -> None:
         self.order = order
         self._level = {name: n for n, name in enumerate(reversed(order.categories))}
+        """The rank of each combination, 0 for the lowest."""
         self._plain: dict[tuple[int, ...], int] = {}
         self._suited: dict[tuple[int, int], int] = {}
         self._suits_count = bool({"flush", "straight-flush", "royal-flush"} & self._level.keys())
+        """Whether any combination needs cards of one suit."""
 
     def strength(self, cards: Iterable[Card]) -> int:
         """Return the strength of the best hand among at least ``order.size`` cards."""

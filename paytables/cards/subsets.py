@@ -30,6 +30,7 @@ class Sets:
     def __init__(self, cards: int, size: int) -> None:
         self.cards, self.size = cards, size
         self.count = comb(cards, size)
+        """The number of sets."""
 
     @cached_property
     def smaller_sets(self) -> Sets:

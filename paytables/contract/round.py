@@ -250,7 +250,9 @@ class Round:
 
     def __init__(self, play: Play, wager: Wager) -> None:
         self.decision: Decision | None = None
+        """The decision that the round waits for, or None."""
         self.outcome: Outcome | None = None
+        """The result of the round once it is over, or None."""
         self.staked: list[Bet] = [bet for bet in wager.bets if bet.credits > 0]
         self.settlements: list[Settlement] = []
         """The bets decided so far."""

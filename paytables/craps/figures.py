@@ -37,6 +37,7 @@ class Chain:
 
     rules_by_spot: Mapping[str, SpotRules]
     _wins: dict[State, Sums[int]] = field(default_factory=dict)
+    """The results computed so far, by table state."""
 
     def iter_throws(self, state: State) -> Iterator[tuple[Fraction, tuple[Settlement, ...], State]]:
         """Yield each possible throw of the dice: its probability, its settlements, and the table after it."""

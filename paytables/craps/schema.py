@@ -52,7 +52,9 @@ class CrapsBet(Strict):
     name: Text
     pays: dict[str, Pay] = Field({}, description="odds by number, total or dice; none: even money")
     least: PositiveInt = 1
+    """The smallest bet, in credits."""
     most: PositiveInt = 1000
+    """The largest bet, in credits."""
     on: Identifier | None = Field(default=None, description="odds: the single chance they are laid on")
     times: dict[str, PositiveInt] = Field({}, description="odds: at most so many times that bet, by number")
     off: bool = Field(default=False, description="does not play on a come-out throw unless the player asks")
@@ -62,6 +64,7 @@ class CrapsBet(Strict):
         default=False, description="don't pass: whoever throws leaves the least bet to the end"
     )
     commission: Commission | None = None
+    """The fee paid in advance for the bet, or None."""
 
     @model_validator(mode="after")
     def _check_keys(self) -> "CrapsBet":
@@ -115,6 +118,7 @@ class CrapsDefinition(TableDefinition):
     )
     bet: Annotated[tuple[CrapsBet, ...], Field(min_length=1)]
     strategy: tuple[Strategy, ...] = ()
+    """The betting strategies whose figures are computed."""
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return the lines of the pay table by language: the name of each bet and what it pays."""

@@ -20,22 +20,34 @@ class TicketState(StrEnum):
     """The state of a Keno ticket. Once IN_PLAY, each of its draws has its own state."""
 
     UNPAID = "unpaid"
+    """The stake has not been received yet."""
     PAID = "paid"
+    """The stake was received, and none of the draws is closed."""
     IN_PLAY = "in_play"
+    """At least one of the ticket's draws is closed to bets."""
     VOID = "void"
+    """The ticket was cancelled, or not paid for in time."""
     EXPIRED = "expired"
+    """The claim period is over."""
 
 
 class TicketEvent(StrEnum):
     """An event in the life cycle of a Keno ticket, such as its payment or cancellation."""
 
     PAY = "pay"
+    """The stake is received."""
     CANCEL = "cancel"
+    """The ticket is cancelled before any of its draws is closed."""
     CLOSE = "close"
+    """A draw of the ticket is closed to bets."""
     SETTLE = "settle"
+    """A draw of the ticket is decided."""
     FAULT = "fault"
+    """A draw of the ticket has failed permanently."""
     CLAIM = "claim"
+    """The ticket is presented for payment."""
     EXPIRE = "expire"
+    """The claim period ends."""
 
 
 #: The state of a Keno ticket after each allowed event, by current state and event. Events not listed are
@@ -73,16 +85,27 @@ class ClaimRefusal(StrEnum):
     """The reason why a claim on a Keno ticket is refused."""
 
     NOT_IN_THIS_STATE = "not_in_this_state"
+    """The ticket's state does not permit the event."""
     NOT_ITS_DRAW = "not_its_draw"
+    """The ticket does not take part in the draw."""
     DRAW_IS_DECIDED = "draw_is_decided"
+    """The draw was closed or settled before."""
     DRAW_IS_OPEN = "draw_is_open"
+    """The draw is still open to bets, so that it cannot be settled."""
     VOID = "void"
+    """The ticket is void."""
     NOT_PROVEN = "not_proven"
+    """The paper is void on its face, and its control number does not prove that it wins."""
     WRONG_PLACE = "wrong_place"
+    """The ticket was presented elsewhere than at its place of claim."""
     TOO_LATE = "too_late"
+    """The claim period is over."""
     TOO_EARLY = "too_early"
+    """No draw of the ticket has been held, or its claim period is not over yet."""
     ALREADY_PAID = "already_paid"
+    """The prize was paid before."""
     NO_PRIZE = "no_prize"
+    """The ticket has won nothing."""
 
 
 class TicketRefused(PaytableError):

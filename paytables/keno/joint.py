@@ -87,6 +87,7 @@ class Joint:
         """The index of the selection to which each group belongs."""
         groups = [group for part in parts for group in part.groups]
         self.group_sizes = [len(group) for group in groups]
+        """The number of numbers in each group."""
         members: dict[tuple[int, ...], int] = {}
         for number in sorted(set().union(*groups)):
             key = tuple(g for g, group in enumerate(groups) if number in group)

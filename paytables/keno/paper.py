@@ -85,8 +85,11 @@ class Acknowledgement:
     """The central computer's acknowledgement of a Keno ticket: its number, its draws, and the (aware) time."""
 
     ticket_number: int
+    """The number that the central system gave to the ticket."""
     draws: tuple[int, ...]
+    """The numbers of the draws in which the ticket takes part."""
     at: datetime
+    """The time when the central system recorded the ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,13 +103,21 @@ class Paper:
     station: str
     issued_at: datetime
     selections: tuple[Mapping[str, Json], ...]
+    """The selections with their numbers and stakes."""
     bonuses: tuple[str, ...]
+    """The ids of the bonuses bought."""
     draws: tuple[int, ...]
+    """The numbers of the draws in which the ticket takes part."""
     cost_a_draw_credits: int
+    """The credits that the ticket costs for each draw."""
     most_paid_credits: int | None
+    """The largest prize of the ticket in one draw, or None if it is not limited."""
     claim_place: str
+    """Where a winning ticket is presented."""
     claim_days: int
+    """The number of days after the last draw in which a prize may be claimed."""
     control_number: str = ""
+    """The number by which the paper is proved genuine."""
 
     @property
     def cost_credits(self) -> int:

@@ -34,6 +34,7 @@ class Marks(Strict):
     """The limits on what a player may mark on a Keno ticket (Québec by-law, ss. 77 to 80)."""
 
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    """The stakes, in credits, that a player may mark for a way."""
     selections: PositiveInt = Field(default=1, description="the most selections on one ticket")
     groups: PositiveInt = Field(default=1, description="the most groups of a way selection; 1: straight only")
     draws: PositiveInt = Field(default=1, description="the most draws one ticket takes part in")
@@ -107,10 +108,13 @@ class TicketForm(Strict):
     id: Identifier
     name: Text
     selections: PositiveInt = 1
+    """The number of quick-picked selections on the ticket."""
     spots: PositiveInt
     """The number of spots of each quick-picked selection."""
     draws: PositiveInt = 1
+    """The number of draws in which the ticket takes part."""
     bonuses: tuple[Identifier, ...] = ()
+    """The ids of the bonuses bought."""
 
 
 class Limit(Strict):
@@ -134,12 +138,14 @@ class KenoDefinition(Definition):
     """The definition of a Keno game."""
 
     field: Balls = Balls()
+    """The numbers on the Keno board, and how many are drawn."""
     marks: Marks = Marks()
     """The limits on what a player may mark on a ticket."""
     table: Annotated[tuple[PayTable, ...], Field(min_length=1)]
     bonus: Annotated[tuple[Bonus, ...], Field(max_length=4)] = ()
     progressive: tuple[Progressive, ...] = ()
     form: Annotated[tuple[TicketForm, ...], Field(min_length=1)]
+    """The tickets that are offered by name."""
     limit: Limit | None = None
     """The maximum pay of one ticket in one draw, or None."""
     terms: Terms | None = None

@@ -54,6 +54,7 @@ class OneDrawBets(TableRules):
     spot_rules: tuple[SpotRules, ...]
     table: TableLimits
     forms: tuple[NamedWager, ...]
+    """The wagers that are offered by name."""
     felt: Literal["roulette", "wheel", "dice"]
     """The kind of table layout that the screen draws."""
     zero: frozenset[str] = frozenset()

@@ -93,12 +93,16 @@ class Graph:
     """
 
     row: list[int] = field(default_factory=list)
+    """The offset in ``delta`` of each node's first letter."""
     width: list[int] = field(default_factory=list)
     delta: list[int] = field(default_factory=list)
+    """The next node, by row offset and letter."""
     gain: list[int] = field(default_factory=list)
     value: list[int] = field(default_factory=list)
     ends: list[End] = field(default_factory=list)
+    """The result of each final node."""
     _final: dict[End, int] = field(default_factory=dict)
+    """The final node of each result, so that equal results have one node."""
     _live: dict[int, list[Option]] = field(default_factory=dict)
 
     def _add_node(self, end: End) -> int:

@@ -80,6 +80,7 @@ class ModeStages:
     memory: dict[str, Memory] = field(default_factory=dict)
     """What each stage retains between the plays of a series, by stage."""
     _made: dict[tuple[str, int], Stage] = field(default_factory=dict)
+    """The stages built so far, by id and starting size."""
 
     def __post_init__(self) -> None:
         for name, table in self.definition.stage.items():

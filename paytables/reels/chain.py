@@ -59,6 +59,7 @@ class State(NamedTuple):
     multiplier_index: int
     """The index of the series' current multiplier."""
     size: int
+    """The starting size, such as the mask of sticky cells."""
 
 
 def build_first_state(memory: Memory, times: int, size: int) -> State:
@@ -120,9 +121,13 @@ class Chain:
     table: Callable[[str, int], RunFigures]
     memory: Mapping[str, Memory]
     _worth: dict[Node, Worth] = field(default_factory=dict)
+    """The results computed so far for plays of stages without memory."""
     _states: dict[tuple[str, State], Worth] = field(default_factory=dict)
+    """The results computed so far for series of stages with memory."""
     _lengths: dict[tuple[str, State], int] = field(default_factory=dict)
+    """The longest series computed so far."""
     _open: list[str] = field(default_factory=list)
+    """The stages whose result is being computed, to detect that they start one another."""
 
     # ------------------------------------------------------------ forwards: expected runs
     def count_expected_runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:

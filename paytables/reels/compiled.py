@@ -59,9 +59,11 @@ class Arrays(NamedTuple):
     gain: Any
     value: Any
     letters: Any
+    """The letters that each reel shows to the components, one after the other."""
     at_case: Any
     column: Any
     cases: Any
+    """The number of cases of each reel."""
     given: Any
     giving: Any
     columns: Any

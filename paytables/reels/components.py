@@ -70,6 +70,7 @@ class Component:
     start: int
     """The node at which its automaton starts."""
     letter: Callable[[int, Column], int]
+    """The function that returns the letter that the component reads in a column of a reel."""
     cells: tuple[tuple[int, int], ...] = ()
     shows: Element = ()
     rows: tuple[tuple[int, int], ...] = ()

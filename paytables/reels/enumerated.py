@@ -115,8 +115,10 @@ class _Adder:
     def __init__(self, cycle: int) -> None:
         self.cycle = cycle
         self.cases: dict[tuple[int, GivenAwards], int] = defaultdict(int)
+        """The number of cases of each result: the credits and the awards given."""
         self.hits: dict[str, list[int]] = {}
         self.extras: dict[tuple[str, str], int] = defaultdict(int)
+        """The number of progressive levels and merchandise prizes given, by (kind, name)."""
 
     def add(self, paid: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
         """Add a window that pays these prizes and gives these awards in ``cases`` of the equally likely cases."""

@@ -45,8 +45,11 @@ class _Search:
     reels: Reels
     givers: Sequence[int]
     _most: dict[int, int] = field(default_factory=dict)
+    """The highest pay that can follow each node."""
     _given: dict[tuple[int, tuple[int, ...]], frozenset[GivenAwards]] = field(default_factory=dict)
+    """The combinations of awards that can still be given, by reel and nodes."""
     _branches: int = 0
+    """The number of branches examined so far; it is limited."""
 
     def find_most(self, node: int) -> int:
         """Return the highest win that a pay component in ``node`` can still reach, per unit of its weight."""

@@ -241,7 +241,9 @@ class _HistogramIndex:
     def __init__(self, reels: Reels) -> None:
         self._weights = reels.column_weights
         self._lanes: list[list[int]] = []
+        """For each reel, the index of the letters that each component reads."""
         self._letters: list[list[tuple[int, ...]]] = []
+        """For each reel, the different letters that components read, by index."""
         for rows in reels.letters:
             lanes = list(zip(*rows, strict=True)) if rows else []
             known = sorted(set(lanes))
@@ -249,6 +251,7 @@ class _HistogramIndex:
             self._lanes.append([known.index(lane) for lane in lanes])
         self._made: dict[tuple[int, ...], int] = {}
         self._numbers: dict[Histogram, int] = {}
+        """The number of each histogram."""
         self._sums: list[dict[Letters, int]] = []
         self._counts: list[dict[int, int]] = []
 
@@ -340,8 +343,10 @@ class _Walk:
         #: The number of windows of the last 0, 1, 2... reels.
         self._windows = list(accumulate(reversed(reels.totals), mul, initial=1))
         self._known: dict[tuple[Nodes, tuple[int, ...]], int] = {}
+        """The sums computed so far."""
         self._steps: dict[Nodes, list[_Step]] = {}
         self._made = 0
+        """The number of sums computed so far."""
 
     def sum_pays(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
         """Return the sum, over all windows of the remaining reels, of the product of the wins from ``nodes`` on.

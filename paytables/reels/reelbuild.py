@@ -63,6 +63,7 @@ class ReelBuilder:
 
     name: str
     table: ReelsStage
+    """The definition of the stage."""
     mode: Mode
     symbols: Symbols
     size: int

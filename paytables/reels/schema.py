@@ -166,6 +166,7 @@ class ReelsStage(Strict):
     heights: Annotated[tuple[PositiveInt, ...], Field(min_length=1, max_length=7)]
     """The number of visible rows of each reel."""
     strips: tuple[Strip, ...]
+    """The symbols of each reel strip, in order."""
     weights: tuple[tuple[NaturalInt, ...], ...] | None = Field(
         default=None, description="one number a stop: in how many cases the reel stops there"
     )
@@ -175,6 +176,7 @@ class ReelsStage(Strict):
         " line; where there are several lines, or none, the top row)",
     )
     lines: tuple[Line, ...] = ()
+    """The row of each reel on each line."""
     repeat_lines: bool = Field(default=False, description="the same line may be defined more than once")
     pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
     wild_multipliers: Literal["multiply", "add", "highest"] = "multiply"
@@ -277,6 +279,7 @@ class HoldStage(Strict):
     respins: Annotated[int, Field(strict=True, ge=1, le=10)] = 3
     """The number of spins without a new coin after which the stage ends."""
     coin: tuple[PositiveInt, PositiveInt]
+    """The probability of a coin in an empty cell, as numerator and denominator."""
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
     full: Item | None = None
     unit: Literal["line", "bet"] = "bet"

@@ -38,9 +38,13 @@ class Totals:
     stages: ModeStages
     size: int
     _runs: dict[tuple[str, int], dict[GivenAwards, Dist]] = field(default_factory=dict)
+    """The distributions of single plays computed so far, by stage and size."""
     _series: dict[tuple[str, State], Dist] = field(default_factory=dict)
+    """The distributions of series computed so far."""
     _plain: dict[tuple[str, int], Dist] = field(default_factory=dict)
+    """The distributions of stages without memory computed so far, with all that they start."""
     _open: set[str] = field(default_factory=set)
+    """The stages that are being computed, to detect that they start one another."""
 
     def compute_distribution(self) -> WinDistribution:
         """Return the distribution of the credits won in a whole game, with a tail for what was left out."""

@@ -149,6 +149,7 @@ class _Tables:
 
         g: Graph = reels.graph
         self.dead = g.final(NOTHING)
+        """The node that stands for a component whose win is counted or that can win nothing."""
         widest = max((n for rows in reels.letters for row in rows for n in row), default=0)
         loop = [self.dead] * (widest + 1)
         final = np.array([r < 0 for r in g.row])
@@ -156,20 +157,28 @@ class _Tables:
         self.delta = np.array(g.delta + loop, dtype=np.int32)
         self.gain = np.array(g.gain + [1] * len(loop), dtype=np.int64)
         self.final = final
+        """Whether each node is final."""
         self.value = np.where(final, np.array(g.value, dtype=np.int64), 0)
+        """The credits of each node per unit of weight; 0 if it is not final."""
         self.rest = np.where(final, self.dead, np.arange(len(g.row))).astype(np.int32)
+        """The node with which the evaluation continues: the dead node instead of a final one."""
         self.weighted = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
+        """The indices of the ways components, whose wins are multiplied by the number of ways."""
         given = [select_given_awards(e.prize.awards) if e.prize is not None else () for e in g.ends]
         self.kinds: list[GivenAwards] = [(), *sorted(set(given) - {()}, key=repr)]
+        """The different awards that a component can give; no award is first."""
         self.base = len(self.kinds)
+        """The number of different awards, the base of the integer that combines them."""
         givers = award_components(reels)
         if self.base ** len(givers) > CYCLE_MAX:
             raise BeyondReach(
                 f"stage {reels.name}: {len(givers)} components giving {self.base - 1} kinds are too many"
             )
         self.digit_value = {c: self.base**i for i, c in enumerate(givers)}
+        """The place value of each component's digit in that integer."""
         digit = {kind: i for i, kind in enumerate(self.kinds)}
         self.digit = np.where(final, np.array([digit[kind] for kind in given], dtype=np.int64), 0)
+        """The digit of each node's awards."""
 
     def step(self, cases: _Cases, letters: Sequence[int], weight: int) -> _Cases:
         """Return the windows extended by one more reel, which shows these letters in ``weight`` equal cases."""

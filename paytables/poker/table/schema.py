@@ -133,8 +133,11 @@ class Deal(Strict):
     """The numbers of cards dealt in a step: to the player, to the bank (face up), to the shared board."""
 
     player: NaturalInt = 0
+    """The number of cards dealt to the player."""
     bank: NaturalInt = 0
+    """The number of cards dealt face up to the bank."""
     board: NaturalInt = 0
+    """The number of cards dealt to the shared board."""
 
 
 class RoundStep(Strict):

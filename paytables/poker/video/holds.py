@@ -46,10 +46,15 @@ class DealPart:
     """
 
     ranks: Ints
+    """The ranks of the cards that are not wild, as bits."""
     suits: Ints
+    """The suits of the cards that are not wild, as bits."""
     pairs: Ints
+    """The number of pairs among the cards that are not wild."""
     wilds: Ints
+    """The number of wild cards in the whole deal."""
     holds_all_wilds: Bools
+    """Whether no wild card is at another index."""
 
     def find_fits(self, line: Hold, classes: Ints) -> Bools:
         """Return, for classes of video poker deals, whether holding these cards fits a line of a simple strategy."""

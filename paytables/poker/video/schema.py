@@ -53,6 +53,7 @@ class Bets(Strict):
 
     credits: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 2, 3, 4, 5)
     hands: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    """The numbers of hands that may be played from one deal."""
 
     @model_validator(mode="after")
     def _check_ascending(self) -> "Bets":

@@ -134,6 +134,7 @@ class _SteppedRound:
         self._draw = draw
         self._play: Play = game.play(wager, draw)
         self._answer: Choice | None = None
+        """The answer to the last decision, or None."""
         self._way, self._asked = policy, 0
 
     def play_step(self) -> None:

@@ -14,8 +14,11 @@ class Status(StrEnum):
     """Results that a certification rule can have."""
 
     PASS = "pass"  # noqa: S105 (no password)
+    """The rule is met."""
     FAIL = "fail"
+    """The rule is not met."""
     NOTED = "noted"
+    """The rule states a figure or fact that neither passes nor fails."""
     NOTHING = "n/a"
     """Not applicable: the game has nothing that the rule covers."""
 
@@ -51,6 +54,7 @@ class Case:
     analysis: Analysis
     profile: Profile
     draw: Draw
+    """The source of random numbers for simulated games."""
     games: int
     """Number of games to simulate for each bet."""
 

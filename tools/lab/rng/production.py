@@ -29,6 +29,7 @@ class _Tap:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.output = bytearray()
+        """The recorded output."""
         self._mechanism = mechanism
 
     def generate(self, count: int, *arguments: object, **by_name: object) -> bytes:
