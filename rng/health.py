@@ -75,7 +75,7 @@ class HealthTests:
         self._apt_value = -1
         """The first sample of the current window, or -1 before the first window."""
         self._apt_seen = 0
-        """How often that value occurred in the current window."""
+        """How often the first sample of the current window has occurred in the window."""
         #: Samples tested since the start.
         self.samples = 0
 

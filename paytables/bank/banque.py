@@ -167,7 +167,7 @@ class BanqueBet(BankBet):
     """A bet on one tableau, or *à cheval* on both (art. 12.7): half of the stake is decided by each (art. 12.9)."""
 
     on: Literal["tableau-1", "tableau-2", "both"]
-    """The tableau (of the two player hands) that the bet is on, or ``both``."""
+    """The tableau (one of the two player hands) that the bet is on, or ``both``."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds at which this bet may be paid; a bet à cheval may also be paid on half of its stake."""

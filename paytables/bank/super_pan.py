@@ -73,7 +73,7 @@ class SuperPanDefinition(BankDefinition):
 
     @model_validator(mode="after")
     def _check_bank(self) -> Self:
-        """Refuse invalid terms of a player-held bank; then the stake's id must be ``stake``."""
+        """Refuse invalid terms of a player-held bank, and with such a bank a stake whose id is not ``stake``."""
         if self.player_bank is not None:
             if self.stake.id != STAKE:
                 raise ValueError(f"stake: its id is {STAKE!r} where a player may be the bank")

@@ -299,7 +299,7 @@ class _BackedDistribution(_NetDistribution):
     """The net distribution of a stake that is placed on another player's blackjack hand."""
 
     doubled_stakes = 1
-    """The stake on another player's hand is not doubled with it."""
+    """Number of stakes after a double: a stake on another player's hand is not doubled."""
 
     def _iter_split_nets(
         self,

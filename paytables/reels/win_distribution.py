@@ -175,7 +175,7 @@ class _Tables:
                 f"stage {reels.name}: {len(givers)} components giving {self.base - 1} kinds are too many"
             )
         self.digit_value = {c: self.base**i for i, c in enumerate(givers)}
-        """The place value of each component's digit in that integer."""
+        """The place value of each component's digit in the integer that combines all awards."""
         digit = {kind: i for i, kind in enumerate(self.kinds)}
         self.digit = np.where(final, np.array([digit[kind] for kind in given], dtype=np.int64), 0)
         """The digit of each node's awards."""

@@ -94,7 +94,7 @@ class Share:
     exact: Fraction
     """The exact probability."""
     z: float
-    """The difference between the two, in standard errors."""
+    """The difference between the simulated frequency and the exact probability, in standard errors."""
 
     @property
     def agrees_with_exact(self) -> bool:

@@ -46,7 +46,7 @@ class Remaining(Strict):
     """
 
     total: NaturalInt = 26
-    """The total of the undealt cards on which ``exactly`` wins, and over or under which the others win."""
+    """The total of the undealt cards that decides the bets: ``exactly`` this total, ``over`` it or ``under`` it."""
     limits: Limits = Limits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet without which this one is none")
     ace: NaturalInt = 1

@@ -302,7 +302,7 @@ class SuitQuestions:
         return found
 
     def _list_flush_events(self) -> Ints:
-        """Return each bank flush twice: added at its true strength, subtracted at its strength by ranks alone."""
+        """Return the corrections for the bank's flushes: +1 at the true strength, -1 at the strength by ranks alone."""
         suited = self.suited
         moved = np.flatnonzero((suited.theirs != suited.plain).any(axis=1))
         rows = [

@@ -54,7 +54,7 @@ class DealPart:
     wilds: Ints
     """The number of wild cards in the whole deal."""
     holds_all_wilds: Bools
-    """Whether no wild card is at another index."""
+    """Whether these cards include every wild card of the deal."""
 
     def find_fits(self, line: Hold, classes: Ints) -> Bools:
         """Return, for classes of video poker deals, whether holding these cards fits a line of a simple strategy."""
@@ -92,7 +92,7 @@ class Holds:
         self.unit = lcm(*finished)
         """The common number of parts of a credit, so that the mean win of every hold is a whole number."""
         self.scale = np.array([self.unit // count for count in finished], dtype=np.int64)
-        """The units that one completed hand counts, for each of the 32 ways to hold."""
+        """For each of the 32 ways to hold: the weight of one completed hand, so that all ways have equal totals."""
 
     @cached_property
     def strengths(self) -> Ints:

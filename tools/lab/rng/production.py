@@ -29,7 +29,7 @@ class _Tap:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.output = bytearray()
-        """The recorded output."""
+        """The bytes that the mechanism has generated so far."""
         self._mechanism = mechanism
 
     def generate(self, count: int, *arguments: object, **by_name: object) -> bytes:
