@@ -456,7 +456,7 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
         | prose.find_figures(*game.rules.explain())
         | find_family(game.family).figures
     )
-    for code, text in prose.help_of(game.text).items():
+    for code, text in prose.read_help_texts(game.text).items():
         if strange := [
             figure
             for figure in prose.list_written_numbers(text)

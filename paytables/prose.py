@@ -35,7 +35,7 @@ def find_figures(*texts: str) -> set[int]:
     }
 
 
-def help_of(text: str) -> Mapping[str, str]:
+def read_help_texts(text: str) -> Mapping[str, str]:
     """Return the help text in a definition's canonical JSON, by language, exactly as the author wrote it."""
     words: Mapping[str, str] = json.loads(text)["game"]["help"]
     return words

@@ -102,7 +102,7 @@ class PlayData:
     """The bytes of the packed strategy."""
 
     @classmethod
-    def of(
+    def pack(
         cls,
         house: ExactHouseRules,
         answers: Mapping[Question, int],
@@ -135,7 +135,7 @@ class PlayData:
         of_suit = suited and self.house.suited_678 is not None and hand in SUITED
         return ANSWERS[self.text[self.answer_indexes[kind, hand, of_suit]]]
 
-    def split(self, up: int, pair: int, *, fewer: bool = False) -> int:
+    def count_split_hands(self, up: int, pair: int, *, fewer: bool = False) -> int:
         """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.
 
         ``up`` is the value of the dealer's first card, ``pair`` the value of the pair's cards; ``fewer`` as

@@ -142,7 +142,7 @@ def _compute_proof(
         law = nets.compute_net_distribution(table, answers, best)
     elif nets.is_within_reach(table, best, nets.VARIANCE_MAX):
         variance = nets.compute_net_variance(table, answers, best)
-    data = PlayData.of(house, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups)
+    data = PlayData.pack(house, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups)
     return Proof(
         mean=format_exact(best.mean),
         staked=format_exact(best.staked),

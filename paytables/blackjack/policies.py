@@ -134,12 +134,12 @@ class StrategyTable:
         for split in splits:
             own = (unsplit[0] * split.ways // orders, unsplit[1] * split.ways // orders)
             most = max(split.branches)
-            sums = [own, *(self.play.split(round_, split, n, choose) for n in range(2, most + 1))]
+            sums = [own, *(self.play.evaluate_split(round_, split, n, choose) for n in range(2, most + 1))]
             taken = take(PairQuestion("split", round_.up, hand), sums)
             if taken:
                 found.hands_by_pair[round_.up, split.pair, split.fewer] = taken + 1
                 if taken + 1 < most:  # record what is actually played
-                    self.play.split(round_, split, taken + 1, choose)
+                    self.play.evaluate_split(round_, split, taken + 1, choose)
             mean, staked = mean + sums[taken][0] - own[0], staked + sums[taken][1] - own[1]
         return mean, staked
 

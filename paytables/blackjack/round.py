@@ -171,7 +171,7 @@ class BlackjackRound:
         """The progressive levels hit so far."""
 
     @property
-    def up(self) -> int:
+    def up_card_value(self) -> int:
         """Return the value of the dealer's face-up card, which is the first one dealt to the dealer."""
         return value_of(self.dealers[0][0])
 
@@ -249,31 +249,33 @@ class BlackjackRound:
         if best is None:
             return {}
         if "no_insurance" in options:
-            even = "even_money" in options and best.takes_even_money(self.up)
+            even = "even_money" in options and best.takes_even_money(self.up_card_value)
             insured = "insurance" in options and best.should_insure(values)
             return {"advice": "even_money" if even else "insurance" if insured else "no_insurance"}
         pair = values[0] if hand.split or "split" in options else 0
         up, first = self.dealers[0][0], hand.cards[0]
         fewer = self.house.same_rank and pair == TEN and rank_of(up) == rank_of(first)
-        if "split" in options and best.split(self.up, pair, fewer=fewer) > len(box.hands):
+        if "split" in options and best.count_split_hands(self.up_card_value, pair, fewer=fewer) > len(
+            box.hands
+        ):
             return {"advice": "split"}
-        kind = Kind(self.up)
+        kind = Kind(self.up_card_value)
         if hand.split:
-            kind = Kind(self.up, pair, paired=values[1] == pair, fewer=fewer)
+            kind = Kind(self.up_card_value, pair, paired=values[1] == pair, fewer=fewer)
         return {"advice": best.answer(kind, values, suited=suit_of(first) == suit_of(hand.cards[1]))}
 
     def _offer_insurance(self, box: Box) -> Iterator[Step]:
         """Offer a box insurance and even money, before the first box plays."""
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
-        if self.house.insurance is not None and self.up == ACES:
+        if self.house.insurance is not None and self.up_card_value == ACES:
             spot = format_spot_id(INSURANCE, box.number)
             stakes["insurance"] = Bet(spot, hand.staked // 2, box.seat)
             quarters = self.definition.rules.quarter_insurance
             if quarters and all(piece.bet.credits % 4 == 0 for piece in hand.own_pieces):
                 stakes[QUARTER] = Bet(spot, hand.staked // 4, box.seat)
             options += stakes
-        if hand.is_blackjack and self.up in self.house.even_money:
+        if hand.is_blackjack and self.up_card_value in self.house.even_money:
             options.append("even_money")
         if len(options) == 1:
             return
@@ -370,7 +372,7 @@ class BlackjackRound:
         A stake added by a double or split is settled later if the rules return it when the dealer has a
         blackjack.
         """
-        spares = self.house.original_only and self.up in {ACES, TEN}
+        spares = self.house.original_only and self.up_card_value in {ACES, TEN}
         yield from _settle_pieces(hand, settle_lost_bet, lambda piece: not (spares and piece.added))
 
     # ------------------------------------------------------------ the dealer
@@ -390,7 +392,7 @@ class BlackjackRound:
         if self._hidden:
             self._hidden = False
             yield Cue("flip", {"hand": name, "index": 1, "card": format_card(cards[1])})
-        elif compared or ((hands or insured) and self.up in {ACES, TEN}):
+        elif compared or ((hands or insured) and self.up_card_value in {ACES, TEN}):
             yield from self._deal_card(draw, name, cards)
         while compared and self.house.should_dealer_draw(self._list_dealer_values(hand_index)):
             yield from self._deal_card(draw, name, cards)

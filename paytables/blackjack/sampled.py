@@ -139,7 +139,7 @@ def _build_play_arrays(play: PlayData, index_of_hand: dict[int, int]) -> tuple[I
     splits: Ints = np.zeros((TEN + 1, TEN + 1, 2), dtype=np.int64)
     for up in ups:
         for pair in ups:
-            splits[up, pair] = [play.split(up, pair, fewer=fewer) for fewer in (False, True)]
+            splits[up, pair] = [play.count_split_hands(up, pair, fewer=fewer) for fewer in (False, True)]
     insured: Ints = np.zeros((TEN + 1, TEN + 1), dtype=np.int64)
     for first_value in ups:
         for second_value in ups:

@@ -402,7 +402,7 @@ class Play:
                 found[hand] = ((3 * mean + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
         return found
 
-    def split(self, round_: Round, split: Split, hands: int, choose: Chooser) -> Sums:
+    def evaluate_split(self, round_: Round, split: Split, hands: int, choose: Chooser) -> Sums:
         """Return the value, and the mean additional stake, of a blackjack pair that is split.
 
         ``hands`` is the maximum number of hands into which it is split.

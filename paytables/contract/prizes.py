@@ -32,7 +32,7 @@ class LevelShare:
     def to_json(self) -> dict[str, Json]:
         """Return the won part of a level as the JSON object that journal and screen use.
 
-        :func:`level_hit` is the inverse.
+        :func:`parse_level_hit` is the inverse.
         """
         return {"level": self.level, "share": str(self.share)}
 
@@ -41,7 +41,7 @@ class LevelShare:
 LevelHit: TypeAlias = str | LevelShare
 
 
-def level_hit(data: Json) -> LevelHit:
+def parse_level_hit(data: Json) -> LevelHit:
     """Return a progressive hit, of a whole level or a part, from its stored form.
 
     Raises KeyError, TypeError or ValueError.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from paytables.contract.data import Json
-from paytables.contract.prizes import LevelHit, LevelShare, level_hit
+from paytables.contract.prizes import LevelHit, LevelShare, parse_level_hit
 from paytables.contract.wager import SINGLE_SPOT, Bet, Wager
 from paytables.errors import ChoiceError
 
@@ -204,7 +204,7 @@ class Outcome:
         """
         outcome = cls(
             settlements=tuple(Settlement.from_json(each) for each in data["wins"]),
-            progressives=tuple(level_hit(each) for each in data["progressives"]),
+            progressives=tuple(parse_level_hit(each) for each in data["progressives"]),
             merchandise=tuple(data["merchandise"]),
             display=dict(data["display"]),
             table=data.get("table"),

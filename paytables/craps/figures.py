@@ -54,7 +54,7 @@ class Chain:
                     ahead.append(after)
         return found
 
-    def wins(self, start: State) -> Sums[int]:
+    def compute_return_chances(self, start: State) -> Sums[int]:
         """Return the probability of each total that the bets on the craps table return until all are decided."""
         if not start.bets:
             return {0: Fraction(1)}
@@ -72,7 +72,7 @@ class Chain:
                         add_sums(row, {same_bet_states.index(after): chance})
                     else:
                         back = sum(settlement.credits for settlement in settled)
-                        later_wins = self.wins(after)
+                        later_wins = self.compute_return_chances(after)
                         add_sums(
                             later,
                             {back + later_win: share for later_win, share in later_wins.items()},
@@ -228,7 +228,7 @@ def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
 def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
     """Yield one case for each total that the only bet on a craps table may return."""
     (bet,) = start.bets
-    for back, chance in chain.wins(start).items():
+    for back, chance in chain.compute_return_chances(start).items():
         name = "push" if back == bet.credits else "won" if back else "lost"
         weight = chance * 36
         weight_or_chance = (
@@ -260,7 +260,9 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: W
         return BetAnalysis(
             bet="bets", cost_credits=0, options=wager.options, rtp=Fraction(1), distribution=distribution
         )
-    distributions = {bet: build_distribution(chain.wins(start)) for bet, start in starts.items()}
+    distributions = {
+        bet: build_distribution(chain.compute_return_chances(start)) for bet, start in starts.items()
+    }
     mean = sum((distribution.moment(1) for distribution in distributions.values()), Fraction(0))
     figures = BetAnalysis(
         bet="bets",
@@ -277,7 +279,7 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: W
             "highest wins"
         )
         return replace(figures, variance=_compute_sum_variance(chain, table, distributions), notes=(note,))
-    distribution = build_distribution(chain.wins(start))
+    distribution = build_distribution(chain.compute_return_chances(start))
     return figures.with_distribution(distribution)
 
 
@@ -287,7 +289,7 @@ def _compute_sum_variance(
     """Return the variance of the total return of several craps bets, from single bets and every pair of bets."""
     single = sum((distribution.variance() for distribution in distributions.values()), Fraction(0))
     pairs = (
-        build_distribution(chain.wins(table.with_bets(pair, table.reversed_bets)))
+        build_distribution(chain.compute_return_chances(table.with_bets(pair, table.reversed_bets)))
         for pair in combinations(distributions, 2)
     )
     return (

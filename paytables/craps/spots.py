@@ -137,13 +137,13 @@ class SpotRules:
         stake = lcm(*(fraction.denominator for fraction in (*pays, *shares)))
         return stake, int(stake * max(shares))
 
-    def step(self, point: int | None) -> int:
+    def find_stake_step(self, point: int | None) -> int:
         """Return the unit in credits, commission included, of which every craps bet on this spot is a multiple."""
         return sum(self.find_smallest_stake(point))
 
-    def commission(self, credits_: int, point: int | None) -> int:
+    def compute_commission(self, credits_: int, point: int | None) -> int:
         """Return the part of a craps bet of ``credits_`` on this spot that is commission, in credits."""
-        return credits_ // self.step(point) * self.find_smallest_stake(point)[1]
+        return credits_ // self.find_stake_step(point) * self.find_smallest_stake(point)[1]
 
     def settle_decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
         """Return the settlement of a craps bet on this spot: won at ``odds``, or lost if None.
@@ -152,7 +152,7 @@ class SpotRules:
         """
         if odds is None:
             return settle_bet(bet, None)
-        paid = self.commission(bet.credits, point)
+        paid = self.compute_commission(bet.credits, point)
         if not odds.net:
             return push_bet(bet)
         back = odds.compute_total_return(bet.credits - paid)
@@ -160,12 +160,12 @@ class SpotRules:
 
     def settle_taken_down(self, bet: Bet, point: int | None) -> Settlement:
         """Return the settlement of a craps bet that is taken down: the bet less its commission is returned."""
-        paid = self.commission(bet.credits, point)
+        paid = self.compute_commission(bet.credits, point)
         return _replace_credits(push_bet(bet, "taken down"), bet.credits - paid, paid)
 
     def build_spot(self, point: int | None) -> Spot:
         """Return this craps betting spot with the limits and odds that apply at this point."""
-        step, bet = self.step(point), self.bet
+        step, bet = self.find_stake_step(point), self.bet
         name, odds = (
             bet.name.model_dump(),
             " / ".join(dict.fromkeys(odds_.text for odds_ in self.list_odds(point))),
@@ -180,12 +180,12 @@ class SpotRules:
             step=step,
             open=self.accepts_bets(point),
             needs=self.needs,
-            most_times=self.multiple_max(point),
+            most_times=self.find_odds_multiple_max(point),
             covers=self._find_covered_totals(point),
             terms=describe_terms(bet, odds),
         )
 
-    def multiple_max(self, point: int | None) -> int | None:
+    def find_odds_multiple_max(self, point: int | None) -> int | None:
         """Return the maximum multiple of the craps bet on which odds are placed, or None if no multiple is set."""
         return self.bet.times.get(self.key or str(point)) if self.needs else None
 

@@ -136,7 +136,7 @@ def find_maximum_odds(spot_rules: SpotRules, seat_bets: Mapping[str, int], point
 
     ``seat_bets`` are the seat's bets, credits by spot.
     """
-    times = spot_rules.multiple_max(point)
+    times = spot_rules.find_odds_multiple_max(point)
     return CREDITS_MAX if times is None else times * seat_bets.get(str(spot_rules.needs), 0)
 
 

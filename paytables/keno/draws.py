@@ -96,7 +96,7 @@ def _build_way(
         hits=hits,
         stake=stake,
         factor=total_factor,
-        credits=stake * tables.pay(spots, catch) * total_factor,
+        credits=stake * tables.find_pay(spots, catch) * total_factor,
         levels=tables.levels_won(spots, stake, catch),
     )
 

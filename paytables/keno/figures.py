@@ -15,8 +15,8 @@ from paytables.keno.win_distribution import (
     build_credits_distribution,
     compute_draws_distribution,
     compute_factor_weights,
+    compute_level_rates,
     draw_distribution,
-    level_rates,
 )
 from paytables.wording import format_count
 
@@ -83,7 +83,7 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
         max_win_credits=top * ticket.draws,
         max_win_probability=distribution.compute_chance_of_at_least(top) ** ticket.draws,
         progressives=_list_progressive_shares(
-            definition, ticket, mean, level_rates(one_draw, len(tables.levels))
+            definition, ticket, mean, compute_level_rates(one_draw, len(tables.levels))
         ),
         notes=notes,
     )
@@ -145,7 +145,7 @@ def _list_prizes(
     named = len(options.balls)
     found = []
     for catch in sorted(tables.pays[spots], reverse=True):
-        pay = tables.pay(spots, catch)
+        pay = tables.find_pay(spots, catch)
         cases = [count_catches(definition, spots, catch, marks, named) for marks in range(1 << named)]
         total = perm(definition.field.numbers, named) * comb(
             definition.field.numbers - named, definition.field.drawn - named

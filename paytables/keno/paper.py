@@ -126,7 +126,7 @@ class Paper:
 
     @property
     def request(self) -> dict[str, object]:
-        """Return the Keno ticket as wager options, as :func:`paytables.keno.ticket.read` accepts them."""
+        """Return the Keno ticket as wager options, as :func:`paytables.keno.ticket.parse_request` accepts them."""
         return {
             "selections": list(self.selections),
             "draws": len(self.draws),

@@ -53,7 +53,7 @@ class KenoRules(Tableless):
 
     def ticket(self, request: Mapping[str, Json]) -> Ticket:
         """Return the requested Keno ticket after checking it. Raises :class:`WagerError` with field and reason."""
-        return ticket.read(self.definition, self.tables, request)
+        return ticket.parse_request(self.definition, self.tables, request)
 
     def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``: the requested ticket, or the first form of play that costs that much.

@@ -74,7 +74,7 @@ class Tables:
     closed: int = 0
     """The progressive levels, as bits, that the current ticket does not play for."""
 
-    def pay(self, spots: int, catch: int) -> int:
+    def find_pay(self, spots: int, catch: int) -> int:
         """Return the credits per credit staked if ``catch`` of a Keno way's ``spots`` numbers are drawn."""
         return self.pays[spots].get(catch, 0)
 

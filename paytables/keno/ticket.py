@@ -46,7 +46,7 @@ class Selection:
         return {spots: ways_by_spots.get(spots, 0) for spots in self.stakes}
 
     def to_json(self) -> dict[str, Json]:
-        """Return the Keno selection as a wager stores it; :func:`read` is the inverse."""
+        """Return the Keno selection as a wager stores it; :func:`parse_request` is the inverse."""
         return {
             "groups": [list(g) for g in self.groups] or list(self.sizes),
             "stakes": {str(spots): stake for spots, stake in sorted(self.stakes.items())},
@@ -74,7 +74,7 @@ class Ticket:
         return self.cost_a_draw * self.draws
 
     def to_json(self) -> dict[str, Json]:
-        """Return the Keno ticket as a wager's options; :func:`read` is the inverse."""
+        """Return the Keno ticket as a wager's options; :func:`parse_request` is the inverse."""
         return {
             "selections": [s.to_json() for s in self.selections],
             "draws": self.draws,
@@ -108,7 +108,7 @@ def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[t
                 yield (i, *later)
 
 
-def read(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]) -> Ticket:
+def parse_request(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]) -> Ticket:
     """Return a requested Keno ticket after checking it against the definition.
 
     Raises :class:`WagerError` with the wrong field and the reason.

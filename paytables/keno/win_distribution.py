@@ -34,7 +34,7 @@ def build_part(
         """Return a Keno selection's win (credits, levels) from the number of its ways with each catch."""
         credits_ = levels = 0
         for (spots, catch, marks), ways in caught.items():
-            credits_ += ways * stakes[spots] * tables.pay(spots, catch) * options.factor(marks)
+            credits_ += ways * stakes[spots] * tables.find_pay(spots, catch) * options.factor(marks)
             levels |= tables.levels_won(spots, stakes[spots], catch)
         return credits_, levels
 
@@ -164,7 +164,7 @@ def build_credits_distribution(distribution: WinCounts) -> WinDistribution:
     )
 
 
-def level_rates(distribution: WinCounts, levels: int) -> list[Fraction]:
+def compute_level_rates(distribution: WinCounts, levels: int) -> list[Fraction]:
     """Return, for each progressive level, the probability that one Keno draw wins it."""
     return [
         Fraction(sum(n for (_, won), n in distribution.cases.items() if won >> i & 1), distribution.total)

@@ -3,7 +3,7 @@
 from paytables.errors import AnalysisError, BeyondReach, DefinitionError
 from paytables.game import Family
 from paytables.reels.build import ModeStages, check_references, expand_inherited_stages
-from paytables.reels.figures import chain_of
+from paytables.reels.figures import build_chain
 from paytables.reels.rules import ReelRules
 from paytables.reels.schema import ReelsDefinition
 from paytables.reels.symbols import Symbols
@@ -12,14 +12,14 @@ from paytables.reels.symbols import Symbols
 def build(data: ReelsDefinition, file: str) -> ReelRules:
     """Build the rules of a reel game: every stage for every mode. Raises :class:`DefinitionError`."""
     check_references(data, file)
-    symbols = Symbols.of(data.symbol, data.groups, file)
+    symbols = Symbols.from_definition(data.symbol, data.groups, file)
     modes = {mode.id: mode for mode in data.bets.mode}
     stages = {mode.id: ModeStages(data, symbols, mode, file) for mode in modes.values()}
     for mode in modes.values():
         for name in data.stage:
             stages[mode.id].stage(name)
         try:
-            chain_of(stages[mode.id], second=False).count_expected_runs(mode.stage)
+            build_chain(stages[mode.id], second=False).count_expected_runs(mode.stage)
         except BeyondReach:
             continue  # playable and open to simulation; analyse() reports that its return is beyond reach
         except AnalysisError as error:

@@ -113,7 +113,7 @@ class Graph:
         self.ends.append(end)
         return len(self.row) - 1
 
-    def live(self, node: int) -> list[Option]:
+    def list_live_steps(self, node: int) -> list[Option]:
         """Return the steps from an automaton's node after which a win is still possible.
 
         Letters that lead to the same node with the same factor form one step. Often most letters (all except
@@ -136,7 +136,7 @@ class Graph:
             self._live[node] = options
         return self._live[node]
 
-    def final(self, end: End) -> int:
+    def find_final_node(self, end: End) -> int:
         """Return the number of the final node with this result, adding the node on first use."""
         if end not in self._final:
             self._final[end] = self._add_node(end)
@@ -178,9 +178,9 @@ class Graph:
         An :class:`End` has its final node; after the last reel ``finish`` turns the state into its end.
         """
         if isinstance(state, End):
-            return self.final(state)
+            return self.find_final_node(state)
         if x == len(layers):
-            return self.final(finish(state))
+            return self.find_final_node(finish(state))
         if state not in layers[x]:
             layers[x][state] = self._add_node(NOTHING)
         return layers[x][state]

@@ -135,9 +135,9 @@ class ModeStages:
     def _build_reels_stage(self, name: str, table: ReelsStage, size: int) -> Stage:
         """Build a reel stage: a plain spin, a cascade, or reels that the player may hold."""
         key = f"stage.{name}"
-        reels = ReelBuilder(name, table, self.mode, self.symbols, size, self.file).reels()
+        reels = ReelBuilder(name, table, self.mode, self.symbols, size, self.file).build_reels()
         if table.sticky is not None:
-            symbol = self.symbols.number(table.sticky, f"{key}.sticky")
+            symbol = self.symbols.find_number(table.sticky, f"{key}.sticky")
             cells = sum(
                 sum(any(c[row] == symbol for c in columns) for row in range(height))
                 for columns, height in zip(reels.columns, reels.heights, strict=True)

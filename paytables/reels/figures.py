@@ -54,7 +54,7 @@ def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
 
-def chain_of(stages: ModeStages, *, second: bool) -> Chain:
+def build_chain(stages: ModeStages, *, second: bool) -> Chain:
     """Return the chain that combines the stages of one mode; ``second``: with the moments that variances need."""
     return Chain(lambda name, size: stages.stage(name, size).compute_figures(second=second), stages.memory)
 
@@ -62,7 +62,7 @@ def chain_of(stages: ModeStages, *, second: bool) -> Chain:
 def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAnalysis:
     """Return the exact figures of a reel game in one mode, to the given depth."""
     mode = stages.mode
-    chain = chain_of(stages, second=False)
+    chain = build_chain(stages, second=False)
     runs = {key: rate for key, rate in chain.count_expected_runs(mode.stage).items() if rate}
     mean = sum(
         (rate * times * chain.table(name, size).mean for (name, size, times), rate in runs.items()), ZERO
@@ -89,7 +89,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
     )
     if depth is Depth.PRIZES:
         return figures
-    worth = chain_of(stages, second=True).compute_worth(Award("stage", mode.stage, 1, 0))
+    worth = build_chain(stages, second=True).compute_worth(Award("stage", mode.stage, 1, 0))
     if worth.mean != mean:
         raise AnalysisError(f"{mode.id}: a mean of {mean} forwards and of {worth.mean} backwards")
     if depth is Depth.VOLATILITY:
@@ -116,7 +116,10 @@ def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
         or (distribution.tail and 2 * max(distribution.counts) < table.most_credits)
     ):
         return DoubleUpFigures(win_max_credits=most)
-    more = sum(count * win**2 * ((1 << table.rounds(win)) - 1) for win, count in distribution.counts.items())
+    more = sum(
+        count * win**2 * ((1 << table.count_possible_rounds(win)) - 1)
+        for win, count in distribution.counts.items()
+    )
     spread = variance + Fraction(more, distribution.total)
     return DoubleUpFigures(
         win_max_credits=most, variance=spread, distribution=_compute_doubled_distribution(table, distribution)
@@ -128,7 +131,7 @@ def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution
     cases = 1 << table.most_rounds
     counts: dict[int, int] = defaultdict(int)
     for win, count in distribution.counts.items():
-        rounds = table.rounds(win)
+        rounds = table.count_possible_rounds(win)
         doubled = count * (cases >> rounds)
         counts[win << rounds] += doubled
         counts[0] += count * cases - doubled
@@ -172,7 +175,7 @@ def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
 def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
     """Return a mode's hit frequency if it can be computed quickly without laboratory packages, otherwise None."""
     try:
-        return 1 - NoWinChance(stages, quick=True).chance()
+        return 1 - NoWinChance(stages, quick=True).compute_chance()
     except AnalysisError:
         return None
 
@@ -185,7 +188,7 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
     try:
         run = stages.stage(mode.stage).compute_distribution()
         nothing = NoWinChance(stages)
-        found["hit_probability"] = 1 - nothing.chance()
+        found["hit_probability"] = 1 - nothing.compute_chance()
         if nothing.rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
         distribution = (

@@ -43,7 +43,7 @@ def count_letters(reels: Reels, components: Sequence[int]) -> list[list[tuple[Le
     return found
 
 
-def ends_by_component(reels: Reels) -> Ends:
+def count_ends_by_component(reels: Reels) -> Ends:
     """Return how often each pay component ends in each final node of its automaton, over the reels' cycle.
 
     Components that start in the same node and see the same letters in the same numbers share one walk: on
@@ -177,7 +177,7 @@ def find_given_awards(reels: Reels, nodes: Sequence[int]) -> GivenAwards:
 def run_table(reels: Reels, ends: Ends, *, second: bool) -> RunFigures:
     """Return the exact figures of one play of a reel stage; ``second``: with the moments that variances need.
 
-    They are computed by dynamic programming. ``ends`` come from :func:`ends_by_component`. If too many
+    They are computed by dynamic programming. ``ends`` come from :func:`count_ends_by_component`. If too many
     components give awards to be walked together, ``odds`` stays empty; with ``second`` that raises
     :class:`BeyondReach`.
     """
@@ -373,7 +373,7 @@ class _Walk:
     def _list_steps(self, nodes: Nodes) -> list[_Step]:
         """Return the joint steps of components in these nodes after which all of them can still win."""
         g, steps = self._graph, []
-        for options in product(*(g.live(n) if g.row[n] >= 0 else _DONE for n in nodes)):
+        for options in product(*(g.list_live_steps(n) if g.row[n] >= 0 else _DONE for n in nodes)):
             self._made += 1
             target = tuple(n if o[0] == END else o[0] for n, o in zip(nodes, options, strict=True))
             steps.append(

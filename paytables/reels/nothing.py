@@ -35,7 +35,7 @@ class NoWinChance:
     rounded: bool = False
     """Whether the computed probability is rounded, because stages start one another in a cycle."""
 
-    def chance(self) -> Fraction:
+    def compute_chance(self) -> Fraction:
         """Return the probability that a whole reel game wins nothing.
 
         Raises the errors of a stage's own distribution, and BeyondReach if ``quick`` is set and the

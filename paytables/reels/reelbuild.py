@@ -80,11 +80,11 @@ class ReelBuilder:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
-    def reels(self) -> Reels:
+    def build_reels(self) -> Reels:
         """Build the stage's reels from its table. Raises :class:`DefinitionError`."""
         strips = self._build_strips()
         weights = self._build_weights(strips)
-        expand = frozenset(self.symbols.number(s, f"{self.key}.expand") for s in self.table.expand)
+        expand = frozenset(self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expand)
         stuck = self._find_stuck_cells()
         shown = [
             build_columns(s, h, expand, at, both=self._counts_before)
@@ -99,7 +99,7 @@ class ReelBuilder:
             for found, all_, weight in zip(columns, shown, weights, strict=True)
         )
         graph = Graph()
-        graph.final(NOTHING)
+        graph.find_final_node(NOTHING)
         components = tuple(self._build_components(graph, self._list_possible_columns(strips, columns)))
         return Reels(
             name=self.name,
@@ -153,7 +153,9 @@ class ReelBuilder:
     def _find_stuck_cells(self) -> list[dict[int, int]]:
         """Return, for each reel, the sticky symbol of each stuck cell, by window row."""
         symbol = (
-            0 if self.table.sticky is None else self.symbols.number(self.table.sticky, f"{self.key}.sticky")
+            0
+            if self.table.sticky is None
+            else self.symbols.find_number(self.table.sticky, f"{self.key}.sticky")
         )
         found: list[dict[int, int]] = []
         cell = 0
@@ -177,7 +179,7 @@ class ReelBuilder:
                     where,
                     f"a strip of {format_count(len(strip), 'stop')} is shorter than its window of {height}",
                 )
-            found.append(tuple(self.symbols.number(s, where) for s in strip))
+            found.append(tuple(self.symbols.find_number(s, where) for s in strip))
         return tuple(found)
 
     def _build_weights(self, strips: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
@@ -309,7 +311,7 @@ class ReelBuilder:
         self, graph: Graph, columns: Sequence[Sequence[parts.Column]]
     ) -> parts.Component:
         """Build the component that records on which cells the sticky symbol shows, and the awards it gives."""
-        symbol = self.symbols.number(str(self.table.sticky), f"{self.key}.sticky")
+        symbol = self.symbols.find_number(str(self.table.sticky), f"{self.key}.sticky")
         then = self.table.then
         own = then in {None, self.name}
 

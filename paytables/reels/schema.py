@@ -342,7 +342,7 @@ class DoubleUp(Strict):
     most_credits: PositiveInt
     """The largest win, in credits, that may result from a double-up."""
 
-    def rounds(self, win_credits: int) -> int:
+    def count_possible_rounds(self, win_credits: int) -> int:
         """Return how often a reel game's win can be doubled before it would exceed the double-up's limit."""
         found = 0
         while win_credits > 0 and found < self.most_rounds and 2 * win_credits <= self.most_credits:

@@ -149,7 +149,7 @@ class Spin(OnReels):
     @cached_property
     def _end_counts(self) -> moments.Ends:
         """Return how often each pay component ends in each final node of its automaton, computed once."""
-        return moments.ends_by_component(self.reels)
+        return moments.count_ends_by_component(self.reels)
 
     @cached_property
     def _figures_without_moments(self) -> RunFigures:

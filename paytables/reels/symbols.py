@@ -25,7 +25,9 @@ class Symbols:
     """The definition file, for error messages."""
 
     @classmethod
-    def of(cls, symbols: Sequence[Symbol], groups: Mapping[str, tuple[str, ...]], file: str) -> "Symbols":
+    def from_definition(
+        cls, symbols: Sequence[Symbol], groups: Mapping[str, tuple[str, ...]], file: str
+    ) -> "Symbols":
         """Return the numbered symbols of a definition, with ``substitutes = ["*"]`` resolved.
 
         Raises :class:`DefinitionError` if a name of a symbol or group is defined twice or unknown.
@@ -49,7 +51,7 @@ class Symbols:
             substitutes_for.append(frozenset(substituted - set(s.not_for) - {s.id}))
         return cls(ids, tuple(substitutes_for), tuple(s.multiplier for s in symbols), groups, file)
 
-    def number(self, name: str, key: str) -> int:
+    def find_number(self, name: str, key: str) -> int:
         """Return the number of the symbol ``name``. Raises :class:`DefinitionError` with ``key`` if it is unknown."""
         if name not in self.ids:
             raise DefinitionError(self.file, key, f"unknown symbol {name!r}")
@@ -65,7 +67,7 @@ class Symbols:
         exact = name.startswith("=")
         members = frozenset(self.groups.get(name.removeprefix("="), (name.removeprefix("="),)))
         for member in members:
-            self.number(member, key)
+            self.find_number(member, key)
         found = []
         for number, symbol in enumerate(self.ids):
             own = symbol in members

@@ -66,7 +66,7 @@ def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
     for paid, code, n in zip(
         cases.credits.tolist(), cases.given.tolist(), cases.counts.tolist(), strict=True
     ):
-        distribution[paid * reels.multiplier, tables.given(code)] += n
+        distribution[paid * reels.multiplier, tables.decode_awards(code)] += n
     return dict(distribution)
 
 
@@ -148,7 +148,7 @@ class _Tables:
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         g: Graph = reels.graph
-        self.dead = g.final(NOTHING)
+        self.dead = g.find_final_node(NOTHING)
         """The node that stands for a component whose win is counted or that can win nothing."""
         widest = max((n for rows in reels.letters for row in rows for n in row), default=0)
         loop = [self.dead] * (widest + 1)
@@ -203,7 +203,7 @@ class _Tables:
                 given += self.digit[target] * self.digit_value[c]
         return _Cases(nodes, weights, credits_, given, cases.counts * weight)
 
-    def given(self, code: int) -> GivenAwards:
+    def decode_awards(self, code: int) -> GivenAwards:
         """Return the combined awards that the integer ``code`` stands for."""
         awards: list[Award] = []
         while code:

@@ -29,7 +29,7 @@ def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
 def build_ticket_request(
     selections: Sequence[str], stakes: Sequence[int], draws: int, bonuses: Sequence[str]
 ) -> dict[str, Json]:
-    """Return a Keno ticket as the options of a wager (:func:`paytables.keno.ticket.read`).
+    """Return a Keno ticket as the options of a wager (:func:`paytables.keno.ticket.parse_request`).
 
     ``stakes`` are the possible stakes; the lowest is used for a selection without one.
     """

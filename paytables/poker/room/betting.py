@@ -138,7 +138,7 @@ class Betting:
 
         The others must call the full bet even if the player has less.
         """
-        self._put(self.players[index], min(credits_, self.players[index].unbet_credits))
+        self._bet_credits(self.players[index], min(credits_, self.players[index].unbet_credits))
         self.level = max(self.level, credits_)
         self.last_bettor = self.players[index].seat
 
@@ -194,7 +194,7 @@ class Betting:
         credits_, least = self.list_options(player)[option], self._find_least_raise()
         player.has_acted, player.may_raise = True, False
         player.is_folded = option == FOLD
-        self._put(player, credits_)
+        self._bet_credits(player, credits_)
         self.turn = (self.players.index(player) + 1) % len(self.players)
         raised = player.round_bet - self.level
         if raised > 0:
@@ -210,7 +210,7 @@ class Betting:
             if other is not player:
                 other.may_raise, other.has_acted = True, False
 
-    def _put(self, player: Player, credits_: int) -> None:
+    def _bet_credits(self, player: Player, credits_: int) -> None:
         """Move credits of a player from the table stakes into the pot."""
         player.unbet_credits -= credits_
         player.round_bet += credits_

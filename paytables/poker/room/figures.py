@@ -66,7 +66,7 @@ def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[
     """Return three weighted results for the player's seat: its hand is higher, equal or lower than the other."""
     bet_credits = definition.forced.level + definition.forced.ante
     pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
-    pots = definition.commission_rules.take(pots)
+    pots = definition.commission_rules.deduct_commission(pots)
     player = Player(_OWN, stack - bet_credits, total=bet_credits)
     results = ((2, (1 - tie) / 2), (1, tie), (0, (1 - tie) / 2))
     return [

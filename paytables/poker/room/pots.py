@@ -38,7 +38,7 @@ class CommissionRules:
     percent: int
     most: int
 
-    def take(self, pots: Sequence[Pot]) -> tuple[Pot, ...]:
+    def deduct_commission(self, pots: Sequence[Pot]) -> tuple[Pot, ...]:
         """Return the pots with the commission taken from each, the main pot first."""
         room, taken = self.most, []
         for pot in pots:
@@ -61,7 +61,7 @@ def build_pots(totals: Mapping[int, int], live: Collection[int]) -> tuple[Pot, .
     return tuple(pots)
 
 
-def divide(credits_: int, winners: Sequence[int]) -> dict[int, int]:
+def divide_pot(credits_: int, winners: Sequence[int]) -> dict[int, int]:
     """Return each winner's share of a pot; odd credits go one each to the first winners, in the order given."""
     share, odd = divmod(credits_, len(winners))
     return {seat: share + (n < odd) for n, seat in enumerate(winners)}
@@ -87,7 +87,7 @@ def award_pots(
     for pot in pots:
         best = max(strengths[seat] for seat in pot.seats)
         winners = [seat for seat in order if seat in pot.seats and strengths[seat] == best]
-        gross, net = divide(pot.credits, winners), divide(pot.net_credits, winners)
+        gross, net = divide_pot(pot.credits, winners), divide_pot(pot.net_credits, winners)
         for seat in winners:
             before = won.get(seat, PotShare())
             commission = before.commission + gross[seat] - net[seat]

@@ -384,7 +384,7 @@ class RoomRules(SeatedRules):
         totals = {player.seat: player.total for player in betting.players}
         pots = build_pots(totals, [player.seat for player in betting.unfolded_players])
         is_due = rounds >= self.definition.commission.from_round
-        return self.definition.commission_rules.take(pots) if is_due else pots
+        return self.definition.commission_rules.deduct_commission(pots) if is_due else pots
 
     # ------------------------------------------------------------------ figures
     def find_highest_round_return(self, wager: Wager) -> int:

@@ -97,7 +97,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     proof = proofs.find_proof(is_highest_bet=credits_ == definition.most)
     rates = tuple(Fraction(rate) for rate in proof.rates)
     held = Held(rates, Fraction(proof.deals) * credits_**2)
-    level, cost = definition.level(credits_, hands), credits_ * hands
+    level, cost = definition.find_level(credits_, hands), credits_ * hands
     pays = tuple(
         0 if level is not None and row.id == level.row else pay
         for row, pay in zip(definition.pay, definition.list_pays(credits_), strict=True)

@@ -54,7 +54,7 @@ class VideoPokerRules(Tableless):
         """Return the ranking of poker hands in this game's deck, built once."""
         return Ranking(self.definition.deck.order)
 
-    def pay(self, cards: list[int]) -> Pay | None:
+    def find_pay_row(self, cards: list[int]) -> Pay | None:
         """Return the row of the pay table that a final hand of five cards wins, or None."""
         order = self._ranking.order
         wilds = sum((JOKER_RANK if card == JOKER else rank_of(card)) in order.wild for card in cards)
@@ -75,7 +75,7 @@ class VideoPokerRules(Tableless):
 
     def _describe_hand(self, cards: list[int]) -> dict[str, str]:
         """Return the text of a five-card hand for the player, by language."""
-        pay = self.pay(cards)
+        pay = self.find_pay_row(cards)
         if pay is not None:
             return pay.title
         english, french = NAMES[find_category(self._ranking.strength(cards), self._ranking.order)]
@@ -89,7 +89,7 @@ class VideoPokerRules(Tableless):
         dealt = [shoe.deal(draw, f"deal {n + 1}") for n in range(HAND)]
         for card in dealt:
             yield Cue("deal", {"hand": "player", "card": format_card(card)})
-        row = self.pay(dealt)
+        row = self.find_pay_row(dealt)
         has = None if row is None else row.id
         prompt = {
             **self._build_felt([dealt]),
@@ -101,7 +101,7 @@ class VideoPokerRules(Tableless):
         held = decision.check((yield decision))
         thrown = [index for index in range(HAND) if not held >> index & 1]
         yield from (Cue("discard", {"hand": "player", "index": index}) for index in thrown)
-        level = self.definition.level(credits_per_hand, hands)
+        level = self.definition.find_level(credits_per_hand, hands)
         finished: list[list[int]] = []
         won: list[tuple[int, str]] = []
         hit: list[str] = []
@@ -119,7 +119,7 @@ class VideoPokerRules(Tableless):
                 data = {"hand": _format_hand_id(hand), "index": index, "card": format_card(cards[index])}
                 yield Cue("draw", data)
             finished.append(cards)
-            pay = self.pay(cards)
+            pay = self.find_pay_row(cards)
             if pay is None:
                 yield Settlement("lost", 0, {"hand": hand}, staked=credits_per_hand)
                 continue
@@ -134,7 +134,7 @@ class VideoPokerRules(Tableless):
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive level for which one hand at the maximum credits plays, if there is one."""
         hands = wager.options["hands"]
-        level = self.definition.level(wager.credits // hands, hands)
+        level = self.definition.find_level(wager.credits // hands, hands)
         if level is None:
             return ()
         rate = figures.analyse_bet(self.definition, wager.credits, 1).progressives[0].rate
@@ -157,7 +157,7 @@ class VideoPokerRules(Tableless):
         """Return the hands for the screen, each with what it wins."""
         shown_hands = []
         for n, cards in enumerate(hands, 1):
-            pay = self.pay(cards)
+            pay = self.find_pay_row(cards)
             hand: dict[str, object] = {
                 "id": _format_hand_id(n),
                 "cards": list(map(format_card, cards)),

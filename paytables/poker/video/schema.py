@@ -204,7 +204,7 @@ class VideoPokerDefinition(Definition):
         """Return whether the pay per credit is the same for every number of credits bet."""
         return self.progressive is None and all(pay.most_pays is None for pay in self.pay)
 
-    def level(self, credits_: int, hands: int) -> Progressive | None:
+    def find_level(self, credits_: int, hands: int) -> Progressive | None:
         """Return the progressive level for which ``hands`` hands of ``credits_`` credits play, or None."""
         return self.progressive if hands == 1 and credits_ == self.most else None
 

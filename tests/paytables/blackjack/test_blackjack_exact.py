@@ -70,7 +70,7 @@ def solved(rules, counts, up, cards, *, hands):
     for choose in (policies.choose_best, policies.choose_worst):
         if hands:
             split = next(each for each in round_.splits if each.pair == cards[0])
-            mean = play.split(round_, split, hands, choose)[0]
+            mean = play.evaluate_split(round_, split, hands, choose)[0]
         else:
             mean = play.evaluate_hands(round_.known, round_.tree, Kind(up), choose)[hand][0]
         found.append(Fraction(mean - node.blackjack_ways * play.unit * play.first_stake_only, ways))
@@ -149,7 +149,7 @@ def test_a_tiny_shoe_as_farmer_published_it():
     values = play.evaluate_hands(round_.known, round_.tree, Kind(7), policies.choose_best)
     options = play.evaluate_options(round_.known[hand], round_.tree, hand, values, Kind(7), suited=False)
     ways = round_.tree[hand].ordinary_ways * play.unit
-    split = play.split(round_, round_.splits[0], 4, policies.choose_best)[0]
+    split = play.evaluate_split(round_, round_.splits[0], 4, policies.choose_best)[0]
     found = [options[STANDS][0], options[HITS][0], options[DOUBLES][0], split]
     published = ["-61.639194139", "-13.266733267", "-123.278388278", "-76.210220335"]
     assert [f"{100 * mean / ways:.9f}" for mean in found] == published

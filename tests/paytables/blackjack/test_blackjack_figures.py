@@ -144,13 +144,13 @@ def test_the_best_play_as_data_is_the_best_play():
     rules = house(hands=3, double_after_split=True, hole=False, sevens=Fraction(3, 2), suited_678=Fraction(2))
     table, answers = policies.StrategyTable(rules, (7,)), {}
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
-    data = PlayData.of(rules, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups)
+    data = PlayData.pack(rules, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups)
 
     def choose(kind, hand, suited, _options):
         return ANSWERS.index(data.answer(kind, list_values(hand), suited=suited))
 
     def take(asked, sums):
-        into = data.split(asked.up, list_values(asked.hand)[0]) if asked.kind == "split" else 0
+        into = data.count_split_hands(asked.up, list_values(asked.hand)[0]) if asked.kind == "split" else 0
         return min(into, len(sums)) - 1 if into else 0
 
     again = table.evaluate(choose, take)

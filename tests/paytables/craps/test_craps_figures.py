@@ -347,5 +347,5 @@ def test_the_chain_of_a_bet_alone_is_that_of_the_table():
 
     chain = Chain(rules_by_spot)
     for point in (None, 4, 6, 9):
-        wins = chain.wins(State(point, 0, (Bet("right-5", 5),)))
+        wins = chain.compute_return_chances(State(point, 0, (Bet("right-5", 5),)))
         assert wins == {0: F(3, 5), 12: F(2, 5)}

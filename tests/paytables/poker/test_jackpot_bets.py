@@ -19,7 +19,7 @@ from paytables import (
     build_game,
     load_game,
 )
-from paytables.contract.prizes import level_hit
+from paytables.contract.prizes import parse_level_hit
 from tests.paytables.poker import hands_brute as brute
 
 NAME = "quebec-caribbean-stud"
@@ -126,7 +126,7 @@ def test_a_hit_goes_to_json_and_back():
     assert Outcome.from_json(data) == outcome
     for wrong in ({"level": "jackpot", "share": "1"}, {"level": "jackpot", "share": "0"}):
         with pytest.raises(ValueError, match="is not between 0 and 1"):
-            level_hit(wrong)
+            parse_level_hit(wrong)
 
 
 SPOT = 'limits = { least = 1, most = 1, worth_cents = 100 }\nneeds = "ante"'

@@ -58,7 +58,7 @@ def _base(factor: int = 1) -> Reels:
 
 
 def _moments(reels: Reels) -> None:
-    moments.run_table(reels, moments.ends_by_component(reels), second=False)
+    moments.run_table(reels, moments.count_ends_by_component(reels), second=False)
     moments.compute_second_moment(reels)
 
 
