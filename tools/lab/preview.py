@@ -93,7 +93,7 @@ def choose_unit_cents(game: GameView) -> int:
 
 
 def _compute_start_credit(game: GameView) -> int:
-    """Return the credit before the game, in minor units: at least $20.00 and four of the largest bets."""
+    """Return the credit before the game, in minor units: $20.00, or four of the largest bets if that is more."""
     return max(20_00, 4 * max(game.bet_options) * choose_unit_cents(game))
 
 

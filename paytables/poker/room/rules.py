@@ -65,7 +65,7 @@ class _Hands:
     button: int
     """The seat that has the dealer button."""
     viewer: int | None
-    """The seat whose screen this is; None: nothing is hidden."""
+    """The seat whose screen this is, to which the other seats' hole cards are hidden; None: nothing is hidden."""
     hole: dict[int, list[Card]]
     """The cards of each seat, in the order in which they are dealt."""
     face_up_indexes: set[int] = field(default_factory=set)
