@@ -77,11 +77,11 @@ class CtrDrbg(Mechanism):
         """Return ``count`` bytes of output, and update Key and V with the additional input."""
         extra = _ZERO_SEED
         if additional_input:
-            extra = self._condition_input(additional_input)
+            extra = self._conditioned(additional_input)
             self._update(extra)
         return self._update(extra, count)
 
-    def _condition_input(self, additional_input: bytes) -> bytes:
+    def _conditioned(self, additional_input: bytes) -> bytes:
         """Return the additional input of a Generate condensed to 48 bytes by the derivation function."""
         return block_cipher_df(additional_input)
 
@@ -115,9 +115,9 @@ class CtrDrbgWithoutDf(CtrDrbg):
         entropy, *others = parts
         mixed = int.from_bytes(entropy)
         for other in others:
-            mixed ^= int.from_bytes(self._condition_input(other))
+            mixed ^= int.from_bytes(self._conditioned(other))
         return mixed.to_bytes(SEED_BYTES)
 
-    def _condition_input(self, additional_input: bytes) -> bytes:
+    def _conditioned(self, additional_input: bytes) -> bytes:
         """Return the additional input of a Generate padded with zeros to 48 bytes."""
         return additional_input.ljust(SEED_BYTES, b"\0")

@@ -377,7 +377,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         return max(returns, key=lambda answers: returns[answers])
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of a bet for the best, the simplest (always draw) and the worst decisions with five points.
+        """Return the figures of a bet for the best, the simplest (always draw) and the worst decision at five points.
 
         A tableau without a stake draws at five, and so does one whose holder is absent or does not answer.
         """
