@@ -50,7 +50,7 @@ def no_bets_stand_on_selected_table(machine: Machine, _: Event) -> bool:
 
 
 def is_within_profile_limits(machine: Machine, bet: Bet) -> bool:
-    """Return whether the bet, and all that its round may add to it, is within the profile's limits.
+    """Return whether a bet is within the profile's limits, counting all that its round may still add to it.
 
     The bet must be at least the profile's minimum, and all that its round may stake at most the profile's
     maximum. A bet that costs nothing adds no stake and is always accepted: bets that stood before the maximum
@@ -66,7 +66,10 @@ def is_within_profile_limits(machine: Machine, bet: Bet) -> bool:
 
 @dataclass(slots=True)
 class HighestStakes:
-    """Cache of the highest stake of a round, in credits, by game digest and the profile's maximum in credits."""
+    """A cache of the highest stake that one round of a game can cost, in credits.
+
+    Its keys are the game's digest and the profile's maximum bet in credits.
+    """
 
     maxima: dict[tuple[str, int], int] = field(default_factory=dict)
 
@@ -81,9 +84,9 @@ def find_highest_stake_credits(machine: Machine, game_id: str, denomination_cent
 
 
 def has_abandoned_chips(machine: Machine) -> bool:
-    """Return whether bets are laid on the table, not staked yet, although no credit is left.
+    """Return whether a player has left bets on the table: bets not staked yet, while no credit is left.
 
-    The player has left, and the chips must not stay for the next player.
+    Such bets are removed, so that they do not stay for the next player.
     """
     return machine.selection.bet_credits > 0 and machine.credit_cents == 0 and _is_table_selected(machine)
 

@@ -89,7 +89,10 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class RecordedPicture:
-    """Substitute for the conversation of a decided game whose draws do not replay: the game is shown as recorded."""
+    """A substitute for the :class:`Conversation` of a decided game whose recorded draws cannot be replayed.
+
+    The game is shown as its outcome was recorded.
+    """
 
     decision: Decision | None = None
     cues: tuple[Cue, ...] = ()
@@ -139,8 +142,8 @@ def list_decided_bets(conversation: Conversation | None) -> tuple[Settlement, ..
     )
 
 
-def has_won(definition: Game, game: GameRecord) -> bool:
-    """Return whether some answer to the pending decision would end the game with a win, without any further draw.
+def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
+    """Return whether an answer to the pending decision would end the game with a win without a further draw.
 
     A returned stake is not a win. Bets already settled do not count: they are the player's in any case. If a
     real wheel decides the game, the player cannot answer for it.

@@ -123,10 +123,10 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
 
 
 def _post_double_up(machine: Machine, game: GameRecord) -> bool:
-    """Post once the wins that the player staked on the game's double-ups; return whether there were any (D-08).
+    """Post the wins that the player staked on the game's double-ups, if not done yet (D-08).
 
-    The amount left after the last double-up is the game's win and is paid like any other. These transfers
-    leave the credit meter unchanged.
+    Return whether there were any. The amount left after the last double-up is the game's win and is paid like
+    any other. These transfers leave the credit meter unchanged.
     """
     stakes = () if game.outcome is None else game.outcome.double_up_stakes
     stakes_cents = [stake * game.denomination_cents for stake in stakes]
@@ -156,9 +156,10 @@ def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) ->
 
 
 def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
-    """Post once the stakes that the game returns; return the stakes that stay on the table, by account.
+    """Pay back the stakes that the game returns, if not done yet; return the stakes that stay on the table.
 
-    Considered are the bets that stood before the game and those staked in it.
+    The result names an account and an amount in minor units for each stake. The bets that stood on the table
+    before the game and those staked in it are both considered.
     """
     if not (game.push_cents or game.standing_cents):
         return ()

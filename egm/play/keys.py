@@ -11,9 +11,9 @@ class PlayKey(Key):
     LAST = "last_game", ClearAction.TRANSIENT, Owner.PLAYER
     """The last game that has ended."""
     PURSE = "purse", ClearAction.TRANSIENT, Owner.PLAYER
-    """The purse of points of a tournament's entry, in place of credits; it is worth no money."""
+    """The points with which a tournament entry plays at this position in place of credits; worth no money."""
     PURSE_GAME = "purse_game", ClearAction.TRANSIENT, Owner.PLAYER
-    """The open game that is played with the purse."""
+    """The open game of a tournament entry, which stakes points in place of credits."""
     SESSION = "session", ClearAction.IDENTITY, Owner.PLAYER
     """The counts of the player's session (player protection)."""
     REMINDER = "reminder", ClearAction.IDENTITY, Owner.PLAYER

@@ -78,7 +78,7 @@ class ReplayStep:
     options: tuple[int | str, ...] = ()
     answer: int | str | None = None
     seat: int = 0
-    """The seat the decision is for, at a table of several."""
+    """At a table with several seats, the seat whose player had to decide."""
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class PlayDetail(MenuPage):
     play: Play
     steps: tuple[ReplayStep, ...]
     positions: Mapping[int, int] = field(default_factory=dict)
-    """Player position by seat, for a round of several seats."""
+    """For a round of several seats, the machine's player position at each seat."""
     step_index: int = -1
     """Index of the step shown; -1 for the data page."""
 

@@ -24,7 +24,7 @@ from egm.play.conversation import (
     NO_REPLAY,
     Conversation,
     RecordedPicture,
-    has_won,
+    can_win_without_draw,
     list_chance_free_answers,
 )
 from egm.play.definitions import GameDefectiveError, build_definition_state, find_definition
@@ -93,7 +93,7 @@ def has_won_already(machine: Machine) -> bool:
     if game is None:
         return False
     with suppress(*NO_REPLAY):
-        return has_won(find_definition(machine, game.game), game)
+        return can_win_without_draw(find_definition(machine, game.game), game)
     return False
 
 

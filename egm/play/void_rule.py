@@ -19,9 +19,9 @@ class Ruling(StrEnum):
     """The reason why two people declare a game void."""
 
     DEFECT = "defect"
-    """The machine cannot finish it: its undecided stakes are refunded (Québec s.95)."""
+    """The machine cannot finish the game: its undecided stakes are refunded (Québec s.95)."""
     DISRUPTED = "disrupted"
-    """The player disrupted the machine: its undecided stakes are forfeit (Québec s.94)."""
+    """The player disrupted the game: its undecided stakes are forfeited (Québec s.94)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,19 +29,19 @@ class OpenGame:
     """The facts in the journal about an open game that two people are to rule on."""
 
     is_decided: bool
-    """The journal has the game's outcome."""
+    """Whether the journal has the game's outcome."""
     can_be_replayed: bool
-    """The definition is available, and the recorded draws reproduce the record."""
+    """Whether the definition is available, and the recorded draws reproduce the recorded game."""
     next_is_recorded: bool
-    """The number of its spin, or a step drawn by another seat, is recorded but not taken yet."""
+    """Whether the number of its wheel spin, or a step that another seat drew, is recorded but not taken yet."""
     has_won: bool
-    """Some answer ends the game with a win without drawing a number."""
+    """Whether an answer to its pending decision would end the game with a win without drawing a number."""
     lacks_numbers: bool
-    """The generator is out of service, or the real wheel that decides the game has reported no number."""
+    """Whether the generator is out of service, or the real wheel that decides the game has reported no number."""
     is_between_players: bool
-    """The players of its round win each other's stakes."""
+    """Whether the players of its round win each other's stakes."""
     is_round_void: bool
-    """Another game of such a round has been declared void, so that this one cannot go on."""
+    """Whether another game of a round between players was declared void, so that this game cannot go on."""
 
 
 def reason_not_void(ruling: Ruling, game: OpenGame) -> str | None:
@@ -54,7 +54,7 @@ def reason_not_void(ruling: Ruling, game: OpenGame) -> str | None:
 
 
 def _reason_to_continue(ruling: Ruling, game: OpenGame) -> str | None:
-    """Return the reason why an undecided game continues, although it may be resumed from its record, or None."""
+    """Return why an undecided game that can be replayed must be continued rather than ruled on, or None."""
     if game.next_is_recorded:
         return "the next number or step of the game is already recorded"
     if game.has_won:

@@ -169,7 +169,7 @@ def _show(app: "App", frames_a_second: int) -> None:
 
 
 def _find_address_file(state: Path, position: int | None, *, top: bool) -> Path:
-    """Return the file in the state folder for the address of this browser screen."""
+    """Return the path of the file, in the state folder, to which a browser screen writes its web address."""
     name = "top" if top else "screen" if position in {None, 1} else f"screen-{position}"
     return state / "run" / f"{name}.url"
 
@@ -204,10 +204,7 @@ def _create_console_window(
 
 
 def _create_speakers(surface: "Surface", sound_store: "SoundStore", *, silent: bool) -> "Speakers | None":
-    """Return where sounds are played: in the browser that shows the picture, or by this computer's mixer.
-
-    Return None if the screen is silent.
-    """
+    """Return the sound output: the browser that shows the picture, this computer's mixer, or None if silent."""
     from egm.screen.audio.mixer import Mixer  # noqa: PLC0415 (see main)
     from egm.screen.web import Web  # noqa: PLC0415
 

@@ -56,11 +56,11 @@ class Surface(Protocol):
         ...
 
     def frame(self) -> pygame.Surface | None:
-        """Return the surface to draw the next frame on, or None while the frame could not be seen."""
+        """Return the surface to draw the next frame on, or None while nobody could see the frame."""
         ...
 
-    def show(self) -> None:
-        """Show the drawn frame to the viewer."""
+    def show_frame(self) -> None:
+        """Show the viewer the frame that was drawn on the surface of :meth:`frame`."""
         ...
 
     def set_text(self, text: str) -> None:
@@ -82,7 +82,10 @@ def report_problem(text: str) -> None:
 
 
 class App:
-    """The frame loop of a screen process. ``clock`` returns monotonic seconds. If ``watching``, it sends nothing."""
+    """The frame loop of a screen process.
+
+    ``clock`` returns monotonic seconds. If ``watching``, the screen only shows: it sends no requests.
+    """
 
     def __init__(
         self,
@@ -138,7 +141,7 @@ class App:
         target = self.surface.frame()
         if target is not None:
             self.surface.picture.draw(target, self.view)
-            self.surface.show()
+            self.surface.show_frame()
             self.surface.set_text(self.surface.picture.read_aloud(self.view))
         if now >= self._alive_at:
             self._alive_at = now + ALIVE_SECONDS
@@ -162,7 +165,7 @@ class App:
             report_problem(f"{touch_or_key}: {type(error).__name__}: {error}")
 
     def act(self, action: Action) -> None:
-        """Apply the action of a touch or a key to the view, and send the machine or bench the requests that result."""
+        """Apply the action of a touch or a key to the view, and send the requests that result from it."""
         choices = self.surface.picture.choices(self.view)
         self.view, messages = apply_action(self.view, action, self.theme, choices)
         self._send(messages)
@@ -182,7 +185,7 @@ class App:
         return self.surface.picture.touched(self.view, tap.x * width, tap.y * height)
 
     def _send(self, messages: tuple[Intent | BenchCommand, ...]) -> None:
-        """Send requests to the machine and commands to the bench; if only watching, send nothing."""
+        """Send requests to the machine and commands to the device simulator; if only watching, send nothing."""
         if self._watching:
             return
         for message in messages:
@@ -212,7 +215,10 @@ class App:
             self._apply_bench_messages(self.bench, now)
 
     def _apply_bench_messages(self, bench: Client, now: float) -> None:
-        """Apply the bench's replies to the view; query its state while the drawer is open."""
+        """Apply the device simulator's replies to the view.
+
+        While its drawer is open, query the devices' state.
+        """
         news = bench.poll(now)
         for message in news.messages:
             if isinstance(message, BenchReply):
@@ -249,7 +255,7 @@ def is_staff_signed_in(view: View) -> bool:
 def create_clients(
     state: Path, *, bench: bool, position: int = 1, onlooker: bool = False
 ) -> tuple[Client, Client | None]:
-    """Create the client of a machine's player position and, if ``bench``, that of its simulated devices.
+    """Create the clients of a screen: for its player position and, if ``bench``, for the simulated devices.
 
     The second of the returned pair is None without ``bench``. ``state`` is the machine's state folder.
     """

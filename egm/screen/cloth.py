@@ -74,9 +74,10 @@ class _Streets:
 
 
 def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
-    """Return the kinds of inside bets of a roulette layout and those on two dozens, single numbers first.
+    """Return the spot groups of a roulette layout that hold inside bets or bets on two dozens.
 
-    Only one of them is open at a time; until the player chooses one, it is the bet on a single number.
+    They are sorted by the count of numbers that a bet covers: single numbers (straight-up bets) first. Only
+    one kind is open for bets at a time; until the player chooses one, it is the straight-up bets.
     """
     numbers_covered = {group: len(spots[0].covers) for group, spots in table.groups.items()}
     inside = [group for group, count in numbers_covered.items() if 0 < count <= _INSIDE or count == _DOUBLE]
@@ -101,7 +102,7 @@ def find_open_part(table: Table, chips: Chips, layout: Layout) -> str:
 
 
 def list_street_sheets(table: Table, layout: Layout) -> tuple[tuple[float, float], ...]:
-    """Return the streets of each sheet (first, count) of a roulette layout on a telephone.
+    """Return the first street and the number of streets on each sheet of a telephone's roulette layout.
 
     The outside bets have a further sheet after these. Empty for other displays and other tables.
     """
@@ -292,7 +293,7 @@ def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[FeltCell
 
 
 def _list_zero_bets(table: Table, zeros: Sequence[str], part: str) -> list[str]:
-    """Return the splits and streets with one of two zeros, which lie across the roulette layout.
+    """Return the ids of the splits and streets that include a zero, on a wheel with several zeros.
 
     Their touch areas share the cells of the zeros. Empty if the wheel has one zero.
     """

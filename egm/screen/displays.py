@@ -77,7 +77,7 @@ class Connector:
     """The kernel's id of the connector."""
     encoders: tuple[int, ...]
     modes: tuple[bytes, ...]
-    """Each as the kernel's structure."""
+    """The modes of the connected display, each as the bytes of the kernel's mode structure."""
 
     @property
     def mode(self) -> bytes:
@@ -229,7 +229,7 @@ class DisplayOutput:
         page = self._pages[0][0]
         self.card.call(Call.SETCRTC, _find_address(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode)
 
-    def show(self, frame: pygame.Surface) -> None:
+    def show_frame(self, frame: pygame.Surface) -> None:
         """Show a frame of :attr:`size` after the previous one has been shown.
 
         An unplugged display shows nothing, and is turned on again once it is reconnected. Raises DisplayError if

@@ -59,7 +59,8 @@ class FeltCell:
     pocket: str = ""
     spot: str = ""
     titled_spots: tuple[str, ...] = ()
-    """For a titled spot and for the title itself: the spots under that title."""
+    """The ids of the spots under the row's title, for the title's cell and the spots' cells; otherwise empty.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ def split_common_words(names: Sequence[str]) -> tuple[str, list[str]]:
 
 @lru_cache(maxsize=1024)
 def _split_common_words(names: tuple[str, ...]) -> tuple[str, list[str]]:
-    """Compute :func:`split_common_words`; a tuple can be the key of a cache."""
+    """Implement :func:`split_common_words` with a cache, whose keys must be tuples."""
     common = 0
     while all(name[: common + 1] == names[0][: common + 1] for name in names) and common < len(names[0]):
         common += 1

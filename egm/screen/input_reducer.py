@@ -68,7 +68,7 @@ _ARROWS: Final = {"down": ("bet_less", "bet_more"), "up": ("bet_more", "bet_less
 def apply_action(
     view: View, action: Action, theme: Theme, choices: Sequence[Action] = ()
 ) -> tuple[View, Messages]:
-    """Return the view after an action, with requests for the machine and commands for the bench.
+    """Return the view after an action, with requests for the machine and commands for the device simulator.
 
     ``choices`` are the touch targets of the pending decision or the open page, in order.
     """
@@ -222,7 +222,7 @@ def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
 
 
 def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, Messages] | None:
-    """Apply a touch of the game field or of the bench's drawer; return None for any other action."""
+    """Apply a touch of the game field or of the simulated devices' drawer; return None for other actions."""
     name, value = action.name, action.value
     if name == "bench":
         return replace(view, bench_commands=tuple(value)), tuple(value)
@@ -408,7 +408,7 @@ def _request_next_language(view: View) -> tuple[Intent, ...]:
 
 
 def _apply_screen_action(view: View, name: str) -> View:
-    """Apply an action that concerns only the screen: pages, volume, the bench's drawer."""
+    """Apply an action that concerns only the screen: pages, volume, the drawer of simulated devices."""
     return {
         "help": lambda: _toggle_page(view, Page.HELP),
         "games": lambda: _toggle_page(view, Page.GAMES),

@@ -54,7 +54,7 @@ class Layout:
     staff: Rect
     """The key that opens the service menu, if the machine would open it."""
     aside: float = 0.0
-    """The width that the drawer covers at the right."""
+    """The width at the right edge that the drawer of simulated devices covers when it is open."""
     tray: float = 0.0
     """The height of the tray below a Keno board. A tray next to the board is as high as the field."""
     finger: float = 60.0
@@ -143,7 +143,7 @@ class Layout:
 
     @property
     def page(self) -> Rect:
-        """Return the rectangle of a service page: all above the meters that the drawer does not cover."""
+        """Return the rectangle of a service page: all above the meters that the device drawer leaves free."""
         margin = 10.0 if self.is_telephone else 24.0 if self.is_portrait else 40.0
         return (margin, 8.0, self.size[0] - self.aside - 2 * margin, self.bar[1] - 10.0)
 

@@ -88,7 +88,11 @@ def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
 
 
 def find_ticket_maximum(game: GameView, item: str) -> int:
-    """Return the maximum of ``selections`` on a ticket, of ``groups`` in a selection, or of ``draws``."""
+    """Return the maximum count of ``item`` in a Keno game.
+
+    It is the maximum of ``selections`` on a ticket, of ``groups`` in a selection, or of ``draws`` for a
+    ticket.
+    """
     return int(game.presentation["marks"][item])
 
 
@@ -102,7 +106,10 @@ def count_ways(card: Card) -> dict[int, int]:
 
 
 def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
-    """Return, by number of spots, how many ways of a Keno card the game pays; empty if it cannot be played."""
+    """Return, by number of spots, how many ways of a Keno card the game pays.
+
+    Empty if the card cannot be played.
+    """
     if not all(card):
         return {}
     counts = {
@@ -114,7 +121,7 @@ def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
 
 
 def is_slip(game: GameView, slip: Slip) -> bool:
-    """Return whether the marks make a Keno ticket that can be bet on."""
+    """Return whether the player's marks make a valid Keno ticket, on which a bet can be placed."""
     return all(count_paid_ways(game, card) for card in slip.cards)
 
 
@@ -177,7 +184,7 @@ def toggle_bonus(game: GameView, slip: Slip, bonus: str) -> Slip:
 
 
 def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draws: int) -> int:
-    """Return what each staked credit of a Keno ticket costs with these bonuses over this number of draws."""
+    """Return the price of a Keno ticket for each staked credit, with these bonuses and number of draws."""
     return (1 + sum(int(list_bonuses_with_fee(game)[bonus]["fee"]) for bonus in bonuses)) * draws
 
 

@@ -1,4 +1,4 @@
-"""Message reducer: computes the next view from messages of the machine or the bench, and from elapsed time."""
+"""Message reducer: computes the next view from a message of the machine or device simulator, or from time."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,7 +30,10 @@ ANSWER_SECONDS: Final = 1.0
 
 
 def apply_message(view: View, message: Message) -> View:
-    """Return the view after a message from the machine. Raises :class:`OutcomeError` if a display fits no game."""
+    """Return the view after a message from the machine.
+
+    Raises :class:`OutcomeError` for an unusable game outcome.
+    """
     if isinstance(message, Hello):
         fields = {
             game.id: {stage: read_field(game, stage) for stage in list_reel_stages(game)}
@@ -50,7 +53,7 @@ def apply_message(view: View, message: Message) -> View:
 
 
 def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = frozenset()) -> View:
-    """Return the view after a bench reply: the state of every device, or the result of one command.
+    """Return the view after a reply of the device simulator: all devices' states, or one command's result.
 
     ``devices`` are those that the drawer operates; all if empty.
     """
@@ -95,7 +98,10 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
 
 
 def _show_decision(view: View, decision: Decision) -> View:
-    """Show a player's decision after the steps before it. A repeated message (after a reconnect) changes nothing."""
+    """Show a pending player decision, after the game's steps that precede it.
+
+    A message that the machine repeats after a reconnect changes nothing.
+    """
     if view.decision == decision or view.snapshot is None:
         return view
     display = decision.display
@@ -148,7 +154,10 @@ def _is_round_shown(view: View, play_id: str) -> bool:
 
 
 def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
-    """Return the show of a game's steps without those shown before an earlier decision of the same game."""
+    """Return the presentation of a game's next steps, after a decision.
+
+    It leaves out the steps that were already shown before an earlier decision of the same game.
+    """
     old, decision = view.show, view.decision
     if old is None or decision is None or not _is_round_shown(view, play.play_id) or view.game is None:
         return Show(play, view.now, steps, find_standing_result(view))
@@ -188,7 +197,10 @@ def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
 
 # ---------------------------------------------------------------------- the machine
 def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
-    """Return the view with a new snapshot applied: bet, page, notice, and a show that it ends."""
+    """Return the view with a new snapshot of the machine applied.
+
+    This updates the bet, the service page and the notice, and removes a decision or game that is over.
+    """
     old = view.snapshot
     changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
     if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:
@@ -226,10 +238,10 @@ def _update_notice(view: View, old: Snapshot | None, snapshot: Snapshot) -> View
 
 
 def _should_remove_shown_game(view: View, old: Snapshot, snapshot: Snapshot) -> bool:
-    """Return whether the shown game is to be removed: another is selected, or its player has taken the money.
+    """Return whether the last game must disappear: another is selected, or its win or the credit was taken.
 
-    The win of a snapshot becomes 0 also when a game is lost after one that was won: the show is then of the
-    lost game, which is still to be reported.
+    The win in a snapshot also becomes 0 when a game is lost after a game that was won. The lost game is then
+    on the screen, and it stays there.
     """
     if old.game_id != snapshot.game_id:
         return True

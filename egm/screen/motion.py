@@ -41,7 +41,10 @@ class ReelTravel:
     stop_at: float
 
     def cells(self, motion: Motion) -> int:
-        """Return how many cells the reel moves: a distance that ends on ``target``, nearest to full speed."""
+        """Return how many cells the reel moves before it stops on ``target``.
+
+        Of the possible distances, it is the one whose speed is nearest to the theme's full speed.
+        """
         full_speed_cells = motion.cells_per_second * max(0.1, self.stop_at - motion.spin_up - _RUN_UP / 2)
         base = (self.start - self.target) % self.length
         return base + max(0, round((full_speed_cells - base) / self.length)) * self.length or self.length

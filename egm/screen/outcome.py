@@ -86,7 +86,7 @@ class Field:
         )
 
     @property
-    def reels(self) -> int:
+    def reel_count(self) -> int:
         """Return the number of reels of the field."""
         return len(self.heights)
 
@@ -124,7 +124,7 @@ class ReelSpin:
 
     @property
     def pictures(self) -> tuple[tuple[Window, tuple[WinView, ...]], ...]:
-        """Return the winning windows, each with its wins, or the last window if none won."""
+        """Return the reel windows to show, each with its wins: those that won, or else only the last one."""
         if not self.falls:
             return ((self.last_window, self.wins),)
         won = tuple((fall.window, fall.wins) for fall in self.falls if fall.wins)
@@ -292,7 +292,7 @@ def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
 def read_result(field: Field, display: Mapping[str, Any]) -> ReelSpin:
     """Return one spin of the reels. Raises :class:`OutcomeError` if it does not fit the field."""
     try:
-        stops = [int(s) for s in display.get("stops") or [0] * field.reels]
+        stops = [int(s) for s in display.get("stops") or [0] * field.reel_count]
         window = _read_window(display["window"], field)
         wins = _read_wins(display, field)
         falls = tuple(
@@ -347,7 +347,7 @@ def _read_wins(data: Mapping[str, Any], field: Field) -> tuple[WinView, ...]:
     wins = tuple(_read_win(win, field) for win in data.get("wins", ()))
     for win in wins:
         for reel, row in win.positions:
-            if not (0 <= reel < field.reels and 0 <= row < field.heights[reel]):
+            if not (0 <= reel < field.reel_count and 0 <= row < field.heights[reel]):
                 raise OutcomeError(f"display: win position {reel},{row} is outside the window")
     return wins
 

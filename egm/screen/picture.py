@@ -168,7 +168,7 @@ class Picture:
         return tuple(touch.rect for touch in self._list_content_touches(self._build_stage(view)))
 
     def _build_stage(self, view: View) -> Stage:
-        """Return what the scenes draw with: the layout for the game on the screen, and the view."""
+        """Return the drawing context of the scenes: the layout for the game on the screen, and the view."""
         self.painter.draw_for(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_levels() if levels else self.layout

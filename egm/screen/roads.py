@@ -16,8 +16,8 @@ GridCell = tuple[int, int]
 """Column and row, from 0."""
 #: The colour of a mark on a road.
 Colour = Literal["red", "blue"]
-Often = tuple[str, int]
-"""A sign of the wheel or of a die, and its number of occurrences."""
+SignCount = tuple[str, int]
+"""A number of the wheel or a total of the dice, and how often it occurred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def arrange_in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
 
 def count_most_and_least(
     results: Sequence[str], signs: Sequence[str], count: int
-) -> tuple[list[Often], list[Often]]:
+) -> tuple[list[SignCount], list[SignCount]]:
     """Return the ``count`` most and the ``count`` least frequent signs, with their number of occurrences.
 
     A result may consist of several signs, joined by ``-``. Signs of equal frequency keep their given order.

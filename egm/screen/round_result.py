@@ -24,7 +24,7 @@ class RoundResult:
     staked_cents: int
     returned_cents: int
     is_push: bool
-    """Every decided bet returns exactly its stake."""
+    """Whether every decided bet returned exactly its stake."""
     pays_by_table: bool
     display: Mapping[str, Any]
     """The state of the table at the end: ``result``, and whatever the game shows with it."""

@@ -35,19 +35,19 @@ class Desk:
     """The attendant's unfinished input on the open service page."""
 
     page_id: str = ""
-    """The id of the page on which it was entered."""
+    """The id of the service page to which the input belongs."""
     typed: str = ""
     """The text typed so far."""
     shifted: bool = False
     """Whether the shift key applies to the next letter."""
     sheets: tuple[int, ...] = (0,)
-    """The part shown of tables longer than the page, for each page on the path to the open one."""
+    """Which sheet of tables is shown, on the open service page and on each page on the path to it."""
     since: float = 0.0
     """When the page was opened, in monotonic seconds."""
     touched: frozenset[int] = field(default_factory=frozenset)
     """Targets of a touch test that were touched."""
     felt: tuple[TouchPoint, ...] = ()
-    """Positions of a calibration's touches so far."""
+    """The positions touched so far in a touch calibration."""
     tone: str = ""
     """The last tone of the speaker test; ``toned_at`` is when it was played."""
     toned_at: float = -10.0

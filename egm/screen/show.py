@@ -34,7 +34,7 @@ class Show:
     """When the show began, in monotonic seconds."""
     steps: tuple[Step, ...]
     reels_before: ReelSpin | None = None
-    """What the reels showed before the game."""
+    """The reels' windows and stops before the game."""
     shortened_at: tuple[float, ...] = ()
     """When PLAY ended a movement, in seconds from the show's start."""
     is_reported: bool = False
@@ -48,7 +48,7 @@ class Show:
     seen_credits: int = 0
     """The credits that the game had won in earlier parts."""
     seen_cents: int = 0
-    """The same in minor units."""
+    """The amount that the game had won in earlier parts, in minor units."""
     result: RoundResult | None = None
     """The result of a table's round that has ended."""
 
@@ -64,7 +64,7 @@ class StepTime:
     stops: tuple[float, ...]
     """When each moving part, such as a reel, stops."""
     stopped: float
-    """When all moving parts have stopped."""
+    """When all moving parts of the step have stopped."""
     end: float
     """When the next step may begin."""
 
@@ -77,7 +77,7 @@ class Timeline:
     stopped: float
     """When all moving parts of the last step have stopped."""
     roll_up_end: float
-    """When the win has been counted up."""
+    """When the win on the WIN meter has been counted up."""
     end: float
     """When the game may be closed."""
     level: int
@@ -155,9 +155,9 @@ def build_timeline(show: Show, motion: Motion, level: int, *, calm: bool = False
 
 @dataclass(frozen=True, slots=True)
 class _TimelineKey:
-    """The arguments of :func:`build_timeline` as the key of a cache; show and motion are compared by identity.
+    """The arguments of :func:`build_timeline` as a cache key, because every frame requests the same timeline.
 
-    Every frame requests the same timeline several times.
+    Two keys are equal if they have the same ``Show`` and ``Motion`` objects (compared by identity).
     """
 
     show: Show = field(compare=False)

@@ -63,7 +63,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class KenoStep:
-    """One Keno draw: the balls in their order and every way; ``number`` of ``draws``."""
+    """One Keno draw, number ``number`` of the ticket's ``draws``: the balls in their order, and every way."""
 
     balls: tuple[int, ...]
     cards: tuple[Card, ...]
@@ -117,7 +117,7 @@ def read_steps(
 ) -> tuple[Step, ...]:
     """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`.
 
-    ``continues``: the steps of this round before it are shown already.
+    ``continues`` means that earlier steps of the same table round are already on the screen.
     """
     try:
         if display.get("kind") == "table":

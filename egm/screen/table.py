@@ -30,7 +30,7 @@ ON_FELT: Final = ON_CHIPS | {"chip", "tool", "cloth", "sheet", "neighbours", "su
 #: The credits on each spot, by the spot's id.
 Bets = Mapping[str, int]
 Tool = Literal["chip", "take", "ask", "plays"]
-"""The effect of touching a spot: place a chip, remove the bet, show odds and limits, or toggle whether it plays."""
+"""The selected tool: a touch of a spot places a chip, removes the bet, shows its odds, or switches it on or off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +42,35 @@ class Spot:
     names: Mapping[str, str]
     odds: str
     least: int
-    """The lowest bet, in credits."""
+    """The lowest bet on the spot, in credits."""
     most: int
-    """The highest bet, in credits."""
+    """The highest bet on the spot, in credits."""
     step: int
-    """Bets are multiples of this, in credits."""
+    """The increment of bets, in credits: a bet on the spot is a multiple of it."""
     needs: str | None
-    """The spot on which a bet must be placed first, or None."""
+    """The id of another spot on which a bet must be placed first, or None."""
     excludes: tuple[str, ...]
-    """The spots on which no bet may be placed together with one here."""
+    """The ids of the spots that cannot hold a bet together with this one."""
     covers: tuple[str, ...]
-    """The results that it wins on."""
+    """The results on which the spot's bet wins."""
     share: int | None = None
-    """Its bet is the needed bet divided by this; None if it is free."""
+    """If set, the bet is the bet on the spot ``needs`` divided by this number; None if the amount is free."""
     times: int | None = None
-    """It is bet together with the spot it needs, this many times as high: a chip on either places both."""
+    """If set, the bet is this multiple of the bet on the spot ``needs``.
+
+    The two bets are made together: a chip on either spot places both.
+    """
     most_times: int | None = None
-    """The maximum bet, as a multiple of the bet it needs."""
+    """The maximum bet, as a multiple of the bet on the spot ``needs``; None without such a limit."""
     reserve: Fraction = Fraction(0)
-    """The amount that the round may still stake for each credit here. Credit and limits must cover it as well."""
+    """The most that the player may still add during the round for each credit bet here, in credits.
+
+    The player's credit and the limits must cover it as well when the bet is placed.
+    """
     added: tuple[str, ...] = ()
-    """For a bet that is made only during a round: the possible amounts, as multiples of the bet it needs."""
+    """For a bet made only during a round: its possible amounts, as multiples of the bet on ``needs``."""
     terms: Mapping[str, str] = field(default_factory=dict)
-    """Its pay as text by language, if the odds are not the full description."""
+    """The spot's pay as text, by language, if the odds alone do not describe it."""
     cycle_spots: tuple[str, ...] = ()
     """The other spots of a cycle of spots that need each other: a chip on one places the minimum on all."""
 
@@ -81,14 +87,14 @@ class Call:
 class Table:
     """A table game's published data: its picture, its spots in layout order, and the bets it offers.
 
-    Parsed once; values derived from it are cached by its identity.
+    It is parsed once. Values derived from it are cached, with the object's identity as the key.
     """
 
     felt: str
     """The kind of layout, such as roulette or craps."""
     spots: Mapping[str, Spot]
     forms: tuple[Bets, ...]
-    """The bets that the game offers ready-made."""
+    """The complete bets that the game offers by name, each as the credits on its spots."""
     most: int | None
     """The highest total of all bets, in credits; None if there is no maximum."""
     wheel: tuple[str, ...]
@@ -98,9 +104,9 @@ class Table:
     names: Mapping[str, Mapping[str, str]]
     """The name of each group of spots, by language."""
     off_on_come_out: frozenset[str] = frozenset()
-    """Spots whose bets do not play on a come-out roll, unless the player decides so."""
+    """The spots whose bets are off on a come-out roll (craps), unless the player switches them on."""
     player_decides: frozenset[str] = frozenset()
-    """Spots for which the player decides whether a bet plays."""
+    """The spots for which the player decides whether a bet is on or off for the next throw (craps)."""
     calls: Mapping[str, Call] = field(default_factory=dict)
     """The announced bets, by id."""
     roads: tuple[str, ...] = ()
@@ -121,7 +127,10 @@ class Table:
 
     @property
     def least(self) -> int:
-        """Return the minimum that starts a round, in credits: an independent bet and all bets required with it."""
+        """Return the cost of the cheapest bet that starts a round, in credits.
+
+        It is the lowest bet on a spot, with the lowest bets on all spots that must be bet together with it.
+        """
         return _compute_lowest_bet(self)
 
     @property
@@ -131,7 +140,10 @@ class Table:
 
     @property
     def can_bets_stay(self) -> bool:
-        """Return whether bets may stay on the table. New chips are then for one round only."""
+        """Return whether bets may stay on the table after a round (craps).
+
+        New chips are then removed after a round.
+        """
         return self.felt == "craps"
 
 
@@ -238,21 +250,21 @@ class Chips:
     """
 
     bets: Bets = field(default_factory=dict)
-    """The credits on each spot; negative if a standing bet is to be taken down."""
+    """The new credits on each spot; negative if the standing bet there is to be taken down."""
     plays: Mapping[str, bool] = field(default_factory=dict)
-    """The player's new decisions whether a bet plays, by spot."""
+    """The player's new decisions whether the bet on a spot is on (True) or off, by spot (craps)."""
     undo_bets: tuple[Bets, ...] = ()
     """The bets before each change that can be undone, the latest last."""
     value: int = 0
-    """The value of the selected chip, in credits; 0 for the lowest."""
+    """The value of the selected chip, in credits; 0 selects the lowest chip."""
     tool: Tool = "chip"
-    """What a touch of a spot does."""
+    """The selected tool, which decides what a touch of a spot does."""
     last_round_bets: Bets = field(default_factory=dict)
-    """What the last round staked."""
+    """The bets staked in the last round, which the player can repeat."""
     part: str = ""
     """The part of the layout that is open on a small screen."""
     sheet: int = 0
-    """The sheet of that part."""
+    """The index of the sheet shown of the open part of the layout (on a telephone)."""
     neighbours: int = NEIGHBOURS[0]
     """How many pockets on each side a bet on the racetrack includes."""
     explained_spot: str = ""
@@ -262,7 +274,10 @@ class Chips:
     must_report_clearing: bool = False
     """Whether the machine has yet to be informed that the last round's chips are off the table."""
     is_clearing_unanswered: bool = False
-    """Whether that message was sent and not yet answered. Until then, those chips are no bet of the next round."""
+    """Whether the machine was sent the message that the last round's chips are removed, but has not replied.
+
+    Until it replies, those chips are not counted as a bet for the next round.
+    """
     requested: Bets | None = None
     """The requested bet, until the machine answers; None if no request is pending."""
     requested_at: float = -10.0
@@ -299,9 +314,9 @@ class Limits:
     standing: Bets
     """The bets that stay on the table from earlier rounds."""
     shut: frozenset[str]
-    """The spots that take no bet now."""
+    """The ids of the spots that take no bet now."""
     felt: Felt
-    """The machine's state of the table."""
+    """The table's state as the machine reports it."""
     bet_min_here: int = 0
     """The venue's minimum stake, in credits."""
     bet_max_here: int | None = None
@@ -313,7 +328,7 @@ class Limits:
         return spot if now is None else replace(spot, **now.model_dump())
 
     def find_bet(self, bets: Bets, spot: str | None) -> int:
-        """Return the bet on a spot in credits, new and standing; 0 if ``spot`` is None."""
+        """Return the total bet on a spot in credits, new and standing together; 0 if ``spot`` is None."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing.get(spot, 0)
 
     def find_spot_maximum(self, spot: Spot) -> int:
@@ -321,7 +336,10 @@ class Limits:
         return spot.most if self.bet_max_here is None else min(spot.most, self.bet_max_here)
 
     def find_maximum(self, spot: Spot, bets: Bets) -> int:
-        """Return the maximum bet on a spot beside these bets: it may also be a multiple of the bet it depends on."""
+        """Return the maximum bet on a spot, in credits, given the other ``bets``.
+
+        It may be a multiple of the bet on which the spot depends.
+        """
         times = spot.most_times
         return (
             self.find_spot_maximum(spot)
@@ -330,9 +348,9 @@ class Limits:
         )
 
     def compute_room(self, bets: Bets) -> int | None:
-        """Return the most that may be newly staked under the venue's maximum, or None if there is no maximum.
+        """Return how many credits may be newly staked within the venue's maximum, or None without a maximum.
 
-        Standing bets count, except those that these bets take down.
+        Standing bets count towards the maximum, except those that ``bets`` takes down.
         """
         if self.bet_max_here is None:
             return None
@@ -525,7 +543,7 @@ def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
 
 
 def is_bet_playing(table: Table, chips: Chips, spot: str, limits: Limits) -> bool | None:
-    """Return whether a bet on a spot plays in the next round, or None if the player has no choice."""
+    """Return whether the bet on a spot is on for the next throw, or None if the player cannot decide this."""
     if spot not in table.player_decides:
         return None
     default = limits.felt.plays.get(spot, spot not in table.off_on_come_out)
@@ -533,7 +551,7 @@ def is_bet_playing(table: Table, chips: Chips, spot: str, limits: Limits) -> boo
 
 
 def _toggle_plays(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
-    """Toggle whether a bet on a spot plays on the next throw."""
+    """Switch the bet on a spot on or off for the next throw (craps)."""
     now = is_bet_playing(table, chips, spot, limits)
     if now is None or limits.find_bet(chips.bets, spot) <= 0:
         return replace(chips, explained_spot=spot, refused="always" if now is None else "nothing")
@@ -591,9 +609,9 @@ def _replace_bets(table: Table, chips: Chips, target_bets: Bets, limits: Limits)
 
 # ---------------------------------------------------------------------- the bet in force
 def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
-    """Return the new bets that the machine holds.
+    """Return the new bets that the machine currently holds for the table, as credits by spot.
 
-    If the machine's bet does not name spots, they are those of the first named bet with the same cost.
+    If the machine's bet does not name spots, return the first ready-made bet of the same cost.
     """
     placed = snapshot.bet_wager.get("bets")
     if isinstance(placed, Mapping):
@@ -623,9 +641,9 @@ def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tu
 
 
 def apply_machine_answer(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> Chips:
-    """Return the chips of the machine's current bet, or unchanged chips while its answer to a request is pending.
+    """Return the chips of the machine's current bet, or unchanged chips while a bet request is unanswered.
 
-    ``waits``: a request may still be in transit, so that an older bet is not mistaken for its answer.
+    ``waits`` means that a request may still be in transit, so that an older bet is not taken for its answer.
     """
     current = read_bets_in_force(table, snapshot)
     refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)

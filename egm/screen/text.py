@@ -104,7 +104,10 @@ def _format_amounts(values: Mapping[str, int | str], money: Callable[[int], str]
 
 
 class Texts:
-    """The texts and formats of one language: the catalogue's, and ``brought`` texts by language in addition."""
+    """The texts, and the formats of numbers, money and times, of one language.
+
+    The texts are those of the catalogue, and those that ``brought`` adds by language and key.
+    """
 
     def __init__(
         self,
@@ -129,7 +132,10 @@ class Texts:
         return key in self._texts
 
     def say(self, key: str, **values: object) -> str:
-        """Return the text with its values. Raises :class:`CatalogueError` if there is no such text or value."""
+        """Return the catalogue's text of ``key`` with ``values`` filled in.
+
+        Raises :class:`CatalogueError` if the text or a value that it needs is missing.
+        """
         if key not in self._texts:
             raise CatalogueError(f"{self.language}.toml: {key}: no such text")
         text = self._texts[key]
@@ -237,7 +243,7 @@ class Texts:
         return ", ".join(part.replace(" ", "\u00a0") for part in parts)
 
     def _parse_local_time(self, time_utc: str) -> datetime:
-        """Return a moment (ISO 8601, UTC) in the venue's time zone."""
+        """Return a UTC time (ISO 8601 text) in the venue's time zone."""
         try:
             when = datetime.fromisoformat(time_utc)
         except ValueError as error:
@@ -246,7 +252,7 @@ class Texts:
 
 
 def format_fault(texts: Texts, code: str) -> str:
-    """Return a fault's own text, or else that of its device's failure, or else the general one."""
+    """Return the text of a fault code, or else of a failure of the fault's device, or else a general text."""
     device = code.partition(".")[0]
     keys = (f"tilt.text.{code}", f"tilt.text.{device}.failure", "tilt.text.other")
     return texts.say(next(key for key in keys if texts.has(key)))

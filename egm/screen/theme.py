@@ -46,49 +46,49 @@ class Motion:
     """Speeds and durations of the screen's movements, in seconds unless stated otherwise."""
 
     spin_up: float
-    """From the start until the reels run forward; they draw back first."""
+    """Seconds from the start of a spin until the reels run forward; before that they draw back."""
     first_stop: float
-    """From the start of the game to the stop of the first reel."""
+    """Seconds from the start of the game to the stop of the first reel."""
     stop_step: float
-    """Between the stops of one reel and the next."""
+    """Seconds from the stop of one reel to the stop of the next."""
     settle: float
-    """Overshoot and return of a reel after its stop."""
+    """Seconds in which a stopped reel overshoots and comes to rest."""
     cells_per_second: float
     """The full speed of a reel, in cells per second."""
     rollup_per_level: float
-    """The roll-up's length for each celebration level."""
+    """Seconds that each celebration level adds to the roll-up of a win."""
     line_cycle: float
-    """How long each winning line is shown by itself."""
+    """Seconds for which each winning line is shown by itself."""
     result_hold: float
-    """The least time that a losing result is shown before the game ends (C-24)."""
+    """The least time that a losing result is shown before the game ends, in seconds (C-24)."""
     flash_hz: float
-    """The fastest flashing of any light, in hertz; accessibility allows 3."""
+    """The highest frequency of any flashing light, in hertz; accessibility allows at most 3."""
     entrance: float
-    """The arrival of a feature's board."""
+    """Seconds in which a feature's board moves into the picture."""
     title: float
-    """The title card of a feature."""
+    """Seconds for which a feature's title card is shown."""
     anticipation: float
-    """How much longer a reel turns that may trigger the feature."""
+    """Seconds by which a reel that may trigger a feature turns longer."""
     hold_spin: float
-    """One spin of hold-and-spin."""
+    """Seconds of one spin in a hold-and-spin feature."""
     box: float
-    """The opening of one box."""
+    """Seconds in which a box of a pick feature opens."""
     wheel: float
-    """The spin of a wheel."""
+    """Seconds of a wheel's spin."""
     card: float
-    """The turning of a card."""
+    """Seconds in which a card is turned over."""
     deal: float
-    """The movement of a card from the shoe."""
+    """Seconds in which a card moves from the shoe to its position."""
     dice: float
-    """A throw of dice."""
+    """Seconds of a throw of dice."""
     ball: float
-    """The interval between two Keno balls."""
+    """Seconds between two Keno balls."""
     fall: float
-    """One fall of a cascade."""
+    """Seconds of one step of a cascade, in which new symbols fall into the window."""
     overlay: float
-    """The arrival of a lock-up's panel."""
+    """Seconds in which a lock-up's panel moves into the picture."""
     drawer: float
-    """The opening or closing of the drawer."""
+    """Seconds in which the drawer of simulated devices opens or closes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class Look:
     sky: tuple[Colour, Colour, Colour]
     """The colours of the background, from top to bottom."""
     glow: Colour
-    """The colour of its blurred lights."""
+    """The colour of the background's blurred lights."""
     ray: Colour
-    """The colour of its sunburst."""
+    """The colour of the background's sunburst."""
     paper: tuple[Colour, Colour, Colour]
     """The colours of the reels' paper."""
     rim: str
@@ -135,7 +135,7 @@ class Theme:
     sizes: Mapping[str, int]
     motion: Motion
     celebration_levels: tuple[int, ...]
-    """The least win of each level, in total bets."""
+    """The lowest win of each celebration level, as a multiple of the total bet."""
     looks: Mapping[str, Look]
 
     def look(self, game_id: str, family: str, requested: str = "") -> Look:

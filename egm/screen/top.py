@@ -73,7 +73,10 @@ class TopPicture(Picture):
         return ()
 
     def _use_board_as_field(self, stage: Stage) -> Stage:
-        """Return the stage with this screen's board as its field, which celebrations fill."""
+        """Return the drawing context with the top screen's board in place of the game field.
+
+        Celebrations, which are drawn over the field, then fill the board.
+        """
         return replace(stage, layout=replace(stage.layout, field=find_board_rect(stage.layout)))
 
 

@@ -60,7 +60,10 @@ class Action:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The screen at one moment. Fields ending in ``at`` are moments in monotonic seconds, as ``now`` is."""
+    """Everything that the screen shows at one moment, as one immutable value.
+
+    Fields whose names end in ``at`` are monotonic times in seconds, as ``now`` is.
+    """
 
     now: float = 0.0
     linked: bool = False
@@ -78,52 +81,52 @@ class View:
     tables: Mapping[str, Table] = field(default_factory=dict)
     """The table data of each table game, by the game's id."""
     last_display_step: Step | None = None
-    """The last step of the machine's last display, shown while there is no show."""
+    """The last step of the outcome that the machine reported last; it is drawn while no game is presented."""
     held: int = 0
     """The reels or cards marked for a decision, one bit each."""
     focus: int = 0
-    """Index of the touch target that the keys would choose."""
+    """Index of the touch target that is selected with the keys."""
     focused: bool = False
     """Whether the keys are being used to choose a target. Only then is the target highlighted."""
     show: Show | None = None
-    """The game's presentation, or None before the first game."""
+    """The presentation of the current or last game, or None before the first game."""
     next_play_pressed_at: float | None = None
     """When PLAY was pressed for the next game while this one was still being shown, or None."""
     decision: Decision | None = None
     """The player's pending decision, or None."""
     page: Page = Page.NONE
     sheet: int = 0
-    """The sheet of the open page."""
+    """The index of the sheet shown of the open page."""
     with_bench: bool = False
     """Whether the screen was started with the drawer of simulated devices."""
     drawer_since: float | None = None
-    """When the drawer began to open; None while it is closed."""
+    """When the drawer of simulated devices began to open; None while it is closed."""
     drawer_until: float = -10.0
-    """When it began to close."""
+    """When the drawer of simulated devices began to close."""
     bench: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The state of each simulated device, by its name."""
     bench_commands: tuple[BenchCommand, ...] = ()
-    """The drawer's last commands to the bench; ``bench_reply`` is the reply."""
+    """The drawer's last commands to the device simulator; ``bench_reply`` is its reply to them."""
     bench_reply: BenchReply | None = None
     bench_reply_at: float = -10.0
     bench_linked: bool = False
-    """Whether the bench is connected."""
+    """Whether the device simulator is connected."""
     key_turn_pending: bool = False
-    """Whether the operator's key is to be turned as soon as the bench has reported its position."""
+    """Whether to turn the operator's key as soon as the device simulator has reported its position."""
     pressed: str = ""
     """The key pressed last."""
     pressed_at: float = -10.0
     active_at: float = 0.0
-    """When a person last did anything, or a game or the credit changed."""
+    """When a person last used the machine, or a game or the credit changed."""
     scene_at: float = 0.0
-    """When the present scene appeared."""
+    """When the scene that is drawn now appeared."""
     news: Notice | None = None
     """The machine's latest notice while it still applies, or None; ``notices_at`` is when it came."""
     notices_at: float = -10.0
     heard_at: float = 0.0
     """When the machine's last message came."""
     levels_before: Mapping[str, int] = field(default_factory=dict)
-    """The previous amount of each progressive level, in minor units by id."""
+    """The amount of each progressive level before its last change, in minor units, by level id."""
     levels_at: float = -10.0
     """When the progressive levels last changed."""
     credit_before: int = 0
@@ -312,7 +315,7 @@ def should_show_scoreboard(view: View) -> bool:
 
 
 def find_standing_result(view: View) -> ReelSpin | None:
-    """Return the last spin that the reels show, or None."""
+    """Return the last reel spin of the game on the screen, whose symbols the reels show, or None."""
     steps: tuple[Step, ...] = (view.last_display_step,) if view.last_display_step is not None else ()
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         steps = view.show.steps
@@ -340,7 +343,7 @@ def list_available_bets(view: View) -> tuple[int, ...]:
 
 
 def list_offered_costs(view: View) -> tuple[int, ...]:
-    """Return the costs of the game's bets, in credits, within the venue's limits."""
+    """Return the costs in credits of the game's bets that are within the venue's limits."""
     if view.game is None or view.snapshot is None:
         return ()
     return tuple(bet for bet in view.game.bet_options if is_cost_within_limits(view.snapshot, bet))

@@ -107,7 +107,7 @@ class BrowserMessage:
     """A decoded message of the browser: whether it has shown a frame, its input, and its window size in pixels."""
 
     shown: bool = False
-    """Whether it confirms that a frame was shown."""
+    """Whether the browser confirms that it has shown a frame."""
     did: Tap | Action | None = None
     """The person's touch or key, or None."""
     room: tuple[int, int] | None = None
@@ -197,7 +197,7 @@ class _Visitor(ServerConnection):
             self.entering.popleft().transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the closed connection if its session was not accepted yet."""
+        """Remove the closed connection from ``entering``, if its session was not accepted yet."""
         self.leave_entering()
         super().connection_lost(exc)
 
@@ -288,8 +288,8 @@ class Web:
         with self._lock:
             return self._surface if self._viewer is not None and self._ready else None
 
-    def show(self) -> None:
-        """Send the browser the rows of the picture that have changed."""
+    def show_frame(self) -> None:
+        """Send the browser the rows of the frame that have changed since the last frame it was sent."""
         new_frame = self._surface.get_buffer().raw
         width, height = self._surface.get_size()
         with self._lock:

@@ -68,7 +68,10 @@ def _digest_session(session: str) -> str:
 
 
 class WebAccess:
-    """Answers the browser's requests to this screen; ``port`` is set once the server listens."""
+    """The access control of the browser screen: it answers the browser's requests and checks its session.
+
+    ``port`` is set once the server listens.
+    """
 
     def __init__(
         self,
@@ -186,10 +189,10 @@ def _read_session(request: Request) -> str:
 
 
 def build_page_response(session: str) -> Response:
-    """Return the browser screen's page with a policy that permits only its own script and its own origin.
+    """Return the browser screen's page; its content policy permits only its own script and its own origin.
 
-    ``session`` is empty for a reloaded page: its tab still has the session, or the page reports that it needs
-    another address.
+    ``session`` is empty for a reloaded page: its tab still has the session, or else the page reports that a
+    new address is needed.
     """
     nonce = create_token()
     text = _PAGE.read_text("utf-8").replace("%NONCE%", nonce)

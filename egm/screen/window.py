@@ -159,12 +159,12 @@ class Window:
         """Return the part of the display that the picture covers."""
         return self._target
 
-    def show(self) -> None:
-        """Show the frame on the display."""
+    def show_frame(self) -> None:
+        """Show the drawn frame on the display."""
         if self._output is None:
             pygame.display.flip()
             return
-        self._output.show(self._display)
+        self._output.show_frame(self._display)
         if self._above is not None:
             self._above.start_if_possible()
 

@@ -41,14 +41,17 @@ def _return_true() -> bool:
 
 @dataclass(slots=True)
 class Seat:
-    """A player position at the table: its machine, its event handler, and the game on which it has placed bets."""
+    """A player position at a shared table: its machine, its event handler, and the game on which it has bets."""
 
     machine: Machine
     handle: Callable[[Event], None]
     game: str = ""
-    """The digest of the game it has placed bets on, or empty."""
+    """The digest of the game on which the seat has placed bets, or empty."""
     is_bettable: Callable[[], bool] = _return_true
-    """Whether its state permits a game to start; it is asked only if the seats of a round need each other."""
+    """A function that returns whether the position's state permits a game to start.
+
+    It is called only for games whose players play against each other.
+    """
 
 
 @dataclass(slots=True)
@@ -76,10 +79,13 @@ class SharedTable:
     """Unanswered decisions that block other seats, by round id (or play id)."""
 
     refusal: Notice | None = None
-    """Why the seat whose game starts is not in the round whose betting closes; None for no particular reason."""
+    """While a seat's game is started at the close of betting: why the seat is left out of the round.
+
+    None if it is not left out, or if there is no particular reason.
+    """
 
     wheel: WheelTurned | None = None
-    """The last report of the real wheel's reader, or None before the first one and after a lost line."""
+    """The last report of the real wheel's reader; None before the first report and after a lost line."""
 
     def sit(
         self,
@@ -135,7 +141,7 @@ class SharedTable:
         return [seat for seat in self.seats.values() if find_selected_game(seat.machine) == game]
 
     def is_in_play(self, game: str) -> bool:
-        """Return whether the game's next round must wait, because a seat still plays or watches the present one."""
+        """Return whether the game's next round must wait until a seat has played and seen the present round."""
         return any(_must_next_round_wait(seat.machine, game) for seat in self.list_seats_at(game))
 
     def close(self, game: str, round_id: str = "") -> None:
@@ -256,10 +262,10 @@ def _remove_refused_seats(seats: list[Seat], places: dict[int, tuple[int, Wager]
 
 
 def _can_take_part(seat: Seat) -> bool:
-    """Return whether a seat's game can start, if the seats of the round need each other.
+    """Return whether a seat can take part in the round of a game that players play against each other.
 
-    When players play against each other, one seat's loss pays another's win, so only seats whose game can start take
-    part. Where each plays against the operator, a game that cannot start is refused when it is its turn.
+    There, one seat's loss pays another's win, so only seats whose game can start take part. Where each player
+    plays against the operator the result is True: a game that cannot start is refused when it is its turn.
     """
     bet = find_bet_in_force(seat.machine)
     if bet is None or not bet.game.rules.has_fixed_seats:

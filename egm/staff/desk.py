@@ -257,9 +257,9 @@ def find_key_permission(machine: Machine) -> Permission:
 def find_actor(machine: Machine, event: Event) -> str:
     """Return who caused an event: a staff number, or a key switch.
 
-    It is the person whom the event names; without one, the signed-in person; without one, the key that was
-    turned. If the role of the signed-in person does not permit what the key does, another person must have
-    turned the key, so the key is returned.
+    It is the person whom the event names, or else the signed-in person, or else the key that was turned. If
+    the role of the signed-in person does not permit what the key does, another person must have turned the
+    key, so the key is returned.
     """
     signed_in = machine.component(ServiceDesk).person
     if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(find_key_permission(machine)):

@@ -30,7 +30,7 @@ from egm.staff.keys import StaffKey
 from egm.staff.records import Box, OperatorOptions, OptionName, OptionValues, Work
 
 Matrix: TypeAlias = tuple[int, int, int, int, int, int]
-"""A touch calibration (:mod:`egm.kernel.touch`)."""
+"""A touch calibration: six integer coefficients that map detected to true positions (:mod:`egm.kernel.touch`)."""
 #: Which text the field that names the opener of the menu may have.
 OPENER: Final = Condition(
     "key switch, or `screen`", "neither a key switch nor the screen", lambda value: value in {*KEYS, "screen"}

@@ -75,7 +75,7 @@ class PageAnswer:
     """Event: a person has touched an action of a service page."""
 
     value: JSON = None
-    """The action."""
+    """The touched action, as the page named it."""
     options: PageInput = PageInput()
 
 
@@ -93,13 +93,13 @@ class DeviceTest(Authorisation):
     device: str = ""
     test: Literal["print", "pay", "take", "light", "calibrate"] | None = None
     coins: int | None = None
-    """The number of coins to pay."""
+    """For a test of the hopper: the number of coins to pay."""
     on: bool | None = None
-    """Whether the acceptor is to take bills and tickets."""
+    """For a test of the bill acceptor: whether it is to take bills and tickets."""
     outputs: tuple[str, ...] | None = None
-    """The outputs to switch on."""
+    """For a test of the I/O board: the outputs to switch on."""
     matrix: tuple[int, ...] = ()
-    """The touch calibration."""
+    """For a calibration: the six coefficients of the new touch calibration."""
 
 
 # ---------------------------------------------------------------------------------------------- forms
@@ -112,10 +112,13 @@ class FilledForm(Authorisation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulingForm(FilledForm):
-    """Base of the forms by which staff decide where disputed or found money goes. A form asks for one of two fields."""
+    """Base of the forms by which staff decide where disputed or found money goes.
+
+    A form has either the field ``reason`` or the field ``place``.
+    """
 
     reason: str = ""
-    """Why staff decided so."""
+    """Why staff ruled as they did."""
     place: str = ""
     """Where the money or the ticket was found."""
 

@@ -31,9 +31,9 @@ class FieldKind(StrEnum):
     DIGITS = "digits"
     """Digits with their leading zeros, stored as text: the number of a document or ticket."""
     NUMBER = "number"
-    """A count."""
+    """A whole number, such as a count."""
     AMOUNT = "amount"
-    """Minor units."""
+    """An amount of money, in minor units."""
     CHOICE = "choice"
 
 
@@ -57,7 +57,7 @@ class Field:
     least: int = 0
     most: int = 10**12
     plain: bool = False
-    """The choices are shown untranslated: numbers, names of devices."""
+    """Whether the choices are shown untranslated, because they are numbers or names of devices."""
 
     def read(self, text: str) -> str | int | None:
         """Return the field's value that a typed text stands for, or None if an optional field is left empty.
@@ -94,10 +94,10 @@ class Form:
     """A form that staff fill in at the service menu, and the event that it submits.
 
     ``persons`` is the number of persons who must authorise it; the profile may require two for a permission.
-    ``needs`` are guards that hold where the event's rule accepts it, because it has them or by its states.
-    The form shows which of them are met, before anybody fills it in; the text of each is
-    ``service.needs.<guard>``. ``subject`` is its section of the main menu; a form without one is opened from
-    a page.
+    ``needs`` are the conditions for submitting it that the form shows in advance, each with whether it is met
+    now. They are guards that hold whenever the machine accepts the event: the event's rule has them as
+    guards, or applies only in states in which they hold. The text of each is ``service.needs.<guard>``.
+    ``subject`` is its section of the main menu; a form without one is opened from a page.
     """
 
     id: str

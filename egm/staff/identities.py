@@ -61,7 +61,10 @@ class IdentityRecord:
 
 
 def commit(salt: bytes, subject: str, fields: Mapping[str, str]) -> str:
-    """Return the commitment to an identity that the journal stores: SHA-256 over salt, subject and fields, in hex."""
+    """Return the commitment to a person's identity that the journal stores in place of the identity.
+
+    It is the SHA-256 of salt, subject and fields, in hexadecimal.
+    """
     text = json.dumps({"subject": subject, "fields": dict(fields)}, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(salt + text.encode()).hexdigest()
 

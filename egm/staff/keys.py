@@ -23,6 +23,6 @@ class StaffKey(Key):
     BASE = "base", ClearAction.IDENTITY, Owner.MACHINE
     """The base withdrawn from under the machine, and who has its lock and key."""
     STAFF = "staff", ClearAction.IDENTITY, Owner.MACHINE
-    """The last recorded change to the staff: its number, and the roster's digest after it."""
+    """The last recorded change of the staff roster: its number, and the roster's digest after it."""
     TRIES = "tries:", ClearAction.IDENTITY, Owner.MACHINE
-    """Prefix; one key per bucket of staff numbers: the count of wrong PINs, and the end of its lockout."""
+    """Prefix; one key per group of staff numbers (by digest): the count of wrong PINs, and the end of the lock."""

@@ -37,7 +37,7 @@ _DOORS: Final = frozenset({"main", "logic"})
 
 @dataclass(frozen=True, slots=True)
 class AmountOption:
-    """An operator option that is an amount: how to read what it replaces, and how it narrows the profile.
+    """An operator option that is an amount, such as the maximum bet, and that narrows the profile.
 
     Its value is the field ``<option>_cents`` of :class:`OperatorOptions` and :class:`OptionValues`.
     """

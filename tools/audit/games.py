@@ -15,7 +15,7 @@ from egm.features.memory_clear.claim_book import CARRIED_STATE
 from egm.integrity.entries import POWER_UP
 from egm.integrity.keys import IntegrityKey
 from egm.money.records.money import PrizeRecord
-from egm.play.conversation import NO_REPLAY, Conversation, has_won, replay
+from egm.play.conversation import NO_REPLAY, Conversation, can_win_without_draw, replay
 from egm.play.entries import (
     GAME_DOUBLE_UP,
     GAME_VOID,
@@ -581,7 +581,7 @@ class GameAudit:
             is_decided=record.outcome is not None,
             can_be_replayed=conversation is not None,
             next_is_recorded=number is not None or self._rounds.is_behind(record),
-            has_won=game is not None and conversation is not None and has_won(game, record),
+            has_won=game is not None and conversation is not None and can_win_without_draw(game, record),
             lacks_numbers=self._memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _waits_for_wheel(conversation),
             is_between_players=self._rounds.are_stakes_between_players(start),

@@ -34,14 +34,14 @@ class RecordedStep:
     """One recorded step of a game: the player's choice that led to it, and the numbers drawn in it."""
 
     choice: JSON
-    """The player's choice that led to it, or None for the first step."""
+    """The player's choice with which the step began, or None for the first step."""
     draws: tuple[DrawRecord, ...]
 
 
 def are_stakes_between_players(steps: Iterable[RecordedStep]) -> bool:
-    """Return whether, in a round with these steps, the players win each other's stakes.
+    """Return whether the players of a round with these steps win each other's stakes, as in poker.
 
-    Such a round began with the decision that all had staked.
+    In such a round, the first decision recorded that all players had staked.
     """
     return any(step.choice == ALL_STAKED for step in steps)
 
@@ -61,9 +61,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A hit of a progressive level.
+    """A hit of a progressive level by a game.
 
-    It is locked at ``amount_cents``, or claimed from its controller at the displayed ``shown_cents``.
+    Its amount is either locked at once (``amount_cents``), or claimed from the level's controller, which last
+    displayed ``shown_cents``.
     """
 
     pool: str
@@ -74,7 +75,7 @@ class Hit:
     amount_cents: Count | None = omit_if_default(None)
     """The locked amount, or None if it is claimed from a controller."""
     claim: str | None = omit_if_default(None)
-    """The id of the claim, or None for a level of this machine."""
+    """The id of the claim to the level's controller, or None for a level of this machine alone."""
     shown_cents: Count | None = omit_if_default(None)
 
 
@@ -121,17 +122,17 @@ class GameRecord:
     """The credits added to the wager by answers; 0 at the beginning of a game."""
     levels: LevelsPlayed = inline_record(LevelsPlayed())
     round_id: str = omit_if_default("")
-    """The round shared with other positions, whose numbers are the same; or empty."""
+    """The id of a round shared with other positions, which use the same random numbers; else empty."""
     staked: tuple[tuple[str, int], ...] | None = omit_if_default(None)
     """For a game carried over by a memory clear: the amounts wagered, by account."""
     returned: bool = omit_if_default(False)
-    """For a carried-over game: whether its stakes have been returned already."""
+    """For a game carried over by a memory clear: whether its stakes have been returned already."""
     ended: str = omit_if_default("")
-    """For a carried-over game: the kind of the entry that ended it, or empty."""
+    """For a game carried over by a memory clear: the kind of the journal entry that ended it, or empty."""
     claim: str = omit_if_default("")
-    """For a carried-over game: the claim it was carried over with, or empty."""
+    """For a game carried over by a memory clear: the id of the claim that carries it over, or empty."""
     round_steps: tuple[RecordedStep, ...] = omit_if_default(())
-    """For a carried-over game: all steps of its round, if other seats were further ahead."""
+    """For a game carried over by a memory clear: all steps of its round, if another seat was further ahead."""
 
     @property
     def wager_cents(self) -> int:
@@ -202,7 +203,7 @@ class GameRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameChoice:
-    """A further step of a game: the player's choice, the numbers drawn for it, its result, and levels hit."""
+    """A further step of a game: the player's choice, the numbers drawn, the result, and the levels hit."""
 
     play_id: str
     choice: JSON
@@ -216,21 +217,22 @@ class GameChoice:
     """The credits that the outcome leaves standing on the table."""
     hits: tuple[Hit, ...] = omit_if_default(())
     round_id: str = omit_if_default("")
-    """The shared round in which all seats take this step, whichever seat was asked; or empty."""
+    """The id of the round whose other seats take this step as well, whichever seat decided; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableInCommon:
-    """The part of a table's state that all its players share, such as a shoe, after the round ``round_id``.
+    """The part of a table's state that all its players share after a round, such as the shoe.
 
-    ``keys``: the shared keys of the table's state, whether they are set at the moment or not.
+    ``round_id`` is the round. ``keys`` are all keys of the state that are shared, including those without a
+    value at the moment.
     """
 
     round_id: str
     keys: tuple[str, ...]
     table: JSON
     bound: tuple[str, ...] = omit_if_default(())
-    """Those of the keys that standing bets depend on."""
+    """The shared keys of the table's state on which standing bets depend."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,7 +291,7 @@ class MysteryWon:
     """The sequence number of the contribution that won the prize."""
     amount_cents: Cents
     order: Count
-    """The number of the hit among those of the level."""
+    """The number of this hit among all hits of its level."""
     trigger: Mapping[str, JSON]
     """The opened secret (:class:`egm.progressive.trigger.Trigger`), whose JSON states the drawn number as text."""
     commitment: Digest | None

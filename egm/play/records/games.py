@@ -20,13 +20,13 @@ _CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft
 CHOICE: Final = "game.choice"
 """The entry kind of a further step of a game."""
 PURSE_CHOICE: Final = "tournament.choice"
-"""The entry kind of a further step of a game that is played with a purse of points."""
+"""The entry kind of a further step of a tournament game, which is played with points."""
 PUSH: Final = "house:push"
-"""The account that stakes are returned from."""
+"""The account from which stakes are returned to the player (a push, or a bet taken down)."""
 WAGER: Final = "house:wager"
 """The account that every stake goes to: wagers, and amounts added by answers."""
 MYSTERY_WON: Final = "progressive.won"
-"""The entry kind that adds to a game a prize found by a controller."""
+"""The entry kind of a mystery prize that a controller reported; it adds the prize to the game that won it."""
 
 
 @dataclass(slots=True)
@@ -34,13 +34,13 @@ class GameInProgress:
     """The in-memory state of the open game, rebuilt from the journal after a restart."""
 
     conversation: Any = None
-    """The game's conversation with its player, at its pending decision."""
+    """The game as a :class:`~egm.play.conversation.Conversation`, advanced to its pending decision or outcome."""
     record: GameRecord | None = None
     """The game last written to the journal or read from it."""
 
 
 def is_game_open(machine: Machine) -> bool:
-    """Return whether a game is in progress, with credits or with a purse of points."""
+    """Return whether a game is in progress, staked with credits or with a tournament's points."""
     return any(machine.memory.get(key) is not None for key in (PlayKey.GAME, PlayKey.PURSE_GAME))
 
 
@@ -51,7 +51,7 @@ def open_game(machine: Machine) -> GameRecord | None:
 
 
 def find_purse_game(machine: Machine) -> GamePointer | None:
-    """Return the game in progress that is played with a purse of points, or None."""
+    """Return the tournament game in progress, which is played with points, or None."""
     return machine.memory.read(GamePointer, PlayKey.PURSE_GAME)
 
 

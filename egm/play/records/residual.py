@@ -13,7 +13,7 @@ class ResidualTerms:
     """The terms for residual credit: whether the player may give it up or play it, and the smallest useful amount."""
 
     way: Literal["stays", "given_up", "played"]
-    """``stays``, ``given_up`` or ``played``, as in the profile."""
+    """Whether residual credit ``stays``, or the player may have it ``given_up`` or ``played``, as in the profile."""
     useful_cents: Count
     """The smallest amount that buys a game or a coin, in minor units; 0 if nothing can be bought."""
 

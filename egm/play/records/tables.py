@@ -17,7 +17,10 @@ from paytables import Game, Rules
 
 @dataclass(slots=True)
 class StartingTables:
-    """The shared table states at the start of a round, by definition, until the games of all its seats have started."""
+    """The shared states of tables at the start of a round, by definition digest.
+
+    An entry is needed until the games of all seats of the round have started.
+    """
 
     tables: dict[str, JSON] = field(default_factory=dict)
 
@@ -25,9 +28,10 @@ class StartingTables:
 # ---------------------------------------------------------------------------------------------- the two parts
 @dataclass(frozen=True, slots=True)
 class TableStateKeys:
-    """Names of values in the state of a table: those that all players share (``common``).
+    """Names of values in the state of a table, for tables that several players share.
 
-    ``bound`` are the shared values on which standing bets depend.
+    ``common`` are the values shared by all players. ``bound`` are those of them on which standing bets
+    depend.
     """
 
     common: tuple[str, ...] = ()
@@ -75,9 +79,9 @@ def join_table_state(player_part: JSON, shared_state: JSON, keys: TableStateKeys
 
 
 def has_seen_last_round(player_part: JSON, shared_part: JSON, keys: TableStateKeys) -> bool:
-    """Return whether a player has no standing bets, or bets that were placed on the table's present shared state.
+    """Return whether a player's standing bets took part in the last round of their table; True without bets.
 
-    Otherwise the bets have missed a round of the other players.
+    If the table's shared state has changed without the bets, they have missed a round of the other players.
     """
     own_part, bound_keys = extract_own_state(player_part, keys), TableStateKeys(keys.bound)
     return (

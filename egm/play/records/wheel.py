@@ -26,10 +26,10 @@ class WheelSpin:
     spin: Count
     number: Count | None = omit_if_default(None)
     unheard: Literal["", "another_spin", "went_on", "line_lost", "restart"] = omit_if_default("")
-    """Why its number was missed for good; empty while it may still arrive."""
+    """Why the number of the spin was missed for good; empty while it may still arrive."""
 
     earlier: Mapping[str, Count] = omit_if_default({})
-    """Numbers of earlier rounds, by round, that a game has not taken yet."""
+    """The numbers of earlier spins that a game has not taken yet, by round id."""
 
     @property
     def is_awaited(self) -> bool:

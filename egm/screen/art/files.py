@@ -36,7 +36,10 @@ class PictureError(LocalError):
 
 @lru_cache(maxsize=256)
 def read_unchanged_file(file: ArtFile) -> bytes | None:
-    """Return the bytes of a file, or None if they differ from those that the machine read. Report this once."""
+    """Return a file's bytes, or None if they are not those that the machine read when it loaded the game.
+
+    None is also returned if the file cannot be read. Either problem is reported only once.
+    """
     try:
         with Path(file.path).open("rb") as opened:
             data = opened.read(_BYTES_MAX + 1)

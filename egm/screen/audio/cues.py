@@ -38,14 +38,14 @@ def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
 
 
 def is_allowed(cue: str, view: View) -> bool:
-    """Return whether a host permits a sound cue; alarms (J-17) and tests by staff at the machine always are."""
+    """Return whether a host permits a sound cue. Alarms (J-17) and test tones are always permitted."""
     level = "on" if view.snapshot is None else view.snapshot.sound
     silenced = cue not in CUES or CUES[cue].of_play
     return cue in ALARMS or cue in TONES or level == "on" or (level == "no_play" and not silenced)
 
 
 class Sounds:
-    """Plays the sounds of the changes between two views; silent without speakers."""
+    """The player of the sounds that a change between two successive views causes; silent without speakers."""
 
     def __init__(
         self, theme: Theme, speakers: Speakers | None = None, sound_store: SoundStore | None = None
@@ -58,7 +58,7 @@ class Sounds:
         self._touches = 0
 
     def follow(self, previous: View, current: View) -> None:
-        """Play the sounds of what happened between two views."""
+        """Play the sounds of the events between two successive views, and update the looped sounds."""
         if self._speakers is None:
             return
         family = find_sound_family(current, self._theme)
@@ -164,7 +164,10 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
 
 
 def is_in_feature(view: View, line: Timeline, now: float) -> bool:
-    """Return whether the step shown ``now`` seconds after the show began belongs to a feature of the game."""
+    """Return whether a feature of the game is on the screen ``now`` seconds after its presentation began.
+
+    The time of ``line`` after the roll-up of the win does not count, unless the player must decide something.
+    """
     show = view.show
     if show is None or not is_feature(show, _find_step_index(line, now)):
         return False
@@ -172,7 +175,7 @@ def is_in_feature(view: View, line: Timeline, now: float) -> bool:
 
 
 def _find_step_index(line: Timeline, now: float) -> int:
-    """Return the index of the step shown ``now`` seconds after the show began."""
+    """Return the index of the game step on the screen ``now`` seconds after the presentation began."""
     return max((i for i, time in enumerate(line.steps) if time.title <= now), default=0)
 
 
@@ -224,7 +227,10 @@ def _list_value_cues(previous: View, current: View) -> list[str]:
 
 
 def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
-    """Return the cues of stopping reels, features and graded wins; none for a win below the stake (N-10)."""
+    """Return the sound cues of stopping reels, of features, and of wins by their level.
+
+    A win below the stake has no sound (N-10).
+    """
     show, line = current.show, build_view_timeline(current, theme)
     if show is None or line is None or current.scene is not Scene.GAME:
         return []

@@ -16,7 +16,10 @@ _FADE_MS: Final = 120
 
 
 class Speakers(Protocol):
-    """An output that plays cues on channels. No method blocks, or fails if there is no device."""
+    """A sound output that plays cues on channels.
+
+    Its methods never block, and never fail for want of a device.
+    """
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """Play a cue, replacing the sound on its channel, at a level from 0 to 1."""

@@ -43,15 +43,16 @@ class Cue:
 
     channel: str
     loop: bool = False
-    """Whether it repeats until it is stopped."""
+    """Whether the cue's sound repeats until it is stopped."""
     of_play: bool = False
-    """Whether it belongs to game play, so that a host may silence it and a game may supply its own sound."""
+    """Whether the cue belongs to game play: a host may then silence it, and a game may supply its sound."""
     is_per_family: bool = False
-    """Whether each family has its own sound for it."""
+    """Whether each sound family has its own sound for this cue; otherwise all games share one sound."""
     drive: float = 1.0
-    """How much its loudest parts are compressed (:func:`egm.screen.audio.synthesis.mix_notes`)."""
+    """How much the loudest parts of the sound are compressed (:func:`egm.screen.audio.synthesis.mix_notes`).
+    """
     share: float = 1.0
-    """Its peak, as a share of its channel's."""
+    """The peak level of the cue's sound, as a share of its channel's peak level."""
 
 
 #: The loudness of each grade of win, as a share of the lead channel's peak.
@@ -297,7 +298,10 @@ def _build_count_up_loop(family: Family) -> tuple[Notes, float]:
 
 
 def _build_win_music(family: Family, grade: int) -> Notes:
-    """Return the music of a win by its grade: 1 three notes, 2 a fanfare, 3 a bar of the theme, 4 two with bells."""
+    """Return the music of a win by its grade.
+
+    Grade 1 is three notes, grade 2 a fanfare, grade 3 one bar of the theme, and grade 4 two bars with bells.
+    """
     top, e = family.octave, min(family.eighth, 0.2)
     if grade == 1:
         return _build_run(family, (top, top + 2, top + 4), 0.1)
@@ -384,7 +388,7 @@ _ROUND: Final[Mapping[str, Callable[[Family], tuple[Notes, float]]]] = {
 
 
 def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
-    """Return the notes of a sound cue in a family, and the seconds after which it repeats (0: it does not)."""
+    """Return the notes of a sound cue in a family, and the seconds after which they repeat (0: never)."""
     if not CUES[cue].is_per_family:
         return list(read_sound_table().common[cue]), 0.0
     plays = read_sound_table().families[family]

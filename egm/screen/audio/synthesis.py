@@ -51,7 +51,7 @@ class Note:
     pitch: float
     seconds: float = 0.2
     strength: float = 1.0
-    """Its loudness, as a share of the loudest note's."""
+    """The loudness of the note, as a share of the loudest note's."""
 
 
 def hertz_from_midi_number(number: float) -> float:

@@ -49,7 +49,7 @@ def draw_board_background(stage: Stage) -> None:
 
 
 def format_item_award(stage: Stage, item: Item) -> str:
-    """Return the credits of an item, or its name if it awards something else."""
+    """Return the award of an item (a wheel segment or a pick) as text: its credits, or its name."""
     if item.credits:
         return stage.texts.number(item.credits)
     data = stage.view.game.presentation if stage.view.game else {}
@@ -62,7 +62,10 @@ def format_item_award(stage: Stage, item: Item) -> str:
 
 # ---------------------------------------------------------------------- hold and spin
 def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> None:
-    """Draw the cells of hold-and-spin after the spins so far: landed coins stay, empty cells shimmer while spinning."""
+    """Draw the cells of a hold-and-spin feature after the spins so far.
+
+    Landed coins stay; empty cells shimmer while the feature spins.
+    """
     draw_board_background(stage)
     spin = next((i for i, stop in enumerate(time.stops) if since < stop), len(step.spins))
     coin_indices = step.spins[spin - 1] if spin else (None,) * len(step.spins[0])
@@ -231,9 +234,9 @@ def find_rect_beside_wheel(field: Rect) -> Rect:
 def draw_wheel(
     stage: Stage, step: WheelStep, time: StepTime | None, since: float, *, shows_result: bool = True
 ) -> None:
-    """Draw the wheel turning under its pointer.
+    """Draw a bonus wheel under its pointer, turning, or at rest on the segment it won if ``time`` is None.
 
-    Without ``time`` it is at rest where it ended. ``shows_result`` is whether to show what it won.
+    If ``shows_result``, the award is written beside the wheel once it has stopped.
     """
     draw_board_background(stage)
     p = stage.painter

@@ -75,7 +75,10 @@ def find_cards_rect(stage: Stage, table: Table) -> Rect:
 
 
 def find_suits_rect(layout: Layout) -> Rect:
-    """Return the rectangle of the four-colour key on a table without spots; on a telephone beside its pays."""
+    """Return the rectangle of the legend of the four suit colours, for a table without betting spots.
+
+    On a telephone it is at the upper right, beside the pay table.
+    """
     x, y, w, _ = find_felt_rect(layout)
     return (x + w - _SUITS if layout.is_telephone else x, y, _SUITS, max(layout.finger, 52.0))
 
@@ -295,7 +298,7 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Hand
 
 
 def _find_hand_room(stage: Stage, hand: str, hands: int) -> Room:
-    """Return the room that a hand needs, if the game has this number of hands."""
+    """Return the room to keep for the cards of a hand, at a table with ``hands`` hands."""
     card_count = _read_published_count(stage, hand, "cards")
     cards = card_count or _DRAWN_TO[hands > _SEVERAL]
     return Room(
@@ -304,7 +307,11 @@ def _find_hand_room(stage: Stage, hand: str, hands: int) -> Room:
 
 
 def lay_out_card_touches(stage: Stage) -> list[Rect]:
-    """Return the touch targets of cards: with the hold key below each, or the cards alone if a hand is set."""
+    """Return the touch targets of the cards in the hand that the player decides about.
+
+    Each includes the hold key below its card; if the player sets a hand (as at pai gow), it is the card
+    alone.
+    """
     table, step = stage.view.table, find_last_step(stage.view)
     if table is None or not isinstance(step, TableStep):
         return []

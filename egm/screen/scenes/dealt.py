@@ -17,21 +17,21 @@ class Hand:
     cards: tuple[str, ...]
     """Each card's sign; ``??`` for one face down, empty for a removed one."""
     says: Mapping[str, str]
-    """Its value as text, by language."""
+    """The value of the hand as text, by language."""
     staked: int = 0
-    """The undecided bet on it, in credits."""
+    """The undecided bet on the hand, in credits."""
     became: tuple[str, ...] = ()
-    """How each bet on it was settled."""
+    """How each bet on the hand was settled, such as ``won`` or ``push``."""
     won: str = ""
-    """The id of the pay table row that it wins, or empty."""
+    """The id of the pay table row that the hand wins; empty if it wins none."""
     seat: int | None = None
-    """Its player's seat at a shared table."""
+    """At a shared table, the seat of the player who holds the hand."""
     is_own: bool = False
-    """Whether the player at this machine holds it."""
+    """Whether the player at this machine holds the hand."""
     left: int | None = None
-    """The credits that the player can still bet in this game; None where that is not a rule of the game."""
+    """The credits that the hand's player can still bet in this game; None if the game has no such limit."""
     received: int = 0
-    """The credits that the player receives of the pots."""
+    """The credits that the hand's player receives from the pots."""
     pots: tuple[int, ...] = ()
     """The credits of the main pot and of each side pot, if there is more than one."""
 

@@ -57,7 +57,10 @@ _CAP: Final[dict[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The amounts on CREDIT, BET and WIN at this moment. Rolling is display only: the stored values change at once."""
+    """The amounts shown now on the meters CREDIT, BET and WIN.
+
+    An amount may still be rolling to its new value, which is stored at once: rolling is display only.
+    """
 
     credit_cents: int
     bet_credits: int
@@ -118,7 +121,10 @@ def draw_meters(stage: Stage) -> None:
 
 
 def choose_win_meter(stage: Stage) -> str:
-    """Return the text key of the WIN meter: a win, or what a table has returned, which includes stakes."""
+    """Return the text key of the WIN meter's label: a win, or an amount that a table game returned.
+
+    A returned amount includes stakes.
+    """
     game = stage.view.game
     if game is None or not is_table(game) or game.presentation.get("hold"):
         return "meter.win"
@@ -126,7 +132,7 @@ def choose_win_meter(stage: Stage) -> str:
 
 
 def _has_profit(stage: Stage) -> bool:
-    """Return whether the WIN meter shows a win: at a table, more than was staked."""
+    """Return whether the amount on the WIN meter is a win. At a table it must exceed what was staked."""
     result = find_settled_result(stage)
     if result is None or result.pays_by_table:
         return choose_win_meter(stage) == "meter.win"
@@ -150,7 +156,7 @@ def _draw_meter(
 ) -> None:
     """Draw one meter; ``below`` is written under its amount, using the width it needs.
 
-    In a tournament the amount is the number of credits, and no money.
+    In a tournament the amount is a number of points, not money.
     """
     is_points = stage.view.snapshot is not None and stage.view.snapshot.current_tournament is not None
     p, (x, y, w, h) = stage.painter, stage.layout.meters[name]

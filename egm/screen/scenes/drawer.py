@@ -1,6 +1,7 @@
 """The drawer of a simulated cabinet: insert bills, coins and tickets; open doors; turn keys; cause faults.
 
-It exists only if the screen was started with a bench. It sends commands to the bench, never to the machine.
+It exists only if the screen was started with the device simulator (the bench). It sends commands to the
+simulator, never to the machine.
 """
 
 from collections.abc import Callable
@@ -40,12 +41,15 @@ _BILLS_MAX: Final = 6
 #: its row.
 FindRect = Callable[..., Rect]
 RESULT_SECONDS: Final = 6.0
-"""Seconds for which the drawer shows the result of its last control."""
+"""Seconds for which the drawer shows the result of the control that was used last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One control in the drawer of simulated devices: its rectangle, text, bench commands, and whether it is on."""
+    """One control in the drawer of simulated devices.
+
+    It has a rectangle, a text, the commands for the device simulator, and whether it is switched on.
+    """
 
     rect: Rect
     words: str
@@ -74,7 +78,7 @@ def _find_section_tops(layout: Layout) -> dict[str, float]:
 
 
 def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[Control]:
-    """Return every control of the bench's devices, with the drawer shifted by ``slide`` units."""
+    """Return every control of the simulated devices, with the drawer shifted by ``slide`` units."""
     left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _find_section_tops(layout)
     height = layout.finger if layout.is_telephone else _compute_enlargement(layout.drawer) * (_ROW - 7)
     step = height + 7 * (1.0 if layout.is_telephone else _compute_enlargement(layout.drawer))
@@ -121,7 +125,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
 
 
 def find_last_ticket(view: View) -> str:
-    """Return the bar code of the last complete ticket from the bench's printer, or ""."""
+    """Return the bar code of the last complete ticket from the simulated printer, or ""."""
     printer = _find_simulated_device(view, "ticket_in_path")
     for job in reversed(view.bench[printer].get("printed", [])) if printer is not None else []:
         if job.get("barcode_complete") and job.get("barcode"):
@@ -228,7 +232,7 @@ def draw_drawer(stage: Stage) -> None:
 
 
 def describe_last_commands(stage: Stage) -> str:
-    """Return the text of the drawer's last commands to the bench."""
+    """Return the text about the drawer's last commands to the device simulator and their result."""
     say, command = stage.texts.say, stage.view.bench_commands[0]
     cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
     match command.action:

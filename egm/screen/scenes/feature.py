@@ -31,7 +31,7 @@ def find_shown_feature_step(view: View, line: Timeline | None) -> int | None:
 
 
 def light_stage_for_feature(stage: Stage) -> Stage:
-    """Return the stage in the feature's light while a feature is shown."""
+    """Return the drawing context in a feature's colours while a feature is shown; otherwise unchanged."""
     index = find_shown_feature_step(stage.view, build_view_timeline(stage.view, stage.theme))
     return stage if index is None else replace(stage, lit=True)
 

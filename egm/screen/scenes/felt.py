@@ -177,7 +177,10 @@ def _draw_wheel_or_dice(stage: Stage, table: Table, step: TableStep, time: StepT
 
 
 def _split_off_wheel(stage: Stage) -> tuple[Stage, Rect]:
-    """Return the stage beside a wheel, and the wheel's rectangle; on a telephone the wheel takes all the field."""
+    """Return the drawing context for the part of the field beside a wheel, and the wheel's rectangle.
+
+    On a telephone the wheel takes the whole field.
+    """
     layout = stage.layout
     x, y, w, h = layout.field
     if layout.is_telephone:
@@ -428,7 +431,10 @@ def _draw_bets(
 
 
 def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, float], limits: Limits) -> None:
-    """Draw a ring around a bet that does not play on the next throw, or that plays on a come-out."""
+    """Draw a ring around a craps bet that is off for the next throw, or that is on for a come-out throw.
+
+    Draw nothing around a bet whose state is the usual one of its kind.
+    """
     now = is_bet_playing(table, stage.view.chips, spot, limits)
     come_out = limits.felt.point is None
     if (

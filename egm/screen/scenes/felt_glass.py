@@ -174,7 +174,7 @@ def find_selected_spot(stage: Stage, table: Table) -> Spot | None:
 
 
 def list_shown_results(stage: Stage) -> tuple[str, ...]:
-    """Return the last results, without one that is still being shown."""
+    """Return the table's last results as the machine last reported them; empty before its first report."""
     return stage.view.snapshot.results if stage.view.snapshot is not None else ()
 
 
@@ -338,7 +338,10 @@ def _draw_pay_lists(
 
 
 def _format_spot_pay(stage: Stage, spot: Spot) -> str:
-    """Return the pay of a spot as text: its terms, or its odds; of several, the highest, marked as a maximum."""
+    """Return the pay of a spot as text: the terms that the game states for it, or else its odds.
+
+    Of several odds, the text has the spot's own and the maximum.
+    """
     return stage.texts.choose_translation(spot.terms) if spot.terms else format_spot_odds(stage, spot)
 
 
@@ -498,7 +501,10 @@ def describe_felt_status(stage: Stage) -> str:
 
 
 def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:
-    """Return what to do before any bet is placed, and at a table of players who has the bank or the button."""
+    """Return what to do before any bet is placed.
+
+    If players play against each other, also return who has the bank or the dealer button.
+    """
     felt = snapshot.felt
     if felt.button is not None:
         turn = stage.texts.say("felt.button_turn", number=felt.button + 1)

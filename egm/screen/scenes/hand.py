@@ -174,7 +174,11 @@ def format_part_name(stage: Stage, table: Table, part: str) -> str:
 
 
 def list_group_names(stage: Stage, spots: tuple[Spot, ...]) -> list[str]:
-    """Return the words that all names of a group of bets begin with, without a number; if none, the first names."""
+    """Return the names for the key of a group of bets.
+
+    This is the beginning that the names of all its bets have in common, without a number, or else the names
+    of the first bets.
+    """
     names = [stage.texts.choose_translation(spot.names) for spot in spots]
     if len(names) == 1:
         return names

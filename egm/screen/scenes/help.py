@@ -1,4 +1,7 @@
-"""The help and prize pages: everything a player may want to know before a bet, generated from the game itself."""
+"""The help and prize pages, generated from the game's definition.
+
+They say what a player may want to know before a bet: rules, prizes, odds and limits.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -195,7 +198,7 @@ def _draw_tournament_section(stage: Stage, rect: Rect, heading: str, sentences: 
 
 
 def _list_departure_sheets(stage: Stage) -> list[HelpPage]:
-    """Return the pages that say where the game departs from the rules of its name."""
+    """Return the help pages that list how the game differs from the usual rules of a game of its name."""
     departures = () if stage.view.game is None else stage.view.game.departures
     return [
         HelpPage(
@@ -207,7 +210,7 @@ def _list_departure_sheets(stage: Stage) -> list[HelpPage]:
 
 
 def _draw_departures(stage: Stage, rect: Rect, departures: Sequence[Mapping[str, str]]) -> None:
-    """Draw where the game departs from the rules of its name, one paragraph for each departure."""
+    """Draw the game's differences from the standard rules of its name, one paragraph for each."""
     _write_fitting(stage, [stage.texts.choose_translation(text) for text in departures], rect)
 
 
@@ -484,7 +487,7 @@ def _draw_line_grid(
 ) -> pygame.Surface:
     """Return a small picture of the reels' cells, in which a pay line's cells are coloured."""
     ink = Ink(size)
-    cell_width, cell_height = 100 / field.reels, 100 / max(field.heights)
+    cell_width, cell_height = 100 / field.reel_count, 100 / max(field.heights)
     for reel, height in enumerate(field.heights):
         for row in range(height):
             on = reel < len(line) and line[reel] == row

@@ -498,7 +498,10 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
 
 
 def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
-    """Return the spots and the prizes (catch, text) of the last card played, or else of the ticket PLAY buys."""
+    """Return the number of spots and the prizes (catch, text) of a Keno ticket.
+
+    It is the last card played, or else the ticket that PLAY buys.
+    """
     game, show = stage.view.game, stage.view.show
     if game is None:
         return 0, []

@@ -1,4 +1,7 @@
-"""The help page of very long odds: awards so rare that the jurisdiction requires their odds to be shown (C-23)."""
+"""The help pages of a game's odds: how often each bet wins, and awards with very long odds.
+
+The jurisdiction requires the odds of an award to be shown if they are longer than its limit (C-23).
+"""
 
 import re
 from typing import Final

@@ -36,9 +36,9 @@ class Pay:
     odds: str
     credits: int
     by_credits: Mapping[str, int]
-    """Its pay at each bet, by credits, if it is not proportional to the bet."""
+    """The row's pay in credits at each bet (in credits), if it is not proportional to the bet."""
     spot: str
-    """The spot whose bet it pays; empty if the game has one bet."""
+    """The spot whose bet the row pays; empty if the game has one bet."""
 
 
 def list_pays(stage: Stage) -> list[Pay]:

@@ -92,7 +92,7 @@ def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
     grid = Grid(stage.layout.field, field.heights)
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
-    for reel in range(field.reels):
+    for reel in range(field.reel_count):
         column = (
             window[reel]
             if window
@@ -108,7 +108,7 @@ def draw_fall(stage: Stage, field: Field, fall: Window, previous: Window, since:
     grid = Grid(stage.layout.field, field.heights)
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
-    for reel in range(field.reels):
+    for reel in range(field.reel_count):
         clip = stage.painter.surface.get_clip()
         stage.painter.surface.set_clip(stage.painter.box(grid.find_reel_rect(reel)))
         drop = 0.0 if stage.view.reduced_motion else 1 - ease_out((since - 0.05 * reel) / 0.4)
@@ -147,7 +147,7 @@ def _draw_bezels(stage: Stage, grid: Grid) -> None:
 def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
     """Draw the number of every pay line in play on both sides, at the height where it enters and leaves."""
     p = stage.painter
-    for side, reel in ((0, 0), (1, field.reels - 1)):
+    for side, reel in ((0, 0), (1, field.reel_count - 1)):
         rows: dict[int, list[int]] = {}
         for number, line in enumerate(field.lines[:TABS_MAX]):
             rows.setdefault(line[reel], []).append(number)
@@ -194,7 +194,7 @@ def draw_running(
     grid, motion = Grid(stage.layout.field, field.heights), stage.theme.motion
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
-    for reel in range(field.reels):
+    for reel in range(field.reel_count):
         strip, start, target = _choose_strip(field, result, previous, reel)
         travel = ReelTravel(start, target, len(strip), time.stops[reel] - time.begin)
         is_held = time.stops[reel] <= time.begin
@@ -231,7 +231,7 @@ def _choose_strip(
     If the true strip cannot show the window, the reel runs on a strip with the window inserted at its start.
     """
     strip, stop = field.strips[reel], result.stops[reel]
-    start = previous.stops[reel] if previous is not None and len(previous.stops) == field.reels else 0
+    start = previous.stops[reel] if previous is not None and len(previous.stops) == field.reel_count else 0
     start = result.first_stops[reel] if result.first_stops else start
     if stop < 0:
         laid = result.window[reel] + strip

@@ -120,7 +120,7 @@ def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
 
 
 def _read_player_limits(view: View) -> dict[str, int]:
-    """Return the player's own limits, 0 for none."""
+    """Return the limits that the player has set, in minutes of play and in cents; 0 is no limit."""
     session = view.snapshot.session if view.snapshot is not None else None
     minutes, cents = (session.limit_minutes, session.limit_cents) if session is not None else (0, 0)
     return {"minutes": minutes, "cents": cents}

@@ -109,7 +109,10 @@ def _run_ball(
     turns: float,
     progress: float,
 ) -> None:
-    """Draw the ball ``turns`` turns from its pocket at ``final_degrees`` degrees: around the rim, then down."""
+    """Draw the roulette ball ``turns`` turns before its pocket, which is at ``final_degrees`` degrees.
+
+    It first runs around the rim and then falls towards the pockets.
+    """
     angle = math.radians(final_degrees + 360.0 * turns)
     reach, ball = side / 2 * (0.93 - 0.20 * clamp((progress - 0.8) / 0.2)), side * 0.026
     at = (centre[0] + reach * math.sin(angle), centre[1] - reach * math.cos(angle))

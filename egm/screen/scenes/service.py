@@ -298,7 +298,7 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
 
 
 def describe_standing_faults(stage: Stage) -> tuple[str, str]:
-    """Return the severity and the text of open doors and active faults, which every service page shows."""
+    """Return severity and text of the line about open doors and active faults that every service page has."""
     snapshot = stage.view.snapshot
     if snapshot is None:
         return "info", ""

@@ -45,7 +45,7 @@ def build_feature_look(look: Look) -> Look:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What every scene draws with: the painter, the texts, the layout, and the view to draw."""
+    """The drawing context of every scene: the painter, the texts, the layout, and the view to draw."""
 
     painter: Painter
     texts: Texts

@@ -53,7 +53,10 @@ _SHORT_OF_CREDIT: Final = frozenset({"refused.bet_is_covered", "refused.raises_a
 
 
 def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
-    """Return how long a notice is shown, in seconds; one about the player's money stays until the next."""
+    """Return how long a notice is shown, in seconds.
+
+    A notice about the player's money stays until the next notice.
+    """
     if notice.code in _PAID_OUT and not snapshot.credit_cents:
         return _PAID_OUT_SECONDS
     return _NOTICE_SECONDS
@@ -172,7 +175,10 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
 
 
 def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
-    """Return what the player of an entry reads between two games: what is left of the round, or what to do."""
+    """Return the status line of a tournament between two games.
+
+    Depending on the round, it says when it starts, how many games or minutes are left, or the points won.
+    """
     say = stage.texts.say
     values = {"entry": tournament.entry, "round": tournament.round}
     if not tournament.entry:
@@ -321,10 +327,11 @@ def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, 
 
 
 def _describe_total_win(stage: Stage, cents: int) -> tuple[str, str]:
-    """Return what a game has won; at a table, which returns stakes as well, what it pays for the stake.
+    """Return the text of what a game has paid in total, and the text's colour.
 
-    If all bets push, they are returned, and a return below the stake is not called a win. Hands that are held
-    and drawn win by a pay table, like a game of reels.
+    A table returns stakes as well: its text names the amount received and the stake, and an amount that does
+    not exceed the stake is called returned, not won. Video poker wins by a pay table, as a game of reels
+    does.
     """
     ticket = _describe_keno_ticket(stage)
     if ticket is not None:

@@ -28,7 +28,7 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
     now = paid_wins if turn is None else [turn]
     grid = Grid(stage.layout.field, field.heights)
     winning = {place for win in now for place in win.positions}
-    for reel in range(field.reels):
+    for reel in range(field.reel_count):
         for row in range(field.heights[reel]):
             if (reel, row) not in winning:
                 stage.painter.shade(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
@@ -44,7 +44,7 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
 
 
 def choose_win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinView | None:
-    """Return the win to show by itself now, or None while all wins are shown together or if nothing won."""
+    """Return the win that is highlighted alone now, or None if all are shown together or nothing won."""
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if len(paid_wins) <= 1:
         return paid_wins[0] if paid_wins else None

@@ -40,7 +40,7 @@ def test_frames_are_shown_in_turn_on_the_first_display_alone(card):
     assert not card.lit, "what was shown before stands until there is a frame"
     shown = []
     for red in (10, 20, 30):
-        output.show(frame((red, 1, 2)))
+        output.show_frame(frame((red, 1, 2)))
         ((page, connector, lit),) = card.lit.values()
         assert (connector, lit) == (FIRST, ONE)
         assert {card.seen(FIRST).get_at(at)[:3] for at in ((0, 0), (319, 179))} == {(red, 1, 2)}
@@ -55,27 +55,27 @@ def test_the_display_to_show_on_is_chosen(card, display, connector):
 
 def test_an_unplugged_display_is_lit_again_when_it_is_back(card):
     output = DisplayOutput(card)
-    output.show(frame((9, 1, 2)))
+    output.show_frame(frame((9, 1, 2)))
     card.plug(FIRST)
-    output.show(frame((10, 1, 2)))
+    output.show_frame(frame((10, 1, 2)))
     card.lit.clear()  # what some cards do
     card.refused = {Call.PAGE_FLIP: errno.EBUSY}
-    output.show(frame((11, 1, 2)))
+    output.show_frame(frame((11, 1, 2)))
     assert not card.lit
     card.refused = {}
     card.plug(FIRST, ONE)
-    output.show(frame((12, 1, 2)))
+    output.show_frame(frame((12, 1, 2)))
     assert card.seen(FIRST).get_at((5, 5))[:3] == (12, 1, 2)
 
 
 def test_another_display_ends_the_process_which_is_started_anew(card):
     output = DisplayOutput(card)
-    output.show(frame((9, 1, 2)))
+    output.show_frame(frame((9, 1, 2)))
     card.plug(FIRST)
-    output.show(frame((10, 1, 2)))
+    output.show_frame(frame((10, 1, 2)))
     card.plug(FIRST, OTHER)
     with pytest.raises(DisplayError, match=f"connector {FIRST}: another display"):
-        output.show(frame((10, 1, 2)))
+        output.show_frame(frame((10, 1, 2)))
 
 
 def test_the_players_picture_moves_when_its_own_display_is_there_and_not_when_it_goes(card):
@@ -84,28 +84,28 @@ def test_the_players_picture_moves_when_its_own_display_is_there_and_not_when_it
     assert output.number == SECOND, "the only one"
     card.plug(FIRST, ONE)
     with pytest.raises(DisplayError, match="is there now"):
-        output.show(frame((10, 1, 2)))
+        output.show_frame(frame((10, 1, 2)))
     output = DisplayOutput(card)
-    output.show(frame((9, 1, 2)))
+    output.show_frame(frame((9, 1, 2)))
     card.plug(FIRST)
-    output.show(frame((10, 1, 2)))
+    output.show_frame(frame((10, 1, 2)))
     assert output.number == FIRST
 
 
 def test_a_frame_too_soon_is_left_out_and_a_display_that_was_set_otherwise_is_lit(card):
     output = DisplayOutput(card)
-    output.show(frame((10, 1, 2)))
+    output.show_frame(frame((10, 1, 2)))
     card.refused = {Call.PAGE_FLIP: errno.EBUSY}
     before = dict(card.lit)
-    output.show(frame((20, 1, 2)))
+    output.show_frame(frame((20, 1, 2)))
     assert card.lit == before
     card.refused = {Call.PAGE_FLIP: errno.EINVAL}
     card.lit.clear()
-    output.show(frame((30, 1, 2)))
+    output.show_frame(frame((30, 1, 2)))
     assert card.seen(FIRST).get_at((0, 0))[:3] == (30, 1, 2)
     card.refused |= {Call.SETCRTC: errno.ENODEV}
     with pytest.raises(DisplayError, match="SETCRTC"):
-        output.show(frame((40, 1, 2)))
+        output.show_frame(frame((40, 1, 2)))
 
 
 class Signs:
@@ -127,7 +127,7 @@ class Signs:
 
     def step(self):
         self.now_s += 1.0
-        self.output.show(frame((1, 2, 3)))
+        self.output.show_frame(frame((1, 2, 3)))
         self.above.start_if_possible()
 
     def end(self):
@@ -239,7 +239,7 @@ def test_a_window_on_a_bare_console_draws_and_hears_what_it_should(theme, card, 
     window = Window(theme, output=DisplayOutput(card), deaf=deaf)
     assert pygame.display.get_driver() == driver
     window.picture.draw(window.frame(), View(now=1.0))
-    window.show()
+    window.show_frame()
     assert len(set(card.seen(FIRST).get_buffer().raw[::4001])) > 20
     assert window.inputs() == []
     window.close()
@@ -264,7 +264,7 @@ def test_the_players_window_keeps_the_top_screen_and_ends_it_with_itself(theme, 
     window = Window(theme, output=signs.output, above=signs.above)
     for _ in range(3):
         assert window.inputs() == []
-        window.show()
+        window.show_frame()
     assert signs.started == 1
     process = signs.above._process
     assert signs.above._is_running()

@@ -101,7 +101,7 @@ def draw(web, view, tries=2000):
         target = web.frame()
         if target is not None:
             web.picture.draw(target, view)
-            web.show()
+            web.show_frame()
             return
         pygame.time.wait(1)
     raise AssertionError("no frame was wanted")
@@ -447,7 +447,7 @@ def test_a_browser_that_says_its_size_is_drawn_for_it(web):
         assert web.picture.pixels == (810, 1440)
         assert web.frame().get_size() == (810, 1440)
         web.frame().fill((9, 9, 9))
-        web.show()
+        web.show_frame()
         assert struct.unpack(">HH", link.recv()[:4]) == (810, 1440)
         link.send(json.dumps({"room": [960, 540], "shown": True}))
         until(lambda: web.inputs() == [] and web.picture.pixels == (960, 540))

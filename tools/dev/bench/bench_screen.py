@@ -220,7 +220,7 @@ def _one_frame(web: Web, view: View, link: ClientConnection) -> None:
         time.sleep(0.0005)
     before = web.bytes_sent
     web.picture.draw(target, view)
-    web.show()
+    web.show_frame()
     if web.bytes_sent > before:
         link.recv(timeout=10)
         link.send('{"shown": true}')

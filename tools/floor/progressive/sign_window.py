@@ -56,7 +56,7 @@ class SignWindow:
         target, picture = self._window.frame(), self._window.picture
         if target is not None and isinstance(picture, SignPicture):
             picture.paint(target, plates, now_ns, self._currency)
-            self._window.show()
+            self._window.show_frame()
         return True
 
     def close(self) -> None:
