@@ -124,11 +124,11 @@ class Inventory(_Table):
     made: date | None = Field(None, examples=[date(2026, 5, 1)])
     """The date of manufacture."""
     base_number: Annotated[str, Field(pattern=r"^[A-Z0-9-]{0,24}$")] = ""
-    """The number of the base it stands on; once set it never changes."""
+    """The number of the base on which the machine stands; once set it never changes."""
     location: Literal["floor", "store", "workshop"] = "floor"
-    """Its location."""
+    """Where the machine is: on the gaming floor, in the store or in the workshop."""
     photograph: Path | None = None
-    """A photograph of it."""
+    """The file of a photograph of the machine."""
     certified_on: dict[str, date] = {}
     """Game -> date of the last certification of its theoretical return; not needed if there is a certificate."""
 
@@ -143,7 +143,7 @@ class GameSlot(_Table):
     ] = Field((), examples=[[5, 25]])
     """The denominations offered here, in minor units, ascending; by default all of the game's."""
     certificate: Path | None = None
-    """The folder of its certificate (`egm certify`), signed by `machine.certifier`."""
+    """The folder of the game's certificate (`egm certify`), signed by `machine.certifier`."""
 
 
 def _check_protocol(protocol: str) -> str:
@@ -162,11 +162,11 @@ class Device(_Table):
     """One peripheral, under a name of your choice: its protocol and its serial port."""
 
     protocol: Annotated[str, AfterValidator(_check_protocol)] = Field(examples=["id003"])
-    """Its protocol; `egm cabinet devices` lists the protocols and the available serial ports."""
+    """The device's protocol; `egm cabinet devices` lists the protocols and the available serial ports."""
     port: str = Field("bench", examples=["/dev/serial/by-id/usb-FTDI_FT232R_A1B2C3D4-if00-port0"])
-    """Its serial port; `bench` is the simulated device."""
+    """The device's serial port; `bench` is the simulated device."""
     position: Annotated[int, Field(ge=1, strict=True)] = 1
-    """The player position that it serves. Doors, keys and the tower light belong to the first position."""
+    """The player position that the device serves. Doors, keys and the tower light belong to the first position."""
     values_cents: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = Field(
         (), examples=[[500, 1000, 2000]]
     )

@@ -19,7 +19,7 @@ class Key:
     name: str
     kind: str
     default: str | None
-    """None for a required key."""
+    """The default value as TOML; None for a required key."""
     meaning: str
     example: str = ""
     owners: bool = False

@@ -21,11 +21,11 @@ class Kind(StrEnum):
     """The scope of a progressive level: one machine, one venue or several venues."""
 
     STAND_ALONE = "stand_alone"
-    """Of one machine."""
+    """A level of one machine alone."""
     LINKED = "linked"
-    """Shared by the machines of one venue."""
+    """A level shared by the machines of one venue."""
     WIDE_AREA = "wide_area"
-    """Shared by machines of several venues."""
+    """A level shared by machines of several venues."""
 
 
 #: The highest progressive group that SAS can address (one byte).
@@ -73,9 +73,9 @@ class LevelSlot(_Table):
     kind: Kind = Kind.STAND_ALONE
     """The level's scope: this machine only, or several machines."""
     hidden: Rational = Field(Fraction(0), examples=["1/1000"])
-    """The share of wagers that pays for resets: `"1/1000"`."""
+    """The share of wagers that goes to the hidden pool, which pays for resets: `"1/1000"`."""
     ceiling_bases: Annotated[int, Field(ge=2, strict=True)] | None = Field(None, examples=[20])
-    """The most it shows, as a multiple of its base; a game's own ceiling takes precedence."""
+    """The highest amount shown, as a multiple of the level's base; a game's own ceiling takes precedence."""
     carrier: Literal["controller", "sas"] = "controller"
     """A controller on the network, or a host that broadcasts amounts on a SAS line (polls 80 and 86)."""
     stakes: dict[Annotated[str, Field(pattern=r"^[1-9]\d*$")], LevelId] = Field(
@@ -125,8 +125,8 @@ class LinkSlot(_Table):
     port: Annotated[int, Field(ge=1, le=65535, strict=True)] = 8883
     """The broker's port, MQTT over TLS."""
     authority: Path
-    """The certificate of the authority that signed the broker's (PEM)."""
+    """The certificate of the authority that signed the broker's certificate (PEM)."""
     certificate: Path
     """This machine's certificate (PEM)."""
     key: Path
-    """Its private key (PEM), readable by its owner only."""
+    """This machine's private key (PEM), readable by its owner only."""

@@ -36,7 +36,7 @@ ON: Final = frozenset(Group) - {
     Group.DELAY,
     Group.PROGRESSIVES,
 }
-"""The groups that are on by default."""
+"""The groups of polls that are on by default."""
 
 
 class SasLine(Documented, BaseModel):
@@ -55,9 +55,9 @@ class SasLine(Documented, BaseModel):
     require_sync: bool = False
     """Whether to wait for a poll to another machine before replying, after silence."""
     chirp: bool = True
-    """Whether to send the address now and then while nobody polls."""
+    """Whether to send the machine's address now and then while no host polls it."""
     queue: Annotated[int, Field(ge=20, le=1000, strict=True)] = 20
-    """The number of exceptions stored for the host."""
+    """The number of exceptions (SAS events) stored for the host until it polls them."""
     busy_ms: Annotated[int, Field(ge=1, le=19, strict=True)] = 15
     """How long a poll with an effect may take before the busy reply; the standard allows 20."""
     denomination_cents: Annotated[int, Field(gt=0, strict=True)] = 1

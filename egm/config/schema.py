@@ -49,7 +49,7 @@ def iter_parts() -> Iterator[FileTable]:
 
 
 def find_examples_left(data: Mapping[str, object]) -> Iterator[Fault]:
-    """Yield a fault for each key that only the owner can fill in and that still has a new file's example."""
+    """Yield a fault for each key that still has the example value of a new file, although only the owner knows it."""
     for part in iter_parts():
         name = part.header.strip("[]")
         table = data.get(name)

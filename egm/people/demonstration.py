@@ -11,9 +11,9 @@ from egm.errors import OperatorError
 from egm.people.roster import Roster
 
 FILE_NAME: Final = "demonstration-staff.json"
-"""File with the PINs in clear text."""
+"""The name of the file with the PINs of a demonstration's staff, in clear text."""
 BY: Final = "demonstration"
-"""Author of a demonstration's enrolments; not a valid staff number."""
+"""Who is recorded as having enrolled the staff of a demonstration; not a valid staff number."""
 
 
 def refuse_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 from egm.people.roles import Permission, Role, find_permissions
 
 NUMBER: Final = re.compile(r"[0-9]{1,8}")
-"""The form of a staff number."""
+"""The pattern of a staff number."""
 
 
 @dataclass(frozen=True, slots=True)

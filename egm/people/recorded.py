@@ -30,7 +30,7 @@ from meters.log import SealedEntry
 from meters.storage import DiskStorage
 
 STATE_KEY = "staff"
-"""Its key in the journal's machine state."""
+"""The key under which the journal's machine state stores the last recorded change of the staff roster."""
 
 
 @dataclass(frozen=True, slots=True)

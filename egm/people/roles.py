@@ -45,7 +45,7 @@ class Permission(StrEnum):
     READ_SOFTWARE = "read_software"
     READ_INVENTORY = "read_inventory"
     OPEN_DOORS = "open_doors"
-    """Intervene: state who is about to open the machine, and what was done."""
+    """Declare work at the open machine (an intervention): who opens it and why, and afterwards what was done."""
     TEST_DEVICES = "test_devices"
     CONFIGURE = "configure"
     HOLD = "hold"

@@ -82,9 +82,9 @@ class Roster:
     pins: Mapping[str, PinDigest] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     has_valid_seal: bool = field(default=False, compare=False)
-    """Whether it was sealed with the machine key beside it."""
+    """Whether the roster file was sealed with the machine key in the same folder."""
     spare: Path | None = field(default=None, compare=False)
-    """Path of the machine's second copy."""
+    """The path of the roster's second copy, or None."""
 
     @classmethod
     def load(cls, path: Path, spare: Path | None = None) -> "Roster":

@@ -34,9 +34,9 @@ class WrongPin:
     number: str
     up_seconds: int
     at: str
-    """The clock's time, for display."""
+    """The time of day when the PIN was typed, for display only."""
     recorded: bool = False
-    """Whether it was typed at the machine, whose journal already has it."""
+    """Whether the PIN was typed at the machine, whose journal already has it, and not at a terminal."""
 
     @classmethod
     def create_now(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":

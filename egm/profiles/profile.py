@@ -362,7 +362,7 @@ class HardMeters(_Table):
         "hand_paid",
         "bill_in.value",
     )
-    """The electronic meter that each counter follows: entries, cash box, exits, wins by hand, bills."""
+    """The electronic meter that each counter follows; by default value in, cash box, value out, hand-pays, bills."""
 
 
 class Progressives(_Table):
@@ -398,17 +398,17 @@ class Staff(_Table):
     """What the attendant's key permits without identification; for anything else the machine asks who they
     are."""
     two_persons: tuple[Permission, ...] = (Permission.CLEAR_MEMORY,)
-    """What requires two people."""
+    """The permissions for whose use two people must authorise together."""
     wrong_tries: Annotated[int, Field(ge=1, le=10, strict=True)] = 3
     """The number of consecutive wrong PINs after which a staff number is locked."""
     locked_minutes: Annotated[int, Field(ge=1, strict=True)] = 15
-    """The minutes for which it is locked."""
+    """The minutes for which a staff number is locked after too many wrong PINs."""
     time_out_seconds: Annotated[int, Field(ge=10, strict=True)] = 180
     """The seconds without a touch after which the menu signs out."""
     identify_before_opening: bool = False
     """Whether a door opened without a declared intervention is a separate event (Monaco art. 20.3)."""
     monitored_openings: bool = False
-    """Whether such a door opens only after the monitoring system has read who is working (Monaco art. 20.3)."""
+    """Whether a door may be opened only after the monitoring system has read who is working (Monaco art. 20.3)."""
     slips: bool = False
     """Whether to print an access ticket at an intervention, and an audit ticket at an open main or logic door
     (SD addenda 1-5)."""
@@ -445,7 +445,7 @@ class Profile(_Table):
     title: dict[str, str]
     """The name of the jurisdiction, by language."""
     source: str
-    """The regulations it is derived from."""
+    """The regulations from which the profile is derived."""
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
     """The currency, ISO 4217."""
     languages: Annotated[tuple[str, ...], Field(min_length=1)]

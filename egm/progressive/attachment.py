@@ -110,7 +110,7 @@ class ProgressiveLink:
                 await asyncio.sleep(_TICK_SECONDS)
 
     def process_change(self, _: Snapshot) -> None:
-        """Schedule sending what an event has made durable: a progressive contribution, a hit, a payment."""
+        """Schedule sending what an event has stored durably: a progressive contribution, a hit, a payment."""
         if self._machine.journal.sequence != self._seen:
             self._read_memory()
             self._schedule_send_and_submit()
@@ -164,7 +164,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ from the journal to the link
     def _read_memory(self) -> None:
-        """Pass what was journalled since the last call (contributions, hits, payments) to the link."""
+        """Pass what the journal recorded since the last call (contributions, hits, payments) to the link."""
         self._seen = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
         for level, feeder in self._link.feeders.items():
@@ -283,7 +283,7 @@ class ProgressiveLink:
             self._carrier.send(message)
 
     def _submit_news(self, news: News) -> None:
-        """Submit one message of the controller's news to the machine as an event, or record it as a journal entry."""
+        """Process one piece of news from the controller: submit it to the machine as an event, or record it."""
         match news:
             case AmountLocked():
                 award = AwardLocked(claim=news.claim, amount_cents=news.amount_cents)

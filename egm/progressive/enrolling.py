@@ -1,9 +1,9 @@
 """Staff enrol the machine with the progressive link: a page of the service menu, three forms, and their effects.
 
-The forms follow each other: the request is written to one of the floor's sticks, the answer is read from it
-and checked against this machine, and two people who have compared its digests put it into use. The journal
-states which certificate is in use: before its entry nothing has changed, and after it a start completes the
-exchange.
+The forms follow each other: the machine's certificate request is written to a memory stick that the
+controller's staff have prepared; their answer is read from it and checked against this machine; and two
+people who have compared its digests put it into use. The journal states which certificate is in use: before
+its entry nothing has changed, and after it a start completes the exchange.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,9 @@
 """Enrolment of a machine with its progressive link: the signed request, the answer, the stick that carries both.
 
 The request (PKCS #10) names the machine's serial. The answer contains its certificate, the authority's
-certificate and the broker's address, signed by the authority. They travel on a stick without a file system,
-marked by the floor: no stick is mounted, and no other stick is written. See also
-:mod:`egm.progressive.link_folder`.
+certificate and the broker's address, signed by the authority. They travel on a memory stick without a file
+system, which the controller's staff have marked: the machine mounts no stick, and writes to no other stick.
+See also :mod:`egm.progressive.link_folder`.
 """
 
 import errno

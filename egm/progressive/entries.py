@@ -23,7 +23,7 @@ from meters import Phase
 from meters.transaction import JSON
 
 POOL_MOVES: Final = Moves("pool:*:*", "pool:*:*")
-"""The transfers between the accounts of progressive levels."""
+"""The transfers that progressive entries may make between accounts of progressive levels."""
 
 
 # ---------------------------------------------------------------------------------------------- own levels
@@ -122,7 +122,7 @@ class LevelAward:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwardDiffers:
-    """A controller stated an amount for a progressive claim that is not open or has another amount; it is not paid."""
+    """A controller stated an amount for a claim that is not open or is settled differently; it is not paid."""
 
     claim: str
     amount_cents: int

@@ -1,4 +1,4 @@
-"""Feeder: the machine's state of one progressive level of a controller, with the contributions to be sent."""
+"""State of one progressive level of a controller that this machine feeds, with the contributions to be sent."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from egm.progressive.messages import SILENT_NS, Contribution, Enrolment, Joined,
 from egm.progressive.pools import Pool
 
 WINDOW: Final = 64
-"""Most contributions that are sent before the controller has counted them. The others wait."""
+"""The most contributions that are sent ahead of the controller's count; further ones wait."""
 RETRY_NS: Final = 2_000_000_000
-"""Interval at which unanswered messages are repeated."""
+"""The interval at which messages without a reply are repeated, in nanoseconds."""
 
 
 @dataclass(slots=True)
@@ -32,11 +32,11 @@ class Feeder:
     joined: bool = False
     refused: RefusalReason | None = None
     counted: int = 0
-    """The last contribution that the controller is known to have."""
+    """The number of the last contribution that the controller is known to have counted."""
     pending: deque[Contribution] = field(default_factory=deque)
-    """Every contribution after ``counted``, in order."""
+    """Every contribution after number ``counted``, in order."""
     last_sent: int = 0
-    """The last contribution sent on this connection."""
+    """The number of the last contribution sent on this connection."""
     sent_ns: int = 0
     amount_cents: int = 0
     falls: int = 0

@@ -66,17 +66,17 @@ class GameHit:
     claim: str | None
     amount_cents: int | None
     unanswered: bool = False
-    """Settled by an attendant at the amount shown, because no controller replied."""
+    """Whether an attendant settled the hit at the amount shown, because no controller replied."""
 
 
 # ---------------------------------------------------------------------------------------------- coming up
 def open_levels(machine: Machine) -> None:
     """Open new progressive levels of this machine, record changed terms, and verify every level's sums.
 
-    A level of a controller gets its stored progress, so that the memory names it before the first wager for
-    it. A changed parameter takes effect after the next win (NY 5321.18(b)(4)). A level that is no longer
-    configured stays in memory with all it holds. Raises :class:`LevelDefectiveError` if a level's pools do
-    not add up.
+    For a level of a controller, a first count of contributions is stored, so that the memory names the level
+    before the first wager for it. A changed parameter takes effect after the next win (NY 5321.18(b)(4)). A
+    level that is no longer configured stays in memory with all it holds. Raises :class:`LevelDefectiveError`
+    if a level's pools do not add up.
     """
     for pool in machine.component(Pools).by_id.values():
         if not pool.is_own:
@@ -119,8 +119,8 @@ def _store_first_link_progress(machine: Machine, pool: Pool) -> None:
 def begin_round(machine: Machine, bet: Bet, play_id: str) -> ProgressiveRound:
     """Return the progressive part of the game about to be played, with the levels that its bet plays for.
 
-    The books of each level of this machine are checked first, like the journal before each play (A-03).
-    Raises :class:`LevelDefectiveError`: the machine must then stop.
+    The sums of each level of this machine are checked first, like the journal before each play (A-03). Raises
+    :class:`LevelDefectiveError`: the machine must then stop.
     """
     for pool in bet.pools:
         if pool.is_own:
@@ -423,7 +423,10 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
 
 
 def show_awaited(machine: Machine, _: Event) -> Event:
-    """Return the event that ends the open game, which the player has seen, now that its progressive award is locked."""
+    """Return the event that ends the open game, after the controller has locked its progressive award.
+
+    The player has already seen the game's outcome.
+    """
     return Event(EventType.SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.AWAITING)))
 
 

@@ -87,11 +87,11 @@ class Level:
     overflow: Fraction = _ZERO
     contributed: Fraction = _ZERO
     seeded: int = 0
-    """What the operator has paid in at the opening and at resets."""
+    """The total that the operator has paid in at the opening and at resets, in minor units."""
     received: Fraction = _ZERO
-    """What other levels have transferred to it."""
+    """The total that was moved into this level from other levels, in minor units."""
     released: Fraction = _ZERO
-    """What was transferred to another level when this one was closed."""
+    """The amount that was moved to another level when this level was closed, in minor units."""
     paid: int = 0
     hits: int = 0
     next_terms: Terms | None = None

@@ -40,10 +40,10 @@ from egm.progressive.messages import (
 from egm.progressive.pools import Keeper, Pool
 
 _REFUSED_RETRY_NS: Final = 30_000_000_000
-"""A refused level is requested again after this time: somebody may have corrected the cause."""
+"""The time after which a refused level is requested again, because somebody may have corrected the cause."""
 
 _CLOSED_CLAIMS_MAX: Final = 64
-"""Completed claims that are remembered, because a repeated award may arrive late."""
+"""The number of completed claims that are remembered, because a repeated award may arrive late."""
 
 
 class ClaimPhase(StrEnum):
@@ -62,9 +62,9 @@ class _OpenClaim:
     commit: Commit | None = None
     awarded: bool = False
     is_held: bool = False
-    """The controller has reported that a person must rule on it first."""
+    """Whether the controller has reported that a person must first rule on the claim."""
     is_unknown_to_controller: bool = False
-    """The controller no longer knows the hit that is claimed."""
+    """Whether the controller no longer knows the hit that is claimed."""
     sent_ns: int | None = None
 
     @property

@@ -48,7 +48,7 @@ _TIME_MAX: Final = 64
 
 
 def cut(length_max: int) -> BeforeValidator:
-    """Return a validator that shortens a text to ``length_max`` characters, ending in an ellipsis.
+    """Return a validator that shortens a text to ``length_max`` characters, ending it in an ellipsis.
 
     It is for texts that only people read, and that a sender composes of other texts and numbers.
     """
@@ -183,13 +183,16 @@ class Joined(_Message):
 
 
 SILENT_NS: Final = 5_000_000_000
-"""A controller sends twice a second; one that was silent for this long may have been replaced."""
+"""The silence, in nanoseconds, after which a controller may have been replaced; it normally sends twice a second."""
 FALLS_AHEAD_MAX: Final = 1_000_000
-"""The most falls that one end can have missed; a larger number is implausible."""
+"""The most falls of a level's amount that machine or controller can have missed; a larger number is implausible."""
 
 
 def find_unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
-    """Return why a progressive level cannot show ``amount_cents`` after ``before_cents``, or an empty string."""
+    """Return why a progressive level cannot show ``amount_cents`` after ``before_cents``, or an empty string.
+
+    A lower amount needs a larger count of falls (wins, ceilings and corrections).
+    """
     if falls < falls_before:
         return f"{falls} falls after {falls_before}"
     if amount_cents < before_cents and falls == falls_before:

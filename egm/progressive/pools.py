@@ -20,13 +20,13 @@ class NoPoolError(OperatorError):
 
 
 class Keeper(StrEnum):
-    """Who manages a progressive amount, and so determines how much a hit wins."""
+    """Who manages a progressive amount: this machine, a controller or a host. This determines how a hit is paid."""
 
     MACHINE = "machine"
     CONTROLLER = "controller"
     """A controller that receives contributions and claims."""
     BROADCAST = "broadcast"
-    """A SAS host that broadcasts it: the machine freezes the last amount received."""
+    """A SAS host that broadcasts the amount: at a hit, the machine freezes the last amount received."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

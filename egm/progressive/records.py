@@ -1,4 +1,4 @@
-"""Records of progressive levels in the machine's memory: marks, claims, and prizes held for a ruling."""
+"""Records of progressive levels in the machine's memory: commitments, claims, and prizes held for a ruling."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,9 @@
-"""Topics of a progressive link on an MQTT broker: an uplink and a downlink per machine, one per level.
+"""MQTT topics of a progressive link: two per machine (uplink and downlink), two per level, one per sign.
 
-Each sign on the floor has one for its heartbeat. The broker lets a machine publish only on its own uplink,
-named by its certificate, and read only its own downlink and the values: so the topic of a message identifies
-its sender.
+A machine publishes on its uplink and reads its downlink; a level has a topic for its value and one for its
+wins; a sign on the floor reports its heartbeat on its own topic. The broker lets a machine publish only on
+its own uplink, named by its certificate, and read only its own downlink and the values: so the topic of a
+message identifies its sender.
 """
 
 from typing import Final
@@ -20,22 +21,22 @@ ALL_SIGNS: Final = f"{PREFIX}/sign/+/beat"
 
 
 def build_uplink_topic(machine: str) -> str:
-    """Return the topic of a machine's messages to the controller."""
+    """Return the MQTT topic on which a machine publishes its messages to the progressive controller."""
     return f"{PREFIX}/machine/{machine}/up"
 
 
 def build_downlink_topic(machine: str) -> str:
-    """Return the topic of the controller's messages to a machine."""
+    """Return the MQTT topic on which the progressive controller publishes its messages to a machine."""
     return f"{PREFIX}/machine/{machine}/down"
 
 
-def build_value_topic(level: str) -> str:
-    """Return the topic on which a progressive level's value is published as a retained message."""
+def build_level_value_topic(level: str) -> str:
+    """Return the MQTT topic on which a progressive level's value is published as a retained message."""
     return f"{PREFIX}/level/{level}/value"
 
 
-def build_win_topic(level: str) -> str:
-    """Return the topic on which signs receive who has just won a progressive level."""
+def build_level_win_topic(level: str) -> str:
+    """Return the MQTT topic on which a win of a progressive level is published to the floor's signs."""
     return f"{PREFIX}/level/{level}/won"
 
 
@@ -51,5 +52,5 @@ def parse_sign(topic: str) -> str:
 
 
 def parse_machine(topic: str) -> str:
-    """Return the serial number of the machine that an uplink topic belongs to."""
+    """Return the serial number of the machine to which an uplink topic belongs."""
     return topic.removeprefix(f"{PREFIX}/machine/").removesuffix("/up")

@@ -20,7 +20,10 @@ def call_service(machine: Machine, _: Event) -> None:
 
 
 def show_fault_notice(machine: Machine, _: Event) -> None:
-    """Show a notice that the attendant's key cannot clear the active fault, which ends with its cause."""
+    """Show a notice that the attendant's key cannot clear the active fault.
+
+    Such a fault ends by itself as soon as its cause is removed.
+    """
     standing = [code for code in list_faults_to_show(machine.faults) if get_fault(code).is_shown_to_player]
     if standing:
         machine.notice = Notice(code="not_by_key", severity="warning", values={"fault": standing[0]})

@@ -90,7 +90,7 @@ class InterventionSheet:
     meters_before: Mapping[str, int]
     meters_after: Mapping[str, int]
     proof: str = ""
-    """The person who ended it with a PIN, and number and hash of that entry; empty while it is open."""
+    """Who ended the intervention with a PIN, and the number and hash of that journal entry; empty while it is open."""
 
     @property
     def doors(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class InterventionSheet:
 
     @property
     def moved(self) -> dict[str, tuple[int, int]]:
-        """Return the meters that changed during the intervention, each with its value before and after."""
+        """Return the meters that changed during the intervention, by name, each with its value before and after."""
         names = sorted(self.meters_before.keys() | self.meters_after.keys())
         values_by_name = {
             name: (self.meters_before.get(name, 0), self.meters_after.get(name, 0)) for name in names

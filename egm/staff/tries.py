@@ -1,10 +1,11 @@
-"""Wrong PINs at the machine: after a limit the staff number is locked for a while, whether the number exists or not.
+"""Wrong PINs at the machine: after a limit the staff number is locked for a while, whether it exists or not.
 
-Numbers are counted in a fixed number of buckets, by a digest, known and unknown ones alike: nothing reveals
-whether a number exists, and typing many numbers does not fill the memory. Tries without a key are counted
-separately, so that no player can lock out a person who has one. Terminals and the machine count each other's
-tries, so that using both gives nobody twice as many. A lock lasts a number of seconds of the machine's own
-running time, not of the clock; after a restart it lasts for the seconds that were stored last.
+Staff numbers, known and unknown ones alike, are counted in a fixed number of groups (buckets) by a digest of
+the number. So nothing reveals whether a number exists, and typing many numbers does not fill the memory.
+Wrong PINs typed without turning a key are counted separately, so that no player can lock out a person who has
+a key. Terminals and the machine count each other's wrong PINs, so that using both gives nobody twice as many
+tries. A lock lasts a number of seconds of the machine's own running time, not of the clock; after a restart
+it lasts for the seconds that were stored last.
 """
 
 import hashlib
@@ -33,7 +34,11 @@ _BUCKETS: Final = 1024
 
 
 def build_wrong_pins_key(machine: Machine, number: str, *, keyed: bool = True) -> str:
-    """Return the state key that counts the wrong PINs of a staff number's bucket, typed with or without a key."""
+    """Return the state key under which the wrong PINs of a staff number are counted.
+
+    Several staff numbers share a key (see the module). ``keyed`` is whether a key switch was turned to open
+    the menu; wrong PINs without that are counted separately.
+    """
     way = "" if keyed else " without a key"
     digest = hashlib.sha256(f"{machine.journal.fingerprint} {number}{way}".encode()).digest()
     return f"{StaffKey.TRIES}{int.from_bytes(digest[:4]) % _BUCKETS}"
@@ -58,7 +63,7 @@ def begin_lock_outs(machine: Machine) -> None:
 def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
     """Return the person whose staff number and PIN were typed, or the code of the refusal.
 
-    The try is recorded either way.
+    The attempt is recorded in either case.
     """
     key = build_wrong_pins_key(machine, number, keyed=machine.component(ServiceDesk).keyed)
     lock_seconds = compute_lock_seconds_left(machine, key)

@@ -10,7 +10,7 @@ from meters.table import BY_NAME, Unit
 
 
 def say(key: str, **values: int | str) -> PageText:
-    """Return a catalogue text with its values, for a service page."""
+    """Return the catalogue text ``key``, with the given values, as a text of a service page."""
     return PageText(kind="say", value=key, values=values)
 
 

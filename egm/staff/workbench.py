@@ -13,22 +13,25 @@ NEWS_MAX: Final = 12
 
 @dataclass(slots=True)
 class Workbench:
-    """What service pages show of the devices: last reports, identities, inputs and tested outputs; all volatile."""
+    """What the service pages show of the devices: their last reports, identities, inputs and tested outputs.
+
+    None of it is stored in the journal.
+    """
 
     kinds: Mapping[str, str] = field(default_factory=dict)
-    """Device name -> kind, for every device of the cabinet."""
+    """The kind of each device of the cabinet, by the device's name."""
     news: dict[str, deque[str]] = field(default_factory=dict)
-    """Device name -> its last reports, newest first."""
+    """The last reports of each device, newest first, by the device's name."""
     identities: dict[str, str] = field(default_factory=dict)
-    """Device name -> its own identification."""
+    """The identification that each device reports of itself, by the device's name."""
     refused: tuple[tuple[str, str], ...] = ()
     """Games of the cabinet file that are not offered, each with the reason."""
     inputs: set[str] = field(default_factory=set)
-    """Doors open, keys on and buttons pressed, as ``door:main``."""
+    """The I/O board's active inputs: open doors, keys that are on, pressed buttons; each as ``door:main``."""
     outputs: frozenset[str] = frozenset()
     """Lamps, tower lights and the bell switched on by a test: ``lamp:play``, ``tower:tilt``, ``bell``."""
     taking: bool = False
-    """The bill acceptor is under test: it accepts, and everything is returned."""
+    """Whether the bill acceptor is under test: it then accepts bills and tickets and returns all of them."""
 
     def end_test(self) -> None:
         """End all device tests, and switch off the outputs that they have switched on."""

@@ -16,7 +16,7 @@ class ClosingEvent(EventName):
     #: Staff open the tables again.
     OPEN_TABLES = "open_tables"
     TABLES_DUE = "tables_due"
-    """Time has passed, and the message to players about the closing has changed."""
+    """The message to players about the closing must be updated, because time has passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ class RoundsSinceClosing:
 
     at: str = ""
     sequence: int = 0
-    """The sequence of the last entry that was read."""
+    """The sequence number of the last journal entry that was read."""
     rounds: dict[str, set[str]] = field(default_factory=dict)
     """The rounds of each table, by the digest of its definition, and by position if positions play alone."""
 

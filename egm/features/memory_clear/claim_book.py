@@ -61,7 +61,7 @@ class Claim:
     ended: tuple[Transaction, ...] | None = None
     least_cents: int | None = None
     is_readable: bool = True
-    """Whether its record is well-formed. Otherwise the amount owed is unknown, and it cannot be carried over."""
+    """Whether the claim's record is well-formed. If not, the amount is unknown, and it cannot be carried over."""
 
     @property
     def acts(self) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ class ClaimBook:
         self.used: set[str] = set()
         self.pending = dict(history.ledger.pending)
         self.promised: Counter[str] = Counter()
-        """Credit that is part of other claims than the credit claim."""
+        """The players' credit that is part of claims other than the claim for credit, by account."""
 
     # ------------------------------------------------------------------ making entries
     def build_entry(
@@ -132,7 +132,7 @@ class ClaimBook:
         return from_json(kind, self.state[name], f"the memory's {name!r}")
 
     def take(self, *names: str) -> dict[str, JSON]:
-        """Return the old memory's values under these names, and mark them as accounted for by a claim."""
+        """Return the values that the old memory stores under these names, and mark them as part of a claim."""
         values = {name: self.state[name] for name in names if name in self.state}
         self.used |= values.keys()
         return values

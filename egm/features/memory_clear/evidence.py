@@ -56,16 +56,16 @@ class Evidence:
         self.games: dict[str, GameRecord] = {}
         self.dims: dict[str, dict[str, str | int]] = {}
         self.rounds: dict[str, tuple[RecordedStep, ...]] = {}
-        """The steps of the longest game of each shared round that has an open game."""
+        """By round id, the steps of the longest game of each shared round that has an open game."""
         self.void_rounds: set[str] = set()
-        """Those of them in which players win each other's stakes and a game was declared void: they are over."""
+        """The ids of rounds between players that are over, because one of their games was declared void."""
         self.levels: dict[str, JSON] = {}
         self.identifiers: set[str] = set()
         self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)
         self.ticket_ledger: EarlierLedger | None = None
-        """The ticket ledger's end, and all ledgers known to be the machine's (egm.tickets.audit)."""
+        """The end of the ticket ledger, and all ledgers known to be this machine's (:mod:`egm.tickets.audit`)."""
         self.reserved_as: dict[str, str] = {}
-        """The original kind of each reservation that an earlier clear has carried over, by id."""
+        """The original kind of each reservation that an earlier memory clear has carried over, by reservation id."""
         self.cabinet_text = ""
         """The text of the cabinet file that persons signed last; empty if none was ever signed."""
         self.rules = ""

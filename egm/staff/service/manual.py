@@ -71,7 +71,7 @@ class Chapter:
     columns: tuple[str, ...]
     rows: Callable[[Menu], Iterable[tuple[PageText, ...]]]
     operator: bool = True
-    """Whether it is in the operator's manual too."""
+    """Whether the chapter is also in the operator's manual; the service manual has all chapters."""
 
     @property
     def title(self) -> PageText:
@@ -163,7 +163,7 @@ def _iter_form_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
 
 
 def iter_state_set_names(menu: Menu, event: EventName) -> Iterator[str]:
-    """Yield the catalogue names of the sets of states in which the rules of an event apply."""
+    """Yield the catalogue names of the machine states in which an event is accepted, one per named set of states."""
     for rule in menu.rules:
         if event in rule.events:
             yield SETS[rule.states].replace(" ", "_")

@@ -172,10 +172,10 @@ class Service:
             self._observe(values, signs, self._controller.unruled)
             for value in values:
                 await line.publish(
-                    topics.build_value_topic(value.level), encode(value), AT_LEAST_ONCE, retain=True
+                    topics.build_level_value_topic(value.level), encode(value), AT_LEAST_ONCE, retain=True
                 )
             for won in self._controller.wins:
-                await line.publish(topics.build_win_topic(won.level), encode(won), AT_MOST_ONCE)
+                await line.publish(topics.build_level_win_topic(won.level), encode(won), AT_MOST_ONCE)
             await asyncio.sleep(self._values_seconds)
 
 

@@ -234,9 +234,9 @@ def _process_value(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str
         value = decode_controller_message(get_payload(message))
     except ProgressiveMessageError as error:
         return str(error)
-    if isinstance(value, LevelWin) and str(message.topic) == topics.build_win_topic(value.level):
+    if isinstance(value, LevelWin) and str(message.topic) == topics.build_level_win_topic(value.level):
         sign.update_win(value, now_ns)
         return ""
-    if not isinstance(value, Value) or str(message.topic) != topics.build_value_topic(value.level):
+    if not isinstance(value, Value) or str(message.topic) != topics.build_level_value_topic(value.level):
         return f"{message.topic}: no value of that level"
     return sign.update_value(value, now_ns, retained=bool(message.retain))
