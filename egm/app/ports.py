@@ -143,7 +143,7 @@ def build_ports(
         entry = PROTOCOLS[device.protocol]
         kinds[name] = entry.kind
         values = (entry.table(name, device.values_cents),) if device.values_cents else ()
-        path = str(folder.port(name, device))
+        path = str(folder.find_device_port(name, device))
         device_opener = open_bench_line if device.port == "bench" and opener is open_port else opener
         # ccTalk devices may share one
         line = lines.setdefault(path, SerialLine(path, entry.line, device_opener))

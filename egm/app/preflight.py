@@ -153,7 +153,7 @@ def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
 def _iter_house_faults(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
     """Yield a fault for each item of venue data that the jurisdiction's tickets must print and the file lacks."""
     try:
-        house = file.machine.house
+        house = file.machine.venue
         load_template(profile.id).check_house(house)
     except (LocalError, OperatorError) as error:
         yield Fault("machine.licence_holder", str(error))

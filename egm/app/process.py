@@ -327,7 +327,7 @@ class MachineProcess:
             identity=Identity(
                 cabinet.serial,
                 cabinet.operator_number,
-                cabinet.house,
+                cabinet.venue,
                 cabinet.day_ends_hour,
             ),
             journal=journal,
@@ -362,7 +362,9 @@ class MachineProcess:
             machine, self._installed, self._folder, self._handle_at, self._notify_attachments
         )
         machine.recorded = partial(self._schedule_update_after_entry, station)
-        self._table.sit(machine, partial(self._handle_at, station), lambda: station.engine.state in BETTABLE)
+        self._table.register_position(
+            machine, partial(self._handle_at, station), lambda: station.engine.state in BETTABLE
+        )
         ledgers, number = station.ledgers, machine.position.number
         station.open(
             build_ports(

@@ -26,7 +26,7 @@ from pydantic import (
 )
 
 from egm.config.documented import Documented
-from egm.config.faults import Fault, build_fault, build_rule_error, read_file
+from egm.config.faults import Fault, build_fault, build_rule_error, read_toml_file
 from egm.config.keys import OWNERS
 from egm.config.levels import Kind, LevelSlot, LinkSlot
 from egm.config.sas_line import SasLine
@@ -102,7 +102,7 @@ class Machine(_Table):
         return time_zone
 
     @property
-    def house(self) -> Venue:
+    def venue(self) -> Venue:
         """Return the venue data printed on tickets. Raises InvalidTicket for an unknown time zone."""
         return Venue(
             site=self.site,
@@ -395,7 +395,7 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     unusable file.
     """
     path = path or DEFAULT_CABINET
-    file, text = read_file(path, "cabinet file", CabinetFile)
+    file, text = read_toml_file(path, "cabinet file", CabinetFile)
     file = file.with_resolved_paths(path.absolute().parent)
     file._text = text  # noqa: SLF001 (its own reader)
     return file
@@ -515,6 +515,6 @@ class StateFolder:
             if link.is_symlink():
                 link.unlink(missing_ok=True)
 
-    def port(self, name: str, device: Device) -> Path:
+    def find_device_port(self, name: str, device: Device) -> Path:
         """Return the path of a device's serial port: the simulation's for a simulated device, else the one named."""
         return self.run / "dev" / name if device.port == "bench" else Path(device.port)

@@ -74,7 +74,7 @@ def build_rule_error(*faults: Fault) -> PydanticCustomError:
     return PydanticCustomError("rule", "{text}", {"text": "; ".join(map(str, faults)), "faults": faults})
 
 
-def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
+def read_toml(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
     """Read a TOML text as a model. Return the model and no faults, or None and all faults in the order of the lines."""
     try:
         data = parse_toml(text)
@@ -96,7 +96,7 @@ def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
     return None, sorted(placed_faults, key=lambda fault: fault.line or 0)
 
 
-def read_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
+def read_toml_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
     """Read a TOML file as a model; return it and the text. ``title`` says in errors what kind of file it is.
 
     Raises OperatorError with every fault: line, key and reason.
@@ -107,7 +107,7 @@ def read_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
         raise OperatorError(f"{title} {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise OperatorError(f"{title} {path}: not UTF-8: {error.reason}") from None
-    content, faults = read(text, model)
+    content, faults = read_toml(text, model)
     if content is None:
         raise OperatorError("\n".join(f"{title} {path}: {fault}" for fault in faults))
     return content, text

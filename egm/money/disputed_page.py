@@ -8,7 +8,7 @@ from egm.kernel.service_pages import PageRow, PageTable, ServicePage
 from egm.money.disputed import DisputedAmount, list_disputed_amounts
 from egm.money.forms import DISPUTED, DISPUTED_TICKET
 from egm.people import Permission
-from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
+from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
 from egm.staff.form import Form
 from egm.staff.service.filling import Filling
 from egm.staff.words import BACK, build_column_titles, say, say_money, say_plain, say_time
@@ -39,7 +39,7 @@ class DisputedList(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the form for a ruling on the dispute whose row was touched."""
         disputed = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
-        return refuse("not_offered") if disputed is None else Go(Filling(_build_ruling_form(disputed)))
+        return refuse("not_offered") if disputed is None else OpenPage(Filling(_build_ruling_form(disputed)))
 
 
 def _build_ruling_form(disputed: DisputedAmount) -> Form:

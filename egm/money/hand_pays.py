@@ -58,7 +58,7 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
     if filled.identity:
         if identities is None:
             raise InvariantError("an identity must be recorded, but there is no identity register")
-        identity = identities.keep(handpay.id, filled.identity, machine.clock.now())
+        identity = identities.store_identity(handpay.id, filled.identity, machine.clock.now())
     form = HandpayForm(
         method=filled.method, persons=tuple(list_event_persons(machine, event)), identity=identity
     )

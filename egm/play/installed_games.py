@@ -62,7 +62,7 @@ class CertificateRules:
     key: str = ""
     required: bool = False
 
-    def certificate(
+    def verify_certificate(
         self, slot: GameSlot, game: Game, profile: Profile, lowest_return: Fraction
     ) -> Certificate | None:
         """Return the game's verified certificate, or None. Raises OperatorError if it is missing or does not match."""
@@ -157,7 +157,7 @@ def _examine_game(
             f"{game.id}: returns {format_percent(returns[name], 4)} % at bet {name}; "
             f"the profile {profile.id} requires at least {format_percent(floor.least)} % of a {game.family} game"
         )
-    certificate = certifying.certificate(slot, game, profile, lowest_return)
+    certificate = certifying.verify_certificate(slot, game, profile, lowest_return)
     _check_chance_decides(game, analysis, profile)
     denominations_cents = _list_allowed_denominations(game, slot, profile, prizes)
     pools = create_pools(game, denominations_cents, levels)

@@ -47,7 +47,7 @@ def build_counted_session(
     machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
     """Return the stored player's session after a game's transaction with these amounts; empty if none is counted."""
-    if not machine.profile.protection.counts:
+    if not machine.profile.protection.counts_sessions:
         return {}
     session = machine.memory.read(SessionRecord, PlayKey.SESSION) or _create_session(machine)
     return {
@@ -200,7 +200,7 @@ def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
         return False
     if of is None or value is None or not 0 <= value <= _OWN_LIMITS_MAX[of]:
         return False
-    present_limit = _read_own_limits(machine).of(of)
+    present_limit = _read_own_limits(machine).get_limit(of)
     return not present_limit or (0 < value <= present_limit)
 
 
@@ -217,7 +217,7 @@ def show_reminder(machine: Machine, _: Event) -> None:
         until = pause_end.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
     own_limit, binding = (
-        _read_own_limits(machine).of("minutes" if kind == "time_limit" else "cents"),
+        _read_own_limits(machine).get_limit("minutes" if kind == "time_limit" else "cents"),
         _find_limits(machine),
     )
     is_own = bool(own_limit) and own_limit == binding[0 if kind == "time_limit" else 1]
@@ -237,7 +237,7 @@ def show_reminder(machine: Machine, _: Event) -> None:
     )
 
 
-def acknowledge(machine: Machine, _: Event) -> None:
+def dismiss_reminder(machine: Machine, _: Event) -> None:
     """Clear the player-protection reminder after the player has read it."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
     machine.post(REMINDER_ACKNOWLEDGED, ReminderEnded(kind=reminder.kind), state={PlayKey.REMINDER: None})

@@ -18,7 +18,7 @@ from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
 from egm.play.recall_words import build_win_rows, describe_choice, iter_wager_rows
 from egm.play.records.game_record import GameChoice, GameName, GameRecord
 from egm.record_codec import from_json
-from egm.staff.desk import Go, MenuEntry, MenuPage, Move, ServiceDesk, Stay, refuse
+from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, ServiceDesk, StayOnPage, refuse
 from egm.staff.words import (
     BACK,
     build_column_titles,
@@ -66,7 +66,9 @@ class PlayList(MenuPage):
             RECALL_SHOWN,
             RecallShown(play_id=play.play_id, person="" if person is None else person.id),
         )
-        return Go(PlayDetail(play, _replay_steps(machine, play), _map_seats_to_positions(machine, play)))
+        return OpenPage(
+            PlayDetail(play, _replay_steps(machine, play), _map_seats_to_positions(machine, play))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ class PlayDetail(MenuPage):
         if action not in targets or targets[action] >= len(self.steps) or targets[action] < -1:
             return refuse("not_offered")
         self.step_index = targets[action]
-        return Stay()
+        return StayOnPage()
 
     def _replay(self) -> Replay:
         """Return the current step of the recalled play, as the screen draws it under the RECALL mark."""

@@ -88,4 +88,4 @@ def create_reminders(context: MachineContext) -> Iterable[Attachment]:
     """Return the reminders service if the profile counts players' sessions, or one counted earlier has not ended."""
     machine = context.engine.machine
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
-    return (Reminders(context),) if machine.profile.protection.counts or is_counted else ()
+    return (Reminders(context),) if machine.profile.protection.counts_sessions or is_counted else ()

@@ -41,7 +41,7 @@ from egm.play.mysteries import (
     send_award_to_screen,
 )
 from egm.play.player_protection import (
-    acknowledge,
+    dismiss_reminder,
     end_pause,
     end_session,
     no_reminder_is_active,
@@ -161,7 +161,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.AFTER_EVENT, NOT_PLAYING, (ended_game_has_conversation,), (end_conversation,)),
     Rule(EventType.AFTER_EVENT, _PLAYING, (open_game_has_no_conversation,), (resume_open_game,)),
     # ------------------------------------------------------------------ player protection, as time passes
-    Rule(EventType.ACKNOWLEDGE, _IDLE, (reminder_can_be_dismissed,), (acknowledge,), Next.SAME, REPORT),
+    Rule(EventType.ACKNOWLEDGE, _IDLE, (reminder_can_be_dismissed,), (dismiss_reminder,), Next.SAME, REPORT),
     Rule(EventType.LIMIT, _IDLE, (requested_limit_is_allowed,), (set_limit,), Next.SAME, REPORT),
     Rule(EventType.REMINDER_DUE, _IDLE, (reminder_is_due,), (show_reminder,)),
     Rule(EventType.PAUSE_OVER, PAYABLE, (pause_is_over,), (end_pause,)),

@@ -324,7 +324,7 @@ class Protection(_Table):
     """The text about where to find help, by language (Loto-Québec)."""
 
     @property
-    def counts(self) -> bool:
+    def counts_sessions(self) -> bool:
         """Return whether this profile requires the machine to count sessions of play."""
         spent = self.remind_spend_cents or self.limit_spend_cents
         return bool(spent or self.remind_minutes or self.limit_minutes or self.own_limits)

@@ -169,8 +169,8 @@ class ProgressiveLink:
         now_ns = self._read_clock_ns()
         for level, feeder in self._link.feeders.items():
             progress = self._read_link_progress(level)
-            if progress.sequence > feeder.last:
-                for contribution in self._list_new_contributions(level, feeder.last, progress):
+            if progress.sequence > feeder.last_sequence:
+                for contribution in self._list_new_contributions(level, feeder.last_sequence, progress):
                     self._link.queue_contribution(contribution, now_ns)
         claims = self._machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
         for claim in self._link.list_open_claims():

@@ -93,7 +93,7 @@ def get_payload(message: aiomqtt.Message) -> bytes:
     return message.payload if isinstance(message.payload, bytes) else b""
 
 
-class Waiting(asyncio.Queue[T]):
+class DeduplicatingQueue(asyncio.Queue[T]):
     """A queue of messages in order of arrival, which ignores a message that is already waiting.
 
     Both ends repeat what is not answered in time. If a network or a peer is slower than that, accumulating
@@ -228,13 +228,13 @@ async def run_together(*work: Coroutine[None, None, None]) -> None:
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        await finish(*tasks)
+        await cancel_tasks(*tasks)
     errors = [error for task in tasks if not task.cancelled() and (error := task.exception()) is not None]
     for error in sorted(errors, key=lambda coroutine: isinstance(coroutine, aiomqtt.MqttError)):
         raise error
 
 
-async def finish(*tasks: asyncio.Task[None]) -> None:
+async def cancel_tasks(*tasks: asyncio.Task[None]) -> None:
     """Cancel tasks and wait until they have ended; their exceptions are not raised.
 
     A task that ignores the cancellation is cancelled again.

@@ -46,7 +46,7 @@ from egm.progressive.entries import (
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkFolder
-from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
+from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
 from egm.staff.form import Form, list_event_persons
 from egm.staff.service.filling import Filling
 from egm.staff.words import BACK, build_pair_table, say, say_plain, say_time
@@ -161,7 +161,7 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
     enrolling = machine.component(Enrolling)
     key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
-    enrolling.stick.ask(create_request(key, machine.identity.serial))
+    enrolling.stick.write_request(create_request(key, machine.identity.serial))
     machine.post(
         ENROLMENT_REQUESTED,
         EnrolmentRequested(key=compute_key_digest(key.public_key()), persons=tuple(persons)),
@@ -172,7 +172,7 @@ def _read_answer(machine: Machine, persons: list[str]) -> None:
     """Read the answer to the certificate request from the memory stick, check and record it; it is not in use yet."""
     enrolling = machine.component(Enrolling)
     enrolling.answer = None
-    answer = enrolling.stick.answer()
+    answer = enrolling.stick.read_answer()
     facts = answer.facts()
     _check_answer(machine, facts)
     enrolling.answer = answer
@@ -182,7 +182,7 @@ def _read_answer(machine: Machine, persons: list[str]) -> None:
 def _check_answer(machine: Machine, facts: Facts) -> None:
     """Raise EnrolmentError unless the controller's answer fits this machine, its certificate request and its broker."""
     key, link = machine.component(Enrolling).folder.read_request_key(), machine.component(Enrolling).link
-    facts.check(
+    facts.check_holder_and_validity(
         machine.identity.serial,
         "" if key is None else compute_key_digest(key.public_key()),
         machine.clock.now(),
@@ -242,7 +242,7 @@ class LinkPage(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the form of the link enrolment step that was touched."""
         steps = _list_open_forms(machine)
-        return Go(Filling(steps[action])) if action in steps else refuse("not_offered")
+        return OpenPage(Filling(steps[action])) if action in steps else refuse("not_offered")
 
 
 def _list_open_forms(machine: Machine) -> dict[str, Form]:
@@ -293,7 +293,7 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
             return
         else:
             yield build_fact_table(facts, "in_use")
-            facts.check(machine.identity.serial, facts.key, machine.clock.now())
+            facts.check_holder_and_validity(machine.identity.serial, facts.key, machine.clock.now())
         check_certificates(link, machine.identity.serial)
     except OperatorError as error:
         yield build_error_table(error)

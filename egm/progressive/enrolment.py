@@ -207,7 +207,7 @@ class Facts:
         data = {name: str(value) for name, value in asdict(self).items()}
         return data | {name: getattr(self, name).isoformat() for name in ("since", "until")}
 
-    def check(self, serial: str, key: str, now: datetime) -> None:
+    def check_holder_and_validity(self, serial: str, key: str, now: datetime) -> None:
         """Raise EnrolmentError unless the link certificate is for this machine and key, and is valid now."""
         if self.serial != serial:
             raise EnrolmentError("link_other_machine", named=self.serial, serial=serial)
@@ -239,14 +239,14 @@ class Stick:
             raise EnrolmentError("link_not_whole")
         return content
 
-    def answer(self) -> EnrolmentAnswer:
+    def read_answer(self) -> EnrolmentAnswer:
         """Return the answer of the controller's staff that is on the stick. Raises EnrolmentError, also if none is."""
         content = self.read().get("answer")
         if content is None:
             raise EnrolmentError("link_no_answer")
         return EnrolmentAnswer.read(content)
 
-    def ask(self, request: str) -> None:
+    def write_request(self, request: str) -> None:
         """Write a machine's certificate request to the memory stick, removing any older answer.
 
         Raises EnrolmentError.

@@ -61,7 +61,7 @@ class Feeder:
         )
 
     @property
-    def last(self) -> int:
+    def last_sequence(self) -> int:
         """Return the sequence number of this machine's last contribution to the progressive level."""
         return self.pending[-1].sequence if self.pending else self.counted
 
@@ -131,7 +131,7 @@ class Feeder:
         self.heard_ns = now_ns
         return ""
 
-    def count(self, sequence: int, now_ns: int) -> None:
+    def process_count(self, sequence: int, now_ns: int) -> None:
         """Process the controller's count: drop the contributions up to ``sequence``, which are durable there.
 
         The retry time of contributions sent but not yet counted starts again, so that a slow controller is

@@ -100,12 +100,14 @@ def open_levels(machine: Machine) -> None:
             )
             continue
         level = Level.from_json(levels)
-        changed = level.change(terms)
+        changed = level.change_terms(terms)
         if changed != level:
             machine.post(LEVEL_CHANGED, LevelChanged(pool=pool.id, terms=terms), state={key: changed})
     for key, levels in machine.journal.states(ProgressiveKey.LEVEL).items():
         level = Level.from_json(levels)
-        posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents)
+        posting.check_pool_balances(
+            key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents
+        )
 
 
 def _store_first_link_progress(machine: Machine, pool: Pool) -> None:
@@ -124,7 +126,7 @@ def begin_round(machine: Machine, bet: Bet, play_id: str) -> ProgressiveRound:
     """
     for pool in bet.pools:
         if pool.is_own:
-            posting.compare(pool.id, _read_level(machine, pool.id), machine.journal.balance_cents)
+            posting.check_pool_balances(pool.id, _read_level(machine, pool.id), machine.journal.balance_cents)
     pools = {pool.level: pool for pool in bet.pools}
     return _build_round(machine, LevelsPlayed(), pools, bet.fed_cents, f"{play_id}.0")
 
@@ -422,7 +424,7 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
     )
 
 
-def show_awaited(machine: Machine, _: Event) -> Event:
+def end_game_after_award(machine: Machine, _: Event) -> Event:
     """Return the event that ends the open game, after the controller has locked its progressive award.
 
     The player has already seen the game's outcome.

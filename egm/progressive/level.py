@@ -1,7 +1,7 @@
 """Level arithmetic: one progressive amount, exact to the fraction of a minor unit.
 
 A level is a value: each step returns the next one. Stand-alone machines and the controller of a link use this
-same code, and the audit derives the levels again with it. The invariant proved by :meth:`Level.check` (NZ
+same code, and the audit derives the levels again with it. The invariant proved by :meth:`Level.check_sums` (NZ
 1.28.2(b); NZ03) is::
 
     contributed + seeded + received  =  paid + current + hidden + overflow + released
@@ -156,7 +156,7 @@ class Level:
         amount_cents = int(self.shown_cents * share)
         return amount_cents, replace(self._pay_out(amount_cents, takes_all=share == 1), hits=self.hits + 1)
 
-    def correct(self, more_cents: int) -> "Level":
+    def correct_paid_hit(self, more_cents: int) -> "Level":
         """Return the level after correcting a progressive hit that was paid ``more_cents`` above its award.
 
         ``more_cents`` is negative for a hit paid below its award. An amount paid too little returns to the
@@ -198,7 +198,7 @@ class Level:
         returned = replace(self, paid=self.paid - amount_cents, hits=self.hits - 1)
         return _add_amount(returned, Fraction(amount_cents))
 
-    def change(self, terms: Terms) -> "Level":
+    def change_terms(self, terms: Terms) -> "Level":
         """Return the progressive level with new parameters, which take effect after the next win (NY 5321.18(b)(4))."""
         return replace(self, next_terms=None if terms == self.terms else terms)
 
@@ -222,7 +222,7 @@ class Level:
         return _add_amount(replace(self, received=self.received + amount), amount)
 
     # ------------------------------------------------------------------ what must hold
-    def check(self) -> None:
+    def check_sums(self) -> None:
         """Check that all money paid into the progressive level is in its pools or has left it, exactly to the fraction.
 
         Raises :class:`LevelDefectiveError` with the figures.
@@ -251,7 +251,7 @@ class Level:
             level = from_json(cls, data, "a level")
         except RecordError as error:
             raise LevelDefectiveError(f"no record of a level: {error}") from error
-        level.check()
+        level.check_sums()
         return level
 
 

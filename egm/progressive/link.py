@@ -68,7 +68,7 @@ class _OpenClaim:
     sent_ns: int | None = None
 
     @property
-    def due(self) -> Claim | Commit | None:
+    def due_message(self) -> Claim | Commit | None:
         """Return the message about the progressive claim that awaits a reply of the controller, or None."""
         if self.commit is not None and not self.is_unknown_to_controller:
             return self.commit
@@ -226,7 +226,7 @@ class Link:
     def queue_contribution(self, contribution: Contribution, now_ns: int) -> None:
         """Queue a wager's contribution, which is durable on the machine, to be sent to the progressive controller."""
         feeder = self.feeders[contribution.level]
-        if contribution.sequence == feeder.last + 1:
+        if contribution.sequence == feeder.last_sequence + 1:
             feeder.pending.append(contribution)
         self._send_contributions(feeder, now_ns)
 
@@ -375,9 +375,9 @@ class Link:
         if feeder.is_mystery:
             self._news += [MysteryWinFound(level, win) for win in wins if win.claim not in self._open]
             self._news.append(ResultsKnown(level, sequence))
-        if sequence > feeder.last:
+        if sequence > feeder.last_sequence:
             self._news.append(ControllerAhead(level, sequence))
-        feeder.count(sequence, now_ns)
+        feeder.process_count(sequence, now_ns)
         self._send_contributions(feeder, now_ns)
         for claim, entry in self._open.items():
             if entry.claim.level == level:
@@ -400,7 +400,7 @@ class Link:
             return
         if entry.sent_ns is not None and now_ns - entry.sent_ns < RETRY_NS:
             return
-        message = entry.due
+        message = entry.due_message
         is_acceptable = feeder.counted >= entry.claim.after and (
             feeder.values_received or entry.is_unknown_to_controller
         )
@@ -450,7 +450,7 @@ class Link:
         if feeder is None:
             return
         if message.reason is RefusalReason.GAP and message.next > feeder.counted:
-            feeder.count(message.next - 1, now_ns)
+            feeder.process_count(message.next - 1, now_ns)
             feeder.last_sent = feeder.counted
             self._send_contributions(feeder, now_ns)
         elif message.reason is RefusalReason.GAP:

@@ -57,7 +57,7 @@ class LinkFolder:
         """Return the path of the link's private key in use, as a cabinet file names it."""
         return self.root / "current" / _KEY
 
-    def table(self, host: str, port: int) -> dict[str, object]:
+    def build_cabinet_table(self, host: str, port: int) -> dict[str, object]:
         """Return the cabinet file's table of the progressive link: the broker's address and the paths of its files."""
         files = {"authority": _AUTHORITY, "certificate": _CERTIFICATE, "key": _KEY}
         named = {name: str(self.root / "current" / file) for name, file in files.items()}

@@ -47,7 +47,7 @@ _COMBINATION_MAX: Final = 200
 _TIME_MAX: Final = 64
 
 
-def cut(length_max: int) -> BeforeValidator:
+def shorten_to(length_max: int) -> BeforeValidator:
     """Return a validator that shortens a text to ``length_max`` characters, ending it in an ellipsis.
 
     It is for texts that only people read, and that a sender composes of other texts and numbers.
@@ -67,7 +67,7 @@ ClaimId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,100}$")]
 Sequence = Annotated[StrictInt, Field(ge=0, le=INTEGER_MAX)]
 Cents = Annotated[StrictInt, Field(ge=0, le=INTEGER_MAX)]
 PositiveInteger = Annotated[StrictInt, Field(gt=0, le=INTEGER_MAX)]
-TimeText = Annotated[str, cut(_TIME_MAX)]
+TimeText = Annotated[str, shorten_to(_TIME_MAX)]
 
 
 class ProgressiveMessageError(PeerError):
@@ -289,7 +289,7 @@ class Claim(_Message):
     claim: ClaimId
     after: Sequence
     shown_cents: Cents
-    combination: Annotated[str, cut(_COMBINATION_MAX)] = ""
+    combination: Annotated[str, shorten_to(_COMBINATION_MAX)] = ""
     at_utc: TimeText = ""
     share: Rational | None = None
 
@@ -345,7 +345,7 @@ class Refused(_Message):
     nonce: str = ""
     sequence: Sequence = 0
     next: Sequence = 0
-    detail: Annotated[str, cut(DETAIL_MAX)] = ""
+    detail: Annotated[str, shorten_to(DETAIL_MAX)] = ""
 
 
 #: Any message that a machine sends to the controller.

@@ -21,7 +21,7 @@ from egm.progressive.connection import (
     LIMIT_SECONDS,
     RETRY_SECONDS,
     BrokerLine,
-    Waiting,
+    DeduplicatingQueue,
     build_tls_context,
     get_payload,
     run_together,
@@ -53,7 +53,7 @@ class MqttCarrier:
         self._retry_seconds = retry_seconds
         self._limit_seconds = limit_seconds
         self._unusable = ""
-        self._outbox: Waiting[FromMachine] | None = None
+        self._outbox: DeduplicatingQueue[FromMachine] | None = None
 
     def send(self, message: FromMachine) -> None:
         """Queue a message to the controller, or drop it without a connection."""
@@ -67,7 +67,7 @@ class MqttCarrier:
             """Subscribe to the machine's topics, then exchange messages until the connection ends."""
             await line.subscribe(topics.ALL_VALUES)
             await line.subscribe(topics.build_downlink_topic(self._machine))
-            outbox: Waiting[FromMachine] = Waiting()
+            outbox: DeduplicatingQueue[FromMachine] = DeduplicatingQueue()
             self._outbox = outbox
             listener.handle_connection()
             try:
@@ -108,7 +108,7 @@ class MqttCarrier:
             else:
                 listener.process_message(update)
 
-    async def _send_all(self, line: BrokerLine, outbox: Waiting[FromMachine]) -> None:
+    async def _send_all(self, line: BrokerLine, outbox: DeduplicatingQueue[FromMachine]) -> None:
         """Publish the queued messages; wait for the broker's receipt of each, except for contributions."""
         while True:
             message = await outbox.get()

@@ -2,7 +2,7 @@
 
 The accounts hold the whole units of each pool and the level holds the fractions; both are written in one
 transaction. So ``pool:<level>:current`` is always the integer part of the exact amount shown, and likewise
-for the hidden pool and the overflow: :func:`compare` proves it.
+for the hidden pool and the overflow: :func:`check_pool_balances` proves it.
 """
 
 from collections.abc import Callable
@@ -73,12 +73,12 @@ def build_moving_transfers(
     return tuple(Transfer(a, b, cents) for a, b, cents in flows if cents)
 
 
-def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> None:
+def check_pool_balances(pool: str, level: Level, balance_cents: Callable[[str], int]) -> None:
     """Raise LevelDefectiveError unless the accounts of a progressive level agree with its pools, in whole units.
 
     The level's own invariant is checked too. The error has the figures.
     """
-    level.check()
+    level.check_sums()
     for name in _HELD:
         exact: Fraction = getattr(level, name)
         held_cents = balance_cents(f"pool:{pool}:{name}")

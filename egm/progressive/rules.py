@@ -16,9 +16,9 @@ from egm.progressive.forms import FORMS
 from egm.progressive.game_levels import (
     attendant_may_settle,
     close_claim,
+    end_game_after_award,
     no_claim_or_mystery_is_pending,
     settle_unanswered,
-    show_awaited,
 )
 from egm.progressive.level_moves import level_may_move, move_level
 from egm.progressive.unproved import (
@@ -44,7 +44,7 @@ _AWAITING: Final = only(State.AWAITING_AWARD)
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CLAIM_CLOSED, AWAKE, (), (close_claim,)),
     Rule(EventType.LEVELS_MOVED, AWAKE),  # nothing to record, only to show
-    Rule(EventType.WHEN_IDLE, _AWAITING, (no_claim_or_mystery_is_pending,), (show_awaited,)),
+    Rule(EventType.WHEN_IDLE, _AWAITING, (no_claim_or_mystery_is_pending,), (end_game_after_award,)),
     Rule(
         EventType.KEY_TURNED,
         _AWAITING,

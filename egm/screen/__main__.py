@@ -154,10 +154,10 @@ def main(
         starting=state / "run" / "starting.json",
     )
     with closing(sound_store):
-        _show(app, 30 if mode == "web" or lease is not None else 60)
+        _run_app(app, 30 if mode == "web" or lease is not None else 60)
 
 
-def _show(app: "App", frames_a_second: int) -> None:
+def _run_app(app: "App", frames_a_second: int) -> None:
     """Run the screen's frame loop until somebody closes it. Raises Refusal if there is no display."""
     from egm.screen.displays import DisplayError  # noqa: PLC0415 (pygame is slow to load)
 

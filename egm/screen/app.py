@@ -137,7 +137,7 @@ class App:
             self._take_input(touch_or_key)
         self.view, requests = advance_time(self.view, now, self.theme)
         self._send(requests)
-        self.sounds.follow(view_before, self.view)
+        self.sounds.play_changes(view_before, self.view)
         target = self.surface.frame()
         if target is not None:
             self.surface.picture.draw(target, self.view)
@@ -182,7 +182,7 @@ class App:
             x, y = calibrate_touch(snapshot.touch, *felt)
             tap = Tap(x / UNIT, y / UNIT)
         width, height = self.surface.picture.layout.size
-        return self.surface.picture.touched(self.view, tap.x * width, tap.y * height)
+        return self.surface.picture.find_touched_action(self.view, tap.x * width, tap.y * height)
 
     def _send(self, messages: tuple[Intent | BenchCommand, ...]) -> None:
         """Send requests to the machine and commands to the device simulator; if only watching, send nothing."""

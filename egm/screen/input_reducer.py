@@ -144,7 +144,7 @@ def start_next_game(view: View) -> tuple[View, Messages]:
     hidden = view.scene is not Scene.GAME or view.page is not Page.NONE or view.decision is not None
     if hidden or is_dismissible_reminder_shown(view) or view.now - view.next_play_pressed_at > _AGAIN_SECONDS:
         return replace(view, next_play_pressed_at=None), ()
-    if not view.snapshot.is_between_games or not view.accepts("play"):
+    if not view.snapshot.is_between_games or not view.accepts_request("play"):
         return view, ()
     return replace(view, next_play_pressed_at=None), () if has_unsent_bet(view) else (Intent(name="play"),)
 
@@ -256,7 +256,7 @@ def _apply_choice(view: View, action: Action) -> tuple[View, Messages]:
 def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Messages]:
     """Apply a touch of a Keno game: mark a number, or change cards, groups, draws, bonuses or the named ticket."""
     game, snapshot = view.game, view.snapshot
-    if game is None or snapshot is None or not marks.is_keno(game) or not view.accepts("bet"):
+    if game is None or snapshot is None or not marks.is_keno(game) or not view.accepts_request("bet"):
         return view, ()
     if name == "form":
         request = marks.choose_form(game, snapshot, None if value is None else str(value))
@@ -302,7 +302,7 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
         return view, ()
     if name not in ON_CHIPS:
         return _change_table_display(view, name, value), ()
-    if not view.accepts("bet"):
+    if not view.accepts_request("bet"):
         return view, ()
     limits = build_bet_limits(snapshot)
     changed = {
@@ -346,7 +346,7 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
 def _request_area_stake(view: View, area: str) -> tuple[View, Messages]:
     """Request the next stake on a betting area of a wheel."""
     game, snapshot = view.game, view.snapshot
-    if game is None or snapshot is None or not marks.is_wheel(game) or not view.accepts("bet"):
+    if game is None or snapshot is None or not marks.is_wheel(game) or not view.accepts_request("bet"):
         return view, ()
     return view, marks.request_next_area_stake(game, snapshot, area)
 

@@ -374,7 +374,7 @@ def _remove_due_chips(view: View) -> tuple[View, Messages]:
     if snapshot is None or table is None:
         return view, ()
     waits = chips.is_clearing_unanswered and view.now - chips.requested_at <= ANSWER_SECONDS
-    if chips.must_report_clearing and not waits and snapshot.is_between_games and view.accepts("bet"):
+    if chips.must_report_clearing and not waits and snapshot.is_between_games and view.accepts_request("bet"):
         chips, removal_requests = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), removal_requests
     if chips.requested is not None and view.now - chips.requested_at > ANSWER_SECONDS:

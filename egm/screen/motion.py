@@ -40,7 +40,7 @@ class ReelTravel:
     length: int
     stop_at: float
 
-    def cells(self, motion: Motion) -> int:
+    def count_cells(self, motion: Motion) -> int:
         """Return how many cells the reel moves before it stops on ``target``.
 
         Of the possible distances, it is the one whose speed is nearest to the theme's full speed.
@@ -49,14 +49,14 @@ class ReelTravel:
         base = (self.start - self.target) % self.length
         return base + max(0, round((full_speed_cells - base) / self.length)) * self.length or self.length
 
-    def place(self, since: float, motion: Motion) -> float:
+    def find_position(self, since: float, motion: Motion) -> float:
         """Return the strip position (in cells) at the top of the window, ``since`` seconds into the game."""
         if since <= 0:
             return float(self.start)
         if since < motion.spin_up:
             return self.start + _DRAW_BACK * math.sin(since / motion.spin_up * math.pi / 2)
         running = self.stop_at - motion.spin_up
-        total = self.cells(motion) + _DRAW_BACK
+        total = self.count_cells(motion) + _DRAW_BACK
         speed = total / (running - _RUN_UP / 2)
         t = since - motion.spin_up
         if t < running:
@@ -64,10 +64,10 @@ class ReelTravel:
             return self.start + _DRAW_BACK - travelled
         return self.target - self._compute_overshoot((since - self.stop_at) / motion.settle)
 
-    def speed(self, since: float, motion: Motion) -> float:
+    def compute_speed(self, since: float, motion: Motion) -> float:
         """Return the speed in cells per second, for the motion blur."""
         step = 1 / 120
-        return abs(self.place(since + step, motion) - self.place(since, motion)) / step
+        return abs(self.find_position(since + step, motion) - self.find_position(since, motion)) / step
 
     @staticmethod
     def _compute_overshoot(share: float) -> float:

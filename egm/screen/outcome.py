@@ -123,7 +123,7 @@ class ReelSpin:
     """Reels spun with anticipation after the reels before them stop (:func:`find_awaited_reels`)."""
 
     @property
-    def pictures(self) -> tuple[tuple[Window, tuple[WinView, ...]], ...]:
+    def windows_to_show(self) -> tuple[tuple[Window, tuple[WinView, ...]], ...]:
         """Return the reel windows to show, each with its wins: those that won, or else only the last one."""
         if not self.falls:
             return ((self.last_window, self.wins),)

@@ -132,7 +132,7 @@ class Painter:
         """Return the paint itself, or the theme's colour of that name."""
         return self.theme.colour(paint) if isinstance(paint, str) else paint
 
-    def flat(self, name: str, alpha: float = 1.0) -> Colour:
+    def get_faded_colour(self, name: str, alpha: float = 1.0) -> Colour:
         """Return a theme colour by name, with its opacity scaled."""
         r, g, b, a = self.theme.colour(name)
         return (r, g, b, round(a * alpha))

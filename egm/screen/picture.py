@@ -98,7 +98,7 @@ class Picture:
             draw_page(stage)
         else:
             _draw_player_area(stage, view.scene)
-        if view.accepts("menu"):
+        if view.accepts_request("menu"):
             draw_staff_key(stage, self.layout.staff)
         if _can_give_up_residual_credit(view):
             draw_residual_key(stage)
@@ -235,14 +235,14 @@ class Picture:
             touches += [Touch(rect, action) for rect, action in lay_out_hand_keys(view, stage.layout)]
         if view.table is not None and _is_round_moving(view, self.theme) and find_due_reminder(stage) is None:
             touches.append(Touch(stage.layout.field, Action("skip")))
-        if view.accepts("menu"):
+        if view.accepts_request("menu"):
             touches.append(Touch(self.layout.staff, Action("menu")))
         if _can_give_up_residual_credit(view):
             touches.append(Touch(self.layout.message, Action("residual")))
         touches += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
         return touches
 
-    def touched(self, view: View, x: float, y: float) -> Action | None:
+    def find_touched_action(self, view: View, x: float, y: float) -> Action | None:
         """Return the action of a touch at a position in units, or None if there is no target."""
         for touch in self.list_touches(view):
             if is_inside(touch.rect, x, y):
@@ -272,7 +272,9 @@ def _is_round_moving(view: View, theme: Theme) -> bool:
 
 def _can_give_up_residual_credit(view: View) -> bool:
     """Return whether the player may give up residual credit now, and no other decision is pending."""
-    rests = view.snapshot is not None and view.snapshot.residual is not None and view.accepts("residual")
+    rests = (
+        view.snapshot is not None and view.snapshot.residual is not None and view.accepts_request("residual")
+    )
     return rests and view.page is Page.NONE and view.scene in {Scene.GAME, Scene.OUT}
 
 

@@ -83,7 +83,7 @@ class Timeline:
     level: int
     """The celebration level of the win."""
 
-    def index(self, since: float) -> int:
+    def find_step_index(self, since: float) -> int:
         """Return the index of the show's step at ``since`` seconds."""
         return next((i for i, step in enumerate(self.steps) if since < step.end), len(self.steps) - 1)
 

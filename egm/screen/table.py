@@ -126,7 +126,7 @@ class Table:
         return (smallest_step, *fit[: _CHIPS - 1])
 
     @property
-    def least(self) -> int:
+    def lowest_round_credits(self) -> int:
         """Return the cost of the cheapest bet that starts a round, in credits.
 
         It is the lowest bet on a spot, with the lowest bets on all spots that must be bet together with it.

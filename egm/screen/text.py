@@ -127,7 +127,7 @@ class Texts:
         self._money: dict[tuple[int, str], str] = {}
         self._numbers: dict[int, str] = {}
 
-    def has(self, key: str) -> bool:
+    def has_text(self, key: str) -> bool:
         """Return whether the catalogue has a text with this key."""
         return key in self._texts
 
@@ -151,12 +151,12 @@ class Texts:
         """Return whether a count takes the singular in this language; in French 0 does, too."""
         return count == 1 or (count == 0 and self.language == "fr")
 
-    def code(self, section: str, code: str) -> str:
+    def say_code(self, section: str, code: str) -> str:
         """Return a section's text for a machine code (its dots written as _), or the code itself if it has none."""
         if section == "tilt.text":
             return format_fault(self, code)
         key = f"{section}.{code.replace('.', '_')}"
-        return self.say(key) if self.has(key) else code
+        return self.say(key) if self.has_text(key) else code
 
     def format_page_text(self, words: PageText, money: Callable[[int], str]) -> str:
         """Return a text of a service page, with amounts formatted by ``money``. Raises CatalogueError."""
@@ -165,7 +165,7 @@ class Texts:
             "say": lambda: self.say_by_count(
                 str(value), {**values, **_format_amounts(values, money), **self._format_shares(values)}
             ),
-            "code": lambda: self.code(str(values["of"]), str(value)),
+            "code": lambda: self.say_code(str(values["of"]), str(value)),
             "money": lambda: "  ".join(money(int(cents)) for cents in (value, *values.values())),
             "number": lambda: self.number(int(value)),
             "moment": lambda: self.format_time(str(value)),
@@ -187,7 +187,7 @@ class Texts:
 
     def say_by_count(self, key: str, values: Mapping[str, object]) -> str:
         """Return a text, in the singular if its ``count`` is one and the catalogue has a singular."""
-        if "count" not in values or not self.has(f"{key}_one"):
+        if "count" not in values or not self.has_text(f"{key}_one"):
             return self.say(key, **values)
         others = {name: value for name, value in values.items() if name != "count"}
         return self.format_count(key, int(str(values["count"])), **others)
@@ -196,7 +196,7 @@ class Texts:
         """Return a text with its ``{count}``, in the singular if the catalogue has one for this count."""
         singular_key = f"{key}_one"
         words = {"count": self.number(count), **values}
-        return self.say(singular_key if self.is_one(count) and self.has(singular_key) else key, **words)
+        return self.say(singular_key if self.is_one(count) and self.has_text(singular_key) else key, **words)
 
     def choose_translation(self, names: Mapping[str, str], default: str = "") -> str:
         """Return the text of this language among ``names`` (by language code), or else the first."""
@@ -255,4 +255,4 @@ def format_fault(texts: Texts, code: str) -> str:
     """Return the text of a fault code, or else of a failure of the fault's device, or else a general text."""
     device = code.partition(".")[0]
     keys = (f"tilt.text.{code}", f"tilt.text.{device}.failure", "tilt.text.other")
-    return texts.say(next(key for key in keys if texts.has(key)))
+    return texts.say(next(key for key in keys if texts.has_text(key)))

@@ -202,7 +202,7 @@ class View:
         """Return whether the drawer of simulated peripherals is open."""
         return self.drawer_since is not None
 
-    def accepts(self, name: str) -> bool:
+    def accepts_request(self, name: str) -> bool:
         """Return whether the machine would accept this request now, which lights the lamp of its key."""
         return self.linked and self.snapshot is not None and name in self.snapshot.accepts
 
@@ -270,7 +270,7 @@ def can_place_chips(view: View, theme: Theme) -> bool:
     The deck's keys then move the focus among the spots, and PLAY starts the round.
     """
     table = view.table
-    if table is None or not table.spots or not view.accepts("bet") or view.scene is not Scene.GAME:
+    if table is None or not table.spots or not view.accepts_request("bet") or view.scene is not Scene.GAME:
         return False
     return (
         view.page is Page.NONE
@@ -281,7 +281,11 @@ def can_place_chips(view: View, theme: Theme) -> bool:
 
 def is_dismissible_reminder_shown(view: View) -> bool:
     """Return whether a reminder is shown that the player may dismiss."""
-    return view.snapshot is not None and view.snapshot.reminder is not None and view.accepts("acknowledge")
+    return (
+        view.snapshot is not None
+        and view.snapshot.reminder is not None
+        and view.accepts_request("acknowledge")
+    )
 
 
 def compute_seconds_since(view: View, then_utc: str) -> float:

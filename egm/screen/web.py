@@ -272,10 +272,10 @@ class Web:
             self._inputs.clear()
             layout_and_scale = self._wanted
         if layout_and_scale != self._fitted and not did:
-            self._fit(*layout_and_scale)
+            self._fit_picture(*layout_and_scale)
         return did
 
-    def _fit(self, layout: Layout, scale: float) -> None:
+    def _fit_picture(self, layout: Layout, scale: float) -> None:
         """Draw with this layout and scale from now on; the next frame is sent completely."""
         self._fitted = (layout, scale)
         self.picture = self._make(self._theme, scale=scale, layout=layout)
@@ -325,7 +325,7 @@ class Web:
         self._loops.pop(channel, None)
         self._queue_message(json.dumps({"stop": channel}))
 
-    def level(self, channel: str, level: float) -> None:
+    def set_level(self, channel: str, level: float) -> None:
         """Change the volume of a channel in the browser."""
         if channel in self._loops:
             self._loops[channel] = json.dumps(json.loads(self._loops[channel]) | {"level": level})
@@ -388,7 +388,7 @@ class Web:
         server = await serve(
             self._serve,
             sock=on,
-            process_request=access.request,
+            process_request=access.handle_request,
             create_connection=Visitor,
             open_timeout=_ENTRY_SECONDS,
             max_size=4096,

@@ -100,28 +100,30 @@ class WebAccess:
         """Return the address of the browser screen's page, with the one-time token."""
         return f"http://{HOST}:{self.port}/?token={self._token}"
 
-    def request(self, _: ServerConnection, request: Request) -> Response | None:
+    def handle_request(self, _: ServerConnection, request: Request) -> Response | None:
         """Answer a browser's HTTP request; return None to let a WebSocket request through to its handshake."""
         names = [name.lower() for name, _value in request.headers.raw_items()]
         host = request.headers.get("Host", "") if len(names) == len(set(names)) else ""
         if host not in {f"{HOST}:{self.port}", f"localhost:{self.port}"}:
-            return answer(HTTPStatus.MISDIRECTED_REQUEST, "This machine's screen has another address.\n")
+            return build_response(
+                HTTPStatus.MISDIRECTED_REQUEST, "This machine's screen has another address.\n"
+            )
         path, _mark, query = request.path.partition("?")
         if path == "/link":
             is_own_origin = request.headers.get("Origin") == f"http://{host}"
-            return None if is_own_origin else answer(HTTPStatus.FORBIDDEN, "Not from here.\n")
+            return None if is_own_origin else build_response(HTTPStatus.FORBIDDEN, "Not from here.\n")
         if path.startswith("/sound/") and self.is_authenticated(_read_session(request)):
             family, _slash, cue = path.removeprefix("/sound/").removesuffix(".wav").partition("/")
             data = self._sound_of(cue, family)
             return (
-                answer(HTTPStatus.NOT_FOUND, "No such sound.\n")
+                build_response(HTTPStatus.NOT_FOUND, "No such sound.\n")
                 if data is None
                 else build_sound_response(data)
             )
         return (
             self._answer_page_request(query)
             if path == "/"
-            else answer(HTTPStatus.NOT_FOUND, "There is nothing but /.\n")
+            else build_response(HTTPStatus.NOT_FOUND, "There is nothing but /.\n")
         )
 
     def _answer_page_request(self, query: str) -> Response:
@@ -133,7 +135,7 @@ class WebAccess:
             return build_page_response("")
         if is_token(query.removeprefix("token="), self._token):
             return build_page_response(self._open_session())
-        return answer(HTTPStatus.FORBIDDEN, _USED)
+        return build_response(HTTPStatus.FORBIDDEN, _USED)
 
     def is_authenticated(self, session: str) -> bool:
         """Return whether this session belongs to an authenticated browser, and renew it."""
@@ -202,7 +204,7 @@ def build_page_response(session: str) -> Response:
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
         "connect-src 'self'; img-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-    return answer(
+    return build_response(
         HTTPStatus.OK, text, {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy}
     )
 
@@ -217,7 +219,7 @@ def build_sound_response(samples: bytes) -> Response:
     return Response(HTTPStatus.OK.value, HTTPStatus.OK.phrase, headers, data)
 
 
-def answer(status: HTTPStatus, body: str, extra: Mapping[str, str] | None = None) -> Response:
+def build_response(status: HTTPStatus, body: str, extra: Mapping[str, str] | None = None) -> Response:
     """Return a complete HTTP response that is not cached, framed or content-sniffed."""
     data = body.encode()
     fields = {

@@ -88,7 +88,7 @@ class Window:
                 )
         except pygame.error as error:
             raise WindowError(f"no {'console' if output else 'window'} could be opened: {error}") from error
-        self._fit()
+        self._fit_picture()
 
     @staticmethod
     def _choose_window_size() -> tuple[int, int]:
@@ -97,7 +97,7 @@ class Window:
         scale = min(width * 0.9 / LANDSCAPE.size[0], height * 0.85 / LANDSCAPE.size[1], 1.0)
         return max(640, round(LANDSCAPE.size[0] * scale)), max(360, round(LANDSCAPE.size[1] * scale))
 
-    def _fit(self) -> None:
+    def _fit_picture(self) -> None:
         """Fit the picture to the display, centred and as large as possible, in portrait on a portrait display."""
         width, height = self._display.get_size()
         layout = PORTRAIT if height > width else LANDSCAPE
@@ -117,7 +117,7 @@ class Window:
                 return None
             if event.type == pygame.VIDEORESIZE:
                 self._display = pygame.display.get_surface() or self._display
-                self._fit()
+                self._fit_picture()
             elif (point := self._find_touch_point(event)) is not None:
                 x, y = point
                 did.append(

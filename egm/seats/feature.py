@@ -26,7 +26,7 @@ from egm.seats.table import (
     compute_betting_seconds_left,
     has_joined,
     is_playing_missed_bets_alone,
-    join,
+    join_betting_period,
     notify_bets_not_accepted,
     plays_in_common,
     position_has_seat,
@@ -38,7 +38,14 @@ from egm.seats.wheel import deliver_numbers, iter_wheel_notices
 _BETTING: Final = only(State.BETTING)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
-    Rule(EventType.PLAY, only(State.IDLE), (plays_in_common, *MAY_PLAY), (join,), State.BETTING, REPORT),
+    Rule(
+        EventType.PLAY,
+        only(State.IDLE),
+        (plays_in_common, *MAY_PLAY),
+        (join_betting_period,),
+        State.BETTING,
+        REPORT,
+    ),
     Rule(EventType.CASH_OUT, _BETTING, (), (withdraw_bets,), Next.DERIVED, REPORT),
     Rule(TableEvent.NO_MORE_BETS, BETTABLE, (position_has_seat, *MAY_PLAY), (start_game,), State.PLAYING),
     Rule(TableEvent.NO_MORE_BETS, EVERYWHERE, (), (notify_bets_not_accepted,), Next.DERIVED_ONCE_TESTED),
@@ -84,7 +91,7 @@ class BettingClock:
             seconds = self._table.compute_seconds_left(game) or 0
             if (not seconds or self._table.is_complete(game)) and not self._table.is_in_play(game):
                 self._displayed_seconds.pop(game, None)
-                self._table.close(game)
+                self._table.close_betting(game)
             elif self._displayed_seconds.get(game) != seconds:
                 self._displayed_seconds[game] = seconds
                 for seat in self._table.list_seats_at(game):

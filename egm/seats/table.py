@@ -87,7 +87,7 @@ class SharedTable:
     wheel: WheelTurned | None = None
     """The last report of the real wheel's reader; None before the first report and after a lost line."""
 
-    def sit(
+    def register_position(
         self,
         machine: Machine,
         handle: Callable[[Event], None],
@@ -111,7 +111,7 @@ class SharedTable:
             return None
         return _compute_seconds_until(deadline_ns, seat.machine)
 
-    def join(self, machine: Machine, game: str, seconds: int | None) -> None:
+    def place_bets(self, machine: Machine, game: str, seconds: int | None) -> None:
         """Register a seat's bets on a game. The first bets open the betting period.
 
         ``seconds`` is the length of the period; None if the ball of a real wheel ends it.
@@ -120,7 +120,7 @@ class SharedTable:
         if seconds is not None:
             self.betting_deadlines_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
 
-    def leave(self, machine: Machine) -> None:
+    def remove_bets(self, machine: Machine) -> None:
         """Remove a seat's bets from the betting period; after the last ones the period is over."""
         seat = self.seats.get(machine.position.number)
         if seat is None or not seat.game:
@@ -144,7 +144,7 @@ class SharedTable:
         """Return whether the game's next round must wait until a seat has played and seen the present round."""
         return any(_must_next_round_wait(seat.machine, game) for seat in self.list_seats_at(game))
 
-    def close(self, game: str, round_id: str = "") -> None:
+    def close_betting(self, game: str, round_id: str = "") -> None:
         """Close betting on a game: start every seat's game, all with the same random numbers and the same table state.
 
         Seats whose standing bets this round decides take part without new bets.
@@ -341,11 +341,11 @@ def plays_in_common(machine: Machine, _: Event) -> bool:
     return waits_for_spin(machine) or find_betting_seconds(machine) is not None
 
 
-def join(machine: Machine, _: Event) -> None:
+def join_betting_period(machine: Machine, _: Event) -> None:
     """Place this position's bets in the betting period; they are wagered when betting closes."""
     bet = find_bet_in_force(machine)
     if bet is not None:
-        machine.component(SharedTable).join(machine, bet.game.digest, find_betting_seconds(machine))
+        machine.component(SharedTable).place_bets(machine, bet.game.digest, find_betting_seconds(machine))
 
 
 @refusal_code("has_a_place")
@@ -363,5 +363,5 @@ def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
 
 def withdraw_bets(machine: Machine, event: Event) -> Event:
     """Withdraw this position's bets from the betting period, and return the event unchanged to be processed."""
-    machine.component(SharedTable).leave(machine)
+    machine.component(SharedTable).remove_bets(machine)
     return event

@@ -138,7 +138,7 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
         state={WheelKey.SPIN: spin_record},
     )
     for game in sorted(games):
-        table.close(game, spin_record.round_id)
+        table.close_betting(game, spin_record.round_id)
 
 
 def deliver_numbers(machine: Machine) -> None:

@@ -28,7 +28,7 @@ Severity = Literal["info", "warning", "alarm"]
 # ---------------------------------------------------------------------------------------------- where answers
 # lead
 @dataclass(frozen=True, slots=True)
-class Stay:
+class StayOnPage:
     """Result of an answered menu page: stay at the open page, and show a notice."""
 
     notice: PageText | None = None
@@ -36,14 +36,14 @@ class Stay:
 
 
 @dataclass(frozen=True, slots=True)
-class Go:
+class OpenPage:
     """Result of an answered menu page: open a further page."""
 
     page: "MenuPage"
 
 
 @dataclass(frozen=True, slots=True)
-class Back:
+class GoBack:
     """Result of an answered menu page: leave the open page, or several pages at once."""
 
     pages: int = 1
@@ -51,7 +51,7 @@ class Back:
 
 
 @dataclass(frozen=True, slots=True)
-class Do:
+class SubmitEvent:
     """Result of an answered menu page: submit an event, then leave the number of pages that ``pages`` states.
 
     If the state table refuses the event, no page is left and the open page shows the reason.
@@ -62,19 +62,19 @@ class Do:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class CloseMenu:
     """Result of an answered menu page: close the service menu."""
 
     why: str = "left"
 
 
 #: Any result of an answered menu page.
-Move = Stay | Go | Back | Do | Leave
+Move = StayOnPage | OpenPage | GoBack | SubmitEvent | CloseMenu
 
 
-def refuse(code: str) -> Stay:
+def refuse(code: str) -> StayOnPage:
     """Return the result that stays at the open page and shows a refusal; ``code`` is in ``service.refused``."""
-    return Stay(say(f"service.refused.{code}"), "warning")
+    return StayOnPage(say(f"service.refused.{code}"), "warning")
 
 
 class MenuPage(Protocol):
@@ -162,10 +162,10 @@ class ServiceDesk:
         """Return whether an answer belongs to the open service page; a second touch on an earlier page does not."""
         return self.is_open and page == self._page_id
 
-    def answer(self, machine: Machine, action: str, text: str) -> Event | Leave | None:
+    def answer(self, machine: Machine, action: str, text: str) -> Event | CloseMenu | None:
         """Process an answer to the open service page.
 
-        Return the event to submit, Leave if the menu is to be closed, or None if nothing else is to be done.
+        Return the event to submit, CloseMenu if the menu is to be closed, or None if nothing else is to be done.
         The first request to leave a form with entries is answered with a warning; the second leaves the form.
         """
         self._turn += 1
@@ -176,23 +176,23 @@ class ServiceDesk:
             self._set_notice(say("service.unconfirmed"), "warning")
             return None
         self._warned = False
-        ways_out: dict[str, Move] = {"back": Back(), "leave": Leave()}
+        ways_out: dict[str, Move] = {"back": GoBack(), "leave": CloseMenu()}
         move = ways_out.get(action) or self.pages[-1].answer(machine, action, text)
         self._set_notice(None)
         match move:
-            case Stay(notice=notice, severity=severity):
+            case StayOnPage(notice=notice, severity=severity):
                 self._set_notice(notice, severity)
-            case Go(page=page):
+            case OpenPage(page=page):
                 self.pages.append(page)
-            case Back(pages=count, notice=notice):
+            case GoBack(pages=count, notice=notice):
                 self._step_back(count)
                 self._set_notice(notice)
-                return None if self.pages else Leave()
-            case Do(event=event, pages=count):
+                return None if self.pages else CloseMenu()
+            case SubmitEvent(event=event, pages=count):
                 self._step_back(count)
                 self._set_notice(say("service.done"))
                 return event
-            case Leave():
+            case CloseMenu():
                 return move
         return None
 

@@ -53,14 +53,14 @@ class IdentityRecord:
     fields: Mapping[str, str] | None
 
     @property
-    def agrees(self) -> bool:
+    def matches_commitment(self) -> bool:
         """Return whether the identity record matches its commitment; always True for an erased record."""
         if self.salt is None or self.fields is None:
             return True
-        return commit(self.salt, self.subject, self.fields) == self.commitment
+        return compute_commitment(self.salt, self.subject, self.fields) == self.commitment
 
 
-def commit(salt: bytes, subject: str, fields: Mapping[str, str]) -> str:
+def compute_commitment(salt: bytes, subject: str, fields: Mapping[str, str]) -> str:
     """Return the commitment to a person's identity that the journal stores in place of the identity.
 
     It is the SHA-256 of salt, subject and fields, in hexadecimal.
@@ -115,7 +115,7 @@ class IdentityRegister:
             for row in copy.execute("SELECT * FROM identity ORDER BY rowid"):
                 merged_row = merged.setdefault(row[0], row)
                 if merged_row is not row and (
-                    row[3] is None or not _build_identity_record(*merged_row).agrees
+                    row[3] is None or not _build_identity_record(*merged_row).matches_commitment
                 ):
                     merged.update({row[0]: row})
         for copy in self._copies:
@@ -125,14 +125,14 @@ class IdentityRegister:
                 copy.executemany("INSERT OR REPLACE INTO identity VALUES (?, ?, ?, ?, ?)", differing_rows)
                 copy.execute("COMMIT")
 
-    def keep(self, subject: str, fields: Mapping[str, str], time_utc: datetime) -> str:
+    def store_identity(self, subject: str, fields: Mapping[str, str], time_utc: datetime) -> str:
         """Store the identity of a person paid by hand, and return the commitment for the journal.
 
         ``subject`` is the id of the hand-pay, ``fields`` the texts that identify the person. The record is
         then durable on every medium that accepts it. Raises sqlite3.Error if none does.
         """
         salt = self._random_bytes(_SALT_BYTES)
-        commitment = commit(salt, subject, fields)
+        commitment = compute_commitment(salt, subject, fields)
         fields_text = json.dumps(dict(fields), ensure_ascii=False)
         row = (commitment, subject, _format_utc(time_utc), salt, fields_text)
         refusals = []

@@ -77,7 +77,7 @@ def apply_options(machine: Machine) -> None:
     If they would allow nothing, every game is offered. A game in progress is offered until the next start,
     whatever the options say, so that it can be finished.
     """
-    options, unfinished = OperatorOptions.of(machine), open_game(machine)
+    options, unfinished = OperatorOptions.read_stored(machine), open_game(machine)
     approved_cents = machine.component(InstalledGames).denominations_cents
     offered = {game: options.list_denominations(game, cents) for game, cents in approved_cents.items()}
     if unfinished is not None and unfinished.game.id in offered:
@@ -143,7 +143,7 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
 
 def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOptions | None:
     """Return the operator's options after a requested change, or None if no option can be changed in this way."""
-    options = OperatorOptions.of(machine)
+    options = OperatorOptions.read_stored(machine)
     if form.option in AMOUNTS:
         name = f"{form.option}_cents"
         new_cents: int | None = getattr(form, name)
@@ -188,7 +188,7 @@ OPTION_GUARDS: Final[tuple[Guard[Machine], ...]] = (*OPTION_NEEDS, options_form_
 # ---------------------------------------------------------------------------------------------- effects
 def change_options(machine: Machine, event: Event) -> None:
     """Store the changed operator options for the next start, and record who changed what."""
-    form, old_options = event.of(OptionsForm), OperatorOptions.of(machine)
+    form, old_options = event.of(OptionsForm), OperatorOptions.read_stored(machine)
     new_options = _apply_option_changes(machine, form)
     if new_options is None or form.option is None:
         return

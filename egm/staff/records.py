@@ -62,7 +62,7 @@ class OperatorOptions:
     bet_minimum_cents: int | None = omit_if_default(None)
 
     @classmethod
-    def of(cls, machine: Machine) -> "OperatorOptions":
+    def read_stored(cls, machine: Machine) -> "OperatorOptions":
         """Return the operator's options as the journal stores them."""
         return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
 

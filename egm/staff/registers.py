@@ -68,7 +68,7 @@ def record_exclusion(machine: Machine, event: Event) -> None:
         ExclusionNoted(
             machine=machine.identity.serial,
             reason=form.reason.strip(),
-            identity=identities.keep(subject, {"who": form.who.strip()}, machine.clock.now()),
+            identity=identities.store_identity(subject, {"who": form.who.strip()}, machine.clock.now()),
             persons=tuple(list_event_persons(machine, event)),
         ),
     )

@@ -99,7 +99,7 @@ class InterventionSheet:
         return tuple(dict.fromkeys(opened))
 
     @property
-    def moved(self) -> dict[str, tuple[int, int]]:
+    def changed_meters(self) -> dict[str, tuple[int, int]]:
         """Return the meters that changed during the intervention, by name, each with its value before and after."""
         names = sorted(self.meters_before.keys() | self.meters_after.keys())
         values_by_name = {
@@ -147,7 +147,7 @@ class InterventionSheet:
                         if self.ended
                         else say_plain(""),
                     ),
-                    icon="warning" if name in self.moved else "",
+                    icon="warning" if name in self.changed_meters else "",
                 )
                 for name in names
             ),

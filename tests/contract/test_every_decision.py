@@ -47,7 +47,7 @@ def play_rounds(name):
 
 def has_text(texts, option):
     name, _, count = option.rpartition("-")
-    return texts.has(f"decide.{option}") or (count.isdecimal() and texts.has(f"decide.{name}"))
+    return texts.has_text(f"decide.{option}") or (count.isdecimal() and texts.has_text(f"decide.{name}"))
 
 
 def iter_translations(data):

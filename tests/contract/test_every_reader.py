@@ -22,7 +22,7 @@ import tools.floor
 from egm.app.bench import Bench
 from egm.app.wiring import build_event
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile
-from egm.config.faults import read
+from egm.config.faults import read_toml
 from egm.config.levels import Kind
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, Hello, encode
@@ -373,7 +373,7 @@ def refusals(deliver, inputs, *kinds):
 
 def cabinet_file(count, _):
     text = DEFAULT_CABINET.read_bytes()
-    found = [read(data.decode("utf-8", "replace"), CabinetFile) for data in messages([text], count)]
+    found = [read_toml(data.decode("utf-8", "replace"), CabinetFile) for data in messages([text], count)]
     return sum(bool(faults) for _, faults in found)
 
 
@@ -414,7 +414,7 @@ def stick(count, tmp_path):
 
     def deliver(data):
         file.write_bytes(data.ljust(1 << 15, b"\0"))
-        Stick(file).answer()
+        Stick(file).read_answer()
 
     return refusals(deliver, messages([whole], count), OperatorError)
 

@@ -158,7 +158,7 @@ class LifeOfSeats(Life):
         room = self.rig(position=place, beside=beside, storage=None if beside else self.storage)
         self.rooms.append(room)
         room.machine.install(self.table)
-        self.table.sit(room.machine, room.engine.submit)
+        self.table.register_position(room.machine, room.engine.submit)
         return room
 
     def boot(self):
@@ -178,7 +178,7 @@ class LifeOfSeats(Life):
                 room.insert(self.CREDIT_CENTS)
         elif self.cut_at is not None and not self.is_played:
             self.bet()
-            self.table.close(self.room.machine.games[self.room.machine.selection.game_id].digest)
+            self.table.close_betting(self.room.machine.games[self.room.machine.selection.game_id].digest)
             self.is_played = True
         else:
             self.end()

@@ -79,7 +79,7 @@ class Craps(LifeOfSeats):
         self.lay(self.rooms[2], LAID)
 
     def throw(self):
-        self.table.close(self.digest)
+        self.table.close_betting(self.digest)
         self.show()
 
     def show(self):

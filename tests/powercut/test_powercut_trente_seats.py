@@ -84,7 +84,7 @@ class Trente(LifeOfSeats):
         self.disk.cut_at = None  # what follows goes on from where the power came back
         self.lay(self.rooms[0], {} if one else BETS[0])
         self.lay(self.rooms[1], {LATER: 20})
-        self.table.close(self.room.machine.games[GAME].digest)
+        self.table.close_betting(self.room.machine.games[GAME].digest)
         self.end()
         if one:
             self.check([20, 20 + 20 * two], [0, 40 + 10 * two], [0, 0], 8 + 9)

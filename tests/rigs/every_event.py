@@ -183,8 +183,8 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
     elif state is State.BETTING:
         table = SharedTable()
         rig.machine.install(table)
-        table.sit(rig.machine, rig.engine.submit)
-        table.join(rig.machine, "of-somebody", 20)
+        table.register_position(rig.machine, rig.engine.submit)
+        table.place_bets(rig.machine, "of-somebody", 20)
         rig.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.TOURNAMENT:
         mode = TournamentMode(digest="0" * 64, since="2026-01-01T00:00:00+00:00")

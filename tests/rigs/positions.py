@@ -26,7 +26,7 @@ def open_positions(folder) -> Iterator:
                 **more,
             )
             rig.machine.install(table)
-            table.sit(
+            table.register_position(
                 rig.machine,
                 lambda event, rig=rig: rig.engine.submit(event),
                 lambda rig=rig: rig.state in BETTABLE,

@@ -148,7 +148,7 @@ class LevelAudit:
         """Yield a sentence for each level whose derived amount differs from the balance of its account."""
         for pool, level in sorted(self.levels.items()):
             try:
-                posting.compare(pool, level, balance_cents)
+                posting.check_pool_balances(pool, level, balance_cents)
             except LevelDefectiveError as why:
                 yield str(why)
 
@@ -202,7 +202,7 @@ class LevelAudit:
         if opened is not None:
             self._stakes[pool] = opened.game, opened.level, opened.stake_cents
         self.levels[pool] = level
-        posting.compare(pool, level, lambda name: _sum_transfers_into(entry, name))
+        posting.check_pool_balances(pool, level, lambda name: _sum_transfers_into(entry, name))
 
     def _check_level_entry(self, entry: StoredEntry, kind: str) -> None:
         """Check an entry about progressive levels alone: opening, change, transfer, controller message or ruling."""
@@ -210,7 +210,7 @@ class LevelAudit:
             self._check_level_opening(entry, record_of(entry, LevelOpened))
         elif kind == LEVEL_CHANGED.kind:
             changed = record_of(entry, LevelChanged)
-            self.levels[changed.pool] = self.levels[changed.pool].change(changed.terms)
+            self.levels[changed.pool] = self.levels[changed.pool].change_terms(changed.terms)
             self._check_state(entry, [changed.pool])
         elif kind == LEVEL_MOVED.kind:
             moved = record_of(entry, LevelMoved)

@@ -184,7 +184,9 @@ def _describe_entry(entry: AnyEntry, texts: Mapping[str, Texts]) -> str:
     """Return the section of the journal reference about one declared form of a kind of entry."""
     facts = [format_meaning(entry.meaning)]
     key = f"entry.{entry.kind.replace('.', '_')}"
-    names = [f"{language}: {texts[language].say(key)}" for language in LANGUAGES if texts[language].has(key)]
+    names = [
+        f"{language}: {texts[language].say(key)}" for language in LANGUAGES if texts[language].has_text(key)
+    ]
     if names:
         facts.append(f"*{' · '.join(names)}*")
     if entry.phase is not Phase.POST or entry.moves:

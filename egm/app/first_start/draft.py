@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from egm.app.first_start.probing import FoundDevice
 from egm.config.cabinet_file import CabinetFile, GameSlot
-from egm.config.faults import Fault, read
+from egm.config.faults import Fault, read_toml
 from egm.config.keys import format_toml
 from egm.config.levels import LevelSlot
 from egm.devices.catalogue import PROTOCOLS
@@ -133,7 +133,7 @@ class Draft:
 
     def file(self) -> tuple[CabinetFile | None, list[Fault]]:
         """Return the drafted cabinet file, parsed, or None and the faults of the file."""
-        return read(self.text(), CabinetFile)
+        return read_toml(self.text(), CabinetFile)
 
 
 def list_game_levels(game: Game) -> tuple[LevelSlot, ...]:

@@ -90,15 +90,15 @@ class Link(SetupStep):
     def _send_enrolment_again(self, draft: Draft) -> Move:
         """Write the machine's certificate request to the controller's memory stick; stay on this first-start step."""
         key = self.folder.get_or_create_request_key()
-        self.stick.ask(create_request(key, draft.machine["serial"]))
+        self.stick.write_request(create_request(key, draft.machine["serial"]))
         self.message = say("first.link.asked")
         return NextStep.STAY
 
     def _read_answer(self, draft: Draft) -> Move:
         """Read the answer from the controller's memory stick, check it and use its certificate; stay on this step."""
-        answer, key = self.stick.answer(), self.folder.read_request_key()
+        answer, key = self.stick.read_answer(), self.folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
-        answer.facts().check(draft.machine["serial"], digest, self.now())
+        answer.facts().check_holder_and_validity(draft.machine["serial"], digest, self.now())
         self.folder.put_into_use(self.folder.store_answer(answer))
         return NextStep.STAY
 
@@ -110,7 +110,10 @@ class Link(SetupStep):
         enrolled = self._find_valid_enrolment(draft)
         if enrolled is None:
             return say_refusal("not_offered")
-        draft.link, draft.link_table = enrolled, self.folder.table(*_parse_broker_address(enrolled))
+        draft.link, draft.link_table = (
+            enrolled,
+            self.folder.build_cabinet_table(*_parse_broker_address(enrolled)),
+        )
         return NextStep.ON
 
     def _skip_enrolment(self, draft: Draft) -> Move:
@@ -126,7 +129,7 @@ class Link(SetupStep):
         facts = self.folder.facts()
         if facts is None or facts.serial != draft.machine.get("serial"):
             return None
-        facts.check(facts.serial, facts.key, self.now())
+        facts.check_holder_and_validity(facts.serial, facts.key, self.now())
         return facts
 
 

@@ -80,7 +80,7 @@ class Proposal:
         return "one copy goes further" if first_claim or second_claim else "only the two together"
 
     @property
-    def acts(self) -> tuple[str, ...]:
+    def possible_decisions(self) -> tuple[str, ...]:
         """Return the decisions that are possible on the claim: carried, paid or ended.
 
         Nothing may be owed if only one copy has the claim and it is not proved, or if the amount may have
@@ -89,7 +89,9 @@ class Proposal:
         is_in_one_copy = not self.proved and len(self.copies) == 1
         may_be_paid = self.later_entries != "none" and self.proposed.amount > 0
         return tuple(
-            dict.fromkeys((*self.proposed.acts, *((ENDED,) if is_in_one_copy or may_be_paid else ())))
+            dict.fromkeys(
+                (*self.proposed.possible_decisions, *((ENDED,) if is_in_one_copy or may_be_paid else ()))
+            )
         )
 
     def to_json(self) -> dict[str, JSON]:
@@ -261,8 +263,10 @@ def _list_opening_entries(
 
     Raises :class:`ClearRefused` if the decision is not possible.
     """
-    if decision.act not in proposal.acts:
-        raise ClearRefused(f"{claim.id}: it can be {' or '.join(proposal.acts)}, not {decision.act!r}")
+    if decision.act not in proposal.possible_decisions:
+        raise ClearRefused(
+            f"{claim.id}: it can be {' or '.join(proposal.possible_decisions)}, not {decision.act!r}"
+        )
     if decision.act == CARRIED:
         return claim.carried
     if decision.act == ENDED:

@@ -64,7 +64,7 @@ class Claim:
     """Whether the claim's record is well-formed. If not, the amount is unknown, and it cannot be carried over."""
 
     @property
-    def acts(self) -> tuple[str, ...]:
+    def possible_decisions(self) -> tuple[str, ...]:
         """Return the possible decisions on the memory-clear claim: carried, paid or ended."""
         acts = (("carried", self.carried or None), ("paid", self.paid), ("ended", self.ended))
         return tuple(act for act, possible in acts if possible is not None)
@@ -127,11 +127,11 @@ class ClaimBook:
                 needed[flow.source] += flow.amount_cents
         return tuple(Transfer(SOURCE, name, cents) for name, cents in needed.items())
 
-    def read(self, kind: type[R], name: str) -> R:
+    def read_record(self, kind: type[R], name: str) -> R:
         """Return the record that the old memory stores under a name."""
         return from_json(kind, self.state[name], f"the memory's {name!r}")
 
-    def take(self, *names: str) -> dict[str, JSON]:
+    def take_values(self, *names: str) -> dict[str, JSON]:
         """Return the values that the old memory stores under these names, and mark them as part of a claim."""
         values = {name: self.state[name] for name in names if name in self.state}
         self.used |= values.keys()
@@ -170,7 +170,7 @@ class ClaimBook:
         """Add a memory-clear claim to the book."""
         self.claims.append(claim)
 
-    def describe(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
+    def add_claim_for_value(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
         """Let ``make`` add the claim for a stored value.
 
         If the value is malformed, add a claim that persons must decide.
@@ -217,7 +217,7 @@ class ClaimBook:
             words = parse_account_words(name)
             position = int(words["position"])
             restricted = is_restricted(name)
-            state = self.take(format_state_name(position, MoneyKey.RESTRICTED)) if restricted else {}
+            state = self.take_values(format_state_name(position, MoneyKey.RESTRICTED)) if restricted else {}
             flow = Transfer(SOURCE, name, cents)
             out = Transfer(name, BY_HAND, cents)
             self.add(

@@ -74,7 +74,7 @@ def list_claims(
     for key, describe in list_claim_makers(features).items():
         for name in sorted(n for n in book.state if book.keys.of(n) is key):
             if name not in book.used:
-                book.describe(describe, name)
+                book.add_claim_for_value(describe, name)
     book.claim_keyless_reservations()
     book.claim_remaining_credits()
     book.carry_transfer_identifiers()
@@ -84,12 +84,12 @@ def list_claims(
 # ---------------------------------------------------------------------------------------------- paper
 def _claim_paper(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a bill or ticket that was sent to the box and neither credited nor returned."""
-    paper = book.read(PaperRecord, name)
+    paper = book.read_record(PaperRecord, name)
     reservation = book.pending.pop(paper.id, None)
     if reservation is None:  # it is already credited: only the driver has not finished
         return
     position, claim = parse_position(name), f"paper:{parse_position(name)}"
-    state = book.take(name)
+    state = book.take_values(name)
     out = [Transfer(flow.target, BY_HAND, flow.amount_cents) for flow in reservation.transfers]
     promotional = any(is_restricted(flow.target) for flow in reservation.transfers)
     paid_entries = (
@@ -110,13 +110,13 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
 # ---------------------------------------------------------------------------------------------- payouts
 def _claim_pay_out(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for credit that is being paid out as a ticket or in coins."""
-    pay_out, position = book.read(CashOutRecord, name), parse_position(name)
+    pay_out, position = book.read_record(CashOutRecord, name), parse_position(name)
     reservation = book.pending.pop(pay_out.id, None)
     if reservation is None:
         return
     claim, cents = f"payout:{position}", pay_out.amount_cents
     in_doubt = format_state_name(position, MoneyKey.DISPUTED) + pay_out.id
-    state = book.take(
+    state = book.take_values(
         name,
         format_state_name(position, MoneyKey.PRINT),
         format_state_name(position, MoneyKey.HOPPER),
@@ -128,7 +128,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
     source, way_out = credit[0].source, credit[0].target
     restricted = is_restricted(source)
 
-    def paid(amount_cents: int) -> tuple[Transaction, ...]:
+    def build_paid_entries(amount_cents: int) -> tuple[Transaction, ...]:
         """Return the new journal's entry for a payout of which this amount was paid by hand.
 
         The remainder had already left the machine.
@@ -144,7 +144,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
             cents,
             {"way": pay_out.payout_method, "position": position, **progress},
             carried=book.reserve_again(claim, [reservation], state),
-            paid=None if restricted else paid,
+            paid=None if restricted else build_paid_entries,
             ended=(book.build_entry(claim, ENDED, id=ending_id, transfers=(*funds, *credit)),),
             least_cents=cents if pay_out.payout_method == "ticket" else 0,
         )
@@ -153,11 +153,11 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
 
 def _claim_coins_paid(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for coins that the hopper has paid and that are not deducted from the credit yet."""
-    record, position = book.read(CoinsGone, name), parse_position(name)
+    record, position = book.read_record(CoinsGone, name), parse_position(name)
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
     cents = record.paid_cents
     book.promised[credit] += cents
-    state = book.take(name)
+    state = book.take_values(name)
     funds = (Transfer(SOURCE, credit, cents),)
     carried = (book.build_entry(claim, CARRIED, transfers=funds, state=state),)
     book.add(Claim(claim, 0, {"coins": record.paid_coins, "amount_cents": cents}, carried=carried))
@@ -166,7 +166,7 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
 # ---------------------------------------------------------------------------------------------- in dispute
 def _claim_dispute(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a dispute, which is carried over and decided on the new machine."""
-    disputed, state = book.read(DisputedAmount, name), book.take(name)
+    disputed, state = book.read_record(DisputedAmount, name), book.take_values(name)
     reservation = book.pending.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
     carried = () if reservation is None else book.reserve_again(claim, [reservation], state)
@@ -190,11 +190,11 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
 
     It is carried over, to be posted from the credit that is reserved for it.
     """
-    ruling, position = book.read(DisputeRuling, name), parse_position(name)
+    ruling, position = book.read_record(DisputeRuling, name), parse_position(name)
     credit, held_cents = f"credit:{position}:cashable", ruling.disputed.held_cents
     book.promised[credit] += held_cents
     disputed = format_state_name(position, MoneyKey.DISPUTED) + ruling.disputed.id
-    state = book.take(name, disputed)
+    state = book.take_values(name, disputed)
     claim = f"ruling:{position}"
     funds = (Transfer(SOURCE, credit, held_cents),) if held_cents else ()
     says: dict[str, JSON] = {"id": ruling.disputed.id, "held_cents": held_cents}
@@ -211,10 +211,10 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
 # ---------------------------------------------------------------------------------------------- by hand
 def _claim_handpay(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for money and merchandise prizes that wait for an attendant."""
-    handpay, position = book.read(HandpayRecord, name), parse_position(name)
+    handpay, position = book.read_record(HandpayRecord, name), parse_position(name)
     ids = (handpay.instead_of, handpay.id)
     reservation = [found for each in ids if each and (found := book.pending.pop(each, None)) is not None]
-    claim, state = f"handpay:{position}", book.take(name)
+    claim, state = f"handpay:{position}", book.take_values(name)
     prizes = [prize.id for prize in handpay.prizes]
     flows = reservation[-1].transfers if reservation else ()
     paying = (*book.build_funding_transfers(flows), *flows)
@@ -235,12 +235,12 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
 
 def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a hand-pay that is being moved into the register of unclaimed money."""
-    unclaimed, claim = book.read(UnclaimedRecord, name), f"unclaimed:{parse_position(name)}"
+    unclaimed, claim = book.read_record(UnclaimedRecord, name), f"unclaimed:{parse_position(name)}"
     flows = unclaimed.transfers
     funds = book.build_funding_transfers(flows)
     for flow in funds:
         book.promised[flow.target] += flow.amount_cents
-    carried = (book.build_entry(claim, CARRIED, transfers=funds, state=book.take(name)),)
+    carried = (book.build_entry(claim, CARRIED, transfers=funds, state=book.take_values(name)),)
     cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is Book.LIVE)
     book.add(Claim(claim, cents, {"id": unclaimed.id, "flows": encode_flows(flows)}, carried=carried))
 
@@ -252,7 +252,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     If players win each other's stakes, an undecided game is carried over with the others of its round, or, if one of
     them was declared void, paid by hand like that one.
     """
-    position, play_id = parse_position(name), book.read(GamePointer, name).play_id
+    position, play_id = parse_position(name), book.read_record(GamePointer, name).play_id
     game = book.seen.games.get(play_id)
     if game is None:
         return  # its beginning cannot be read: what is stored of it leads to a tilt, and persons decide
@@ -269,7 +269,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     )
     table = format_state_name(position, TableKey.TABLE) + game.game.digest
     decides = outcome is not None and table in book.state  # the outcome decides the standing bets
-    state = book.take(*names, *([table] if decides else []))
+    state = book.take_values(*names, *([table] if decides else []))
     stake_cents = sum(cents for _, cents in game.staked or ())
     awards = [(hit.pool, _find_award_cents(hit, wins)) for hit in game.levels.hits]
     prizes = [] if outcome is None else list(outcome.merchandise)
@@ -318,7 +318,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
 
 def _claim_table(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a table between two games and the bets left on it."""
-    table, state = book.read(TableRecord, name), book.take(name)
+    table, state = book.read_record(TableRecord, name), book.take_values(name)
     claim, cents = name, table.standing_cents
     by_hand = (book.build_entry(claim, PAID, transfers=(Transfer(PUSH, BY_HAND, cents),)),) if cents else ()
     book.add(
@@ -347,7 +347,9 @@ def _build_game_entry(
 def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
     """Return the old memory's hits of linked progressive levels that their controller has not closed, by key."""
     return {
-        key: book.read(ClaimRecord, key) for key in book.state if book.keys.of(key) is ProgressiveKey.CLAIM
+        key: book.read_record(ClaimRecord, key)
+        for key in book.state
+        if book.keys.of(key) is ProgressiveKey.CLAIM
     }
 
 
@@ -361,8 +363,8 @@ def _find_award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
 def _claim_level(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a stand-alone progressive level, carried over exactly as a fraction."""
     pool = name.removeprefix(ProgressiveKey.LEVEL)
-    state = book.take(name)
-    level = book.read(Level, name)
+    state = book.take_values(name)
+    level = book.read_record(Level, name)
     amounts = {"current": level.current, "hidden": level.hidden, "overflow": level.overflow}
     flows = tuple(
         Transfer(f"pool:{pool}:carried", f"pool:{pool}:{part}", cents)
@@ -383,8 +385,8 @@ def _claim_level(book: ClaimBook, name: str) -> None:
 
 def _claim_contributions(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for contributions to a linked level that its controller may not have counted."""
-    pool, link = name.removeprefix(ProgressiveKey.LINK), book.read(LinkProgress, name)
-    book.take(name)
+    pool, link = name.removeprefix(ProgressiveKey.LINK), book.read_record(LinkProgress, name)
+    book.take_values(name)
     fed = {
         play_id: shares
         for play_id, game in book.seen.games.items()
@@ -397,7 +399,7 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
         )
     }
     open_games = (key for key in book.state if book.keys.of(key) is PlayKey.GAME)
-    is_open = {book.read(GamePointer, key).play_id for key in open_games}
+    is_open = {book.read_record(GamePointer, key).play_id for key in open_games}
     # The new journal numbers its entries from the beginning.
     unsent = to_json(replace(link, since=0))
     carried = [
@@ -420,16 +422,16 @@ def _is_uncounted(share: Share, pool: str, last_counted: int) -> bool:
 
 def _claim_linked_hit(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a linked level's hit in an ended game that its controller has not closed."""
-    state = book.take(name)
-    hit = book.read(ClaimRecord, name)
+    state = book.take_values(name)
+    hit = book.read_record(ClaimRecord, name)
     says = {"pool": hit.pool, "way": hit.way, "amount_cents": hit.amount_cents}
     book.add(Claim(name, 0, says, carried=(book.build_entry(name, CARRIED, state=state),)))
 
 
 def _claim_held_prize(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a progressive prize that cannot be proved; it is carried over with its game."""
-    state = book.take(name)
-    prize = book.read(HeldPrize, name)
+    state = book.take_values(name)
+    prize = book.read_record(HeldPrize, name)
     game = book.seen.games.get(prize.play_id)
     is_ended = game is not None and bool(game.ended)
     games = (
@@ -442,12 +444,12 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
 
 def _carry_registration(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for the machine's registration for host transfers, which is carried over."""
-    state = book.take(name)
+    state = book.take_values(name)
     book.add(
         Claim(
             name,
             0,
-            {"pos_id": book.read(RegistrationRecord, name).pos_id},
+            {"pos_id": book.read_record(RegistrationRecord, name).pos_id},
             carried=(book.build_entry(name, CARRIED, state=state),),
             ended=(book.build_entry(name, ENDED),),
         )

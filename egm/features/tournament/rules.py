@@ -18,7 +18,15 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from egm.config.documented import Documented
-from egm.config.faults import Fault, Lines, build_fault, build_rule_error, parse_location, read, read_file
+from egm.config.faults import (
+    Fault,
+    Lines,
+    build_fault,
+    build_rule_error,
+    parse_location,
+    read_toml,
+    read_toml_file,
+)
 from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.features.tournament.prizes import PrizePlan, Remainders, Unclaimed, find_shortfall
@@ -292,7 +300,7 @@ class Tournament(_Table):
 
 def read_rules(path: Path) -> Tournament:
     """Read the rules file of a tournament. Raises OperatorError with every fault: line, key and reason."""
-    rules, text = read_file(path, "tournament rules", Tournament)
+    rules, text = read_toml_file(path, "tournament rules", Tournament)
     rules._text = text  # noqa: SLF001 (its own reader)
     if faults := _add_lines(rules, _iter_errors_in_games(rules)):
         raise OperatorError("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
@@ -305,7 +313,7 @@ def parse_rules(text: str) -> Tournament:
 
     Raises OperatorError with every fault: line, key and reason.
     """
-    rules, faults = read(text, Tournament)
+    rules, faults = read_toml(text, Tournament)
     if rules is not None:
         rules._text = text  # noqa: SLF001 (its own reader)
         faults = _add_lines(rules, _iter_errors_in_games(rules))

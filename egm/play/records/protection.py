@@ -46,6 +46,6 @@ class OwnLimits:
     minutes: Count | None = omit_if_default(None)
     cents: Count | None = omit_if_default(None)
 
-    def of(self, what: str) -> int:
+    def get_limit(self, what: str) -> int:
         """Return the player's own limit of ``minutes`` or ``cents``, or 0."""
         return (self.minutes if what == "minutes" else self.cents) or 0

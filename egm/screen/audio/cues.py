@@ -57,7 +57,7 @@ class Sounds:
         self._alarm_until = 0.0
         self._touches = 0
 
-    def follow(self, previous: View, current: View) -> None:
+    def play_changes(self, previous: View, current: View) -> None:
         """Play the sounds of the events between two successive views, and update the looped sounds."""
         if self._speakers is None:
             return
@@ -109,7 +109,7 @@ class Sounds:
                 speakers.stop(channel)
             elif abs(level - self._compute_level(cue, view)) > _SAME:
                 self._loops[channel] = (cue, sound_family, self._compute_level(cue, view))
-                speakers.level(channel, self._loops[channel][2])
+                speakers.set_level(channel, self._loops[channel][2])
         for channel, cue in loops_to_play.items():
             level, sound_family = self._compute_level(cue, view), self._choose_sound_family(cue, family, view)
             if channel in self._loops or level <= 0 or not self._is_made(cue, sound_family):

@@ -29,7 +29,7 @@ class Speakers(Protocol):
         """Fade out the sound on the channel."""
         ...
 
-    def level(self, channel: str, level: float) -> None:
+    def set_level(self, channel: str, level: float) -> None:
         """Set the level of the sound on the channel."""
         ...
 
@@ -66,7 +66,7 @@ class Mixer:
             with contextlib.suppress(pygame.error):
                 pygame.mixer.Channel(self._numbers[channel]).fadeout(_FADE_MS)
 
-    def level(self, channel: str, level: float) -> None:
+    def set_level(self, channel: str, level: float) -> None:
         """Set the level of the sound on the channel."""
         if self.on:
             with contextlib.suppress(pygame.error):

@@ -232,31 +232,36 @@ def _find_highest_prize_symbol(stage: Stage) -> str:
     return max(prizes, key=lambda prize: prize.credits).symbol if prizes else ""
 
 
-def _spread(i: int, factor: float) -> float:
+def _compute_item_fraction(i: int, factor: float) -> float:
     """Return a fraction of 1 that differs from item to item, to scatter the items of a celebration."""
     return i * factor % 1.0
 
 
 def _place_in_fountain(i: int, t: float) -> tuple[float, float]:
     """Return the position of a celebration's item that is thrown up from below the field."""
-    drift = (_spread(i, 0.754878) - 0.5) * 0.62
-    return 0.5 + drift * (t + 0.15), 1 - (1.8 + 0.5 * _spread(i, 0.381966)) * t + 2.3 * t * t
+    drift = (_compute_item_fraction(i, 0.754878) - 0.5) * 0.62
+    return 0.5 + drift * (t + 0.15), 1 - (1.8 + 0.5 * _compute_item_fraction(i, 0.381966)) * t + 2.3 * t * t
 
 
 def _place_in_rain(i: int, t: float) -> tuple[float, float]:
     """Return the position of a celebration's item that sways down like a leaf."""
-    return _spread(i, 0.754878) + 0.03 * math.sin(t * 5 + i), -0.12 + (0.6 + 0.3 * _spread(i, 0.381966)) * t
+    return _compute_item_fraction(i, 0.754878) + 0.03 * math.sin(t * 5 + i), -0.12 + (
+        0.6 + 0.3 * _compute_item_fraction(i, 0.381966)
+    ) * t
 
 
 def _place_in_burst(i: int, t: float) -> tuple[float, float]:
     """Return the position of a celebration's item that flies outwards from the middle."""
-    turn, reach = math.tau * _spread(i, 0.381966), (0.35 + 0.3 * _spread(i, 0.754878)) * t
+    turn, reach = (
+        math.tau * _compute_item_fraction(i, 0.381966),
+        (0.35 + 0.3 * _compute_item_fraction(i, 0.754878)) * t,
+    )
     return 0.5 + 0.62 * reach * math.cos(turn), 0.5 + reach * math.sin(turn) + 0.12 * t * t
 
 
 def _place_in_stream(i: int, t: float) -> tuple[float, float]:
     """Return the position of a celebration's item that crosses the field on a wave, like a flock of birds."""
-    height = 0.2 + 0.6 * _spread(i, 0.754878)
+    height = 0.2 + 0.6 * _compute_item_fraction(i, 0.754878)
     return -0.05 + 0.72 * t, height + 0.08 * math.sin(t * 4 + i)
 
 

@@ -39,10 +39,10 @@ def draw_board(stage: Stage) -> None:
         _draw_idle(stage)
         return
     since = view.now - show.began
-    if is_keno(view.game) and view.accepts("bet") and not is_show_running(view, stage.theme):
+    if is_keno(view.game) and view.accepts_request("bet") and not is_show_running(view, stage.theme):
         draw_keno(stage, show.steps[-1], None, 0.0)  # The draw is over: the next card may be marked.
         return
-    index = line.index(since)
+    index = line.find_step_index(since)
     if since < line.steps[index].begin and has_title(show, index):
         previous_index = index - 1
         _draw_step(

@@ -281,7 +281,7 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Hand
     own_bases = {base for hand, base in zip(hands, bases, strict=True) if hand.is_own}
     areas_ = _lay_out_hand_areas(stage, (x, y, w, h), base_hands, own_bases)
     heights = [
-        LARGEST if room.low or own_bases else room.fit(area)[1]
+        LARGEST if room.low or own_bases else room.fit_cards(area)[1]
         for room, area in zip(rooms, areas_, strict=True)
     ]
     # Use one card size, except for hands being set, which are touched and as large as possible.
@@ -440,7 +440,7 @@ def _format_hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still
 def format_settlement(stage: Stage, name: str) -> str:
     """Return the text of a settlement: the game's own for a pay, the screen's for won, lost and push."""
     key = f"felt.as_{name.replace(' ', '_')}"
-    if stage.texts.has(key):
+    if stage.texts.has_text(key):
         return stage.texts.say(key)
     pay_names = next((pay.names for pay in list_pays(stage) if pay.name == name), None)
     return stage.texts.choose_translation(pay_names) if pay_names else name

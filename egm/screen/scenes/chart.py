@@ -70,4 +70,4 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
 def _format_letter(stage: Stage, letter: str) -> str:
     """Return the letter for an answer in the player's language; D, E and P are the same in both languages."""
     key = f"chart.{letter}"
-    return stage.texts.say(key) if stage.texts.has(key) else letter
+    return stage.texts.say(key) if stage.texts.has_text(key) else letter

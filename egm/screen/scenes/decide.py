@@ -132,7 +132,7 @@ def _draw_answers(stage: Stage) -> None:
     """Draw a button for each answer; a card colour shows its suit with the text."""
     for rect, action in lay_out_answers(stage):
         word = f"decide.{action.value}"
-        text = stage.texts.say(word) if stage.texts.has(word) else str(action.value)
+        text = stage.texts.say(word) if stage.texts.has_text(word) else str(action.value)
         if action.value not in _SUITS:
             draw_button(stage, rect, text, size="lead")
             continue

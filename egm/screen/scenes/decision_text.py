@@ -23,9 +23,9 @@ def format_answer(stage: Stage, decision: Decision, option: str) -> str:
 def format_option(stage: Stage, option: str) -> str:
     """Return the text of an option that a decision offers; ``raise-3`` is three times ``raise``."""
     name, _, count = option.rpartition("-")
-    if stage.texts.has(f"decide.{option}"):
+    if stage.texts.has_text(f"decide.{option}"):
         return stage.texts.say(f"decide.{option}")
-    if count.isdecimal() and stage.texts.has(f"decide.{name}"):
+    if count.isdecimal() and stage.texts.has_text(f"decide.{name}"):
         return stage.texts.say("decide.many", option=stage.texts.say(f"decide.{name}"), count=count)
     return re.sub(r"[_-]", " ", option).upper()
 
@@ -33,9 +33,9 @@ def format_option(stage: Stage, option: str) -> str:
 def format_question(stage: Stage, decision: Decision) -> str:
     """Return the question; if its kind has no text, list the options to choose from."""
     key, kinds = f"decide.{decision.kind}", {str(option).rstrip("-0123456789") for option in decision.options}
-    if not decision.options and not stage.texts.has(key):
+    if not decision.options and not stage.texts.has_text(key):
         return stage.texts.say("decide.waits")
-    if stage.texts.has(key) and decision.kind not in kinds:  # Otherwise the text belongs to an answer.
+    if stage.texts.has_text(key) and decision.kind not in kinds:  # Otherwise the text belongs to an answer.
         return stage.texts.say(key)
     listed = _format_answer_list(stage, decision)
     return stage.texts.say("decide.of", options=listed) if listed else stage.texts.say("decide.other")

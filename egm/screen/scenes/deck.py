@@ -194,13 +194,17 @@ def is_key_lit(stage: Stage, name: str) -> bool:
         shut = view.scene is Scene.SERVICE and name != "volume"
         return view.snapshot is not None and not shut and not is_show_running(view, stage.theme)
     if name == "language":
-        return view.accepts("language") and view.snapshot is not None and len(view.snapshot.languages) > 1
+        return (
+            view.accepts_request("language")
+            and view.snapshot is not None
+            and len(view.snapshot.languages) > 1
+        )
     if name == "play":
         return _is_play_lit(stage)
     if name.startswith("bet_"):
         choose = view.linked and is_choosing(view, stage.theme)
-        return choose or (view.accepts("bet") and not is_show_running(view, stage.theme))
-    return view.accepts(name)
+        return choose or (view.accepts_request("bet") and not is_show_running(view, stage.theme))
+    return view.accepts_request(name)
 
 
 def _is_play_lit(stage: Stage) -> bool:
@@ -214,7 +218,7 @@ def _is_play_lit(stage: Stage) -> bool:
         return view.linked and (answers or on_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
         return view.linked and view.show is not None
-    return is_dismissible_reminder_shown(view) or (view.accepts("play") and view.decision is None)
+    return is_dismissible_reminder_shown(view) or (view.accepts_request("play") and view.decision is None)
 
 
 def format_key_label(stage: Stage, name: str) -> str:
@@ -249,7 +253,7 @@ def _choose_play_label(stage: Stage) -> str:
     since = view.now - show.began
     if since >= line.stopped:
         return "key.skip" if line.level > 1 else "key.play"
-    return "key.skip" if since < line.steps[line.index(since)].begin else "key.stop"
+    return "key.skip" if since < line.steps[line.find_step_index(since)].begin else "key.stop"
 
 
 def _open_prompt(view: View) -> Prompt | None:
@@ -283,7 +287,7 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
         rect,
         lambda size: _draw_key_cap(size, (w, h), bright, deep, on=on, down=down),
     )
-    if on and name == "play" and view.accepts("play") and not view.reduced_motion:
+    if on and name == "play" and view.accepts_request("play") and not view.reduced_motion:
         glow = 0.5 - 0.5 * math.cos(view.now * 0.8 * math.tau)
         p.art(("key glow", name), rect, lambda size: _draw_key_glow(size, (w, h)), alpha=0.55 * glow)
     drop = 3 if down else 0

@@ -245,7 +245,7 @@ def describe_last_commands(stage: Stage) -> str:
             return say("drawer.did_key", name=say(f"drawer.key_{name}"))
         case "insert_ticket":
             return say("drawer.ticket")
-    return stage.texts.code("drawer", command.action)
+    return stage.texts.say_code("drawer", command.action)
 
 
 def _draw_tower_light(stage: Stage, rect: Rect) -> None:

@@ -25,7 +25,7 @@ def find_shown_feature_step(view: View, line: Timeline | None) -> int | None:
     if show is None or line is None or view.game is None or show.play.game_id != view.game.id:
         return None
     since = view.now - show.began
-    index = line.index(since)
+    index = line.find_step_index(since)
     ended = show.is_complete and since >= line.roll_up_end + 1.2
     return index if is_feature(show, index) and not ended else None
 

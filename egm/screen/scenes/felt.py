@@ -126,7 +126,7 @@ def draw_felt(stage: Stage) -> None:
     previous_step: TableStep | None = None
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
         since = view.now - show.began
-        index = line.index(since)
+        index = line.find_step_index(since)
         step, time = show.steps[index], line.steps[index] if since < line.steps[index].stopped else None
         last = show.steps[index - 1] if index else None
         previous_step = last if isinstance(last, TableStep) else None
@@ -231,7 +231,7 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
         )
         hit, chip = bool(pocket) and cell.pocket == pocket, cell.spot in covered
         _draw_cell(stage, table, cell, hit=hit, shut=shut, chip=chip)
-    if view.scene is not Scene.ATTRACT and (view.accepts("bet") or stage.layout.is_telephone):
+    if view.scene is not Scene.ATTRACT and (view.accepts_request("bet") or stage.layout.is_telephone):
         for rect, action in lay_out_tabs(table, chips, stage.layout):
             _draw_tab(stage, table, rect, action)
         if find_open_part(table, chips, stage.layout) == RACE:

@@ -126,7 +126,7 @@ def describe_outcome(stage: Stage, result: RoundResult) -> str:
             stage.texts.choose_translation(table.names.get(code, {}), code),
             table.colours.get(code, ""),
         )
-        if felt == "roulette" and stage.texts.has(f"felt.colour_{colour}"):
+        if felt == "roulette" and stage.texts.has_text(f"felt.colour_{colour}"):
             return say("felt.ended_colour", result=name, colour=say(f"felt.colour_{colour}"))
         return say("felt.ended", result=name)
     return _describe_winner(stage, result) if table.roads else ""
@@ -377,7 +377,7 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
     if playing_ is not None and standing + new > 0:
         lines.append((say("felt.plays_on" if playing_ else "felt.plays_off"), "amber"))
     why = view.chips.refused if view.chips.explained_spot == spot.id else ""
-    why = (why or find_closed_reason(spot, view.chips.bets, limits)[0]) if view.accepts("bet") else ""
+    why = (why or find_closed_reason(spot, view.chips.bets, limits)[0]) if view.accepts_request("bet") else ""
     if why:
         lines.append((describe_refusal(stage, spot, why), "amber"))
     return lines

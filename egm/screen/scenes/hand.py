@@ -95,7 +95,7 @@ def _count_key_letters(table: Table, action: Action) -> int:
 def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a table while the machine takes bets."""
     table = view.table
-    if table is None or not table.spots or not view.accepts("bet") or view.page is not Page.NONE:
+    if table is None or not table.spots or not view.accepts_request("bet") or view.page is not Page.NONE:
         return []
     touches = lay_out_felt(table, view.chips, layout).touches
     return [*lay_out_hand_keys(view, layout), *lay_out_tabs(table, view.chips, layout), *touches]
@@ -127,7 +127,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
     elif action.name == "board":
         draw_key(stage, inner, say("felt.board"), lit=should_show_scoreboard(stage.view))
     else:
-        on = stage.view.accepts("bet") and _has_effect(chips, action.name)
+        on = stage.view.accepts_request("bet") and _has_effect(chips, action.name)
         draw_key(stage, inner, say(f"felt.{action.name}"), on=on)
 
 

@@ -94,7 +94,7 @@ def _should_show_marks(view: View) -> bool:
 def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets while the machine takes bets: numbers, quick pick, cards and groups."""
     game = view.game
-    if not is_keno(game) or game is None or not view.accepts("bet"):
+    if not is_keno(game) or game is None or not view.accepts_request("bet"):
         return []
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split_board_and_tray(layout)[0]
@@ -208,7 +208,7 @@ def count_tray_rows(game: GameView) -> int:
 def _draw_marking_keys(stage: Stage) -> None:
     """Draw the keys for marking a Keno slip: quick pick, cards and groups."""
     view, game, say = stage.view, stage.view.game, stage.texts.say
-    if game is None or not view.accepts("bet") or not is_keno(game):
+    if game is None or not view.accepts_request("bet") or not is_keno(game):
         return
     if stage.layout.is_telephone:
         for rect, action in list_keno_touches(view, stage.layout)[:2]:

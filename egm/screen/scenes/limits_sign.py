@@ -90,16 +90,16 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
     lines = _lay_out_lines(stage, rows, w - 36)
     room = int(below_keys[3] // _LINE)
     if room >= min(len(lines), _LINES_MIN):
-        _draw_lines(stage, _shorten(stage, lines, room), below_keys)
+        _draw_lines(stage, _limit_line_count(stage, lines, room), below_keys)
         return right
     x, y, w, h = right
-    lines = _shorten(stage, _lay_out_lines(stage, rows, w - 36), _MOST_LINES)
+    lines = _limit_line_count(stage, _lay_out_lines(stage, rows, w - 36), _MOST_LINES)
     height = len(lines) * _LINE
     _draw_lines(stage, lines, (x + 18, y + h - foot - height, w - 36, height))
     return (x, y, w, h - height)
 
 
-def _shorten(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tuple[str, str]]:
+def _limit_line_count(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tuple[str, str]]:
     """Return at most ``room`` lines. If some are left out, the last one says how to see the limits of the others."""
     if len(lines) <= room:
         return lines

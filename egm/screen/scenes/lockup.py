@@ -128,7 +128,7 @@ def describe_scene(stage: Stage, scene: Scene) -> LockupText:
     paying = snapshot.paying if snapshot is not None else None
     credit = stage.money(paying.amount_cents) if paying else ""
     text_key = (
-        f"paying.{paying.way}" if paying and stage.texts.has(f"paying.{paying.way}") else "paying.other"
+        f"paying.{paying.way}" if paying and stage.texts.has_text(f"paying.{paying.way}") else "paying.other"
     )
     if scene is Scene.BOOT and snapshot is None:
         return _describe_start_up(stage.view.starting or StartUpActivity("link"))
@@ -168,7 +168,7 @@ def _load_catalogue(language: str) -> Texts:
 def _describe_start_up(activity: StartUpActivity) -> LockupText:
     """Return the start-up progress as text in every language: the machine has not reported its language yet."""
     catalogues = [_load_catalogue(language) for language in LOCALES]
-    key = f"boot.{activity.what}" if catalogues[0].has(f"boot.{activity.what}") else "boot.link"
+    key = f"boot.{activity.what}" if catalogues[0].has_text(f"boot.{activity.what}") else "boot.link"
     lines = tuple(texts.say(key, **activity.values) for texts in catalogues)
     return LockupText("  ·  ".join(texts.say("boot.title") for texts in catalogues), "", lines)
 
@@ -241,23 +241,25 @@ def _describe_host_lock(stage: Stage, lock: HostLock) -> LockupText:
 def _format_door(stage: Stage, door: str) -> str:
     """Return a door's name in the player's language."""
     key = f"door.{door}"
-    return stage.texts.say(key) if stage.texts.has(key) else stage.texts.say("door.other", name=door)
+    return stage.texts.say(key) if stage.texts.has_text(key) else stage.texts.say("door.other", name=door)
 
 
 def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
     """Return the last fault in large type, the others below it, and the highest authority needed to clear them."""
     say, last = stage.texts.say, tilts[-1]
     facts = say("tilt.since", time=stage.texts.format_time(last.since))
-    if not stage.texts.has(f"tilt.text.{last.code}"):  # Only a fault without its own text needs its code.
+    if not stage.texts.has_text(
+        f"tilt.text.{last.code}"
+    ):  # Only a fault without its own text needs its code.
         facts = f"{say('tilt.code', code=last.code)}  ·  {facts}"
     others = [format_fault(stage.texts, tilt.code) for tilt in tilts[:-1]]
     further_lines = (say("tilt.also", faults="  ·  ".join(others[-3:])),) if others else ()
     detail_key = f"tilt.detail.{last.code}"
-    detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has(detail_key) else []
+    detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has_text(detail_key) else []
     examine = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
     further_lines = (
         *(say(detail_key, detail=line) for line in detail),
-        *(say(key) for key in examine if stage.texts.has(key)),
+        *(say(key) for key in examine if stage.texts.has_text(key)),
         *further_lines,
     )
     held_cents = sum({tilt.code.partition(".")[0]: tilt.held_cents for tilt in tilts}.values())
@@ -280,7 +282,7 @@ def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
     ]
     reasons = [format_message(stage, f"notice.{notice.code}", notice.values) for notice in causes]
     who = [f"out.by_{notice.code.partition('.')[2]}" for notice in causes]
-    key = next((one for one in who if texts.has(one)), "out.attendant")
+    key = next((one for one in who if texts.has_text(one)), "out.attendant")
     take = (say("out.cash_out"),) if "cash_out" in snapshot.accepts else ()
     lines = (say("out.say"), *take, *reasons[1:3])
     return LockupText(say("out.title"), reasons[0] if reasons else "", lines, say(key))

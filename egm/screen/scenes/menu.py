@@ -192,7 +192,11 @@ def draw_menu(stage: Stage) -> None:
         if action.name == "denomination":
             chosen = view.snapshot is not None and view.snapshot.denomination_cents == action.value
             draw_button(
-                stage, key_rect, stage.money(int(action.value)), on=view.accepts("denomination"), lit=chosen
+                stage,
+                key_rect,
+                stage.money(int(action.value)),
+                on=view.accepts_request("denomination"),
+                lit=chosen,
             )
         elif action.name not in {"game", "part"}:
             draw_button(stage, key_rect, stage.texts.say(f"key.{action.name}"))
@@ -267,7 +271,10 @@ def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
     snapshot, table, units = stage.view.snapshot, stage.view.tables.get(game.id), game.denominations_cents
     lowest_bet, highest_bet = min(game.bet_options), max(game.bet_options)
     if table is not None and table.spots:
-        lowest_bet, highest_bet = table.least, table.most or max(spot.most for spot in table.spots.values())
+        lowest_bet, highest_bet = (
+            table.lowest_round_credits,
+            table.most or max(spot.most for spot in table.spots.values()),
+        )
     least_cents, most_cents = lowest_bet * min(units), highest_bet * max(units)
     if snapshot is not None:
         least_cents = max(least_cents, snapshot.bet_least_cents)

@@ -73,7 +73,7 @@ def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]
     else:
         lines.append((texts.say("odds.prizes_in_100"), texts.decimal(chances.prizes_in_100)))
     for feature, one_in in chances.features:
-        name = format_stage_name(stage, feature) or texts.code("odds.feature", feature)
+        name = format_stage_name(stage, feature) or texts.say_code("odds.feature", feature)
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
     award = LongOdds(name=chances.top, stage=chances.top_stage, one_in=chances.top_one_in, bets=())
     credits_ = texts.format_count("meter.credits", chances.top_credits)

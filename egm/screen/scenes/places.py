@@ -54,7 +54,7 @@ class Room:
         """Return the width of the gap after the low hand, in cards."""
         return _GAP if self.low else 0.0
 
-    def fit(self, area: Rect) -> tuple[int, float]:
+    def fit_cards(self, area: Rect) -> tuple[int, float]:
         """Return the number of columns for the largest cards in an area, and their height."""
         _, _, w, h = area
         visible_share = _APART if self.holds else _SET if self.low else _SEEN
@@ -88,7 +88,7 @@ def place_hand(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST)
     or above them if cards can be held.
     """
     x, y, w, h = area
-    columns, height = room.fit(area)
+    columns, height = room.fit_cards(area)
     height = min(height, highest)
     width, below, gap = height * _RATIO, _compute_text_height(w), room.gap
     step = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
@@ -109,7 +109,7 @@ def place_split_hands(area: Rect, count: int, room: Room) -> list[Rect]:
     ways: list[tuple[float, int]] = []
     for columns in range(1, count + 1):
         area_rect = (x, y, w / columns, h / -(-count // columns))
-        ways.append((room.fit(area_rect)[1], columns))
+        ways.append((room.fit_cards(area_rect)[1], columns))
     _, columns = max(ways)
     width, deep = w / columns, h / -(-count // columns)
     return [(x + i % columns * width, y + i // columns * deep, width, deep) for i in range(count)]

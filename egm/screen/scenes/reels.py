@@ -198,10 +198,10 @@ def draw_running(
         strip, start, target = _choose_strip(field, result, previous, reel)
         travel = ReelTravel(start, target, len(strip), time.stops[reel] - time.begin)
         is_held = time.stops[reel] <= time.begin
-        position = float(target) if is_held else travel.place(since - time.begin, motion)
+        position = float(target) if is_held else travel.find_position(since - time.begin, motion)
         fast = (
             not is_held
-            and travel.speed(since - time.begin, motion) > _BLUR_SPEED
+            and travel.compute_speed(since - time.begin, motion) > _BLUR_SPEED
             and not stage.view.reduced_motion
         )
         top = math.floor(position)

@@ -43,9 +43,9 @@ def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
     x, y, w, h = _find_plate_rect(stage.layout)
     low, width = y + h - 112, (w - 120) / 2
     keys: list[tuple[Rect, Action]] = []
-    if stage.view.accepts("acknowledge") and reminder.kind in {"time", "spend"}:
+    if stage.view.accepts_request("acknowledge") and reminder.kind in {"time", "spend"}:
         keys.append(((x + w - 40 - width, low, width, FINGER), Action("acknowledge")))
-    if stage.view.accepts("cash_out"):
+    if stage.view.accepts_request("cash_out"):
         keys.append(((x + 40, low, width, FINGER), Action("cash_out")))
     if len(keys) == 1:
         return [((x + (w - width) / 2, low, width, FINGER), keys[0][1])]
@@ -98,7 +98,7 @@ def format_minutes(stage: Stage, minutes: int) -> str:
 # ---------------------------------------------------------------------- the player's own limits
 def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
     """Return the keys of the limits that a player may choose, time above money. None of them relaxes a limit."""
-    if not view.accepts("limit"):
+    if not view.accepts_request("limit"):
         return []
     now = _read_player_limits(view)
     return [

@@ -302,7 +302,7 @@ def describe_standing_faults(stage: Stage) -> tuple[str, str]:
     snapshot = stage.view.snapshot
     if snapshot is None:
         return "info", ""
-    doors = [stage.texts.code("door", door) for door in snapshot.doors_open]
+    doors = [stage.texts.say_code("door", door) for door in snapshot.doors_open]
     opened = [stage.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
     fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
     faults = [format_fault(stage.texts, notice.code.removeprefix("fault.")) for notice in fault_notices]

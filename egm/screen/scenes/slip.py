@@ -55,7 +55,7 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     rows: list[list[Action]] = [[], [], []]
     touches: list[tuple[Rect, Action]] = []
     parts, shown_numbers = _divide_numbers_into_parts(view)
-    if is_keno(game) and game is not None and view.accepts("bet"):
+    if is_keno(game) and game is not None and view.accepts_request("bet"):
         board, size = _find_board_rect(layout), (_COLUMNS * _ROWS, _COLUMNS)
         touches = [
             (find_number_rect(board, size, n - shown_numbers.start + 1), Action("mark", n))

@@ -221,7 +221,7 @@ def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
     A value named ``x_cents`` is formatted as money, and fills ``{x}`` as well. If no catalogue has the key,
     return the key itself, so that an attendant can report it.
     """
-    if not stage.texts.has(key):
+    if not stage.texts.has_text(key):
         return key
     worded = {
         name: stage.money(value) if name.endswith("_cents") and isinstance(value, int) else value

@@ -82,7 +82,7 @@ def format_notice(stage: Stage, notice: Notice) -> str:
             return needed
     ends = ("_credit", "") if credit_cents else ("",)
     for key in (f"{group}.{code}{end}" for group in ("notice", "status") for end in ends):
-        if texts.has(key):
+        if texts.has_text(key):
             return format_message(stage, key, values)
     if code.startswith("refused"):
         return texts.say("notice.refused_other")
@@ -96,7 +96,7 @@ def format_notice(stage: Stage, notice: Notice) -> str:
 def _format_fault_for_player(texts: Texts, code: str) -> str:
     """Return a fault's text for players: a neutral one where they need not know what it is (G-06)."""
     neutral = f"tilt.neutral.{code}"
-    return texts.say(neutral) if texts.has(neutral) else format_fault(texts, code)
+    return texts.say(neutral) if texts.has_text(neutral) else format_fault(texts, code)
 
 
 def choose_status(stage: Stage) -> tuple[str, str]:
@@ -304,7 +304,7 @@ def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, 
     """Return the status line during a game and its colour, by the step being shown."""
     say, since = stage.texts.say, stage.view.now - show.began
     if since < line.stopped:
-        index = line.index(since)
+        index = line.find_step_index(since)
         step = show.steps[index]
         if isinstance(step, KenoStep):
             balls = sum(1 for stop in line.steps[index].stops if since >= stop)

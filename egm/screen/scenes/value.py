@@ -91,7 +91,7 @@ def draw_value(stage: Stage) -> None:
     value_key = f"value.{notice.code}"  # Without the amount, which is drawn above.
     text = (
         stage.texts.say(value_key)
-        if stage.texts.has(value_key)
+        if stage.texts.has_text(value_key)
         else format_message(stage, f"notice.{notice.code}", notice.values)
     )
     stage.painter.text(text, (rect[0], rect[1] + 110), style, align="left", width=rect[2])

@@ -96,7 +96,7 @@ def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
 def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a wheel game's betting areas while bets are taken; a touch sets that area's stake."""
     game = view.game
-    if game is None or not is_wheel_game(game) or not view.accepts("bet"):
+    if game is None or not is_wheel_game(game) or not view.accepts_request("bet"):
         return []
     areas = [str(area["id"]) for area in game.presentation["areas"]]
     rects = _lay_out_area_rows(layout, len(areas))
@@ -130,7 +130,7 @@ def draw_wheel_glasses(stage: Stage) -> None:
 def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
     """Draw a betting area of the wheel: its animal, name and prize, and its chip."""
     p, (x, y, w, h) = stage.painter, rect
-    on = stage.view.accepts("bet")
+    on = stage.view.accepts_request("bet")
     edge = stage.look.accent if stake else (*stage.look.accent[:3], 80)
     p.panel(
         rect, radius=14, fill=(20, 10, 30, 235) if on else (14, 8, 22, 200), edge=edge, line=3 if stake else 2

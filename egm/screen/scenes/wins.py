@@ -57,7 +57,7 @@ def find_current_window(result: ReelSpin, since: float, cycle: float) -> tuple[W
 
     The windows are shown in turn, each long enough for all of its lines.
     """
-    pictures = result.pictures
+    pictures = result.windows_to_show
     lengths = [cycle * (len(wins) + 1) for _, wins in pictures]
     into = since % sum(lengths)
     for picture, length in zip(pictures, lengths, strict=True):

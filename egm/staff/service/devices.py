@@ -16,7 +16,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.kernel.touch import CalibrationError, fit_calibration
 from egm.people import Permission
-from egm.staff.desk import Back, Do, Go, MenuEntry, MenuPage, Move, ServiceDesk, refuse
+from egm.staff.desk import GoBack, MenuEntry, MenuPage, Move, OpenPage, ServiceDesk, SubmitEvent, refuse
 from egm.staff.events import DeviceTest
 from egm.staff.words import BACK, build_column_titles, build_pair_table, say, say_code, say_plain
 
@@ -58,11 +58,11 @@ class DeviceList(MenuPage):
         """Open the page of a device, or of a test of the screen."""
         subject, _, name = action.partition(":")
         if (subject, name) == ("screen", _CALIBRATE):
-            return Go(Calibration())
+            return OpenPage(Calibration())
         if subject == "device" and name in machine.component(ServiceDesk).bench.kinds:
-            return Go(OneDevice(name))
+            return OpenPage(OneDevice(name))
         pattern = next((pattern for pattern in _PATTERNS if subject == "screen" and pattern == name), None)
-        return refuse("not_offered") if pattern is None else Go(ScreenTest(pattern))
+        return refuse("not_offered") if pattern is None else OpenPage(ScreenTest(pattern))
 
 
 #: Tests that the screen runs by itself.
@@ -111,9 +111,9 @@ class Calibration(MenuPage):
             numbers = [int(word) for word in text.split()]
             matrix = fit_calibration([*zip(numbers[::2], numbers[1::2], strict=True)])
         except (ValueError, CalibrationError):
-            return Back(1, say("service.refused.touches"))
+            return GoBack(1, say("service.refused.touches"))
         signed = DeviceTest(device="screen", test="calibrate", person=person.id, persons=(person.id,))
-        return Do(Event(EventType.TEST, replace(signed, matrix=matrix)), pages=1)
+        return SubmitEvent(Event(EventType.TEST, replace(signed, matrix=matrix)), pages=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class OneDevice(MenuPage):
         if person is None or test is None:
             return refuse("not_offered")
         signed = replace(test, device=self.name, person=person.id, persons=(person.id,))
-        return Do(Event(EventType.TEST, signed))
+        return SubmitEvent(Event(EventType.TEST, signed))
 
 
 def _find_requested_test(kind: str, action: str, text: str) -> DeviceTest | None:

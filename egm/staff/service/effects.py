@@ -16,7 +16,7 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.kernel.running_positions import RunningPositions
 from egm.people import Person, Roster
-from egm.staff.desk import Do, Leave, Move, ServiceDesk, Stay, find_key_permission
+from egm.staff.desk import CloseMenu, Move, ServiceDesk, StayOnPage, SubmitEvent, find_key_permission
 from egm.staff.entries import (
     KEY_RETURNED,
     KEY_TURNED,
@@ -127,7 +127,7 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
         """Record the sign-in, close the menu, and let the attendant's key act for this person."""
         _record_sign_in(machine, person, "attendant")
         _sign_out(machine, "done")
-        return Do(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
+        return SubmitEvent(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
 
     page = SignIn(act_on, say(f"service.act.{act}"), permission=act)
     _open(machine, page, authorisation.key or "attendant")
@@ -147,7 +147,7 @@ def _enter(machine: Machine, person: Person) -> Move:
     """Open the main menu for the person who has signed in."""
     _record_sign_in(machine, person, "operator")
     machine.component(ServiceDesk).enter(person, MainMenu())
-    return Stay()
+    return StayOnPage()
 
 
 def _record_sign_in(machine: Machine, person: Person, menu: str) -> None:
@@ -163,7 +163,9 @@ def answer_page(machine: Machine, event: Event) -> Event | None:
     action, text = _clean_typed_text(answer.value), _clean_typed_text(answer.options.input)
     machine.notice = None
     outcome = machine.component(ServiceDesk).answer(machine, action, text)
-    return Event(EventType.MENU_CLOSED, MenuEnd(why=outcome.why)) if isinstance(outcome, Leave) else outcome
+    return (
+        Event(EventType.MENU_CLOSED, MenuEnd(why=outcome.why)) if isinstance(outcome, CloseMenu) else outcome
+    )
 
 
 def _clean_typed_text(value: object) -> str:

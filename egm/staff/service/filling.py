@@ -10,7 +10,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import code_of
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.people import Person
-from egm.staff.desk import Back, Do, Go, MenuPage, Move, ServiceDesk, Stay, refuse
+from egm.staff.desk import GoBack, MenuPage, Move, OpenPage, ServiceDesk, StayOnPage, SubmitEvent, refuse
 from egm.staff.form import Field, FieldError, FieldKind, Form
 from egm.staff.service.sign_in import PAGES, SignIn
 from egm.staff.words import BACK, say, say_money, say_number, say_plain
@@ -66,14 +66,14 @@ class Filling(MenuPage):
                 self.values = {**self.values, next_field.name: next_field.read(text)}
             except FieldError as error:
                 return refuse(error.reason)
-            return Stay()
+            return StayOnPage()
         if action != "confirm" or next_field is not None:
             return refuse("not_offered")
         person = machine.component(ServiceDesk).person
         if person is None:
-            return Back()
+            return GoBack()
         if self.form.count_persons_needed(machine) > 1:
-            return Go(
+            return OpenPage(
                 SignIn(
                     lambda machine, second: self._build_submission(
                         machine, (person, second), pages=1 + PAGES
@@ -94,7 +94,7 @@ class Filling(MenuPage):
             "person": persons[0].id,
             "persons": tuple(person.id for person in persons),
         }
-        return Do(self._build_event(machine, values), pages=pages)
+        return SubmitEvent(self._build_event(machine, values), pages=pages)
 
     def _build_event(self, machine: Machine, values: Mapping[str, object]) -> Event:
         """Return the form's event with these values as its payload."""

@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
-from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
+from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
 from egm.staff.sheet import InterventionSheet, iter_sheets
 from egm.staff.words import BACK, build_column_titles, say, say_plain, say_time
 
@@ -37,7 +37,7 @@ class SheetList(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the sheet of the touched intervention."""
         selected_sheet = next((sheet for sheet in _list_last_sheets(machine) if sheet.id == action), None)
-        return refuse("not_offered") if selected_sheet is None else Go(SheetPage(selected_sheet))
+        return refuse("not_offered") if selected_sheet is None else OpenPage(SheetPage(selected_sheet))
 
 
 class SheetPage(MenuPage):

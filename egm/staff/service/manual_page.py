@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, Prompt, ServicePage
-from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
+from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
 from egm.staff.service.manual import CHAPTERS, Chapter, list_fault_codes
 from egm.staff.service.menu import Menu
 from egm.staff.words import BACK, build_pair_table, say, say_code
@@ -38,7 +38,7 @@ class Manual(MenuPage):
         chapter = next((chapter for chapter in CHAPTERS if chapter.id == name), None)
         if chapter is None:
             return refuse("not_offered")
-        return _Chapter(chapter).answer(machine, place, text) if place else Go(_Chapter(chapter))
+        return _Chapter(chapter).answer(machine, place, text) if place else OpenPage(_Chapter(chapter))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class _Chapter(MenuPage):
         rows = self.chapter.table(machine.component(Menu)).rows
         if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
             return refuse("not_offered")
-        return Go(_Line(self.chapter, rows[int(action)]))
+        return OpenPage(_Line(self.chapter, rows[int(action)]))
 
 
 @dataclass(frozen=True, slots=True)

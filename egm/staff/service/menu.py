@@ -12,7 +12,7 @@ from egm.kernel.running_positions import RunningPositions
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.staff.desk import Do, Go, MenuEntry, MenuPage, Move, ServiceDesk, refuse
+from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, ServiceDesk, SubmitEvent, refuse
 from egm.staff.events import MenuMove
 from egm.staff.form import Form
 from egm.staff.service.filling import Filling
@@ -70,10 +70,10 @@ class MainMenu(MenuPage):
         if target == "position" and subject in {
             str(number) for number in machine.component(RunningPositions).by_number
         }:
-            return Do(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
+            return SubmitEvent(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
         if target == "subject" and subject in SUBJECTS:
-            return Go(_Subject(subject))
-        return Go(_Search()) if action == "search" else _find_move(machine, action)
+            return OpenPage(_Subject(subject))
+        return OpenPage(_Search()) if action == "search" else _find_move(machine, action)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,5 +166,5 @@ def _find_move(machine: Machine, action: str) -> Move:
         return refuse("not_offered")
     menu, (target, _, name) = machine.component(Menu), action.partition(":")
     if target == "form":
-        return Go(Filling(next(form for form in menu.forms if form.id == name)))
-    return Go(next(entry for entry in menu.pages if entry.id == action).make())
+        return OpenPage(Filling(next(form for form in menu.forms if form.id == name)))
+    return OpenPage(next(entry for entry in menu.pages if entry.id == action).make())

@@ -7,7 +7,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
-from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
+from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
 from egm.staff.forms import OPTIONS
 from egm.staff.options import AMOUNTS
 from egm.staff.records import OperatorOptions
@@ -28,7 +28,7 @@ class OptionList(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the options as they will be from the next start on."""
-        options = OperatorOptions.of(machine)
+        options = OperatorOptions.read_stored(machine)
         rows = []
         for game_id, admitted in machine.component(InstalledGames).denominations_cents.items():
             offered = options.list_denominations(game_id, admitted)
@@ -75,8 +75,8 @@ class OptionList(MenuPage):
         """Open the options of a game, or the form of a bet limit."""
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in machine.component(InstalledGames).denominations_cents:
-            return Go(OneGame(game_id))
-        return Go(Filling(OPTIONS[action])) if action in AMOUNTS else refuse("not_offered")
+            return OpenPage(OneGame(game_id))
+        return OpenPage(Filling(OPTIONS[action])) if action in AMOUNTS else refuse("not_offered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class OneGame(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the game's denominations, and the forms that change its options."""
         options, admitted = (
-            OperatorOptions.of(machine),
+            OperatorOptions.read_stored(machine),
             machine.component(InstalledGames).denominations_cents[self.game_id],
         )
         offered_cents = options.denominations_cents.get(self.game_id, admitted)
@@ -119,7 +119,7 @@ class OneGame(MenuPage):
             replace(entry, choices=cents) if entry.name == "denomination_cents" else entry
             for entry in form.fields
         )
-        return Go(Filling(replace(form, fields=fields, values={**form.values, "game": self.game_id})))
+        return OpenPage(Filling(replace(form, fields=fields, values={**form.values, "game": self.game_id})))
 
 
 PAGES: Final = (MenuEntry("options", "games", Permission.CONFIGURE, OptionList),)

@@ -17,7 +17,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
-from egm.staff.desk import MenuEntry, MenuPage, Move, ServiceDesk, Stay, refuse
+from egm.staff.desk import MenuEntry, MenuPage, Move, ServiceDesk, StayOnPage, refuse
 from egm.staff.inventory import read_technical_sheet
 from egm.staff.words import (
     BACK,
@@ -79,7 +79,7 @@ class Meters(MenuPage):
         if action not in ("whole", *_SPLITS):
             return refuse("not_offered")
         self.dimension = "" if action == "whole" else action
-        return Stay()
+        return StayOnPage()
 
     def _build_split_tables(self, machine: Machine) -> tuple[PageTable, ...]:
         """Return one table for each meter, split by the chosen dimension."""

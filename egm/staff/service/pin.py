@@ -7,7 +7,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin
 from egm.people.pins import DIGITS_MAX
-from egm.staff.desk import Back, MenuEntry, MenuPage, Move, ServiceDesk, Stay, refuse
+from egm.staff.desk import GoBack, MenuEntry, MenuPage, Move, ServiceDesk, StayOnPage, refuse
 from egm.staff.service.sign_in import read_staff
 from egm.staff.words import BACK, say
 
@@ -34,7 +34,7 @@ class OwnPin(MenuPage):
             if not typed:
                 check_pin(text)
                 self._typed = text
-                return Stay()
+                return StayOnPage()
             if text != typed:
                 return refuse("not_the_same")
             read_staff(machine)
@@ -46,7 +46,7 @@ class OwnPin(MenuPage):
             return refuse("weak_pin")
         except OperatorError:
             return refuse("staff_unreadable")
-        return Back(notice=say("service.done"))
+        return GoBack(notice=say("service.done"))
 
 
 PAGES: Final = (MenuEntry("own_pin", "staff", None, OwnPin),)

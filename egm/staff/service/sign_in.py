@@ -20,7 +20,7 @@ from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, RecordedRoster, Roster, RosterError, load_recorded
 from egm.people.roles import Role
 from egm.people.roster import RosterDamaged
-from egm.staff.desk import Go, MenuPage, Move, refuse
+from egm.staff.desk import MenuPage, Move, OpenPage, refuse
 from egm.staff.entries import (
     SIGN_IN_NOT_PERMITTED,
     STAFF_ADDED,
@@ -62,7 +62,7 @@ class SignIn(MenuPage):
             return refuse("not_offered")
         if not (text.isascii() and text.isdigit() and len(text) <= 8):
             return refuse("not_digits")
-        return Go(_Pin(self, text))
+        return OpenPage(_Pin(self, text))
 
 
 @dataclass(frozen=True, slots=True)

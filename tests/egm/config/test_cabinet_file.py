@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import CabinetFile, load_cabinet
-from egm.config.faults import Lines, parse_location, read
+from egm.config.faults import Lines, parse_location, read_toml
 from egm.config.on_this_computer import find_missing_ports
 from egm.config.schema import build_schema, iter_parts
 from egm.errors import OperatorError
@@ -43,7 +43,7 @@ KEYS = '[devices.io]\nprotocol = "ioboard"\n'
 
 
 def faults(text):
-    return [str(fault) for fault in read(text, CabinetFile)[1]]
+    return [str(fault) for fault in read_toml(text, CabinetFile)[1]]
 
 
 #: What is changed in a good file -> the line, the key and the sense of what is said.
@@ -193,7 +193,7 @@ def test_two_copies_in_one_folder_are_found_and_refused(tmp_path):
 
 @pytest.mark.parametrize("port", ["/dev/null", __file__, "/dev"])
 def test_a_port_that_is_no_terminal_device_is_found(port):
-    (fault,) = find_missing_ports(read(GOOD + f'port = "{port}"\n', CabinetFile)[0])
+    (fault,) = find_missing_ports(read_toml(GOOD + f'port = "{port}"\n', CabinetFile)[0])
     assert (fault.key, fault.problem, fault.is_pending) == (
         "devices.bill.port",
         f"{port} is no serial port",
@@ -204,7 +204,9 @@ def test_a_port_that_is_no_terminal_device_is_found(port):
 def test_a_terminal_is_a_port():
     leader, follower = os.openpty()
     try:
-        assert not [*find_missing_ports(read(GOOD + f'port = "{os.ttyname(follower)}"\n', CabinetFile)[0])]
+        assert not [
+            *find_missing_ports(read_toml(GOOD + f'port = "{os.ttyname(follower)}"\n', CabinetFile)[0])
+        ]
     finally:
         os.close(leader)
         os.close(follower)
@@ -224,7 +226,7 @@ FOUND = [
 
 @pytest.mark.parametrize(("more", "key", "what", "meant", "stops"), FOUND)
 def test_what_the_machine_would_leave_out_is_found_before_its_start(more, key, what, meant, stops):
-    found = {fault.key: fault for fault in iter_preflight_faults(read(GOOD + more, CabinetFile)[0])}
+    found = {fault.key: fault for fault in iter_preflight_faults(read_toml(GOOD + more, CabinetFile)[0])}
     assert key in found
     assert what in found[key].problem
     assert (found[key].suggestion, found[key].is_fatal) == (meant, stops)
@@ -232,12 +234,12 @@ def test_what_the_machine_would_leave_out_is_found_before_its_start(more, key, w
 
 def test_a_position_at_which_nothing_takes_money_is_found():
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + KEYS
-    assert [str(fault) for fault in iter_preflight_faults(read(two, CabinetFile)[0])] == [
+    assert [str(fault) for fault in iter_preflight_faults(read_toml(two, CabinetFile)[0])] == [
         "machine.positions: no device of position 2 takes money: a device says its own, position = 2"
     ]
     assert not [
         *iter_preflight_faults(
-            read(f'{two}[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n', CabinetFile)[0]
+            read_toml(f'{two}[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n', CabinetFile)[0]
         )
     ]
 
@@ -250,7 +252,9 @@ def test_a_position_whose_hand_pay_no_key_reaches_is_found(at):
     coins = '[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n'
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + coins + board
     missed = [
-        fault.problem for fault in iter_preflight_faults(read(two, CabinetFile)[0]) if fault.key == "devices"
+        fault.problem
+        for fault in iter_preflight_faults(read_toml(two, CabinetFile)[0])
+        if fault.key == "devices"
     ]
     assert [what.partition(":")[0].rpartition(" ")[2] for what in missed] == {
         None: ["1", "2"],
@@ -270,7 +274,8 @@ def test_a_position_whose_hand_pay_no_key_reaches_is_found(at):
 )
 def test_preflight_finds_faults_that_prevent_a_start(old, new, key, what):
     found = {
-        fault.key: fault for fault in iter_preflight_faults(read(GOOD.replace(old, new, 1), CabinetFile)[0])
+        fault.key: fault
+        for fault in iter_preflight_faults(read_toml(GOOD.replace(old, new, 1), CabinetFile)[0])
     }
     assert what in found[key].problem
     assert found[key].is_fatal
@@ -413,7 +418,7 @@ def test_all_errors_of_a_cabinet_file_are_reported_at_once(tmp_path):
 
 def test_two_rules_between_tables_that_are_broken_are_both_told():
     second = '[devices.second]\nprotocol = "ebds"\nposition = 3\n[host]\ntransfers = true\n'
-    assert [fault.key for fault in read(f"{GOOD}{second}", CabinetFile)[1]] == [
+    assert [fault.key for fault in read_toml(f"{GOOD}{second}", CabinetFile)[1]] == [
         "devices.second.position", "host.line",
     ]  # fmt: skip
 

@@ -203,7 +203,11 @@ class MoneyMachine(RuleBasedStateMachine):
         assert found.inspection.is_complete
         assert {each.id: each.proposed.amount for each in found.proposals} == self.claims()
         acts = dict.fromkeys((each.id for each in found.proposals), CARRY)
-        paid = [each.id for each in found.proposals if each.id.startswith("credit:") and "paid" in each.acts]
+        paid = [
+            each.id
+            for each in found.proposals
+            if each.id.startswith("credit:") and "paid" in each.possible_decisions
+        ]
         assert not set(paid) ^ {
             name for name in acts if name.startswith("credit:") and not name.endswith(":restricted")
         }

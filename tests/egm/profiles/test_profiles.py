@@ -310,5 +310,5 @@ def test_the_whole_cabinet_file_of_the_wiring_page_is_one(tmp_path):
     file.write_text(page.split("```toml\n", 1)[1].split("```", 1)[0], encoding="utf-8")
     cabinet = load_cabinet(file)
     assert cabinet.machine.profile == "quebec-vlt"
-    assert cabinet.machine.house.licence_holder
+    assert cabinet.machine.venue.licence_holder
     assert set(cabinet.devices) == {"bill", "printer", "io"}

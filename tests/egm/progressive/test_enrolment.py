@@ -59,7 +59,7 @@ class Hall:
         self.stick.write_bytes(bytes(1 << 16))
         self.link = LinkFolder.of(folder / "state")
         (folder / "state").mkdir()
-        self.slot = LinkSlot(**self.link.table(*BROKER))
+        self.slot = LinkSlot(**self.link.build_cabinet_table(*BROKER))
         self.room = self.wall = None
 
     def start(self):
@@ -166,7 +166,7 @@ def spoil(hall, **changes):
     """The stick's answer, changed by somebody who has not the authority's key."""
     stick = Stick(hall.stick)
     kept = stick.read()
-    stick.write(kept["request"], replace(stick.answer(), **changes))
+    stick.write(kept["request"], replace(stick.read_answer(), **changes))
 
 
 def test_what_is_wrong_with_a_stick_is_said_and_noted(hall):
@@ -205,7 +205,7 @@ UNKNOWN_KEY = (b"\x30\x05\x06\x03\x2b\x65\x70\x03\x21", b"\x30\x05\x06\x03\x2b\x
 
 def test_whatever_is_on_a_stick_of_the_floors_the_machine_goes_on(hall):
     hall.read()
-    key, request, good = hall.key(), Stick(hall.stick).read()["request"], Stick(hall.stick).answer()
+    key, request, good = hall.key(), Stick(hall.stick).read()["request"], Stick(hall.stick).read_answer()
     for change in (VERSION_4, UNKNOWN_KEY):
         Stick(hall.stick).write(request, replace(good, certificate=der(good.certificate, *change)))
         assert hall.step("answer")[0] == "link_not_whole"
@@ -247,12 +247,12 @@ def test_a_host_is_a_name_or_an_address(hall, host):
     assert notice == "link_no_host"
     assert translate_words(menu.page.notice, "en").isprintable()
     with pytest.raises(ValueError, match="neither a host name nor an address"):
-        LinkSlot(**hall.link.table(host, 8883))
+        LinkSlot(**hall.link.build_cabinet_table(host, 8883))
 
 
 @pytest.mark.parametrize("host", ["h", "10.0.0.2", "broker.floor.example", "::1", "fe80::1%eth0", "b_1"])
 def test_names_and_addresses_are_hosts(tmp_path, host):
-    assert LinkSlot(**LinkFolder.of(tmp_path).table(host, 8883)).host == host
+    assert LinkSlot(**LinkFolder.of(tmp_path).build_cabinet_table(host, 8883)).host == host
 
 
 def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file(hall):
@@ -279,7 +279,7 @@ def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file
 
 def test_a_damaged_copy_of_the_same_answer_is_written_anew(hall):
     hall.read()
-    answer = Stick(hall.stick).answer()
+    answer = Stick(hall.stick).read_answer()
     path = hall.link.root / hall.link.store_answer(answer) / "answer.json"
     path.write_bytes(b"\xff")
     hall.link.put_into_use(hall.link.store_answer(answer))
@@ -289,7 +289,7 @@ def test_a_damaged_copy_of_the_same_answer_is_written_anew(hall):
 @pytest.mark.parametrize("change", [VERSION_4, UNKNOWN_KEY])
 def test_local_certificates_of_no_known_kind_are_an_operators_fault(hall, change):
     hall.read()
-    hall.link.put_into_use(hall.link.store_answer(Stick(hall.stick).answer()))
+    hall.link.put_into_use(hall.link.store_answer(Stick(hall.stick).read_answer()))
     hall.slot.authority.write_text(der(hall.slot.authority.read_text(), *change))
     with pytest.raises(OperatorError, match=r"authority\.crt"):
         check_certificates(hall.slot, SERIAL)
@@ -319,7 +319,7 @@ def test_a_stick_that_stalls_is_told_as_lost_and_holds_nobody_up(tmp_path, monke
     for _ in range(3):
         began = time.monotonic()
         with pytest.raises(EnrolmentError, match="link_stick_lost"):
-            stick.answer()
+            stick.read_answer()
         assert time.monotonic() - began < 60
     assert sum(thread.name == f"stick {silent}" for thread in threading.enumerate()) == 1
     os.close(os.open(silent, os.O_WRONLY))  # it was pulled out: the read comes to its end
@@ -358,7 +358,7 @@ def test_only_the_floors_answer_to_this_machines_key_is_taken(hall):
 def test_a_certificate_of_another_machine_or_controller_is_not_taken(hall):
     floor(hall.authority, hall.stick, "--prepare")
     stick, link = Stick(hall.stick), hall.link
-    stick.ask(create_request(link.get_or_create_request_key(), "OTHER-9"))
+    stick.write_request(create_request(link.get_or_create_request_key(), "OTHER-9"))
     hall.answers()
     assert hall.step("answer")[0] == "link_other_machine"
     hall.step("request")
@@ -426,7 +426,9 @@ def enrol_until(state, stick, write):
 def on(state, stick):
     link = LinkFolder.of(state)
     rig = MachineRig(state).boot()
-    record_certificate_at_start(rig.machine, link, Stick(stick), LinkSlot(**link.table(*BROKER)))
+    record_certificate_at_start(
+        rig.machine, link, Stick(stick), LinkSlot(**link.build_cabinet_table(*BROKER))
+    )
     return rig, link
 
 
@@ -446,7 +448,7 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
         ended = enrol_until(state, hall.stick, write)
         assert ended in {0, 9}
         rig, link = on(state, hall.stick)
-        slot = LinkSlot(**link.table(*BROKER))
+        slot = LinkSlot(**link.build_cabinet_table(*BROKER))
         check_certificates(slot, SERIAL)  # whole: key, certificate and authority are of each other
         assert slot.key.read_bytes() == (secret if link.current == old else key)
         assert rig.machine.memory.get(ProgressiveKey.CERTIFICATE) == {"certificate": link.current}
@@ -462,7 +464,7 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
 
 def test_an_answer_taken_before_there_was_a_journal_is_recorded_by_the_first_start(hall):
     hall.read()
-    hall.link.put_into_use(hall.link.store_answer(Stick(hall.stick).answer()))
+    hall.link.put_into_use(hall.link.store_answer(Stick(hall.stick).read_answer()))
     hall.start()
     assert [told["certificate"] for told in hall.told("link.found")] == [hall.link.current]
     hall.start()

@@ -66,11 +66,11 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
         elif what == "void" and paid:
             level = level.return_award(paid.pop())
         elif what == "change":
-            level = level.change(value)
+            level = level.change_terms(value)
             assert level.shown_cents == before.shown_cents
         elif what == "receive":
             level = level.receive(value)
-        level.check()
+        level.check_sums()
         if what not in {"hit", "part"}:
             assert level.current >= before.current
         if level.terms.ceiling_cents is not None:
@@ -146,11 +146,11 @@ def test_what_a_share_leaves_below_the_base_comes_from_the_hidden_pool_first():
 @pytest.mark.requirement("I-01", "I-06")
 def test_changed_terms_wait_for_the_win():
     changed = Terms(base_cents=9000, increment=Fraction(1, 50))
-    level = Level.open(TERMS).change(changed).contribute(200)
+    level = Level.open(TERMS).change_terms(changed).contribute(200)
     assert level.current == 2501
     _, level = level.pay_hit()
     assert (level.terms, level.shown_cents) == (changed, 9000)
-    assert Level.open(TERMS).change(changed).change(TERMS).next_terms is None
+    assert Level.open(TERMS).change_terms(changed).change_terms(TERMS).next_terms is None
 
 
 def test_the_secret_amount_is_uniform_though_nobody_keeps_it():
@@ -222,17 +222,17 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
         elif what == "void" and paid:
             level = level.return_award(paid.pop())
         elif what == "change":
-            level = level.change(value)
+            level = level.change_terms(value)
         else:
             continue
         move(posting.build_change_transfers("p", before, level))
-        posting.compare("p", level, balances.__getitem__)
+        posting.check_pool_balances("p", level, balances.__getitem__)
     assert sum(balances.values()) == 0
     assert -balances["pool:p:startup"] == level.seeded
     assert 0 <= level.contributed + balances["pool:p:contributed"] < 3  # the fractions, one a pool
     balances["pool:p:current"] += 1
     with pytest.raises(LevelDefectiveError):
-        posting.compare("p", level, balances.__getitem__)
+        posting.check_pool_balances("p", level, balances.__getitem__)
 
 
 @pytest.mark.requirement("I-01")

@@ -157,7 +157,7 @@ def count_shown_cards(view, theme):
     most = Counter()
     for part in range(41):
         since = line.end * part / 40
-        index = line.index(since)
+        index = line.find_step_index(since)
         time = line.steps[index] if since < line.steps[index].stopped else None
         hands = build_current_hands(steps[index], steps[index - 1] if index else None, time, since)
         most |= Counter({hand.id: len(hand.cards) for hand in hands})

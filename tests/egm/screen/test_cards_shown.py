@@ -30,7 +30,11 @@ def dealing(theme, name="monaco-punto-banco"):
 def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
     view, picture = dealing(theme)
     left, top, width, height = picture._build_stage(view).layout.field
-    action = picture.touched(view, left + width / 2, top + height / 3) if by == "touch" else Action("play")
+    action = (
+        picture.find_touched_action(view, left + width / 2, top + height / 3)
+        if by == "touch"
+        else Action("play")
+    )
     assert action is not None
     cut, wishes = apply_action(view, action, theme, picture.choices(view))
     assert wishes == ()
@@ -40,7 +44,7 @@ def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
     assert len({stop for stop in ends.stops if cut.show.began + stop > view.now}) == 1
     assert cut.show.began + ends.stopped - view.now < 0.6 < build_view_timeline(view, theme).steps[-1].stopped
     later = replace(cut, now=cut.show.began + build_view_timeline(cut, theme).end)
-    assert picture.touched(later, left + width / 2, top + 40) is None or action.name == "play"
+    assert picture.find_touched_action(later, left + width / 2, top + 40) is None or action.name == "play"
 
 
 def test_a_punto_bancos_hands_are_called_as_its_bets(theme):
@@ -91,7 +95,7 @@ def test_four_colours_are_asked_for_by_a_touch_and_change_the_faces(theme, name,
     view = build_idle_view((told,), told, "en")
     places = [touch.rect for touch in picture.list_touches(view) if touch.action == Action("suits")]
     ((x, y, w, h),) = places
-    action = picture.touched(view, x + w / 2, y + h / 2)
+    action = picture.find_touched_action(view, x + w / 2, y + h / 2)
     asked, wishes = apply_action(view, action, theme)
     assert (asked.four_colours, wishes) == (True, ())
     faces = {}

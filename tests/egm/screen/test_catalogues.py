@@ -111,7 +111,7 @@ def test_every_code_of_the_machine_has_words(language):
     ]
     codes += [f"door.{door}" for door in DOORS]
     codes += [f"tilt.cleared_{who}" for who in ("self", "attendant", "technician", "memory_clear")]
-    assert [code for code in codes if not texts.has(code)] == []
+    assert [code for code in codes if not texts.has_text(code)] == []
 
 
 @pytest.mark.requirement("N-05")
@@ -188,7 +188,7 @@ def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(la
     assert len(set(said.values())) == len(said)  # none is told as another
     for code in named:
         assert said[code] != texts.say("tilt.text.other")
-        assert texts.has(f"tilt.cleared_{get_fault(code).cleared_by}")
+        assert texts.has_text(f"tilt.cleared_{get_fault(code).cleared_by}")
 
 
 @pytest.mark.requirement("E-08")
@@ -197,8 +197,8 @@ def test_every_entry_and_every_meter_has_words():
     texts = Texts("fr")
     kinds = {rule.kind for rule in RULES if "{" not in rule.kind}
     assert len(kinds) > 150
-    assert [kind for kind in sorted(kinds) if texts.code("entry", kind) == kind] == []
-    assert [name for name in BY_NAME if texts.code("meter_name", name) == name] == []
-    assert [name for name in OCCURRENCES if texts.code("meter_name", name) == name] == []
+    assert [kind for kind in sorted(kinds) if texts.say_code("entry", kind) == kind] == []
+    assert [name for name in BY_NAME if texts.say_code("meter_name", name) == name] == []
+    assert [name for name in OCCURRENCES if texts.say_code("meter_name", name) == name] == []
     named = [say_regulation_meter_name(name, "us").value for name in NAMES["us"]]
-    assert [name for name in named if texts.code("regulation_meter", name) == name] == []
+    assert [name for name in named if texts.say_code("regulation_meter", name) == name] == []

@@ -43,7 +43,7 @@ def test_what_looks_like_a_place_for_a_bet_takes_a_touch_everywhere(theme, layou
         assert cells
         for cx, cy, cw, ch in cells:
             for dx, dy in ((4, 4), (cw - 4, ch - 4), (cw / 2, ch / 2)):
-                assert picture.touched(shown, cx + dx, cy + dy) is not None, (part, cx, cy)
+                assert picture.find_touched_action(shown, cx + dx, cy + dy) is not None, (part, cx, cy)
 
 
 @pytest.mark.parametrize(

@@ -71,16 +71,16 @@ def test_a_rest_that_buys_nothing_can_be_given_up_where_the_machine_takes_it_and
         view = build_idle_view(
             published, game, "en", state=state, credit_cents=3, residual=rest, accepts=("residual",)
         )
-        touched = picture.touched(view, *middle)
+        touched = picture.find_touched_action(view, *middle)
         assert touched == Action("residual")
         assert apply_action(view, touched, theme)[1] == (Intent(name="residual"),)
         assert drawn(view, theme, layout) != drawn(
             build_idle_view(published, game, "en", state=state, credit_cents=3, accepts=()), theme, layout
         )
     refused = build_idle_view(published, game, "en", credit_cents=3, accepts=("cash_out",))
-    assert picture.touched(refused, *middle) is None
+    assert picture.find_touched_action(refused, *middle) is None
     covered = replace(view, page=Page.HELP)
-    assert picture.touched(covered, *middle) != Action("residual")
+    assert picture.find_touched_action(covered, *middle) != Action("residual")
     assert find_action_by_name("KeyR") == Action("residual")
 
 

@@ -121,7 +121,7 @@ def test_every_number_answers_where_it_is_drawn(published, keno, theme, layout):
     assert [touch.action.value for touch in numbers] == list(range(1, 81))
     for touch in numbers:
         x, y, w, h = touch.rect
-        assert picture.touched(view, x + w / 2, y + h / 2) == touch.action
+        assert picture.find_touched_action(view, x + w / 2, y + h / 2) == touch.action
     other = replace(view, snapshot=build_snapshot(keno, "en", accepts=("language",)))
     assert not [touch for touch in picture.list_touches(other) if touch.action.name == "mark"]
 

@@ -176,4 +176,4 @@ def test_the_least_that_a_tile_says_is_the_least_that_the_rules_take(name):
         bets = {spot.id: spot.least for spot in spots}
         with suppress(WagerError):
             taken.append(game.wager(sum(bets.values()), bets=bets).credits)
-    assert table.least == min(taken)
+    assert table.lowest_round_credits == min(taken)

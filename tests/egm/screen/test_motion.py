@@ -23,23 +23,23 @@ def travels(draw):
 
 @given(travels())
 def test_a_reel_starts_where_it_stood_and_ends_on_its_stop(travel):
-    assert travel.place(0, MOTION) == travel.start
+    assert travel.find_position(0, MOTION) == travel.start
     ended = travel.stop_at + MOTION.settle * 1.001
-    assert travel.place(ended, MOTION) == travel.target
-    assert travel.place(ended + 100, MOTION) == travel.target
+    assert travel.find_position(ended, MOTION) == travel.target
+    assert travel.find_position(ended + 100, MOTION) == travel.target
 
 
 @given(travels())
 def test_a_reel_only_ever_runs_one_way_between_its_start_and_its_overshoot(travel):
     moments = [MOTION.spin_up + (travel.stop_at - MOTION.spin_up) * i / 50 for i in range(50)]
-    places = [travel.place(moment, MOTION) for moment in moments]
+    places = [travel.find_position(moment, MOTION) for moment in moments]
     assert all(later < earlier for earlier, later in pairwise(places))
 
 
 @given(travels())
 def test_a_reel_arrives_without_a_jump(travel):
-    before = travel.place(travel.stop_at - 1e-6, MOTION)
-    after = travel.place(travel.stop_at, MOTION)
+    before = travel.find_position(travel.stop_at - 1e-6, MOTION)
+    after = travel.find_position(travel.stop_at, MOTION)
     assert (before - after) % travel.length == pytest.approx(0, abs=0.01) or (
         after - before
     ) % travel.length == pytest.approx(0, abs=0.01)
@@ -47,8 +47,8 @@ def test_a_reel_arrives_without_a_jump(travel):
 
 @given(travels())
 def test_the_distance_is_whole_turns_of_the_strip_to_the_stop(travel):
-    assert (travel.start - travel.cells(MOTION)) % travel.length == travel.target
-    assert travel.cells(MOTION) > 0
+    assert (travel.start - travel.count_cells(MOTION)) % travel.length == travel.target
+    assert travel.count_cells(MOTION) > 0
 
 
 @pytest.mark.requirement("C-17")

@@ -296,11 +296,11 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
     sounds = Sounds(theme, CarrierListener(), sound_store)
     sound_store.request_families = lambda *_: None  # nothing is made: only what it brings is there
     view = show_outcome(build_idle_view((game,), game, "en"), game, play_game(loaded, "mine/1", 3))
-    sounds.follow(View(), view)
+    sounds.play_changes(View(), view)
     before = view
     for i in range(1, 100):
         after = replace(view, now=view.now + i * 0.03)
-        sounds.follow(before, after)
+        sounds.play_changes(before, after)
         before = after
     assert ("turn", own) in told
     assert ("stop_1", "comet") in told

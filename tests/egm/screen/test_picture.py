@@ -247,10 +247,12 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
             assert x + w <= layout.size[0]
             assert y >= 0
             assert y + h <= layout.size[1]
-            assert picture.touched(view, x + w / 2, y + h / 2) == touch.action, "nothing covers it"
+            assert picture.find_touched_action(view, x + w / 2, y + h / 2) == touch.action, (
+                "nothing covers it"
+            )
         for x in range(5, layout.size[0], 41):
             for y in range(5, layout.size[1], 41):
-                if picture.touched(view, x, y) is not None:
+                if picture.find_touched_action(view, x, y) is not None:
                     assert any(is_inside(touch.rect, x, y) for touch in touches)
     surface = pygame.Surface(picture.pixels)
     picture.draw(surface, rest)
@@ -290,7 +292,7 @@ def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, la
             seen_at.append(touch.rect)
             if covered or not touch.action.name:
                 continue
-            assert picture.touched(view, x + w / 2, y + h / 2) == touch.action, (name, touch)
+            assert picture.find_touched_action(view, x + w / 2, y + h / 2) == touch.action, (name, touch)
             box = pygame.Rect(*(round(length / 2) for length in touch.rect)).clip(surface.get_rect())
             seen = {
                 tuple(surface.get_at((px, py)))[:3]
@@ -367,7 +369,7 @@ def test_a_number_is_marked_on_the_slip_of_a_telephone_and_play_only_closes_it(p
     game = next(one for one in published if one.id == "aurora-keno")
     view = build_idle_view(published, game, "en")
     x, y, w, h = next(t.rect for t in picture.list_touches(view) if t.action == Action("slip"))
-    view, sent = apply_action(view, picture.touched(view, x + w / 2, y + h / 2), theme)
+    view, sent = apply_action(view, picture.find_touched_action(view, x + w / 2, y + h / 2), theme)
     assert not sent
     assert {t.action.value for t in picture.list_touches(view) if t.action.name == "mark"} == set(
         range(1, 41)

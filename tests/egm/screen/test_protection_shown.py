@@ -24,7 +24,7 @@ def reminded_view(published, **changes):
 def touch(picture, view, theme, action):
     found = next(one for one in picture.list_touches(view) if one.action == action)
     x, y, w, h = found.rect
-    assert picture.touched(view, x + w / 2, y + h / 2) == action
+    assert picture.find_touched_action(view, x + w / 2, y + h / 2) == action
     return apply_action(view, action, theme)
 
 

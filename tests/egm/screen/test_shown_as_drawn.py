@@ -41,7 +41,7 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
             for reel, column in enumerate(told["window"]):
                 strip, start, target = _choose_strip(field, result, None, reel)
                 travel = ReelTravel(start, target, len(strip), 2.0)
-                place = int(travel.place(60.0, THEME.motion))
+                place = int(travel.find_position(60.0, THEME.motion))
                 assert [strip[(place + row) % len(strip)] for row in range(len(column))] == column
                 assert strip == field.strips[reel]
                 spins += 1
@@ -115,6 +115,11 @@ def test_only_symbols_of_a_prize_that_is_paid_are_lit(name):
         results = [step for step in view.show.steps if isinstance(step, ReelSpin)]
         for told, result in zip(steps, results, strict=True):
             paid = {tuple(cell) for win in told["wins"] for cell in win.get("positions", ())}
-            lit = {(reel, row) for _, wins in result.pictures for win in wins for reel, row in win.positions}
+            lit = {
+                (reel, row)
+                for _, wins in result.windows_to_show
+                for win in wins
+                for reel, row in win.positions
+            }
             assert lit <= paid
             assert bool(lit) <= bool(told["credits"] or told["awards"])

@@ -69,7 +69,7 @@ class Ears:
     def stop(self, channel):
         self.on.pop(channel, None)
 
-    def level(self, channel, level):
+    def set_level(self, channel, level):
         self.on[channel] = (self.on[channel][0], level)
 
 
@@ -81,7 +81,7 @@ def heard_in(view, theme, seconds, step=0.02):
     before = view
     for i in range(1, int(seconds / step)):
         after = replace(view, now=view.now + i * step)
-        sounds.follow(before, after)
+        sounds.play_changes(before, after)
         moments.append((after.now - view.now, {channel: cue for channel, (cue, _) in ears.on.items()}))
         before = after
     return ears.names, moments
@@ -236,7 +236,7 @@ def test_a_place_that_wants_less_gets_less(rest, game, theme):
         ears = Ears()
         told = apply_message(rest, build_snapshot(game, "en", loudness_percent=percent))
         told = replace(told, volume=3)
-        Sounds(theme, ears).follow(told, replace(told, pressed="help", pressed_at=told.now + 1))
+        Sounds(theme, ears).play_changes(told, replace(told, pressed="help", pressed_at=told.now + 1))
         assert [level for _, level in ears.on.values()] == ([percent / 100] if percent else [])
 
 
@@ -245,7 +245,7 @@ def test_an_alarm_is_played_as_loud_where_volume_and_place_allow_nothing(rest, g
     ears = Ears()
     quiet = replace(apply_message(rest, build_snapshot(game, "en", loudness_percent=0)), volume=0)
     door = apply_message(quiet, build_snapshot(game, "en", state="door_open", loudness_percent=0))
-    Sounds(theme, ears).follow(quiet, door)
+    Sounds(theme, ears).play_changes(quiet, door)
     assert list(ears.on.values()) == [("alarm", ALARM_FLOOR)]
 
 
@@ -257,7 +257,7 @@ def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme
         told = apply_message(rest, build_snapshot(game, "en", sound=level))
         pressed_key = replace(told, pressed="help", pressed_at=told.now + 1, now=told.now + 1)
         door = apply_message(pressed_key, build_snapshot(game, "en", state="door_open", sound=level))
-        Sounds(theme, ears).follow(told, door)
+        Sounds(theme, ears).play_changes(told, door)
         assert ears.names == expected
         view = show_outcome(told, game, outcomes[game.id].much)
         names, moments = heard_in(view, theme, 8)
@@ -270,10 +270,10 @@ def test_the_level_of_what_goes_round_follows_the_volume_key(rest, game, theme, 
     sounds = Sounds(theme, ears)
     view = replace(show_outcome(rest, game, outcomes[game.id].loss), volume=3)
     turning = replace(view, now=view.now + 0.3)
-    sounds.follow(view, turning)
+    sounds.play_changes(view, turning)
     assert ears.on["turn"] == ("turn", 1.0)
     quiet = replace(turning, volume=0, now=turning.now + 0.1)
-    sounds.follow(turning, quiet)
+    sounds.play_changes(turning, quiet)
     assert ears.on["turn"] == ("turn", 0.0)
 
 
@@ -340,14 +340,14 @@ def test_an_alarm_of_a_door_lasts_and_is_not_spoken_over(rest, game, theme):
     ears = Ears()
     sounds = Sounds(theme, ears)
     door = apply_message(rest, build_snapshot(game, "en", state="door_open"))
-    sounds.follow(rest, door)
+    sounds.play_changes(rest, door)
     shut = apply_message(replace(door, now=door.now + 0.5), build_snapshot(game, "en"))
     bill = apply_message(
         replace(shut, now=shut.now + 0.1),
         build_snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
     )
     assert "credit" in list_cues_between(shut, bill, theme)
-    sounds.follow(shut, bill)
+    sounds.play_changes(shut, bill)
     assert ears.on["lead"][0] == "alarm"
 
 
@@ -377,7 +377,7 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     assert not deaf.on
     sounds = Sounds(theme, deaf)
     view = show_outcome(rest, game, outcomes[game.id].little)
-    sounds.follow(view, replace(view, now=view.now + 1))
+    sounds.play_changes(view, replace(view, now=view.now + 1))
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
     hearing = Mixer(sound_store)
     assert hearing.on

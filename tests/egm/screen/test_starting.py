@@ -53,7 +53,7 @@ def test_a_machine_says_each_game_it_examines_and_is_silent_once_it_answers(tmp_
 def test_every_step_has_its_words(language):
     texts = Texts(language)
     for what in ("memory", "game", "self_test", "link"):
-        assert texts.has(f"boot.{what}")
+        assert texts.has_text(f"boot.{what}")
 
 
 def test_the_first_picture_says_what_is_done():

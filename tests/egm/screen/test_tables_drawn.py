@@ -276,7 +276,7 @@ def test_every_spot_is_reached_by_a_finger_in_every_layout(name, theme, layout):
             }:
                 continue
             x, y, w, h = touch.rect
-            assert picture.touched(open_, x + w / 2, y + h / 2) == touch.action
+            assert picture.find_touched_action(open_, x + w / 2, y + h / 2) == touch.action
             least = layout.finger - 0.5
             assert min(w, h) >= least, (touch.action, touch.rect)
             found.add(touch.action)
@@ -418,8 +418,8 @@ def test_a_finger_finds_its_spot_also_at_the_edge_of_its_place(table, theme):
         if touch.action.name == "spot":
             x, y, w, h = touch.rect
             assert is_inside(touch.rect, x + 1, y + 1)
-            assert picture.touched(view, x + 1, y + 1) == touch.action
-            assert picture.touched(view, x + w - 1, y + h - 1) == touch.action
+            assert picture.find_touched_action(view, x + 1, y + 1) == touch.action
+            assert picture.find_touched_action(view, x + w - 1, y + h - 1) == touch.action
 
 
 def test_an_insurance_is_as_high_as_its_stake_wants_and_goes_with_it(theme):
@@ -529,7 +529,7 @@ def test_the_racetrack_and_its_keys_are_touched_whole(theme, layout):
             if touch.action.name in {"pocket", "call", "neighbours"}:
                 x, y, w, h = touch.rect
                 assert min(w, h) >= layout.finger - 0.5, touch
-                assert picture.touched(open_, x + w / 2, y + h / 2) == touch.action
+                assert picture.find_touched_action(open_, x + w / 2, y + h / 2) == touch.action
                 found.add((touch.action.name, touch.action.value))
     assert len([one for one in found if one[0] == "pocket"]) == 37
     assert len([one for one in found if one[0] == "call"]) == 3

@@ -113,7 +113,7 @@ class Still:
     def frame(self):
         return None
 
-    def show(self):
+    def show_frame(self):
         raise AssertionError("nothing was drawn")
 
     def close(self):

@@ -177,7 +177,7 @@ def test_every_state_has_its_scene(rest, game, state, scene):
 def test_a_lost_machine_is_said_and_a_found_one_is_believed(rest, game):
     gone = mark_link_lost(rest)
     assert gone.scene is Scene.LOST
-    assert not gone.accepts("play")
+    assert not gone.accepts_request("play")
     assert mark_link_lost(replace(gone, now=90)).scene_at == gone.scene_at, "still since the same moment"
     assert apply_message(gone, build_snapshot(game, "en")).scene is Scene.GAME
 

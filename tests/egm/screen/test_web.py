@@ -335,7 +335,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
     """Whatever is wrong in what a touch does: the player keeps the picture, and the next touch counts."""
 
     class Faulty(Picture):
-        def touched(self, view, x, y):
+        def find_touched_action(self, view, x, y):
             if x < 100:
                 raise ZeroDivisionError("of a layout")
             return Action("help")
@@ -489,7 +489,7 @@ def test_sounds_are_sent_to_the_current_browser_and_loops_also_to_the_next(web):
         web.play("win_1", "keno", "lead", 0.25)
         told = {"sound": "keno/win_1", "channel": "lead", "level": 0.25, "loop": False}
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == told
-        web.level("turn", 1.0)
+        web.set_level("turn", 1.0)
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == {"channel": "turn", "level": 1.0}
         web.stop("turn")
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == {"stop": "turn"}

@@ -160,7 +160,7 @@ def test_a_full_screen_without_a_desktop_is_drawn_off_screen(tmp_path):
 def test_an_upright_display_gets_the_upright_picture(theme, window):
     assert window.picture.layout is LANDSCAPE
     window._display = pygame.display.set_mode((540, 960))
-    window._fit()
+    window._fit_picture()
     assert window.picture.layout is PORTRAIT
     assert window.frame().get_size() == window.picture.pixels
 

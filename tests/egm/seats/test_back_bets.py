@@ -37,7 +37,7 @@ def bet(rig, chance, **bets):
 
 def close(rigs):
     table = rigs[0].machine.component(SharedTable)
-    table.close(rigs[0].machine.games[GAME].digest)
+    table.close_betting(rigs[0].machine.games[GAME].digest)
     take_recorded_steps(table)
     answer_overdue_turns(table)
 

@@ -24,7 +24,7 @@ def lay_bets(rooms):
         rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
         rig.engine.handle(EventType.PLAY)
         assert rig.state is State.BETTING, rig.notice
-    rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[GAME].digest)
+    rooms[0].machine.component(SharedTable).close_betting(rooms[0].machine.games[GAME].digest)
 
 
 def answer(rooms, position, choice):

@@ -49,7 +49,7 @@ def sit_down(rooms, cards=CARDS):
     chance = dealing(cards, decks=8)
     for rig in rooms:
         lay(rig, chance)
-    table_of(rooms).close(digest_of(rooms[0]))
+    table_of(rooms).close_betting(digest_of(rooms[0]))
     assert [rig.state for rig in rooms] == [State.PLAYING] * len(rooms)
 
 
@@ -303,7 +303,7 @@ def test_a_seat_may_stay_behind_for_more_rounds_than_are_remembered(seats, tmp_p
     end_without_the_second(rooms)
     for _ in range(3):
         lay(rooms[0], dealing("Ts Ks Td 9c", decks=8))
-        table_of(rooms).close(digest_of(rooms[0]))
+        table_of(rooms).close_betting(digest_of(rooms[0]))
         answer(rooms, 0, "stand")
         rooms[0].report_shown()
     assert len(goes_on(rooms).steps) == 4
@@ -316,7 +316,7 @@ def test_bets_that_begin_no_game_are_dealt_and_stand(seats, tmp_path):
     for rig in rooms:
         lay(rig, chance)
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    table_of(rooms).close(digest_of(one))
+    table_of(rooms).close_betting(digest_of(one))
     assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
     assert two.credit_cents == CREDIT_CENTS
     answer(rooms, 0, "stand")

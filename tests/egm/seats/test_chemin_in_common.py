@@ -30,7 +30,7 @@ def lay(rig, **bets):
 
 def close(rooms):
     table = rooms[0].machine.component(SharedTable)
-    table.close(rooms[0].machine.games[GAME].digest)
+    table.close_betting(rooms[0].machine.games[GAME].digest)
     take_recorded_steps(table)
     answer_overdue_turns(table)
 

@@ -49,7 +49,7 @@ def lay(rig, **bets):
 def thrown(rooms, a, b, game=QUEBEC):
     """No more bets, two dice for whoever plays, and the end of each game; who played."""
     generator, left = rooms[0].machine.chance, dice(rooms, a, b).values
-    rooms[0].machine.component(SharedTable).close(digest_of(rooms[0], game))
+    rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms[0], game))
     playing = [rig for rig in rooms if rig.state is State.PLAYING and open_game(rig.machine).round_id]
     games = [open_game(rig.machine) for rig in playing]
     assert left == []
@@ -139,7 +139,7 @@ def test_the_next_throw_waits_until_this_one_is_seen_and_for_nobody_who_says_not
     lay(two, pass_=10)
     dice(rooms, 2, 2)
     table, digest = one.machine.component(SharedTable), digest_of(one)
-    table.close(digest)
+    table.close_betting(digest)
     one.report_shown()
     assert table.is_in_play(digest)
     two.report_shown()
@@ -237,7 +237,7 @@ def test_a_clear_leaves_each_his_bets_on_their_point_and_the_throw_he_was_shown(
     lay(one, dontpass=10)
     lay(three, pass_=10)
     dice(rooms, 2, 2)
-    one.machine.component(SharedTable).close(digest_of(one))
+    one.machine.component(SharedTable).close_betting(digest_of(one))
     assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
     one.close()
     clear_with_decisions(tmp_path)

@@ -18,7 +18,7 @@ def begin(rooms, bets):
     for rig, bet in zip(rooms, bets, strict=True):
         rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
         rig.engine.handle(EventType.PLAY)
-    table_of(rooms).close(next(iter(rooms[0].machine.games.values())).digest)
+    table_of(rooms).close_betting(next(iter(rooms[0].machine.games.values())).digest)
     go_on(rooms)
 
 

@@ -23,7 +23,7 @@ def lay_forms(rooms, game):
         rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
         rig.engine.handle(EventType.PLAY)
         assert rig.state is State.BETTING, rig.notice
-    rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[game].digest)
+    rooms[0].machine.component(SharedTable).close_betting(rooms[0].machine.games[game].digest)
     assert [rig.state for rig in rooms] == [State.PLAYING] * len(rooms)
 
 

@@ -95,7 +95,7 @@ def answer(rooms, option):
 def deal(rooms, game, decks, cards):
     """Every position stakes, and these cards are dealt."""
     stake(rooms, game, dealing(cards, decks))
-    table_of(rooms).close(rooms[0].machine.games[game].digest)
+    table_of(rooms).close_betting(rooms[0].machine.games[game].digest)
     go_on(rooms)
 
 

@@ -24,7 +24,7 @@ def lay(rig, **bets):
 
 def close(rigs):
     table = rigs[0].machine.component(SharedTable)
-    table.close(next(iter(rigs[0].machine.games.values())).digest)
+    table.close_betting(next(iter(rigs[0].machine.games.values())).digest)
     take_recorded_steps(table)
     answer_overdue_turns(table)
 

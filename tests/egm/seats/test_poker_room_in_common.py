@@ -56,7 +56,7 @@ def sit_down(rooms, cards=CARDS, stacks=(200, 200, 200)):
 
 def close(rooms):
     rig = rooms[0].machine
-    table_of(rooms).close(rig.games[rig.selection.game_id].digest)
+    table_of(rooms).close_betting(rig.games[rig.selection.game_id].digest)
     take_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
 
@@ -231,7 +231,7 @@ def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seat
         lay(rig, 200)
     seat = table_of(rooms).seats[2]
     seat.handle, handle = lambda _: None, seat.handle  # its game is not begun
-    table_of(rooms).close(rooms[0].machine.games[GAME].digest)
+    table_of(rooms).close_betting(rooms[0].machine.games[GAME].digest)
     seat.handle = handle
     assert [open_game(rig.machine) is None for rig in rooms] == [False, True, False]
     rooms[0].close()

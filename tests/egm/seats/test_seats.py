@@ -34,7 +34,7 @@ def table_of(rigs):
 
 
 def no_more_bets(rigs):
-    table_of(rigs).close(rigs[0].machine.games[GAME].digest)
+    table_of(rigs).close_betting(rigs[0].machine.games[GAME].digest)
 
 
 def join(rig, spot, credits_=5):
@@ -290,7 +290,7 @@ def test_no_more_positions_play_at_a_table_than_it_has_seats(seats, tmp_path, na
         rig.insert(2000)
         join(rig, spot, 20)
     assert [rig.state for rig in rigs] == [State.BETTING] * 3
-    table_of(rigs).close(rigs[0].machine.games[name].digest)
+    table_of(rigs).close_betting(rigs[0].machine.games[name].digest)
     last = rigs[-1]
     assert [open_game(rig.machine) is None for rig in rigs] == [False, False, True]
     assert (last.state, last.credit_cents, last.notice) == (State.IDLE, 2000, "bets_not_taken")

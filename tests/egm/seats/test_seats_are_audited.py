@@ -143,7 +143,7 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
             beside=rooms[0] if rooms else None,
         )
         rig.machine.install(table)
-        table.sit(rig.machine, lambda event, rig=rig: rig.engine.submit(event))
+        table.register_position(rig.machine, lambda event, rig=rig: rig.engine.submit(event))
         rooms.append(rig.boot().insert(2000))
     for rig in rooms:
         bet(rig)

@@ -29,7 +29,7 @@ def bet(rig, credits_=20):
 
 
 def no_more_bets(rig):
-    rig.machine.component(SharedTable).close(digest_of(rig))
+    rig.machine.component(SharedTable).close_betting(digest_of(rig))
 
 
 def shoe_of(rig):

@@ -42,7 +42,7 @@ def lay(rig, **bets):
 
 def dealt(rooms):
     """No more bets: the games of whoever plays, all with the same rows."""
-    rooms[0].machine.component(SharedTable).close(digest_of(rooms))
+    rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms))
     games = [open_game(rig.machine) for rig in rooms if rig.state is State.PLAYING]
     assert games
     assert len({game.round_id for game in games}) == 1

@@ -47,7 +47,7 @@ def stake(rooms, game, chance):
 def sit_down(rooms, game=HOLDEM):
     """Every position stakes; betting closes, and the table answers that all have staked."""
     stake(rooms, game, dealing(FIVE_AND_SIX, 6) if "chemin" in game else rooms[0].machine.chance)
-    table_of(rooms).close(next(iter(rooms[0].machine.games.values())).digest)
+    table_of(rooms).close_betting(next(iter(rooms[0].machine.games.values())).digest)
     go_on(rooms)
     return rooms
 
@@ -170,7 +170,7 @@ def test_a_refund_under_a_players_bank_ends_the_round_of_all(seats, tmp_path, vo
     for rig, bet in zip(rooms, ({"stake": 20, "bank": 40}, {"stake": 20}, {"stake": 20}), strict=True):
         rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
         rig.engine.handle(EventType.PLAY)
-    table_of(rooms).close(next(iter(rooms[0].machine.games.values())).digest)
+    table_of(rooms).close_betting(next(iter(rooms[0].machine.games.values())).digest)
     go_on(rooms)
     working = rooms[0].machine.chance
     for rig in rooms:
@@ -217,5 +217,5 @@ def test_a_memory_clear_treats_all_games_of_the_round_alike(seats, tmp_path, is_
         assert rule(rooms[1], "refund_game") is None
     rooms[0].close()
     found = inspect_claims(tmp_path, FEATURES)
-    acts = [each.acts for each in found.proposals if each.id.startswith("game:")]
+    acts = [each.possible_decisions for each in found.proposals if each.id.startswith("game:")]
     assert acts == [("paid",)] * 2 if is_void else [("carried",)] * 3

@@ -68,7 +68,7 @@ def started(folder, position=None, beside=None, table=None):
     )
     table = SharedTable() if table is None else table
     rig.machine.install(table)
-    table.sit(rig.machine, rig.engine.submit)
+    table.register_position(rig.machine, rig.engine.submit)
     return rig.boot()
 
 

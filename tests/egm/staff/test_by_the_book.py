@@ -18,7 +18,7 @@ from egm.money.keys import MoneyKey
 from egm.play.records.games import GameInProgress
 from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
-from egm.staff.identities import FILE, IdentityRegister, commit
+from egm.staff.identities import FILE, IdentityRegister, compute_commitment
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import (
     BreakingChance,
@@ -174,23 +174,23 @@ def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig,
         assert not any(text in str(entry) for text in NAMED.values() if text != "passport")
     (paid,) = register(rig, "handpays")
     kept = identities.get(paid["identity"])
-    assert (kept.fields, kept.agrees) == (NAMED, True)
-    assert commit(kept.salt, kept.subject, {**NAMED, "name": "Another"}) != kept.commitment
+    assert (kept.fields, kept.matches_commitment) == (NAMED, True)
+    assert compute_commitment(kept.salt, kept.subject, {**NAMED, "name": "Another"}) != kept.commitment
     assert (tmp_path / "state" / FILE).stat().st_mode & 0o077 == 0
 
     assert identities.erase_before(rig.clock.now()) == 0
     assert identities.erase_before(rig.clock.now() + timedelta(seconds=1)) == 1
     erased = identities.get(paid["identity"])
-    assert (erased.fields, erased.salt, erased.agrees) == (None, None, True)
+    assert (erased.fields, erased.salt, erased.matches_commitment) == (None, None, True)
     assert b"Anna" not in (tmp_path / "state" / FILE).read_bytes()
 
 
 def test_a_register_that_was_altered_does_not_agree(tmp_path):
     kept = IdentityRegister.open(tmp_path)
     rig = MachineRig(tmp_path / "state")
-    commitment = kept.keep("handpay-1", NAMED, rig.clock.now())
+    commitment = kept.store_identity("handpay-1", NAMED, rig.clock.now())
     kept._copies[0].execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
-    assert not kept.get(commitment).agrees
+    assert not kept.get(commitment).matches_commitment
     kept.close()
     rig.close()
 

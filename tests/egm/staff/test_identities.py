@@ -22,7 +22,7 @@ def opened(tmp_path):
 
 def told(tmp_path):
     with opened(tmp_path) as kept:
-        return [(record.subject, record.fields, record.agrees) for record in kept.records()]
+        return [(record.subject, record.fields, record.matches_commitment) for record in kept.records()]
 
 
 def noise(path):
@@ -44,9 +44,9 @@ def put_back(path):
 )
 def test_either_medium_alone_keeps_every_identity(tmp_path, medium, lose):
     with opened(tmp_path) as kept:
-        kept.keep("handpay-1", ANNA, AT)
+        kept.store_identity("handpay-1", ANNA, AT)
         (tmp_path / medium / "before").write_bytes((tmp_path / medium / FILE).read_bytes())
-        kept.keep("handpay-2", ANNA, AT)
+        kept.store_identity("handpay-2", ANNA, AT)
     path = tmp_path / medium / FILE
     if lose is type(FILE):
         path.unlink()
@@ -61,7 +61,7 @@ def test_either_medium_alone_keeps_every_identity(tmp_path, medium, lose):
 
 def test_what_is_erased_comes_back_from_no_medium(tmp_path):
     with opened(tmp_path) as kept:
-        kept.keep("handpay-1", ANNA, AT)
+        kept.store_identity("handpay-1", ANNA, AT)
     before = (tmp_path / "second" / FILE).read_bytes()
     with opened(tmp_path) as kept:
         assert kept.erase_before(AT + timedelta(days=1)) == 1
@@ -72,7 +72,7 @@ def test_what_is_erased_comes_back_from_no_medium(tmp_path):
 
 def test_a_record_that_was_altered_is_mended_by_the_copy_that_agrees(tmp_path):
     with opened(tmp_path) as kept:
-        kept.keep("handpay-1", ANNA, AT)
+        kept.store_identity("handpay-1", ANNA, AT)
     with closing(sqlite3.connect(tmp_path / "first" / FILE)) as database:
         database.execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
         database.commit()

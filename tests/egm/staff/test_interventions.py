@@ -64,7 +64,7 @@ def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_
     assert (sheet.person, sheet.ended_by, sheet.reason) == (MECHANIC, MECHANIC, "bill jam")
     assert (sheet.work, sheet.parts, sheet.doors) == ("belt replaced", "belt 12", ("main", "hopper"))
     assert (sheet.serial, sheet.operator_number) == ("TEST-1", "7")
-    assert sheet.moved.keys() == {"door.main.opens", "door.hopper.opens"}
+    assert sheet.changed_meters.keys() == {"door.main.opens", "door.hopper.opens"}
     assert sheet.meters_before["bill_in.value"] == sheet.meters_after["bill_in.value"] == 2000
     assert sheet.stopped == rig.journal.get(sheet.id).time_utc.isoformat()
 

@@ -315,7 +315,7 @@ class Tab(Key):
 
 def songs_paid_for(book, name):
     """Songs that are paid for and not played."""
-    cents, state = book.state[name], book.take(name)
+    cents, state = book.state[name], book.take_values(name)
     book.add(Claim("songs", cents, {}, carried=(book.build_entry("songs", CARRIED, state=state),)))
 
 

@@ -48,7 +48,7 @@ def _fit_counters(rig: MachineRig) -> None:
 def _name_link(rig: MachineRig) -> None:
     """Name a progressive link in the cabinet file, with its files in the machine's own folder."""
     folder = LinkFolder(Path("link"))
-    link = LinkSlot.model_validate(folder.table("controller", 8883))
+    link = LinkSlot.model_validate(folder.build_cabinet_table("controller", 8883))
     rig.machine.install(Enrolling(folder, link=link))
 
 
@@ -112,7 +112,9 @@ ROWS = (
         hard_meters_are_fitted=case(after(MENU, DOOR)),
     ),
     # ------------------------------------------------------------------ progressive levels
-    *rows("at_rest in awaiting_award: show_awaited", awaiting, are_awards_locked=case(then="nothing")),
+    *rows(
+        "at_rest in awaiting_award: end_game_after_award", awaiting, are_awards_locked=case(then="nothing")
+    ),
     *rows(
         "key_turned in awaiting_award: settle_unanswered",
         awaiting,

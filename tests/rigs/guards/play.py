@@ -44,7 +44,7 @@ def open_second_seat(folder: Path, **options) -> MachineRig:
             **{"levels": OWN, **options},
         )
         rig.machine.install(table)
-        table.sit(rig.machine, rig.engine.submit, lambda rig=rig: rig.state in BETTABLE)
+        table.register_position(rig.machine, rig.engine.submit, lambda rig=rig: rig.state in BETTABLE)
         rooms.append(rig)
     for rig in rooms:
         rig.boot()

@@ -68,7 +68,7 @@ def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house
             rig.engine.handle(EventType.BET, value=5, options={"bets": {f"dozen-{number}": 5}})
             rig.engine.handle(EventType.PLAY)
         table = rooms[0].machine.component(SharedTable)
-        table.close(rooms[0].machine.games["monaco-roulette-european"].digest)
+        table.close_betting(rooms[0].machine.games["monaco-roulette-european"].digest)
         for rig in rooms:
             rig.report_shown()
     alone = [read_totals(tmp_path, "--position", str(number)) for number in (1, 2, 3)]

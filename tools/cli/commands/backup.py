@@ -7,7 +7,7 @@ import click
 
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir
-from egm.config.faults import read
+from egm.config.faults import read_toml
 from egm.errors import OperatorError
 from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest
 from egm.people import Permission, Roster, RosterError, read_recorded_roster
@@ -117,7 +117,7 @@ def _restore(
     Raises OperatorError before it writes anything.
     """
     text = backup.files[CABINET].decode()
-    file, faults = read(text, CabinetFile)
+    file, faults = read_toml(text, CabinetFile)
     if file is None:
         raise OperatorError("\n".join(f"the backup's cabinet file: {fault}" for fault in faults))
     file = file.with_resolved_paths(cabinet.absolute().parent)

@@ -15,7 +15,7 @@ from egm.app.preflight import iter_preflight_faults, iter_unknown_names
 from egm.clock import SystemClock
 from egm.collector import pause_collector
 from egm.config.cabinet_file import CabinetFile, GameSlot, default_state_dir, load_cabinet
-from egm.config.faults import Fault, Lines, parse_location, read
+from egm.config.faults import Fault, Lines, parse_location, read_toml
 from egm.config.on_this_computer import find_shared_folders, find_stable_port_name
 from egm.config.schema import build_schema as cabinet_schema
 from egm.config.schema import find_examples_left
@@ -73,7 +73,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     except UnicodeDecodeError as error:
         raise click.ClickException(f"{file}: not UTF-8: {error.reason}") from error
     data = _parse_toml(text)
-    cabinet, faults = read(text, CabinetFile)
+    cabinet, faults = read_toml(text, CabinetFile)
     if cabinet is not None and not quick:
         with show_progress("analysing its games", len(cabinet.games)) as show_done:
             games: list[str] = []
@@ -287,7 +287,7 @@ def new(
             text = format_cabinet_file(requested, file.parent)
     except DefinitionError as error:
         raise click.ClickException(format_definition_error(error)) from None
-    cabinet, faults = read(text, CabinetFile)
+    cabinet, faults = read_toml(text, CabinetFile)
     if cabinet is None:
         raise click.ClickException("\n".join(map(str, faults)))
     file.write_text(text, encoding="utf-8")

@@ -147,7 +147,7 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
 
 def _build_document(result: ClaimInspection) -> dict[str, object]:
     """Return the inspection of a damaged memory and the proposed decisions on its claims as JSON data."""
-    claims = [{**each.to_json(), "acts": list(each.acts)} for each in result.proposals]
+    claims = [{**each.to_json(), "acts": list(each.possible_decisions)} for each in result.proposals]
     inspection = result.inspection
     return {
         **inspection.to_json(),
@@ -227,7 +227,15 @@ def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
         }
         claims_shown = (proposal.proposed, *(proposal.copies.get(name) for name in ("first", "second")))
         cents = (claim.amount if claim is not None and claim.is_readable else None for claim in claims_shown)
-        rows.append((proposal.id, *cents, proposal.describe_agreement_of_copies, says, list(proposal.acts)))
+        rows.append(
+            (
+                proposal.id,
+                *cents,
+                proposal.describe_agreement_of_copies,
+                says,
+                list(proposal.possible_decisions),
+            )
+        )
     columns: Columns = (
         "claim",
         Column("amount", "cents", is_right_aligned=True, text=money),
@@ -328,7 +336,7 @@ def clear_(
             return
         result = inspect_claims(folder, FEATURES, second_dir=second)
         if carry_others:
-            others = (each.id for each in result.proposals if CARRIED in each.acts)
+            others = (each.id for each in result.proposals if CARRIED in each.possible_decisions)
             decisions = {**{name: ClaimDecision(act=CARRIED) for name in others}, **decisions}
         roster, proof = _prove_identities(
             folder, second, result, (person, second_person), without_roster=without_roster

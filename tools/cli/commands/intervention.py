@@ -169,7 +169,7 @@ def _format_sheet(sheet: InterventionSheet, language: str) -> str:
 
 def _build_document(sheet: InterventionSheet) -> dict[str, Any]:
     """Return the sheet of an intervention as JSON data."""
-    moved = {name: {"before": old, "after": new} for name, (old, new) in sheet.moved.items()}
+    moved = {name: {"before": old, "after": new} for name, (old, new) in sheet.changed_meters.items()}
     data = asdict(sheet)
     data["before"], data["after"] = data.pop("meters_before"), data.pop("meters_after")
     return {**data, "doors": list(sheet.doors), "moved": moved}

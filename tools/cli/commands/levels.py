@@ -52,7 +52,7 @@ def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
 def _read_own_level(view: JournalView, pool: str, stored: Any) -> dict[str, Any]:
     """Return a stand-alone level as JSON data, after comparing it with the balance of its pool's account."""
     level = Level.from_json(stored)
-    posting.compare(pool, level, view.balance_cents)
+    posting.check_pool_balances(pool, level, view.balance_cents)
     return {"shown_cents": level.shown_cents, **level.to_json()}
 
 

@@ -109,7 +109,7 @@ def statement_(
         raise click.ClickException(str(why)) from why
     texts = Texts("en")
     rows = (
-        (period, texts.code("meter_name", name), _find_unit(name, head.currency), value, name)
+        (period, texts.say_code("meter_name", name), _find_unit(name, head.currency), value, name)
         for period, values in periods.items()
         for name, value in values.items()
     )
@@ -173,7 +173,7 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
     try:
         for record in identities_store.records():
             entry = promised.pop(record.commitment, None)
-            state = "erased" if record.fields is None else "right" if record.agrees else "altered"
+            state = "erased" if record.fields is None else "right" if record.matches_commitment else "altered"
             rows.append(
                 {
                     "entry": entry,

@@ -33,7 +33,7 @@ def _seats(journal: Journal) -> tuple[SharedTable, list[Engine[Machine]]]:
     for number in range(1, SEATS + 1):
         engine = bench_engine(journal, slots=(GameSlot(game=GAME),), position=Position(number, SEATS))
         engine.machine.install(table)
-        table.sit(engine.machine, engine.submit)
+        table.register_position(engine.machine, engine.submit)
         bets: dict[str, JSON] = {"red" if number % 2 else "black": 5}
         engine.submit(Event(EventType.BET, BetRequest(value=5, options={"bets": bets})))
         engines.append(engine)
@@ -47,7 +47,7 @@ def _play(table: SharedTable, engines: list[Engine[Machine]], rounds: int) -> fl
     for _ in range(rounds):
         for engine in engines:
             engine.handle(EventType.PLAY)
-        table.close(digest)
+        table.close_betting(digest)
         for engine in engines:
             shown = OutcomeShown(value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
             engine.submit(Event(EventType.SHOWN, shown))

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from egm.config.levels import LinkSlot
-from egm.progressive.connection import finish
+from egm.progressive.connection import cancel_tasks
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import Pool
 from tools.dev.progressive.machine import Memory, SimulatedMachine
@@ -130,7 +130,7 @@ class CampaignMachine:
 
     async def end(self) -> None:
         """End the current run. Raises any error except a kill."""
-        await finish(self._task)
+        await cancel_tasks(self._task)
         if self._task.cancelled():
             return
         error = self._task.exception()
@@ -273,7 +273,7 @@ class ControllerSuccession:
 async def _end_term(term: _Term, *expected: type[BaseException]) -> None:
     """End a controller and close its store. Raises its error unless it is ``expected``."""
     term.statements_until_kill = 0
-    await finish(term.task)
+    await cancel_tasks(term.task)
     term.store.rollback()
     term.store.close()
     error = None if term.task.cancelled() else term.task.exception()

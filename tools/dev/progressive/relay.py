@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 
-from egm.progressive.connection import finish, run_together
+from egm.progressive.connection import cancel_tasks, run_together
 
 _CHUNK_BYTES = 65536
 
@@ -48,7 +48,7 @@ class Relay:
         """Close every connection and stop listening."""
         if self._server is not None:
             self._server.close()
-        await finish(*self._wires)
+        await cancel_tasks(*self._wires)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         wire = asyncio.get_running_loop().create_task(self._relay_connection(reader, writer), name="relay")

@@ -137,7 +137,11 @@ def _can_be_paid_by_hand(proposal: Proposal, shown_games: Collection[str]) -> bo
     """Return whether the claim may be paid by hand. If its game is decided, a screen must have shown the win."""
     details = proposal.proposed.says
     is_known = not details.get("decided") or details["play_id"] in shown_games
-    return PAID in proposal.acts and _parse_claim_kind(proposal.id) in _KINDS_WITHOUT_DEVICE and is_known
+    return (
+        PAID in proposal.possible_decisions
+        and _parse_claim_kind(proposal.id) in _KINDS_WITHOUT_DEVICE
+        and is_known
+    )
 
 
 def _parse_claim_kind(claim: str) -> str:

@@ -139,13 +139,13 @@ class ContributionLedger:
         session.put_claim(replace(hit, amount_cents=paid_cents))
         if not record.successor:
             session.put_level(
-                _record_fall(replace(record, level=level.correct(more_cents)), level.shown_cents)
+                _record_fall(replace(record, level=level.correct_paid_hit(more_cents)), level.shown_cents)
             )
         elif more_cents > 0:  # a closed level holds nothing: the operator pays, as for a late hit
             put_up = replace(level, seeded=level.seeded + more_cents, paid=level.paid + more_cents)
             session.put_level(replace(record, level=put_up))
         else:
-            amount, empty = level.correct(more_cents).release()
+            amount, empty = level.correct_paid_hit(more_cents).release()
             session.put_level(replace(record, level=empty))
             self.add_moved_amount(session, record.successor, amount)
 

@@ -498,7 +498,7 @@ class Controller:
         changed = replace(
             record,
             names=dict(definition.names),
-            level=record.level.change(definition.terms),
+            level=record.level.change_terms(definition.terms),
             hits_most=chance.hits_most,
         )
         session.put_level(changed)
@@ -591,7 +591,7 @@ class Controller:
         """
         with self._store.transaction() as session:
             for record in session.read_levels():
-                record.level.check()
+                record.level.check_sums()
                 _prove(session, record)
                 if record.level.terms.mystery:
                     prove(session, record)

@@ -17,7 +17,7 @@ from egm.progressive.connection import (
     LIMIT_SECONDS,
     RETRY_SECONDS,
     BrokerLine,
-    Waiting,
+    DeduplicatingQueue,
     build_tls_context,
     get_payload,
     run_together,
@@ -74,7 +74,7 @@ class Service:
         self._limit_seconds = limit_seconds
         self._signs = signs
         self._observe = observe
-        self._inbox: Waiting[ReceivedMessage] = Waiting()
+        self._inbox: DeduplicatingQueue[ReceivedMessage] = DeduplicatingQueue()
 
     async def run(self) -> None:
         """Serve until cancelled, or until an error of the store or a defective level record stops the controller."""

@@ -105,5 +105,5 @@ def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
     ages_ns = [plate.heard_ns for plate in plates if plate.heard_ns is not None]
     dark = not plates or any(plate.thousandths is None for plate in plates)
     lit = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_NS
-    paint = stage.painter.flat("alarm" if dark else "win", 1.0 if dark or lit else 0.3)
+    paint = stage.painter.get_faded_colour("alarm" if dark else "win", 1.0 if dark or lit else 0.3)
     stage.painter.shade((wide - 66, high - 52, 28, 28), paint, 14)

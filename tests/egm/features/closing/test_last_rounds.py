@@ -123,7 +123,7 @@ def test_positions_of_one_table_have_three_rounds_together(tables, tmp_path):
         for rig in rooms if n else rooms[:1]:
             bet(rig)
             assert rig.state is State.BETTING
-        rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[ROULETTE].digest)
+        rooms[0].machine.component(SharedTable).close_betting(rooms[0].machine.games[ROULETTE].digest)
         for rig in rooms if n else rooms[:1]:
             rig.report_shown()
     assert [told(rig) for rig in rooms] == [[("table_closes",)]] * 2
@@ -160,7 +160,7 @@ def hold_coup(rooms, bets):
     for rig, spots in zip(rooms, bets, strict=True):
         bet(rig, spots)
         assert rig.state is State.BETTING
-    table.close(rooms[0].machine.games[CHEMIN].digest)
+    table.close_betting(rooms[0].machine.games[CHEMIN].digest)
     take_recorded_steps(table)
     answer_overdue_turns(table)
     for rig in rooms:

@@ -427,7 +427,7 @@ def test_a_claim_that_may_have_been_paid_since_says_so_and_can_be_ended(
     assert (inspection.acknowledged > inspection.together.sequence) is are_heads_readable
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
     assert (credit.describe_agreement_of_copies, credit.proposed.amount) == (standing, 2000)
-    assert credit.acts == ("carried", "paid", "ended")
+    assert credit.possible_decisions == ("carried", "paid", "ended")
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
     assert standing in " ".join(shown.split())
     assert "compare each claim with the hand-pay slips" in shown

@@ -79,7 +79,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     (told,) = [
         each for each in inspect_claims(tmp_path, FEATURES).proposals if each.id == "credit:1:nonrestricted"
     ]
-    assert "paid" in told.acts
+    assert "paid" in told.possible_decisions
     assert told.proposed.says == {}
     rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=build_paid_decision(700))
     assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cash_cents) == (900, 0)
