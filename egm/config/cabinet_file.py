@@ -361,7 +361,10 @@ class CabinetFile(_Table):
                     yield build_fault(key, why)
 
     def _find_port_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each serial port used twice, under whatever name; devices on one bus may share a port."""
+        """Yield a fault for each serial port used twice, even under different names.
+
+        Devices on one bus may share a port.
+        """
         buses = {n: d.position for n, d in self.devices.items() if PROTOCOLS[d.protocol].is_bus}
         users: dict[str, tuple[str, int | None]] = {}
         for key, port in self.ports.items():

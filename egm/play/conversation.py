@@ -119,7 +119,7 @@ def replay(definition: Game, game: GameRecord) -> Conversation:
 
 
 def rebuild_conversation(machine: Machine, game: GameRecord) -> Conversation | None:
-    """Return the conversation of a game, replayed up to its last recorded step, or None if the replay fails."""
+    """Replay an open game up to its last recorded step; return it as a Conversation, or None if that fails."""
     with suppress(*NO_REPLAY):
         return replay(find_definition(machine, game.game), game)
     return None
@@ -128,8 +128,8 @@ def rebuild_conversation(machine: Machine, game: GameRecord) -> Conversation | N
 def list_decided_bets(conversation: Conversation | None) -> tuple[Settlement, ...]:
     """Return the bets that stay settled when a game that cannot end is declared void.
 
-    A settlement is left out if its wager is only settled as a whole at the end of the game, or if its spot
-    has bets from earlier rounds, because those stay as they were.
+    A settlement is left out in two cases: if its wager is settled as a whole at the end of the game, and if
+    its spot has bets from earlier rounds, because bets from earlier rounds stay as they were.
     """
     if conversation is None or conversation.outcome is not None:
         return ()

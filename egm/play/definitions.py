@@ -93,7 +93,7 @@ def find_conflicting_digest(definitions: Mapping[str, JSON], game: Game) -> str:
 def record_conflicting_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
     """Record each game whose version was played here before with another definition; return these games.
 
-    The entry is written at every start until the game has been played.
+    The entry is written again at every start until the new definition has been played.
     """
     definitions, changed = machine.journal.states(PlayKey.DEFINITION), []
     for game in games:

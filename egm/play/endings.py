@@ -59,7 +59,7 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def end_game(machine: Machine, _: Event) -> None:
-    """Close the open game and credit its win as cashable credit, whatever kind of credit was wagered."""
+    """Close the open game and credit its win as cashable credit, also if another kind of credit was wagered."""
     game = require_open_game(machine)
     won_cents = game.win_cents
     progressives.register_hits(machine, game, "credit")

@@ -21,20 +21,20 @@ class PlayKey(Key):
     LIMITS = "limits", ClearAction.IDENTITY, Owner.PLAYER
     """The player's own limits."""
     DEFINITION = "definition:", ClearAction.IDENTITY, Owner.MACHINE
-    """Prefix; one key per definition played here, by digest: see :mod:`egm.play.definitions`."""
+    """Prefix; one key per game definition played here, by digest, which stores it (:mod:`egm.play.definitions`)."""
     RESIDUAL = "residual_terms", ClearAction.TRANSIENT, Owner.PLAYER
     """The terms for residual credit on this position (:class:`egm.play.records.residual.ResidualTerms`)."""
     EXAMINED = "examined:", ClearAction.TRANSIENT, Owner.MACHINE
-    """Prefix; one key per definition whose largest prize is known, by digest."""
+    """Prefix; one key per game definition, by digest, which stores its largest prizes."""
 
 
 class TableKey(Key):
     """Storage keys of table games: state that lasts between two rounds."""
 
     TABLE = "table:", ClearAction.OWED, Owner.PLAYER
-    """Prefix; one key per definition, by digest: the player's part of the table's state, and the bets left on it."""
+    """Prefix; one key per game definition, by digest: the player's part of the table's state, and standing bets."""
     SHARED = "in_common:", ClearAction.IDENTITY, Owner.MACHINE
-    """Prefix; one key per definition, by digest: the table state shared by all players."""
+    """Prefix; one key per game definition, by digest: the table state that all players share."""
 
 
 class WheelKey(Key):

@@ -34,8 +34,8 @@ def list_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
     """Return how often each way to bet wins; Keno cards with the same number of spots are listed once.
 
     ``bets`` must be analysed with their prizes. An award that can be won in several stages of the game is
-    counted in all of them. The analyses of the same spots of a table in the same state are one way to bet,
-    whatever the stake or the strategy.
+    counted in all of them. Several analyses of the same spots in the same table state (other stakes, other
+    strategies) count as one way to bet.
     """
     chances_by_way: dict[object, Chances] = {}
     for bet in bets:

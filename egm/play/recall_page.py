@@ -174,7 +174,7 @@ def _find_play(machine: Machine, play_id: str) -> Play | None:
 
 
 def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
-    """Return the player position at each seat of the play's shared round; empty for a play of one position alone."""
+    """Return the player position at each seat of the play's shared round; empty if only one position played."""
     round_id = _read_start(play).round_id
     beside = recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX) if round_id else ()
     games = ((_read_start(seat_play), seat_play.position) for seat_play in beside)
@@ -287,7 +287,7 @@ def _format_answer_label(index: int, step: ReplayStep | None, positions: Mapping
 
 
 def _list_shown_steps(game: GameRecord) -> range:
-    """Return the range of the play's answers to show; of a long feature, only the last ones (E-02)."""
+    """Return the range of the play's recorded answers to show; of a long feature, only the last answers (E-02)."""
     return range(max(1, len(game.steps) - recall.STEPS_SHOWN), len(game.steps))
 
 

@@ -80,7 +80,7 @@ class Reminders:
         return max(0.0, min(waits)) if waits else None
 
     def _is_accepted(self, *event_types: EventType) -> bool:
-        """Return whether the machine accepts any of these events in its present state."""
+        """Return whether the machine accepts at least one of the given events in its present state."""
         return any(self._context.engine.accepts(event_type) for event_type in event_types)
 
 

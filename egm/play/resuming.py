@@ -14,17 +14,17 @@ from egm.play.showing import send_screen_update
 
 
 def ended_game_has_conversation(machine: Machine, _: Event) -> bool:
-    """Return whether the conversation of a game is still in memory although the game is no longer shown."""
+    """Return whether the replayed game (Conversation) is still in memory although it is no longer shown."""
     return machine.component(GameInProgress).conversation is not None
 
 
 def end_conversation(machine: Machine, _: Event) -> None:
-    """Drop the conversation, so that screen messages about a game no longer shown are ignored."""
+    """Remove the replayed game from memory, so that screen messages about a game no longer shown are ignored."""
     machine.component(GameInProgress).conversation = None
 
 
 def open_game_has_no_conversation(machine: Machine, _: Event) -> bool:
-    """Return whether the open game has no conversation in memory, because of a restart, a door or a tilt."""
+    """Return whether the open game must be replayed into memory, after a restart, a door opening or a tilt."""
     return machine.component(GameInProgress).conversation is None
 
 
@@ -46,7 +46,7 @@ def resume_open_game(machine: Machine, _: Event) -> Event | None:
 
 
 def _rebuild_open_game(machine: Machine, game: GameRecord) -> "Conversation | RecordedPicture":
-    """Return the open game's conversation, replayed from its record, or a picture of it as recorded.
+    """Return the open game replayed from its record, or as its outcome was recorded.
 
     Only a decided game may be shown as recorded. Raises one of :data:`NO_REPLAY` for an undecided game.
     """

@@ -33,14 +33,14 @@ class SharedRound:
         return self.steps[number] if number < len(self.steps) else None
 
     def add_step(self, number: int, step: RecordedStep) -> None:
-        """Store the step with this number that a game of the round has recorded; ignore one that is stored already."""
+        """Store step ``number`` of the round, as one of its games has recorded it; ignore a step stored already."""
         if number == len(self.steps):
             self.steps.append(step)
 
 
 @dataclass(slots=True)
 class PositionRounds:
-    """The shared rounds of this player position: the one that is starting, and that of the present or last game."""
+    """The shared rounds of this player position: the round that is starting, and that of the present or last game."""
 
     starting: SharedRound | None = None
     """While a game starts: its shared round, or None if the position plays alone."""
@@ -49,7 +49,7 @@ class PositionRounds:
     """The position's seat in the round."""
 
     current: SharedRound | None = None
-    """The shared round of the open game, or of the last one."""
+    """The shared round of the open game, or else of the last game."""
 
 
 @dataclass(slots=True)
@@ -72,10 +72,10 @@ def find_common_round(machine: Machine, game: GameRecord) -> SharedRound | None:
 
 
 def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine]) -> SharedRound:
-    """Return the open game's shared round with every step recorded so far.
+    """Return the open game's shared round with every step that any of its games has recorded so far.
 
-    They are read from the machines of the other positions (``beside``) if these have the round in memory,
-    otherwise from the journal.
+    The steps are read from the machines of the other positions (``beside``) if those have the round in
+    memory, otherwise from the journal.
     """
     machines = (machine, *beside)
     shared_rounds = (find_common_round(position, game) for position in machines)
@@ -121,8 +121,8 @@ def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[
 def is_round_void(machine: Machine, game: GameRecord) -> bool:
     """Return whether another game of the open game's round was declared void, so that the round is over.
 
-    It matters only if the players win each other's stakes: those of a void game are no longer there to be won.
-    If another seat was ahead of the void game, the round continues as recorded.
+    A void game ends the round only if the players win each other's stakes, because its stakes are no longer
+    there to be won. If another seat was ahead of the void game, the round continues as recorded.
     """
     found, now = machine.component(RoundVoid), (game.play_id, machine.journal.sequence)
     if (found.play_id, found.sequence) != now:

@@ -15,9 +15,9 @@ from paytables import WHEEL_DECIDES, Decision, Settlement
 
 
 def find_question(machine: Machine) -> Decision | None:
-    """Return the open game's pending decision with the options that the player may choose now, or None.
+    """Return the open game's pending decision, or None.
 
-    The options are reduced to those that the credits and the profile's limits allow.
+    It has only the options that the player's credits and the profile's limits allow.
     """
     game, conversation = open_game(machine), machine.component(GameInProgress).conversation
     decision: Decision | None = None if conversation is None else conversation.decision

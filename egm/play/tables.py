@@ -113,10 +113,7 @@ def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def take_down_bets_and_cash_out(machine: Machine, _: Event) -> Event:
-    """Return to the player the standing bets that the rules let them take down.
-
-    Return the event that then cashes out.
-    """
+    """Return to the player the standing bets that the rules allow to be taken down; return the cash-out event."""
     for table in list_standing_tables(machine):
         if _is_playable(machine, table):
             _return_removable_bets(machine, table)
@@ -160,8 +157,8 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
 def return_abandoned_bets(machine: Machine, _: Event) -> None:
     """Return the bets of tables whose game has changed, and clear the chips of a player who has left.
 
-    Chips that are laid but not staked are cleared when no credit is left, because they are not the next
-    player's.
+    Chips that are placed but not staked are cleared when no credit is left, so that the next player does not
+    find them.
     """
     if has_abandoned_chips(machine):
         clear_bet(machine)

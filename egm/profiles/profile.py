@@ -138,7 +138,7 @@ class TableReturns(_Table):
     least: Odds = Fraction(0)
     """The return a bet should have; certification lists every bet below it."""
     applies_to: Literal["bet", "game", "nothing"] = "nothing"
-    """What is refused below it: a game with any such bet, a game whose best bet is below it, or nothing."""
+    """What is refused below that return: a game with any such bet, a game whose best bet is below it, or nothing."""
     ceiling: Odds | None = None
     """The maximum return of a table bet, 1 for bets that pay true odds; none: `returns.ceiling`."""
 
@@ -247,7 +247,10 @@ class PayOut(_Table):
 
 
 class ByHand(_Table):
-    """What staff must do, or may decide, about a player's money. None: there is no such amount."""
+    """What staff must do, or may decide, about a player's money.
+
+    An amount of none means that there is no such limit.
+    """
 
     identity_cents: Cents | None = None
     """A hand-pay of this amount or more is paid only against an identity document (Monaco 21.1)."""
@@ -315,7 +318,7 @@ class Protection(_Table):
     at_limit: Literal["pause", "cash_out"] = "pause"
     """At a limit play pauses; ``cash_out`` also pays the player out automatically."""
     pause_minutes: Annotated[int, Field(ge=0, strict=True)] = 0
-    """How long play pauses at a limit; 0: until the session has ended."""
+    """How long play pauses at a limit, in minutes; 0: until the session has ended."""
     own_limits: bool = False
     """Whether players may set their own limits, which apply like the profile's (UK B2)."""
     session_gap_minutes: Annotated[int, Field(ge=0, strict=True)] = 0
@@ -377,7 +380,7 @@ class Progressives(_Table):
     unanswered: Literal["wait", "hand"] = "hand"
     """A hit that no controller confirms: wait, or let an attendant pay the amount shown."""
     hand_cents: Cents | None = None
-    """A level of this amount or more is paid by hand, whatever the game's own win; None: like a large win."""
+    """A level of this amount or more is paid by hand, regardless of the game's own win; None: like a large win."""
     counted: Literal["nothing", "reset", "all"] = "nothing"
     """The part of a level that counts towards the minimum return: nothing, its reset value, or its growth as
     well."""

@@ -59,9 +59,9 @@ SOURCE: Final = "progressive"
 
 
 class ProgressiveLink:
-    """The link of one machine to its progressive controller, as an attachment.
+    """The link of one machine to its progressive controller, as an attachment of the machine.
 
-    What must not be lost is in the journal.
+    Everything that must not be lost is in the journal.
     """
 
     name = "progressive link"
@@ -180,7 +180,7 @@ class ProgressiveLink:
             self._read_claim(claim, stored, now_ns)
 
     def _read_claim(self, name: str, record: ClaimRecord, now_ns: int) -> None:
-        """Pass one open claim to the link, as the journal records it, with the payment that it has to report."""
+        """Pass an open claim to the link as the journal records it, with its payment if that is to be reported."""
         claim = Claim(
             machine=self._machine_id,
             level=record.pool,
@@ -215,7 +215,7 @@ class ProgressiveLink:
     def _list_new_contributions(self, level: str, after: int, progress: LinkProgress) -> list[Contribution]:
         """Return this machine's contributions to a progressive level after number ``after``.
 
-        These are almost always those of the game just started.
+        Usually this is the contribution of the game just started.
         """
         record = self._machine.component(GameInProgress).record
         if record is not None and progress.sequence == after + 1:
@@ -269,7 +269,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ from the link to the machine
     def _schedule_send_and_submit(self) -> None:
-        """Schedule sending to the progressive controller, and submitting its news, for after the current event."""
+        """Schedule, for after the current event, sending to the controller and submitting its news to the machine."""
         if not self._attending:
             self._attending = True
             asyncio.get_running_loop().call_soon(self._send_and_submit)

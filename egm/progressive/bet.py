@@ -73,10 +73,11 @@ _TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 
 def find_bet(machine: Machine, selection: Selection) -> Bet | None:
-    """Return the bet of a selection; None if its game has no such bet, or one of its progressive levels is unavailable.
+    """Return the bet of a selection, or None.
 
-    A free selection is a bet only while other bets stand, and those remain at the denomination at which they
-    were made.
+    None means that its game has no such bet, or that one of its progressive levels is unavailable. A
+    selection that costs nothing is a bet only while other bets stand on the table; those keep their
+    denomination.
     """
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _TABLE_OPTIONS.isdisjoint(selection.options):
@@ -108,9 +109,10 @@ def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, limit_c
 
 
 def find_bet_in_force(machine: Machine) -> Bet | None:
-    """Return the bet to be played, or None if the selected bet is not accepted; it is computed once per selection.
+    """Return the bet to be played, or None if the selected bet is not accepted.
 
-    It is the selected bet or, in a round without new bets, an empty bet on the standing ones.
+    It is the selected bet or, in a round without new bets, an empty bet that plays the standing bets on. The
+    result is cached until the selection or the table changes.
     """
     cached, selection = machine.component(BetInForce), machine.selection
     if cached.nothing_new:

@@ -201,7 +201,10 @@ def _find_odds(entry: _Entry, terms: Terms, location: str) -> Fraction:
 
 
 def _find_shares(entry: _Entry, location: str) -> Mapping[Fraction, Fraction]:
-    """Return the level's shares by odds: those of the game's definition, or of the level file if it names no game."""
+    """Return the mean hits of each part (share) of the level that can be won separately.
+
+    They are those of the game's definition, or of the level file if it names no game.
+    """
     if entry.game is not None and entry.shares:
         raise LevelFileError(f"{location}: shares: must be omitted, because the game defines them")
     if entry.game is not None:
@@ -221,7 +224,10 @@ def _find_odds_of_game(entry: _Entry, location: str) -> Fraction:
 
 
 def _find_level_play(entry: _Entry, location: str) -> LevelPlay:
-    """Return the level of the entry's game for which the stake plays; its figures must be those of the entry."""
+    """Return how the level file's entry plays for a level of its game: the play at the entry's stake.
+
+    Raises LevelFileError if there is none, or if its figures differ from the entry's.
+    """
     try:
         game = load_game(str(entry.game))
     except PaytableError as error:
@@ -237,7 +243,7 @@ def _find_level_play(entry: _Entry, location: str) -> LevelPlay:
 
 
 def _check_same_as_game(entry: _Entry, play: LevelPlay, cents: int, location: str) -> None:
-    """Raise LevelFileError unless the progressive level has the terms of the game that plays for it."""
+    """Raise LevelFileError unless a level file's entry has the same terms as the game that plays for the level."""
     if not play.one_price:
         raise LevelFileError(f"{location}: game_level: wagers of several prices play for it")
     if play.increment != entry.increment:

@@ -41,7 +41,7 @@ class LevelDisplay(Protocol):
     """Source of the amounts that linked progressive levels show, as last received."""
 
     def find_displayed_amount(self, pool: str) -> Shown:
-        """Return the amount that a linked level shows now; zero and down if it was never received."""
+        """Return the amount that a linked level shows now; if none was ever received, zero with the status down."""
         ...
 
 
@@ -67,7 +67,10 @@ class BroadcastLevels(LevelDisplay, Protocol):
 
 @dataclass(slots=True)
 class LevelDisplays:
-    """A machine's sources of linked levels' amounts; None for those not connected."""
+    """A machine's sources of progressive amounts: the link to a controller, and SAS broadcasts.
+
+    None: not connected.
+    """
 
     link: LinkedLevels | None = None
     broadcasts: BroadcastLevels | None = None

@@ -207,10 +207,9 @@ def _use_answer(machine: Machine, persons: list[str]) -> None:
 
 # ---------------------------------------------------------------------------------------------- the page
 def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> PageTable:
-    """Return the facts of a link's certificate as a table, which staff compare with those that the controller shows.
+    """Return the facts of a link certificate as a table, which staff compare with the controller's display.
 
-    ``other_authority``: whether to warn that this certificate is signed by another authority than the last
-    one.
+    ``other_authority``: whether to warn that another authority than before has signed the certificate.
     """
     rows = build_pair_table(
         (
@@ -300,7 +299,7 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
 
 
 def build_error_table(error: OperatorError) -> PageTable:
-    """Return an error of the progressive link's enrolment as a table, translated if there is a text for it."""
+    """Return an error of the link's enrolment as a table, in the reader's language if the error has a text."""
     text = say_plain(error)
     if isinstance(error, EnrolmentError):
         text = say(f"notice.refused.{error.code}", **error.values)

@@ -259,7 +259,10 @@ class Stick:
         self.write(request)
 
     def write(self, request: str = "", answer: EnrolmentAnswer | None = None) -> None:
-        """Prepare the memory stick with this content, replacing whatever is on it. Raises EnrolmentError."""
+        """Write a certificate request and an answer to the memory stick, replacing its content.
+
+        Raises EnrolmentError.
+        """
         content = {"request": request, "answer": None if answer is None else asdict(answer)}
         data = (_MARK + json.dumps(content).encode()).ljust(_SIZE, b"\0")
         self._run_device_operation(lambda: self._write(data))

@@ -142,7 +142,7 @@ class LevelUnanswered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelsUndecided:
-    """An attendant ended a game before it was known whether it had won these mystery levels."""
+    """An attendant ended a game before the controller reported whether it had won one of its mystery levels."""
 
     play_id: str
     pools: tuple[str, ...]

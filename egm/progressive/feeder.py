@@ -145,10 +145,10 @@ class Feeder:
         self.last_sent = max(self.last_sent, self.counted)
 
     def list_due_contributions(self, now_ns: int) -> list[Contribution]:
-        """Return the contributions to send to the controller now, within the window of uncounted ones.
+        """Return the contributions to send to the controller now, at most a window ahead of its count.
 
-        These are the new ones; if the controller has not counted the previous ones in time, they are sent
-        again too.
+        New contributions are sent once; contributions that the controller has not counted in time are sent
+        again.
         """
         if not self.joined or not self.pending:
             return []

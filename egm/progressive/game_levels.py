@@ -149,7 +149,7 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | Former
 
 
 def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
-    """Return the amount that a progressive level shows to an open game, in minor units, or the last one known."""
+    """Return the amount that a progressive level shows to an open game, in minor units, or the last known one."""
     configured_pool = machine.component(Pools).by_id.get(pool)
     now_cents = 0 if configured_pool is None else find_shown(machine, configured_pool).amount_cents
     last_cents = game.broadcast_cents
@@ -339,7 +339,10 @@ def register_hit(
     unanswered: bool = False,
     broadcast: bool = False,
 ) -> None:
-    """Write one progressive hit into the register of level wins, once: ``entry_id`` is that of the hit's own entry."""
+    """Write one progressive hit into the register of level wins, unless it is there already.
+
+    ``entry_id`` is the id of the journal entry of the hit itself.
+    """
     if machine.journal.has_transaction(entry_id):  # the power failed between this entry and the game's end
         return
     machine.post(
@@ -447,8 +450,9 @@ def await_award(machine: Machine, _: Event) -> None:
 def record_award(machine: Machine, event: Event) -> None:
     """Record the amount that the controller has locked for a progressive claim. A repeat changes nothing.
 
-    Any other message is recorded and not paid, as are messages on a hit that is settled, and on one that
-    persons must rule on: they rule on the first message, and later messages do not make it more credible.
+    An award that does not fit an open claim is recorded and not paid. The same applies to a hit that is
+    settled already, and to a hit that persons must rule on: they rule on the first message, and later
+    messages do not make it more credible.
     """
     award = event.of(AwardLocked)
     claim, amount_cents = award.claim, award.amount_cents

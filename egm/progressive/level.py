@@ -216,7 +216,7 @@ class Level:
         return amount, empty
 
     def receive(self, amount: Fraction) -> "Level":
-        """Return the progressive level after adding what another level held and has moved to it."""
+        """Return the progressive level after adding ``amount``, which was moved here from another level."""
         if amount < 0:
             raise LevelDefectiveError(f"{amount} minor units received")
         return _add_amount(replace(self, received=self.received + amount), amount)

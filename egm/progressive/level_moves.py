@@ -18,7 +18,7 @@ from egm.progressive.pools import Pools
 def level_may_move(machine: Machine, event: Event) -> bool:
     """Return whether staff may move a progressive level's money to another level.
 
-    The level holds money and no game plays for it, and games play for the target.
+    The level must hold money and must no longer be played for; the target must be played for by a game.
     """
     pools, form = machine.component(Pools), event.of(LevelForm)
     source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)

@@ -14,7 +14,7 @@ from egm.progressive.pools import Keeper, Pool, Pools
 
 
 def read_own_level(machine: Machine, pool: str) -> Level | None:
-    """Return a progressive level that is or was this machine's own; None if it was never opened."""
+    """Return the state of a level that this machine runs or once ran itself; None if it was never opened."""
     state = machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}")
     return None if state is None else Level.from_json(state)
 
@@ -50,7 +50,7 @@ def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
 
 
 def find_all_shown(machine: Machine) -> dict[str, Shown]:
-    """Return the amount that every progressive level of this machine shows now, by id, whatever is being played."""
+    """Return the amount that every progressive level of this machine shows now, by id, whether played for or not."""
     return {
         pool_id: find_shown(machine, pool) for pool_id, pool in sorted(machine.component(Pools).by_id.items())
     }

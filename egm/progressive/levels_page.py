@@ -18,7 +18,7 @@ from egm.staff.words import build_pair_table, say, say_local, say_money, say_num
 
 
 def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
-    """Return one table per progressive level: the machine's own, closed ones too, then a controller's or host's."""
+    """Return one table per progressive level: first this machine's own, also closed ones, then the linked ones."""
     own_levels = {
         key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(stored)
         for key, stored in sorted(machine.journal.states(ProgressiveKey.LEVEL).items())

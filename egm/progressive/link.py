@@ -108,7 +108,7 @@ class ControllerAhead:
 
 @dataclass(frozen=True, slots=True)
 class ControllerBehind:
-    """News: the progressive controller has lost contributions that it had counted: those after ``sequence``."""
+    """News: the progressive controller has lost the contributions after ``sequence``, which it had counted."""
 
     level: str
     sequence: int
@@ -116,7 +116,7 @@ class ControllerBehind:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """News to be recorded: the controller refused a message, or sent one that it should not have sent."""
+    """News to be recorded: the controller refused a message, or sent a message that it should not have sent."""
 
     code: str
     text: str
@@ -365,9 +365,9 @@ class Link:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
     def _handle_counted(self, level: str, sequence: int, wins: tuple[Won, ...], now_ns: int) -> None:
-        """Drop the progressive contributions that the controller has counted; send further ones and the waiting claims.
+        """Drop the contributions that the controller has counted; send further ones and the waiting claims.
 
-        Report the mystery results that come with the count.
+        Report the mystery results that the controller sent with its count.
         """
         feeder = self.feeders.get(level)
         if feeder is None:
@@ -390,9 +390,9 @@ class Link:
 
     # ------------------------------------------------------------------ claims
     def _send_due_claim(self, claim: str, now_ns: int) -> None:
-        """Send the message that is due about a progressive claim: the claim itself, or that it is paid.
+        """Send the next message about a progressive claim: the claim itself, or the report that it is paid.
 
-        Send nothing if it was just sent, or if the controller cannot process it yet.
+        Send nothing if the message was just sent, or if the controller cannot process it yet.
         """
         entry = self._open[claim]
         feeder = self.feeders.get(entry.claim.level)

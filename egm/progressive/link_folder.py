@@ -125,9 +125,9 @@ class LinkFolder:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 
     def store_answer(self, answer: EnrolmentAnswer) -> str:
-        """Store the files of an answer to the certificate request next to those in use, and return its digest.
+        """Store the files of an answer to the certificate request, beside the files in use.
 
-        Raises EnrolmentError.
+        Return the digest of the answer's certificate. Raises EnrolmentError.
         """
         key, facts = self.read_request_key(), answer.facts()
         if key is None or compute_key_digest(key.public_key()) != facts.key:

@@ -85,11 +85,11 @@ class RefusalReason(StrEnum):
     OTHER_ODDS = "other_odds"
     OTHER_INCREMENT = "other_increment"
     OTHER_TERMS = "other_terms"
-    """The base is below the one on which the game's return is based, or the kind or ceiling differs."""
+    """The level's base is lower than the game's return assumes, or its kind or ceiling differs from the game's."""
     GAP = "gap"
     """A contribution out of sequence: send again from ``next``."""
     WRONG_AMOUNT = "wrong_amount"
-    """A contribution that is not its wager's share, or differs from the one first counted."""
+    """A contribution that is not the right share of its wager, or differs from an earlier copy of itself."""
     CLAIM_EARLY = "claim_early"
     """A claim whose own wager's contribution has not been counted yet: send that first."""
     CLAIM_DIFFERS = "claim_differs"
@@ -264,9 +264,10 @@ class Contribution(_Message):
 
 
 class Counted(_Message):
-    """Message that this machine's contributions to this level up to ``sequence`` are durable at the controller.
+    """Message that the controller has durably counted this machine's contributions to a level up to ``sequence``.
 
-    ``won``: all uncommitted mystery wins of these. Any other contribution up to there has not won.
+    ``won`` are the mystery prizes that these contributions have won and that are not committed yet. The other
+    contributions up to ``sequence`` have won nothing.
     """
 
     type: Literal["counted"] = "counted"

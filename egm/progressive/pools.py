@@ -31,7 +31,7 @@ class Keeper(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """One progressive amount: the definition of its level, and the game and level name that feed and win it."""
+    """One progressive amount: the definition of its level, and the game and level name whose wagers play for it."""
 
     definition: LevelDefinition
     game: str
@@ -50,7 +50,7 @@ class Pool:
 
 
 class Pools:
-    """All progressive amounts of a machine's games, by the wager that plays for them."""
+    """All progressive amounts of a machine's games, each found by the wager that plays for it."""
 
     def __init__(self, pools: Iterable[Pool] = ()) -> None:
         """Combine the progressive pools. Raises :class:`NoPoolError` if two levels would share one amount."""
@@ -91,7 +91,7 @@ class Pools:
 
 
 def combine_pools(parts: Iterable[Pools]) -> Pools:
-    """Combine the progressive pools of several games. Raises :class:`NoPoolError` if two name one amount."""
+    """Return the progressive pools of several games together. Raises :class:`NoPoolError` if two share one amount."""
     return Pools(pool for part in parts for pool in part.by_id.values())
 
 
@@ -137,16 +137,16 @@ def _is_stake_possible(game: Game, play: LevelPlay, denomination_cents: int) -> 
 
 
 def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) -> bool:
-    """Return whether each bet of the wager has the amount that a regulation prescribes for it, if one does."""
+    """Return whether each bet of the wager has the amount that a regulation prescribes for its spot, if any."""
     sums = {spot.id: spot.worth_cents for spot in game.rules.layout()}
     return all(sums.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets)
 
 
 def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
-    """Return the bet spots closed at a denomination.
+    """Return the bet spots that are closed at a denomination.
 
-    No stake on such a spot has the amount prescribed by a regulation, or its progressive level is not
-    configured.
+    A spot is closed if no stake on it has the amount prescribed by a regulation, or if its progressive level
+    is not configured.
     """
     available = pools.find_side_bet_pools(game, denomination_cents)
     unkept = {spot for play in game.list_every_level() for spot in play.spots} - available.keys()

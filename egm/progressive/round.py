@@ -66,7 +66,8 @@ class ClaimedHit:
 class LevelMemory:
     """Access to the stored data that a game's progressive round needs, by pool id.
 
-    They are the machine's own levels, the progress of its contributions to linked levels, and shown amounts.
+    The data are the machine's own levels, the progress of its contributions to linked levels, and the amounts
+    shown.
     """
 
     level: Callable[[str], Level]
@@ -76,7 +77,7 @@ class LevelMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormerPool:
-    """A progressive level of an open game that the cabinet file no longer names: what was won of it is still owed."""
+    """A progressive level of an open game that is no longer in the cabinet file; what was won of it is still owed."""
 
     id: str
     keeper: Keeper

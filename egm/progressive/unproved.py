@@ -221,7 +221,7 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
 
 
 def is_recorded(machine: Machine, claim: str) -> bool:
-    """Return whether the machine has recorded the mystery prize of a claim, whatever it did with it."""
+    """Return whether the machine has recorded the mystery prize of a claim, whether it was paid or not."""
     held_prize = machine.journal.state(f"{ProgressiveKey.HELD}{claim}")
     return held_prize is not None or machine.journal.has_transaction(build_prize_entry_id(claim))
 

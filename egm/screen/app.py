@@ -104,7 +104,7 @@ class App:
         """Create the frame loop.
 
         Args:
-            devices: The bench devices that the drawer operates; all if empty.
+            devices: Names of the simulated devices that the drawer operates; all if empty.
             starting: File with the progress of a machine that is starting.
         """
         now = clock()

@@ -85,9 +85,9 @@ def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
 
 
 def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
-    """Return the names of the parts into which the betting layout is divided; one of them is open at a time.
+    """Return the names of the parts into which the betting layout is divided; one part is open at a time.
 
-    The parts of a roulette layout are bet kinds and the racetrack; those of other layouts are page numbers.
+    The parts of a roulette layout are its kinds of bet and the racetrack; other layouts have numbered pages.
     """
     if table.felt == "roulette":
         return (*list_inside_bet_kinds(table), *((RACE,) if map_pockets_to_straights(table) else ()))
@@ -181,7 +181,10 @@ def _find_zero_cell(pocket: str, zeros: Sequence[str]) -> tuple[float, float, fl
 def _place_inside_bet(
     covers: Sequence[str], zeros: Sequence[str]
 ) -> tuple[tuple[float, float, float, float], Point]:
-    """Return the touch area (u, v, du, dv) of a bet on these pockets, and the point (u, v) of its chips."""
+    """Return the touch area (u, v, du, dv) of an inside bet, and the point (u, v) where its chips lie.
+
+    ``covers`` are the pockets of the bet.
+    """
     at = [place for place in map(_find_pocket_centre, covers) if place is not None]
     if len(at) < len(covers):
         return _place_zero_bet(covers, zeros, [v for _, v in at])

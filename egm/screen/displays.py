@@ -66,7 +66,7 @@ _AGAIN_SECONDS: Final = 10.0
 
 
 class DisplayError(OSError):
-    """The error that no display is connected, or a different one than before; the message says which."""
+    """The error that no display is connected, or another display than before; the message says which of the two."""
 
 
 @dataclass(frozen=True, slots=True)

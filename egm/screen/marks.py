@@ -255,7 +255,7 @@ def compute_slip_cost(game: GameView, slip: Slip, stake: int) -> int:
 
 
 def request_slip_bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ...]:
-    """Return the request for a ticket of these marks; without marks, for a quick pick.
+    """Return the request to the machine for a Keno ticket with the player's marks; without marks, for a quick pick.
 
     Return nothing while the marks make no valid ticket.
     """

@@ -64,7 +64,10 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
 
 # ---------------------------------------------------------------------- a game
 def _apply_play(view: View, play: Play) -> View:
-    """Start the show of a game's outcome. If it was already shown completely, report that to the machine again."""
+    """Start the presentation of a game's outcome on the screen.
+
+    If the outcome was already presented completely, report that to the machine again.
+    """
     old = view.show
     if old is not None and old.is_complete and old.play.play_id == play.play_id:
         return replace(view, show=replace(old, is_reported=False, play=play))
@@ -186,7 +189,10 @@ def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Sh
 
 
 def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
-    """Return the last step of the machine's last display, or None if it has none or its game is not offered here."""
+    """Return the last step of the outcome that the machine reported last.
+
+    None if it has reported none, or if the game of the outcome is not offered here.
+    """
     if not snapshot.last_display or snapshot.game_id not in view.games:
         return None
     try:

@@ -24,7 +24,7 @@ _AWAITED_MIN: Final = Fraction(1, 25)
 
 
 class OutcomeError(Exception):
-    """A presentation or display that does not fit its game; the message says what does not fit."""
+    """The error that a game's published data, or the data of an outcome, do not fit; the message says what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Field:
     prizes: tuple[PrizeTableRow, ...]
     groups: Mapping[str, tuple[str, ...]]
     titles: Mapping[str, Names]
-    """Names of prizes that are not of one symbol, by language."""
+    """The names of prizes that are not won by one symbol, by prize and language."""
     triggers: Mapping[str, int] = field(default_factory=dict)
     """The scatter symbols that trigger a feature anywhere in the window, and how many are needed."""
     weights: tuple[tuple[int, ...] | None, ...] = ()
@@ -93,7 +93,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """One window of a cascade of reels with its wins: the symbols after the winning ones were replaced."""
+    """One window of a cascade of reels with its wins, after new symbols replaced the winning ones before it."""
 
     window: Window
     wins: tuple[WinView, ...]
@@ -290,7 +290,10 @@ def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
 
 
 def read_result(field: Field, display: Mapping[str, Any]) -> ReelSpin:
-    """Return one spin of the reels. Raises :class:`OutcomeError` if it does not fit the field."""
+    """Return one spin of the reels from an outcome's display data.
+
+    Raises OutcomeError if they do not fit the field.
+    """
     try:
         stops = [int(s) for s in display.get("stops") or [0] * field.reel_count]
         window = _read_window(display["window"], field)
@@ -322,7 +325,10 @@ def read_result(field: Field, display: Mapping[str, Any]) -> ReelSpin:
 
 
 def _read_window(data: Any, field: Field) -> Window:
-    """Return the window of symbols by reel from a display. Raises OutcomeError if it does not fit the field."""
+    """Return the window of symbols by reel from an outcome's data.
+
+    Raises OutcomeError if it does not fit the field.
+    """
     window = tuple(tuple(str(s) for s in column) for column in data)
     if [len(c) for c in window] != list(field.heights):
         raise OutcomeError(
@@ -332,9 +338,10 @@ def _read_window(data: Any, field: Field) -> Window:
 
 
 def _match_paid_wins(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...]) -> tuple[WinView, ...]:
-    """Return the wins of one window of a cascade with the credits that were paid.
+    """Return the wins of one window of a cascade, each with the credits that were paid for it.
 
-    ``of_fall`` has these wins at the lowest bet; ``of_step`` has the wins of the whole step at the bet made.
+    ``of_fall`` has the wins of the window with their credits at the lowest bet. ``of_step`` has the wins of
+    the whole step with their credits at the bet made.
     """
     return tuple(
         next((win for win in of_step if (win.name, win.positions) == (one.name, one.positions)), one)
@@ -343,7 +350,7 @@ def _match_paid_wins(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...])
 
 
 def _read_wins(data: Mapping[str, Any], field: Field) -> tuple[WinView, ...]:
-    """Return the wins that a reel display states. Raises :class:`OutcomeError` for a position outside the window."""
+    """Return the wins stated in the data of a reel outcome. Raises OutcomeError for a position outside the window."""
     wins = tuple(_read_win(win, field) for win in data.get("wins", ()))
     for win in wins:
         for reel, row in win.positions:
@@ -353,7 +360,7 @@ def _read_wins(data: Mapping[str, Any], field: Field) -> tuple[WinView, ...]:
 
 
 def _read_win(win: Mapping[str, Any], field: Field) -> WinView:
-    """Return one win that a reel display states: its positions, credits, line and symbols."""
+    """Return one win from the data of a reel outcome: its positions, credits, line and symbols."""
     line = win.get("number", win.get("line")) if win.get("on", "line") == "line" else None
     name = str(win.get("name", ""))
     count, symbol = _parse_counted_symbol(name, field.names)

@@ -260,10 +260,10 @@ class Painter:
     def label(
         self, text: str, rect: Rect, style: Style, *, align: Align = "centre", least: str = "caption"
     ) -> None:
-        """Write text centred vertically in a rectangle: on one line, smaller if that is too long.
+        """Write a text centred vertically in a rectangle, on one line if possible.
 
-        If it would have to be smaller than ``least``, it is broken into lines; if the rectangle cannot hold
-        those, into lines of the smallest letters.
+        A text that is too long is written smaller, but not smaller than ``least``: it is then broken into
+        lines. If the rectangle cannot hold the lines, the smallest letters are used.
         """
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]

@@ -61,7 +61,7 @@ class Touch:
 
 
 class Picture:
-    """Renders views with one theme at one size. Its only state is caches."""
+    """The renderer of views with one theme at one size. It has no state but caches."""
 
     def __init__(
         self, theme: Theme, *, scale: float = 1.0, layout: Layout = LANDSCAPE, timezone: tzinfo | None = None

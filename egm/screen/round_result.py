@@ -27,7 +27,7 @@ class RoundResult:
     """Whether every decided bet returned exactly its stake."""
     pays_by_table: bool
     display: Mapping[str, Any]
-    """The state of the table at the end: ``result``, and whatever the game shows with it."""
+    """The published state of the table at the end of the round, as JSON: ``result``, and the game's own details."""
     point_before: int | None
     """Craps: the point before the throw; None on a come-out."""
 

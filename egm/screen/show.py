@@ -27,24 +27,28 @@ _TURNED: Final = 0.55
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """An outcome being presented. A game with decisions is presented in parts, each of which is a show."""
+    """The presentation of a game's outcome on the screen ("show" in this module).
+
+    A game with decisions is presented in parts, each up to a decision or the end of the game; each part is a
+    show.
+    """
 
     play: Play
     began: float
-    """When the show began, in monotonic seconds."""
+    """When the presentation began, in monotonic seconds."""
     steps: tuple[Step, ...]
     reels_before: ReelSpin | None = None
     """The reels' windows and stops before the game."""
     shortened_at: tuple[float, ...] = ()
-    """When PLAY ended a movement, in seconds from the show's start."""
+    """The times at which PLAY ended a movement, in seconds from the start of the presentation."""
     is_reported: bool = False
-    """Whether the machine was informed that the show has ended."""
+    """Whether the machine was informed that the presentation has ended."""
     is_complete: bool = True
     """Whether the game ends with this part, and not with a decision."""
     steps_seen: int = 0
-    """How many of the steps were shown in an earlier part."""
+    """How many of the game's steps were presented in an earlier part."""
     boxes_opened: int = 0
-    """How many boxes of the next step were opened in an earlier part."""
+    """How many boxes of the next pick were opened in an earlier part of the game."""
     seen_credits: int = 0
     """The credits that the game had won in earlier parts."""
     seen_cents: int = 0
@@ -55,7 +59,7 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """The times of one step of a show, in seconds from the show's start."""
+    """The times of one step of a game's presentation, in seconds from the start of the presentation."""
 
     title: float
     """When the title card of a feature that begins with this step appears; it disappears at ``begin``."""
@@ -71,7 +75,7 @@ class StepTime:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The times of a show, in seconds from its start, and its celebration level."""
+    """The times of a game's presentation, in seconds from its start, and the celebration level of its win."""
 
     steps: tuple[StepTime, ...]
     stopped: float
@@ -84,7 +88,7 @@ class Timeline:
     """The celebration level of the win."""
 
     def find_step_index(self, since: float) -> int:
-        """Return the index of the show's step at ``since`` seconds."""
+        """Return the index of the step that is on the screen ``since`` seconds after the presentation began."""
         return next((i for i, step in enumerate(self.steps) if since < step.end), len(self.steps) - 1)
 
 
@@ -95,7 +99,10 @@ def find_step_stage(show: Show, index: int) -> str:
 
 
 def is_feature(show: Show, index: int) -> bool:
-    """Return whether a step of a show is played in another stage than its first step. Double-up is no feature."""
+    """Return whether a presented step is played in another stage than the first step, which makes it a feature.
+
+    Double-up is not a feature.
+    """
     step, first = show.steps[index], show.steps[0]
     if isinstance(step, KenoStep | GambleStep) or isinstance(first, KenoStep | GambleStep):
         return False
@@ -132,7 +139,10 @@ def count_games_awarded(show: Show, index: int, *, has_stopped: bool) -> tuple[i
 
 
 def has_title(show: Show, index: int) -> bool:
-    """Return whether a step of a show begins a feature whose title was not shown in an earlier part of the game."""
+    """Return whether a presented step begins a feature, whose title card is to be shown before it.
+
+    False if the title was shown in an earlier part of the game.
+    """
     begins = index > show.steps_seen and find_step_stage(show, index - 1) != find_step_stage(show, index)
     return begins and is_feature(show, index)
 
@@ -184,7 +194,7 @@ def _build_timeline(key: _TimelineKey) -> Timeline:
 
 
 def _build_step_times(show: Show, motion: Motion, pace: float, *, calm: bool) -> list[StepTime]:
-    """Return the times of a show's steps in sequence, each shortened by presses of PLAY."""
+    """Return the times of a presentation's steps in sequence, each shortened by presses of PLAY."""
     steps: list[StepTime] = []
     begin = 0.0
     for index, step in enumerate(show.steps):
@@ -206,17 +216,17 @@ def _build_step_times(show: Show, motion: Motion, pace: float, *, calm: bool) ->
 
 
 def _scale_step_time(time: StepTime, pace: float, begin: float) -> StepTime:
-    """Return the times of a show's step that starts at ``begin``, with all of its durations multiplied by ``pace``."""
+    """Return the times of a step that starts at ``begin``, with all of its durations multiplied by ``pace``."""
     stops = tuple(begin + stop * pace for stop in time.stops)
     spun = begin + time.stopped * pace
     return StepTime(begin, begin + time.begin * pace, stops, spun, spun)
 
 
 def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
-    """Return the times of a show's step after PLAY was pressed at ``cut``.
+    """Return the times of a step after PLAY was pressed at ``cut``.
 
-    The press skips the title card, stops the moving parts, or ends a step at rest. Of spins of a hold feature
-    and boxes of a pick it skips one at a time.
+    The press skips the title card, stops the moving parts, or ends a step at rest. In a hold feature it skips
+    one spin, in a pick feature the opening of one box.
     """
     if cut < time.begin:
         return _advance_step(time, time.begin - cut, 0, begin=cut)
@@ -238,7 +248,7 @@ def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
 
 
 def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | None = None) -> StepTime:
-    """Return the times of a show's step in which everything from part ``first`` on happens ``seconds`` earlier."""
+    """Return the times of a step in which everything from part ``first`` on happens ``seconds`` earlier."""
     stops = tuple(stop if i < first else stop - seconds for i, stop in enumerate(time.stops))
     return StepTime(
         time.title, time.begin if begin is None else begin, stops, time.stopped - seconds, time.end - seconds
@@ -246,7 +256,7 @@ def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | 
 
 
 def count_step_parts(step: Step) -> int:
-    """Return how many parts of a show's step happen in sequence: its reels, spins, boxes or balls."""
+    """Return how many parts of a step are presented in sequence: its reels, spins, boxes or balls."""
     if isinstance(step, ReelSpin):
         return len(step.window)
     if isinstance(step, HoldStep):
@@ -259,7 +269,7 @@ def count_step_parts(step: Step) -> int:
 
 
 def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
-    """Return the duration of a table game's sound cues; unknown cues take no time."""
+    """Return the duration in seconds of each animation cue of a table game; unknown cues take no time."""
     return {
         "ball": motion.wheel,
         "wheel": motion.wheel,
@@ -272,7 +282,7 @@ def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
 
 
 def _build_step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: bool) -> StepTime:
-    """Return when the parts of one step of a show happen; the first ``opened`` parts have already happened."""
+    """Return when the parts of one step are presented; the first ``opened`` parts were presented before."""
     if isinstance(step, ReelSpin):
         held_reels = {i for i, (a, b) in enumerate(zip(step.first_stops, step.stops, strict=False)) if a == b}
         stops, at = [], begin + motion.first_stop - motion.stop_step

@@ -1,6 +1,6 @@
 """Steps of an outcome that are not played on reels: hold-and-spin, picks, wheels, Keno draws, tables.
 
-Each is read from the display that ``paytables`` made and carries the credits it won.
+Each is read from the display data of the outcome (JSON made by ``paytables``), and has the credits it won.
 """
 
 from collections.abc import Mapping, Sequence
@@ -159,7 +159,7 @@ def _build_default_cues(display: Data) -> list[Data]:
 
 
 def _read_step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
-    """Read one step of an outcome's display; its keys tell the kind of stage."""
+    """Read one step from an outcome's display data; the keys in it tell the kind of stage."""
     stage, credits_ = str(data.get("stage", "base")), int(data.get("credits", 0))
     times = int(data.get("level", 1)) * int(data.get("multiplier", 1))
     if "spins" in data:
@@ -185,7 +185,7 @@ def _read_step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
 
 
 def _read_gamble_steps(data: Any) -> list[Step]:
-    """Return the double-ups that a display states, each with the cards shown before it."""
+    """Return the double-ups in an outcome's display data, each with the cards shown before it."""
     rounds = [(str(r["called"]), str(r["shown"]), int(r["credits"])) for r in data]
     cards = tuple(shown for _, shown, _ in rounds)
     return [
@@ -205,7 +205,7 @@ def _read_item(data: Mapping[str, Any], times: int) -> Item:
 
 
 def _read_keno_step(data: Mapping[str, Any], draws: int) -> KenoStep:
-    """Return one Keno draw that a display states."""
+    """Return one Keno draw from an outcome's display data."""
     cards = tuple(
         Card(tuple(map(int, way["numbers"])), tuple(map(int, way["hits"])), int(way["credits"]))
         for way in data["ways"]

@@ -72,7 +72,10 @@ class Spot:
     terms: Mapping[str, str] = field(default_factory=dict)
     """The spot's pay as text, by language, if the odds alone do not describe it."""
     cycle_spots: tuple[str, ...] = ()
-    """The other spots of a cycle of spots that need each other: a chip on one places the minimum on all."""
+    """The other spots of a group in which a bet on each needs bets on the others.
+
+    A chip on one of them places the minimum bet on all.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class Table:
     calls: Mapping[str, Call] = field(default_factory=dict)
     """The announced bets, by id."""
     roads: tuple[str, ...] = ()
-    """The two results that have columns on a scoreboard; empty if the table has no such board."""
+    """The two results that have columns on a scoreboard, such as player and banker; empty without a scoreboard."""
     suits: bool = False
     """Whether the dealt pieces have suits: cards do, tiles do not."""
 
@@ -270,7 +273,7 @@ class Chips:
     explained_spot: str = ""
     """The spot last touched."""
     refused: str = ""
-    """Why the last touch changed nothing (a catalogue key), or empty."""
+    """The catalogue key of the reason why the last touch changed nothing, or empty."""
     must_report_clearing: bool = False
     """Whether the machine has yet to be informed that the last round's chips are off the table."""
     is_clearing_unanswered: bool = False
@@ -289,7 +292,7 @@ class Chips:
         return sum(each for each in self.bets.values() if each > 0)
 
     def with_bets(self, bets: Bets, touched: str = "") -> "Chips":
-        """Return the chips with these bets instead; the previous bets can be restored by undo."""
+        """Return the chips with ``bets`` in place of the present bets, which undo can restore."""
         laid_bets = {spot: each for spot, each in bets.items() if each}
         undo_history = (*self.undo_bets, self.bets)[-_UNDO:]
         return replace(
@@ -304,9 +307,9 @@ class Chips:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The bet limits in a table's current state, in addition to those of each bet spot.
+    """The bet limits in a table's current state, in addition to the limits of each bet spot.
 
-    They are the credit, the standing bets, the spots closed now, and the venue's minimum and maximum.
+    These are the player's credit, the standing bets, the closed spots, and the venue's minimum and maximum.
     """
 
     credits: int
@@ -332,7 +335,10 @@ class Limits:
         return 0 if spot is None else bets.get(spot, 0) + self.standing.get(spot, 0)
 
     def find_spot_maximum(self, spot: Spot) -> int:
-        """Return the maximum bet on a spot: its own limit or the venue's, whatever other bets there are."""
+        """Return the maximum bet on a spot, in credits, without regard to other bets.
+
+        It is the spot's own limit or, if lower, the venue's.
+        """
         return spot.most if self.bet_max_here is None else min(spot.most, self.bet_max_here)
 
     def find_maximum(self, spot: Spot, bets: Bets) -> int:
@@ -372,7 +378,7 @@ def build_bet_limits(snapshot: Snapshot) -> Limits:
 
 
 def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tuple[str, ...]]:
-    """Return why a spot takes no bet beside these bets, and the spots on which to bet first.
+    """Return why a spot takes no bet in addition to ``bets``, and the spots on which to bet first.
 
     The reason is a catalogue key, or "" if the spot takes a bet.
     """
@@ -437,9 +443,10 @@ def _find_lead_spot(table: Table, spot: str) -> str:
 
 
 def _find_exceeded_limit(table: Table, bets: Bets, limits: Limits) -> str:
-    """Return the limit that these bets exceed (a catalogue key: credit, table, here, raise), or "".
+    """Return the limit that the bets exceed, as a catalogue key, or "" if they exceed none.
 
-    ``here`` is the venue's maximum, ``raise`` the credit needed for later raises.
+    The keys are ``credit`` (the player's credit), ``table`` (the table's maximum), ``here`` (the venue's
+    maximum) and ``raise`` (the credit needed for later raises).
     """
     total, room = sum(each for each in bets.values() if each > 0), limits.compute_room(bets)
     reserve_credits = sum(
@@ -502,9 +509,10 @@ def _find_needed_bet(spot: Spot, bets: Bets, limits: Limits) -> int:
 
 
 def _update_dependent_bets(table: Table, bets: Bets, limits: Limits) -> dict[str, int]:
-    """Return the bets after removing those that depend on a bet that is gone.
+    """Return the bets after a change, with the bets that depend on others adjusted.
 
-    A bet that is a fixed share or multiple of another bet gets the amount that follows from it.
+    A bet is removed if the bet on which it depends is gone. A bet that is a fixed share or multiple of
+    another bet gets the corresponding amount.
     """
     result = dict(bets)
     for spot in table.spots.values():
@@ -589,10 +597,9 @@ def double_bets(table: Table, chips: Chips, limits: Limits) -> Chips:
 
 
 def _replace_bets(table: Table, chips: Chips, target_bets: Bets, limits: Limits) -> Chips:
-    """Place bets of these amounts, each up to its maximum.
+    """Return the chips with the bets ``target_bets``, each limited to its maximum.
 
-    Keep the previous bets, and return the reason in ``refused``, if credit or a limit does not cover them
-    all.
+    If credit or a limit does not cover all of them, return the previous bets, with the reason in ``refused``.
     """
     bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
     why = "" if target_bets else "nothing"
@@ -625,7 +632,7 @@ def is_under_minimum(chips: Chips, snapshot: Snapshot) -> bool:
 
 
 def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[Intent, ...]]:
-    """Return the chips with a pending request, and the request for these bets.
+    """Return the chips with a pending request, and the request for their bets.
 
     Chips below the venue's minimum request an empty bet.
     """

@@ -139,9 +139,10 @@ class Theme:
     looks: Mapping[str, Look]
 
     def look(self, game_id: str, family: str, requested: str = "") -> Look:
-        """Return a game's look: the requested one, the longest name that its id begins with, or its family's.
+        """Return a game's look.
 
-        If none of these exists, the choice depends on the id alone and stays the same.
+        It is the requested look, or else the look with the longest name that the game's id begins with, or
+        else the family's. If none of these exists, it is chosen by the id alone, and so is always the same.
         """
         if requested in self.looks:
             return self.looks[requested]

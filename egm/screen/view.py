@@ -91,7 +91,7 @@ class View:
     show: Show | None = None
     """The presentation of the current or last game, or None before the first game."""
     next_play_pressed_at: float | None = None
-    """When PLAY was pressed for the next game while this one was still being shown, or None."""
+    """When PLAY was pressed for the next game during the presentation of this one, or None."""
     decision: Decision | None = None
     """The player's pending decision, or None."""
     page: Page = Page.NONE
@@ -296,7 +296,7 @@ def compute_seconds_since(view: View, then_utc: str) -> float:
 def find_last_step(view: View) -> Step | None:
     """Return the last step that was shown of the game on the screen.
 
-    If nothing was shown, return the last step of the machine's last display.
+    If nothing was shown, return the last step of the outcome that the machine reported last.
     """
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         return view.show.steps[-1]

@@ -85,10 +85,10 @@ def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: i
 
 
 def encode_bands(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
-    """Return the message with these rows of a frame as JPEG pictures; ``page.html`` decodes its format.
+    """Return the message with the given rows of a frame as JPEG pictures; ``page.html`` decodes its format.
 
-    The surface has the display's pixel format (32 bits, blue first). pygame's own JPEG writer never releases
-    the file objects it has written to, which would leak one for each picture.
+    The surface has the display's pixel format (32 bits, blue first). pygame's own JPEG writer is not used,
+    because it never releases the file objects it has written to, which would leak one for each picture.
     """
     width, height = surface.get_size()
     parts = [struct.pack(">HHH", width, height, len(bands))]

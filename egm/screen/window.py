@@ -32,7 +32,10 @@ class WindowError(Exception):
 
 
 def _refuse_no_display() -> None:
-    """Raise pygame.error if SDL has silently chosen a driver that shows nothing; naming such a driver is allowed."""
+    """Raise pygame.error if SDL has chosen, by itself, a driver that shows nothing.
+
+    A driver of this kind is allowed if it was named explicitly.
+    """
     if "SDL_VIDEODRIVER" not in os.environ and pygame.display.get_driver() in _BLIND:
         raise pygame.error("no display answers; --screen web shows the picture in a browser")
 

@@ -86,7 +86,7 @@ class BettingClock:
         self._news.set()
 
     def _close_due_periods(self) -> None:
-        """Close each betting period that is over, and update the remaining time shown at the seats of the open ones."""
+        """Close each betting period that is over; for the others, update the remaining time shown at their seats."""
         for game in list(self._table.betting_deadlines_ns):
             seconds = self._table.compute_seconds_left(game) or 0
             if (not seconds or self._table.is_complete(game)) and not self._table.is_in_play(game):

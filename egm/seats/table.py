@@ -112,7 +112,7 @@ class SharedTable:
         return _compute_seconds_until(deadline_ns, seat.machine)
 
     def place_bets(self, machine: Machine, game: str, seconds: int | None) -> None:
-        """Register a seat's bets on a game. The first bets open the betting period.
+        """Register a seat's bets on a game. The first bets open the game's betting period.
 
         ``seconds`` is the length of the period; None if the ball of a real wheel ends it.
         """
@@ -121,7 +121,7 @@ class SharedTable:
             self.betting_deadlines_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
 
     def remove_bets(self, machine: Machine) -> None:
-        """Remove a seat's bets from the betting period; after the last ones the period is over."""
+        """Remove a seat's bets from the betting period; if no seat has bets any more, the period is over."""
         seat = self.seats.get(machine.position.number)
         if seat is None or not seat.game:
             return
@@ -167,7 +167,7 @@ class SharedTable:
                 seat.machine.component(BetInForce).nothing_new = False
 
     def _start_games(self, game: str, round_id: str, seats: list[Seat]) -> None:
-        """Start the games of these seats as one round."""
+        """Start a game at each of the given seats, as one shared round."""
         able = [seat for seat in seats if _can_take_part(seat)]
         places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able])
         refusals = _remove_refused_seats(able, places)
@@ -221,7 +221,7 @@ def _must_next_round_wait(machine: Machine, game: str) -> bool:
 
 
 def _find_misfit(rules: Rules, number: int, wager: Wager, others: Mapping[int, Wager]) -> Notice | None:
-    """Return why the rules do not accept the wager of a seat beside those of other seats, or None if they do."""
+    """Return why the rules do not accept a seat's wager together with the wagers of other seats, or None."""
     try:
         rules.combine_seat_wagers(wager, number, others)
     except RefusedRoundError as error:
@@ -245,9 +245,9 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
 
 
 def _remove_refused_seats(seats: list[Seat], places: dict[int, tuple[int, Wager]]) -> dict[int, Notice]:
-    """Remove the seats whose bets do not fit those of the others; return the reason by position number.
+    """Remove the seats whose wager the rules do not accept beside the others; return the reason by position number.
 
-    A game that several seats must play together is refused as a whole instead (:func:`_find_refusal`).
+    A game that needs several seats is not reduced: it is refused as a whole instead (:func:`_find_refusal`).
     """
     refusals: dict[int, Notice] = {}
     for seat in seats:
@@ -275,7 +275,7 @@ def _can_take_part(seat: Seat) -> bool:
 
 
 def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, Wager]]) -> Notice | None:
-    """Return why a game's rules refuse a round of these seats, or None if it can be played."""
+    """Return why a game's rules refuse a round of the given seats, or None if the round can be played."""
     rules = next((each.rules for each in machine.games.values() if each.digest == game), None)
     if rules is None or not places or rules.seats_min == 1:
         return None

@@ -69,9 +69,9 @@ def give_up_lost_spin(machine: Machine) -> None:
 
 
 def find_expected_spin(machine: Machine) -> WheelSpin | None:
-    """Return the wheel's spin that waits for its number, or None.
+    """Return the wheel's spin that still waits for its number, or None.
 
-    If it was launched before the last restart, give it up: its number may have been missed.
+    A spin launched before the last restart is given up instead, because its number may have been missed.
     """
     spin = read_last_spin(machine)
     if spin is None or not spin.is_awaited:
@@ -157,7 +157,7 @@ def deliver_numbers(machine: Machine) -> None:
 
 
 def _is_in_progress(seat: Seat) -> bool:
-    """Return whether this run of the program holds the conversation of the seat's open game."""
+    """Return whether the seat's open game is in memory, replayed or played since the last start."""
     return seat.machine.component(GameInProgress).conversation is not None
 
 

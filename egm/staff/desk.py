@@ -73,21 +73,21 @@ Move = StayOnPage | OpenPage | GoBack | SubmitEvent | CloseMenu
 
 
 def refuse(code: str) -> StayOnPage:
-    """Return the result that stays at the open page and shows a refusal; ``code`` is in ``service.refused``."""
+    """Return the page result that stays at the open page and shows a refusal; ``code`` is in ``service.refused``."""
     return StayOnPage(say(f"service.refused.{code}"), "warning")
 
 
 class MenuPage(Protocol):
-    """Interface of a page of the service menu: what it shows now, and what its keys and its prompt do.
+    """Interface of a page of the service menu: its content, and what its keys and its prompt do.
 
-    Every menu page inherits from it.
+    Every menu page inherits from this class.
     """
 
     __slots__ = ()
 
     @property
     def values(self) -> Mapping[str, object]:
-        """Return the values entered on this page, which are lost when it is left, or an empty mapping."""
+        """Return the values entered on this page so far, which are lost when it is left; empty if it has none."""
         return {}
 
     def build_page(self, machine: Machine) -> ServicePage:
@@ -95,7 +95,10 @@ class MenuPage(Protocol):
         ...
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Return where a touched ``action`` of the page leads; ``text`` is what was entered in the page's prompt."""
+        """Return the result of an answer: which page to open, stay at or leave, or which event to submit.
+
+        ``action`` is the touched action of the page; ``text`` is what was entered in the page's prompt.
+        """
         ...
 
 
@@ -163,10 +166,11 @@ class ServiceDesk:
         return self.is_open and page == self._page_id
 
     def answer(self, machine: Machine, action: str, text: str) -> Event | CloseMenu | None:
-        """Process an answer to the open service page.
+        """Process an answer to the open service page; return what the caller must do.
 
-        Return the event to submit, CloseMenu if the menu is to be closed, or None if nothing else is to be done.
-        The first request to leave a form with entries is answered with a warning; the second leaves the form.
+        The result is an event to submit, :class:`CloseMenu` if the menu is to be closed, or None if nothing
+        else is to be done. The first request to leave a form with entries is answered with a warning; the
+        second leaves the form.
         """
         self._turn += 1
         if (action == "leave" and self._has_unwarned_entries(self.pages)) or (
@@ -197,7 +201,7 @@ class ServiceDesk:
         return None
 
     def _has_unwarned_entries(self, pages: list[MenuPage]) -> bool:
-        """Return whether leaving these pages loses form entries of which the person has not been warned."""
+        """Return whether leaving the given pages would lose form entries without a warning to the person."""
         return not self._warned and any(page.values for page in pages)
 
     def build_page(self, machine: Machine) -> ServicePage | None:

@@ -62,7 +62,10 @@ class Intervention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """The last collection: the amounts metered into each box by then and by the one before; the boxes counted since."""
+    """The last collection: the amounts metered into each box until then and until the collection before.
+
+    It also has the boxes that have been counted since.
+    """
 
     id: NonBlankText
     before: Mapping[str, Count]
@@ -311,7 +314,7 @@ class WrongPinAtTerminal:
     """Somebody typed a wrong PIN at a terminal."""
 
     person: str
-    """The staff number, or ``?`` for an impossible one."""
+    """The staff number, or ``?`` if what was typed cannot be a staff number."""
     why: Literal["terminal"]
     at: str
     """The name of the terminal."""
@@ -556,7 +559,10 @@ class InterventionClosed(AtMachine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseMoved(AtMachine):
-    """The machine's stand (base) moved in an intervention: its lock and key, and the cashier who has or had them."""
+    """The machine's stand (base) was moved in an intervention, with its lock and key.
+
+    The record names the cashier who has, or had, the lock and key.
+    """
 
     base: NonBlankText
     """The number of the base."""
@@ -723,7 +729,7 @@ class DeviceTestStarted:
     device: str
     """The device under test."""
     test: Literal["print", "pay", "take", "light"]
-    """The test: print a page, pay coins, take bills and tickets and return them, or switch outputs on."""
+    """The kind of test: print a page, pay coins, accept and return bills and tickets, or switch outputs on."""
     person: Staff
     coins: Positive | None = omit_if_default(None)
     """The number of coins to pay, or null for another test."""

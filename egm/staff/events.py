@@ -120,7 +120,7 @@ class RulingForm(FilledForm):
     reason: str = ""
     """Why staff ruled as they did."""
     place: str = ""
-    """Where the money or the ticket was found."""
+    """Where the disputed or found money or ticket was found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,10 +223,7 @@ class IncidentForm(NoteForm):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every mandatory field of the incident note has a text, and the way of informing is known.
-
-        The known ways are those of INFORMED_BY.
-        """
+        """Return whether every mandatory field of the incident note has a text, and ``informed`` names a known way."""
         return self.informed in INFORMED_BY and has_texts(self.what, self.judgement, self.officer)
 
 

@@ -109,7 +109,10 @@ class IdentityRegister:
         return register
 
     def _merge_copies(self) -> None:
-        """Make both copies of the register equal: each has every record; one erased in either is erased in both."""
+        """Make both copies of the register equal.
+
+        Afterwards each has the records of both, and a record erased in either is erased in both.
+        """
         merged: dict[str, tuple[Any, ...]] = {}
         for copy in self._copies:
             for row in copy.execute("SELECT * FROM identity ORDER BY rowid"):

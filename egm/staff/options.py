@@ -74,8 +74,8 @@ AMOUNTS: Final[Mapping[OptionName, AmountOption]] = {
 def apply_options(machine: Machine) -> None:
     """At start-up, offer only the games and bets that the operator's options allow.
 
-    If they would allow nothing, every game is offered. A game in progress is offered until the next start,
-    whatever the options say, so that it can be finished.
+    If the options would allow nothing, every game is offered. A game in progress is offered until the next
+    start even if the options exclude it, so that it can be finished.
     """
     options, unfinished = OperatorOptions.read_stored(machine), open_game(machine)
     approved_cents = machine.component(InstalledGames).denominations_cents

@@ -34,7 +34,11 @@ class RoundsSinceClosing:
     sequence: int = 0
     """The sequence number of the last journal entry that was read."""
     rounds: dict[str, set[str]] = field(default_factory=dict)
-    """The rounds of each table, by the digest of its definition, and by position if positions play alone."""
+    """The ids of the rounds that each table has started since the closing time.
+
+    The key of a table is the digest of its game's definition, with the position's number for a position that
+    plays alone.
+    """
 
 
 def read_closing_time(machine: Machine) -> datetime | None:

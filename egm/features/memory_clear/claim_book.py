@@ -171,9 +171,9 @@ class ClaimBook:
         self.claims.append(claim)
 
     def add_claim_for_value(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
-        """Let ``make`` add the claim for a stored value.
+        """Add the claim for a stored value by calling ``make``.
 
-        If the value is malformed, add a claim that persons must decide.
+        If the value is malformed, add a claim about which persons must decide.
         """
         snapshot = self.pending.copy(), self.promised.copy(), self.used.copy(), list(self.claims)
         try:
@@ -288,7 +288,10 @@ class ClaimBook:
 
 @dataclass(frozen=True, slots=True)
 class ClaimMaker:
-    """Adds the claim for one storage key with the clear action OWED; a feature offers one per such key."""
+    """The function that adds the memory-clear claim for the values of one storage key.
+
+    A feature offers one for each of its keys with the clear action OWED.
+    """
 
     key: Key
     make: Callable[[ClaimBook, str], None]

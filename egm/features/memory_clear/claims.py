@@ -249,8 +249,8 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
 def _claim_game(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for an open game, which the new machine shows again and ends as recorded.
 
-    If players win each other's stakes, an undecided game is carried over with the others of its round, or, if one of
-    them was declared void, paid by hand like that one.
+    An undecided game in which players win each other's stakes is carried over with the other games of its
+    round. If one of them was declared void, it is paid by hand, as the void game was.
     """
     position, play_id = parse_position(name), book.read_record(GamePointer, name).play_id
     game = book.seen.games.get(play_id)
@@ -492,8 +492,8 @@ WITH: Final[Mapping[Key, Key | None]] = {
 
 
 def _list_credit_transfers(reservation: Reservation) -> tuple[Transfer, ...]:
-    """Return the transfers of a reservation that take the player's credit, without those of coin stocks.
+    """Return the transfers of a reservation that take the player's credit, without transfers of coin stocks.
 
-    A memory clear carries no stock of coins over.
+    A memory clear does not carry over a stock of coins.
     """
     return tuple(flow for flow in reservation.transfers if is_credit(flow.source))

@@ -51,7 +51,7 @@ class Cleared:
 
     person: NonBlankText
     second_person: NonBlankText
-    """The other person, whose authorisation the clear needs."""
+    """The second person, whose authorisation a memory clear also needs."""
     reason: NonBlankText
     evidence: str
     """The name of the folder with the old memory."""
@@ -64,7 +64,7 @@ class Cleared:
     roster: str = omit_if_default("")
     """The method by which the people were authenticated."""
     complete: bool = omit_if_default(False)
-    """Whether it is proved that no acknowledged entry is missing."""
+    """Whether it is proved that the readable journal lacks no entry that the machine had acknowledged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

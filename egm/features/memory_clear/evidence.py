@@ -47,9 +47,9 @@ _REPORTABLE_CONTRIBUTIONS: Final = 64
 
 
 class Evidence:
-    """What the entries of one copy of a memory to be cleared show about games, rounds and transfers.
+    """Facts about games, rounds and transfers from the entries of one copy of a memory to be cleared.
 
-    Each entry is added in order.
+    The entries are added one by one, in order.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,8 @@
-"""The purse of points with which a position plays a round of a tournament, in place of credits.
+"""The record of a tournament round that a position plays with points (a purse) in place of credits.
 
-The points themselves are balances of accounts of the journal: those given and not yet played, and those won. The
-stored record says whose they are, and how far the round has come. Points are credits of the game and no money.
+The points themselves are balances of accounts of the journal: those given and not yet played, and those won.
+The stored record says to which entry they belong, and how far the round has progressed. Points are credits of
+the game and no money.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from egm.record_fields import Count, NonBlankText, Positive
 from meters.transaction import JSON
 
 Ending = Literal["complete", "interrupted", "failed"]
-"""How a round of an entry ended: completely, interrupted by a fault, or failed by the participant."""
+"""How a tournament round ended: completely, interrupted by a fault, or failed by the participant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,7 @@ class Purse:
     """The record of one round that a tournament entry plays at a player position with points."""
 
     entry: Positive
-    """The number of the entry, in the order of sale."""
+    """The number of the tournament entry, in the order of sale."""
     participant: NonBlankText
     round: Positive
     """The number of the round, from 1."""
@@ -36,25 +37,25 @@ class Purse:
     until: str = omit_if_default("")
     """When the time of the round is over, set by its first game; empty before that, and without a time."""
     games: Count = omit_if_default(0)
-    """The games that have ended."""
+    """The number of games of the round that have ended."""
     won_points: Count = omit_if_default(0)
     best_points: Count = omit_if_default(0)
     """The most points won in one game."""
     table: JSON = omit_if_default(None)
     """The state of the game's table after the last game."""
     last: LastGame | None = omit_if_default(None)
-    """The last game that has ended, and what it returned, in minor units at the game's denomination."""
+    """The last game that has ended, and its return as minor units at the game's denomination."""
     ending: Literal["", "complete", "interrupted", "failed"] = omit_if_default("")
     """The way in which the round ended; empty while it is played."""
 
 
 def find_purse(machine: Machine) -> Purse | None:
-    """Return the purse of this position: of the round being played, or of the last one that has ended."""
+    """Return the points record of this position's present tournament round, or of the last one that has ended."""
     return machine.memory.read(Purse, PlayKey.PURSE)
 
 
 def find_open_purse(machine: Machine) -> Purse | None:
-    """Return the purse of the round that is played at this position, or None."""
+    """Return the points record of the tournament round that is being played at this position, or None."""
     purse = find_purse(machine)
     return None if purse is None or purse.ending else purse
 

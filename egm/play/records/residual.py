@@ -31,6 +31,6 @@ def build_residual_terms(machine: Machine) -> ResidualTerms:
 
 
 def find_changed_residual_terms(machine: Machine) -> dict[str, object]:
-    """Return the state that records the residual-credit terms, or an empty one if these terms are recorded already."""
+    """Return the state that records the present residual-credit terms; empty if they are recorded already."""
     terms = build_residual_terms(machine)
     return {} if machine.memory.read(ResidualTerms, PlayKey.RESIDUAL) == terms else {PlayKey.RESIDUAL: terms}

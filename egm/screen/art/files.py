@@ -55,7 +55,7 @@ def read_unchanged_file(file: ArtFile) -> bytes | None:
 def rasterise_picture(data: bytes, path: str, size: tuple[int, int]) -> pygame.Surface:
     """Return an SVG or PNG picture as a premultiplied surface of ``size`` pixels, complete and centred.
 
-    Raises :class:`PictureError` naming ``path`` if it is not such a picture.
+    Raises :class:`PictureError`, which names ``path``, if the data are no valid SVG or PNG picture.
     """
     try:
         if path.endswith(".svg"):

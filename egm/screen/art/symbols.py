@@ -107,9 +107,10 @@ def render_drawing(name: str, side: int) -> pygame.Surface:
 def draw_symbol(
     symbol: str, name: str, size: tuple[int, int], pictures: Mapping[str, ArtFile] = MappingProxyType({})
 ) -> pygame.Surface:
-    """Return a symbol as a premultiplied surface of ``size`` pixels; without a drawing, ``name`` is written.
+    """Return a symbol as a premultiplied surface of ``size`` pixels; a symbol without a drawing shows its ``name``.
 
-    ``pictures`` are those that the game supplies, by symbol. One that cannot be used is reported and ignored.
+    ``pictures`` are the picture files that the game supplies, by symbol. A picture that cannot be used is
+    reported and ignored.
     """
     side = min(size)
     file = pictures.get(symbol)

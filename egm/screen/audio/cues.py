@@ -71,7 +71,7 @@ class Sounds:
             self._play_once(cue, self._choose_sound_family(cue, family, current), current, self._speakers)
 
     def _request_sounds(self, sound_store: SoundStore, family: str, view: View) -> None:
-        """Request the sounds of all offered games, those of ``family`` (the game on the screen) first."""
+        """Request the sounds of all offered games, first those of ``family``, the family of the game on the screen."""
         looks = (self._theme.look(game.id, game.family, game.art.look) for game in view.games.values())
         sound_store.request_families(family, *(look.name for look in looks))
         for game in view.games.values():

@@ -71,7 +71,10 @@ class SoundStore:
         self._thread: threading.Thread | None = None
 
     def request_families(self, *families: str) -> None:
-        """Request these families, in this order, before earlier requests that are not started yet."""
+        """Request the synthesis of sound families, in the given order.
+
+        They precede earlier requests that are not started yet.
+        """
         new = [family for family in dict.fromkeys((COMMON, *families)) if family not in self._asked]
         if not new:
             return
@@ -84,7 +87,7 @@ class SoundStore:
             self._thread.start()
 
     def store_game_sounds(self, game: GameView) -> None:
-        """Store the sounds supplied by a game; lower those that exceed the peak of their channel."""
+        """Store the sounds supplied by a game; reduce the volume of a sound that exceeds its channel's peak."""
         for cue, file in game.art.sounds.items():
             key = (cue, build_own_family_name(game))
             if key in self._tried or cue not in CUES:

@@ -113,7 +113,7 @@ def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "a
 
 
 def _fade_in_and_out(samples: list[float], attack: float, release: float) -> None:
-    """Fade samples in and out, in place, over these times in seconds."""
+    """Fade samples in and out, in place; ``attack`` and ``release`` are the fade times in seconds."""
     rise = min(len(samples), round(attack * RATE))
     for i in range(rise):
         samples[i] *= i / rise

@@ -83,7 +83,7 @@ def _draw_idle(stage: Stage) -> None:
 
 
 def _draw_step(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
-    """Draw a step of the show, on reels or of any other kind."""
+    """Draw one step of the game being presented, on reels or of any other kind."""
     step: Step = show.steps[index]
     if isinstance(step, ReelSpin):
         _draw_reels(stage, show, index, time, since)

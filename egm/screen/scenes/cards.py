@@ -156,16 +156,16 @@ def _compute_small_hands_height(stage: Stage, table: Table, count: int) -> float
 
 
 def _parse_split_number(hand: str, base: str) -> int:
-    """Return the number of a hand among those split from ``base``: 1, or the number at the end of its id.
+    """Return the number of a hand among the hands that were split from hand ``base``.
 
-    It keeps this number when another hand is split again.
+    It is the number at the end of the hand's id, or 1, and does not change when another hand is split.
     """
     number = hand.removeprefix(base).lstrip("-")
     return int(number) if number.isdecimal() else 1
 
 
 def _find_hands_without_bets(stage: Stage, *, dealt: bool) -> set[str]:
-    """Return the hands that are dealt only with a bet that this round, or the last one, does not have."""
+    """Return the ids of hands that need a bet to be dealt and have none, in this round or the last one."""
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return set()
@@ -176,7 +176,7 @@ def _find_hands_without_bets(stage: Stage, *, dealt: bool) -> set[str]:
 
 
 def _map_hands_to_bets(stage: Stage) -> dict[str, list[str]]:
-    """Return the hands that are dealt only with a bet on one of their spots, and these spots."""
+    """Return, for each hand that is dealt only with a bet, the spots of which one must have a bet."""
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
     return {str(hand["id"]): hand["with"] for hand in data if "with" in hand}
@@ -190,13 +190,13 @@ def _read_hand_names(stage: Stage) -> dict[str, Mapping[str, str]]:
 
 
 def _find_base_hand(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
-    """Return the game's hand from which this one was split, and the names of all hands."""
+    """Return the id of the game's hand from which ``hand`` was split, and the names of all hands."""
     names = _read_hand_names(stage)
     return max((each for each in names if hand.startswith(each)), key=len, default=""), names
 
 
 def _find_split_number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
-    """Return a hand's number among those split from one, or 0 if it was not split."""
+    """Return the number of a hand among the hands that were split from the same hand; 0 if it was not split."""
     base, names = _find_base_hand(stage, hand)
     split = [each for each in hands if each == base or (each.startswith(f"{base}-") and each not in names)]
     return _parse_split_number(hand, base) if len(split) > 1 and hand in split else 0
@@ -227,7 +227,11 @@ def add_split_number(stage: Stage, name: str, step: TableStep, hand: str) -> str
 
 
 def _count_hands_in_rows(hands: Sequence[str], beside: Collection[str]) -> list[int]:
-    """Return how many hands are in each row: the bank's and those in ``beside`` above, the player's below."""
+    """Return the number of hands in each row of the table.
+
+    The bank's hands and the hands in ``beside`` are in the upper row; the players' hands follow in one or two
+    rows.
+    """
     banks = max(1, sum(hand.startswith("bank") or hand in beside for hand in hands))
     others = len(hands) - banks
     return [banks, others] if others <= _ROW else [banks, -(-others // 2), others // 2]
@@ -402,9 +406,10 @@ def _draw_small_hand(stage: Stage, place: HandLayout, hand: Hand) -> None:
 
 
 def _format_hand_label(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
-    """Return the label of a hand: at a shared table the player's own or a seat's, and the number of a split one.
+    """Return the label of a hand, with its number if it was split.
 
-    A hand on which several seats bet also has its own name; the seat is the one that holds it.
+    At a shared table it says whether the hand is the player's own or which seat holds it. A hand on which
+    several seats bet also has its own name.
     """
     ids = [each.id for each in hands]
     if hand.seat is None:

@@ -15,7 +15,7 @@ class Hand:
 
     id: str
     cards: tuple[str, ...]
-    """Each card's sign; ``??`` for one face down, empty for a removed one."""
+    """The cards of the hand by their signs; ``??`` for a card face down, empty for a removed card."""
     says: Mapping[str, str]
     """The value of the hand as text, by language."""
     staked: int = 0

@@ -68,7 +68,10 @@ class Figures:
 
 
 def compute_meter_figures(stage: Stage) -> Figures:
-    """Return the amounts on the meters: the credit rolls to its new value, the win rolls up during its show."""
+    """Return the amounts to show on the meters.
+
+    The credit rolls to its new value; the win rolls up while the outcome is presented.
+    """
     view, snapshot = stage.view, stage.view.snapshot
     if snapshot is None:
         return Figures(0, 0, 0)

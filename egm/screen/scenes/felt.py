@@ -116,7 +116,7 @@ def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, A
 
 
 def draw_felt(stage: Stage) -> None:
-    """Draw a table game for the current time of the show: layout, chips, cards and moving parts."""
+    """Draw a table game at the current time of its presentation: layout, chips, cards and moving parts."""
     view, table = stage.view, stage.view.table
     assert table is not None
     p, show, line = stage.painter, view.show, build_view_timeline(view, stage.theme)
@@ -152,7 +152,7 @@ def draw_felt(stage: Stage) -> None:
 
 
 def _draw_wheel_or_dice(stage: Stage, table: Table, step: TableStep, time: StepTime, since: float) -> bool:
-    """Draw a wheel next to the layout or dice on it while they move; return False if neither moves."""
+    """Draw the wheel beside the layout, or the dice on it, while they move; return False if neither moves."""
     for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
         kind, begin = cue.get("cue"), time.stops[number - 1] if number else time.begin
         if since >= stop and number < len(step.cues) - 1:
@@ -284,7 +284,7 @@ def _draw_cell(stage: Stage, table: Table, cell: FeltCell, *, hit: bool, shut: b
 
 
 def _draw_row_title(stage: Stage, table: Table, cell: FeltCell) -> None:
-    """Draw the name of a row of bets, and their odds if they are all the same."""
+    """Draw the title of a row of bets, and the odds of the bets if all of them have the same."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spots = [table.spots[each] for each in cell.titled_spots]
     name, _ = split_common_words([stage.texts.choose_translation(spot.names) for spot in spots])
@@ -299,7 +299,7 @@ def _draw_row_title(stage: Stage, table: Table, cell: FeltCell) -> None:
 
 
 def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain: bool, chip: bool) -> None:
-    """Draw a spot's label, and its odds below unless the name of its row states them."""
+    """Draw a spot's label, and below it the odds, unless the title of its row states them."""
     p, (x, y, w, h), spot = stage.painter, cell.rect, table.spots[cell.spot]
     sign = _format_spot_label(stage, table, spot)
     row = [table.spots[each] for each in cell.titled_spots]
@@ -390,7 +390,10 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
 
 
 def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | None) -> Bets:
-    """Return the new bets to draw; during a round at a table where bets stay, only those not settled yet."""
+    """Return the new bets to draw.
+
+    During a round at a table where bets stay, these are the bets in the round that are not settled yet.
+    """
     chips, snapshot = stage.view.chips, stage.view.snapshot
     if snapshot is None or not chips.must_report_clearing or snapshot.state != "playing":
         return chips.bets
@@ -457,10 +460,9 @@ def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 
 
 def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
-    """Draw the keys for the answers with their costs.
+    """Draw a table decision: a key with its cost for each answer, and above the keys the stake in question.
 
-    Draw above them the stake that the decision is about; at a game without cards also the question, and
-    the dice that it is about.
+    At a game without cards, also draw the question and the dice that it is about.
     """
     x, y, w, _ = stage.layout.field
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1

@@ -163,7 +163,7 @@ def _describe_winner(stage: Stage, result: RoundResult) -> str:
 
 
 def find_selected_spot(stage: Stage, table: Table) -> Spot | None:
-    """Return the spot last touched, or the one that the keys have focused, or None."""
+    """Return the spot that was touched last, or that is selected with the keys, or None."""
     view = stage.view
     if view.focused and can_place_chips(view, stage.theme):
         touches = list_felt_touches(view, stage.layout)
@@ -179,7 +179,7 @@ def list_shown_results(stage: Stage) -> tuple[str, ...]:
 
 
 def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
-    """Draw the last results, with the note that they do not affect the next; return where they end."""
+    """Draw the last results and the note that they do not affect later ones; return the lower end of the drawing."""
     p, (x, y, w, _) = stage.painter, rect
     if table.felt == "cards":
         return y + 6
@@ -303,9 +303,9 @@ def format_question_lines(stage: Stage, table: Table, decision: Decision) -> lis
 def _draw_pay_lists(
     stage: Stage, table: Table, rect: Rect, first: Spot | None, settled_step: TableStep | None
 ) -> None:
-    """Draw the pay lists of spots, ``first`` before others, as far as there is room.
+    """Draw the pay lists of the spots that have one, as many as there is room for, with ``first`` at the top.
 
-    The rows that a round has won are lit.
+    Rows that were won in the round just settled are lit.
     """
     p, (x, y, w, h) = stage.painter, rect
     spots = sorted(table.spots.values(), key=lambda spot: spot is not first)
@@ -405,7 +405,7 @@ def describe_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
 
 
 def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect: Rect) -> float:
-    """Draw the settlement of each bet by spot, those with a return first; return the height."""
+    """Draw how each spot's bet was settled, first the bets with a return; return the height used."""
     p, (x, y, w, h) = stage.painter, rect
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     rows = sorted(settled_step.settlements, key=lambda settlement: -int(settlement["credits"]))
@@ -530,7 +530,7 @@ def _format_bets_in_round(stage: Stage, spot: Spot) -> str:
 
 
 def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
-    """Draw the pays of the bets in these groups, and the limits of one bet."""
+    """Draw the pays of the bets in the given groups of spots, and the limits of a single bet."""
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return

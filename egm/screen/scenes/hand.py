@@ -85,7 +85,11 @@ def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def _count_key_letters(table: Table, action: Action) -> int:
-    """Return how many letters a key must be wide enough for; the name of a kind of bet is written on two lines."""
+    """Return how many letters wide a key of the table must be.
+
+    A key with the name of a kind of bet writes it on two lines, so half of the name and its longest word must
+    fit.
+    """
     spots = table.groups.get(str(action.value), ()) if action.name == "cloth" else ()
     names = [name for spot in spots[:1] for name in spot.names.values()]
     words = [len(word) for name in names for word in name.split()]

@@ -166,7 +166,7 @@ def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
 
 
 def _draw_rules(stage: Stage, rect: Rect) -> None:
-    """Draw the game's own rules, as large as the page allows, and pictures of what they refer to."""
+    """Draw the game's own rules, as large as the page allows, and the pictures to which they refer."""
     game = stage.view.game
     if game is None:
         return

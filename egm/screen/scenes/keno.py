@@ -304,7 +304,7 @@ def _draw_purchase(stage: Stage) -> None:
 
 
 def describe_slip(stage: Stage) -> str:
-    """Return the count of marked numbers while they make no valid ticket, or else the ticket's cost."""
+    """Return the cost of the Keno ticket, or the count of marked numbers while the marks make no valid ticket."""
     text, price_cents = describe_purchase(stage)
     if not stage.view.slip.has_marks:
         return stage.texts.say("keno.buys_now")
@@ -335,7 +335,7 @@ def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
 
 
 def find_best_card(step: KenoStep) -> Card | None:
-    """Return the Keno card to show on the board: the one that pays most, or else the one that catches most."""
+    """Return the Keno card to show on the board: the one with the highest pay, or else with the most catches."""
     return max(step.cards, key=lambda card: (card.credits, len(card.hits)), default=None)
 
 

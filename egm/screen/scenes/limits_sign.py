@@ -39,7 +39,7 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
 
 
 def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
-    """Return the limits of the table's bets: the names of the bets with the same limits, and these limits."""
+    """Return the limits of the table's bets as rows: the names of the bets that share limits, and the limits."""
     snapshot, table = stage.view.snapshot, stage.view.table
     if snapshot is None or table is None:
         return []
@@ -78,8 +78,9 @@ def _format_amounts(stage: Stage, amounts: tuple[int, int]) -> str:
 def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
     """Draw the limits of each group of bets, and return the part of the right panel that remains free.
 
-    The sign stands below the chip keys. If these leave too little room, it stands at the foot of the right panel.
-    ``foot`` is the height of the panels' small print. A portrait screen and a telephone have no room for the sign.
+    The sign stands below the chip keys, or at the foot of the right panel if there is too little room below
+    them. ``foot`` is the height of the panels' small print. A portrait screen and a telephone have no room
+    for the sign.
     """
     rows = list_limit_rows(stage)
     if not rows or stage.layout.is_portrait:
@@ -100,7 +101,10 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
 
 
 def _limit_line_count(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tuple[str, str]]:
-    """Return at most ``room`` lines. If some are left out, the last one says how to see the limits of the others."""
+    """Return at most ``room`` of the sign's lines.
+
+    If lines are left out, the last line says how to see the other limits.
+    """
     if len(lines) <= room:
         return lines
     shown = lines[: room - 1]

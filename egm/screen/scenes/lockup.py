@@ -93,7 +93,7 @@ def _format_who_can_help(stage: Stage, text: "LockupText", width: float) -> list
 
 @dataclass(frozen=True, slots=True)
 class LockupText:
-    """The texts of a lock-up: its title, one large line (an amount or text), the explanation, and who ends it."""
+    """The texts of a lock-up: its title, one large line (an amount or text), the explanation, and who can clear it."""
 
     title: str
     large: str = ""
@@ -245,7 +245,7 @@ def _format_door(stage: Stage, door: str) -> str:
 
 
 def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
-    """Return the last fault in large type, the others below it, and the highest authority needed to clear them."""
+    """Return the texts of active tilts: the last one large, the others below, and who may clear all of them."""
     say, last = stage.texts.say, tilts[-1]
     facts = say("tilt.since", time=stage.texts.format_time(last.since))
     if not stage.texts.has_text(

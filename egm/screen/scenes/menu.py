@@ -255,7 +255,10 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) -> list[tuple[str, float]]:
-    """Return a tile's texts about its game, with their heights; fewer of them if a picture would have no room."""
+    """Return the texts about a game on its menu tile, each with its height.
+
+    Fewer texts are returned if the tile would have no room for a picture.
+    """
     p, line = stage.painter, stage.theme.sizes["caption"] * 1.2
     versions = [(each, format_return(stage, game)) for each in format_bet_range(stage, game)]
     ways = [[(each, line * len(p.wrap(each, width, _FACTS))) for each in facts] for facts in versions]
@@ -327,7 +330,7 @@ def _draw_table_picture(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _draw_symbol_row(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> None:
-    """Draw these symbols of a game in a row on its tile."""
+    """Draw the given symbols of a game in a row on the game's tile."""
     p, (x, y, w, h) = stage.painter, rect
     side = min(h, w / max(1, len(symbols)) - 10)
     left = x + (w - len(symbols) * (side + 10) + 10) / 2

@@ -64,7 +64,7 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
 
 
 def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]]:
-    """Return the lines about one bet: text and figure."""
+    """Return the lines that describe one bet's chances, each as a text and a figure."""
     texts = stage.texts
     lines = []
     if chances.hit_percent:
@@ -119,7 +119,7 @@ def _is_table_bet(stage: Stage, chances: Chances) -> bool:
 
 
 def _format_bet_kind(stage: Stage, chances: Chances) -> str:
-    """Return the kind of bet, with its odds if these differ within the kind."""
+    """Return the name of the kind of bet, with its odds if bets of this kind have different odds."""
     table = stage.view.table
     assert table is not None
     spots = [table.spots[spot] for spot in chances.spots if spot in table.spots]
@@ -140,9 +140,9 @@ def _format_spot_names(stage: Stage, chances: Chances) -> str:
 
 
 def _find_odds_suffix(chances: Chances) -> str:
-    """Return the odds at the end of a bet's id with a space before them, such as `` 2:1``, or "" if there are none.
+    """Return the odds with which a bet's id ends, preceded by a space, such as `` 2:1``; "" if it has none.
 
-    A bet whose pay depends on the point has one id for each of its odds.
+    A bet whose pay depends on the craps point has a separate id for each of its odds.
     """
     odds = chances.bet.rpartition(" ")[2]
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""

@@ -100,7 +100,7 @@ def _tint_mask(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
 
 
 def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, dim: bool) -> None:
-    """Draw one drum of a counter, turned by the share ``turn`` from ``digit`` towards the next digit."""
+    """Draw one drum of a counter between two digits: turned by the fraction ``turn`` from ``digit`` to the next."""
     x, y, w, h = cell
     window: Rect = (x + w * 0.04, y, w * 0.92, h)
     painter.art(("odometer drum",), window, _draw_drum_window)

@@ -67,7 +67,7 @@ class PayRow:
 
 
 def list_pay_rows(stage: Stage, spot: Spot) -> list[Pay]:
-    """Return the rows of a spot's pay table, or none if they say no more than its odds."""
+    """Return the rows of a spot's pay table; none if the spot's odds already say everything."""
     rows = [pay for pay in list_pays(stage) if pay.spot == spot.id]
     return rows if len(rows) > 1 or any(format_pay(stage, pay) != spot.odds for pay in rows) else []
 
@@ -94,7 +94,7 @@ def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
 
 
 def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:
-    """Draw these rows of the pay table, with their pays at the current bet; light the row that was won."""
+    """Draw the given rows of the pay table, with their pays at the current bet; light the row that was won."""
     draw_rows(stage, rect, _format_pay_rows(stage, rows))
 
 
@@ -117,12 +117,15 @@ def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: st
 
 
 def _compute_lines_height(stage: Stage, lines: Sequence[str], size: str) -> float:
-    """Return the height of a row with these lines of its name."""
+    """Return the height of a pay-table row whose name is written on the given lines."""
     return len(lines) * stage.theme.sizes[size] * _LEADING + _BETWEEN
 
 
 def compute_rows_height(stage: Stage, rows: Sequence[PayRow], width: float, size: str = _SIZES[-1]) -> float:
-    """Return the least height of pay-table rows in this width and text size, by default the smallest readable one."""
+    """Return the least height of pay-table rows at the given width and text size.
+
+    By default, the text size is the smallest readable one.
+    """
     return sum(
         _compute_lines_height(stage, lines, size) for lines in _wrap_row_names(stage, rows, width, size)
     )
@@ -187,7 +190,7 @@ def _find_won_pay(stage: Stage) -> str:
 
 
 def _count_hands_by_pay(stage: Stage) -> Counter[str]:
-    """Return how many of several hands won each pay; empty for one hand."""
+    """Return, for a bet on several hands, how many of the hands won each pay; empty for one hand."""
     step = find_last_step(stage.view)
     if not _find_won_pay(stage) or not isinstance(step, TableStep):
         return Counter()

@@ -137,7 +137,7 @@ def place_small_hands(rect: Rect, count: int) -> list[Rect]:
 
 
 def compute_first_hand_height(finger: float) -> float:
-    """Return the height of a hand whose cards, and the keys below them, are as wide as a finger."""
+    """Return the height of the first hand at which its cards, and the keys below them, are as wide as a finger."""
     return finger / _RATIO + _compute_text_height(finger * _FIVE) + CLEAR + 1
 
 

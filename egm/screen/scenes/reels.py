@@ -190,7 +190,7 @@ def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:
 def draw_running(
     stage: Stage, field: Field, result: ReelSpin, previous: ReelSpin | None, time: StepTime, since: float
 ) -> None:
-    """Draw the reels as they spin to their stops, ``since`` seconds into the show."""
+    """Draw the reels as they spin to their stops, ``since`` seconds after the game's presentation began."""
     grid, motion = Grid(stage.layout.field, field.heights), stage.theme.motion
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)

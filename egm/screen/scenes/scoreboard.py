@@ -44,7 +44,10 @@ _UPPER: Final = 0.58
 
 
 def should_show_board(stage: Stage, table: Table) -> bool:
-    """Return whether to show the scoreboard in place of cards: if the player wants it, while no round is shown."""
+    """Return whether to show the scoreboard in place of cards.
+
+    It is shown if there are past results, no round is being played or shown, and the player wants it.
+    """
     view = stage.view
     if not (table.roads and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
         return False

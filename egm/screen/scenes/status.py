@@ -94,7 +94,7 @@ def format_notice(stage: Stage, notice: Notice) -> str:
 
 
 def _format_fault_for_player(texts: Texts, code: str) -> str:
-    """Return a fault's text for players: a neutral one where they need not know what it is (G-06)."""
+    """Return a fault's text for players; a neutral text for faults whose nature does not concern them (G-06)."""
     neutral = f"tilt.neutral.{code}"
     return texts.say(neutral) if texts.has_text(neutral) else format_fault(texts, code)
 

@@ -23,7 +23,10 @@ def is_wheel(stage: Stage) -> bool:
 
 
 def draw_idle_wheel(stage: Stage) -> None:
-    """Draw the wheel as the last game left it; before any game, with each segment's pay for one credit staked."""
+    """Draw the wheel of a wheel game at rest, as the last game left it.
+
+    Before any game, each segment shows its pay for one credit staked.
+    """
     view, step = stage.view, find_last_step(stage.view)
     has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
     if not isinstance(step, WheelStep):

@@ -92,7 +92,7 @@ def find_lit_win(stage: Stage) -> WinView | None:
 
 
 def find_reels_stop_time(time: StepTime, motion: Motion) -> float:
-    """Return when the reels of a step have stopped, in seconds from the show's start."""
+    """Return when the reels of a step have stopped, in seconds from the start of the game's presentation."""
     return max(time.stops) + motion.settle * 0.6
 
 

@@ -209,7 +209,7 @@ def record_test_ticket_failed(machine: Machine, event: Event) -> None:
 
 
 def record_test_coins(machine: Machine, event: Event) -> None:
-    """Record the number of coins that the hopper has paid in its test; the tester returns them."""
+    """Record the number of coins that the hopper has paid in a test. The tester puts them back."""
     payout, paid_coins = machine.memory.require(PayoutRecord, MoneyKey.HOPPER), event.of(CoinsPaid).paid_coins
     machine.post(
         TEST_COINS,

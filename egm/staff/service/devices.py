@@ -96,7 +96,7 @@ class ScreenTest(MenuPage):
 
 
 class Calibration(MenuPage):
-    """Page of the touch-screen calibration: each touch is taken for the next cross; the last one ends the page."""
+    """Page of the touch-screen calibration: each touch counts for the next cross; the last touch ends the page."""
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
         """Return the calibration page. It has no way back, because touches may be detected anywhere."""

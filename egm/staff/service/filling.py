@@ -86,7 +86,7 @@ class Filling(MenuPage):
         return self._build_submission(machine, (person,), pages=1)
 
     def _build_submission(self, machine: Machine, persons: tuple[Person, ...], pages: int) -> Move:
-        """Return the move that submits the form with its persons, then leaves the given number of pages."""
+        """Return the page result that submits the form with its persons, then leaves the given number of pages."""
         values = {
             **self.form.values,
             **self.values,
@@ -97,7 +97,7 @@ class Filling(MenuPage):
         return SubmitEvent(self._build_event(machine, values), pages=pages)
 
     def _build_event(self, machine: Machine, values: Mapping[str, object]) -> Event:
-        """Return the form's event with these values as its payload."""
+        """Return the event that the form submits, with the given field values as its payload."""
         return machine.component(Features).rules.payloads.build(self.form.event, values)
 
     def _list_submission_conditions(self, machine: Machine) -> tuple[PageRow, ...]:

@@ -49,7 +49,7 @@ def is_waiting_for_key(engine: Engine[Machine], key_event: Event) -> bool:
 
 
 def _rank_waiting_position(position: RunningPosition) -> int:
-    """Return the rank of a player position among those that wait for a key: payments first, then tilts.
+    """Return the rank of a player position among the positions that wait for a key: payments first, then tilts.
 
     So a failing random number generator delays neither payments nor tilts.
     """

@@ -137,7 +137,7 @@ def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
 
 
 def _iter_subject_tables(machine: Machine, subjects: Iterable[str]) -> Iterator[PageTable]:
-    """Yield the pages and forms in these sections of the main menu, one table each."""
+    """Yield the pages and forms of the given sections of the main menu, one table per section."""
     for part, title in enumerate(("reading", "forms")):
         rows = tuple(row for subject in subjects for row in _iter_subject_rows(machine, subject, part))
         if rows:
@@ -161,7 +161,7 @@ def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) 
 
 
 def _find_move(machine: Machine, action: str) -> Move:
-    """Return the move into the page or form that a line of the main menu names, if the person may use it."""
+    """Return the page result that opens the page or form of a menu line, if the person may use it."""
     if action not in {row.action for subject in SUBJECTS for row in _iter_subject_rows(machine, subject)}:
         return refuse("not_offered")
     menu, (target, _, name) = machine.component(Menu), action.partition(":")

@@ -111,9 +111,9 @@ PAGES = 2
 def read_staff(machine: Machine) -> None:
     """Read the staff roster again, and record its changes since the last reading.
 
-    Raises RosterError, with a technician's fault, if it cannot be read or is not the one recorded
-    (:mod:`egm.people.recorded`): then nobody can sign in. A second copy that is the recorded one replaces
-    such a roster; the fault is raised nevertheless, unless the file was only damaged.
+    If the roster cannot be read, or is not the one recorded (:mod:`egm.people.recorded`), raise RosterError
+    and a technician's fault: nobody can sign in. A second copy that is the recorded roster then replaces it.
+    The fault is still raised in this case, unless the file was only damaged.
     """
     record_wrong_pins_of_terminals(machine)
     loaded_roster = machine.component(Roster)
