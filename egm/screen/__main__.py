@@ -27,7 +27,7 @@ os.environ["SDL_NO_SIGNAL_HANDLERS"] = "1"
 
 
 class StartupRefusal(click.ClickException):
-    """A startup error that a restart cannot fix: it is reported, and the exit code says not to try again."""
+    """A startup error that a restart cannot fix; its exit status says that the process must not be restarted."""
 
     exit_code = 2
 

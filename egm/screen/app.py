@@ -77,7 +77,7 @@ _LOOK_SECONDS: Final = 0.2
 
 
 def report_problem(text: str) -> None:
-    """Report on the error stream something that the screen could not use; the machine logs that stream."""
+    """Write a problem that the screen can tolerate to the error stream, which the machine logs."""
     echo(f"screen: {text}", err=True)
 
 
@@ -171,9 +171,9 @@ class App:
         self._send(messages)
 
     def _find_touch_action(self, tap: Tap) -> Action | None:
-        """Return the action that a touch causes, after correcting its position by the touch calibration.
+        """Return the action of a touch, whose position is first corrected by the touch calibration.
 
-        During a calibration, return the uncorrected position instead.
+        During a calibration, return the uncorrected position as the action.
         """
         snapshot, felt = self.view.snapshot, (round(tap.x * UNIT), round(tap.y * UNIT))
         if snapshot is not None and snapshot.page is not None and snapshot.page.pattern == "calibrate":
@@ -194,7 +194,7 @@ class App:
                 client.send(message)
 
     def _apply_machine_messages(self, now: float) -> None:
-        """Apply the machine's messages to the view; pressed buttons are processed as input."""
+        """Apply the messages received from the machine to the view; handle reported button presses as input."""
         news = self.machine.poll(now)
         if self.view.snapshot is None and self._starting is not None and now >= self._look_at:
             self._look_at = now + _LOOK_SECONDS

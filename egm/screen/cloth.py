@@ -96,7 +96,7 @@ def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
 
 
 def find_open_part(table: Table, chips: Chips, layout: Layout) -> str:
-    """Return the part of the betting layout that is open, or an empty string if the layout has no parts."""
+    """Return the name of the open part of the betting layout; empty if the layout is not divided into parts."""
     parts = list_felt_parts(table, layout)
     return chips.part if chips.part in parts else next(iter(parts), "")
 
@@ -123,7 +123,7 @@ def _count_streets_on_telephone(layout: Layout) -> int:
 
 
 def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
-    """Return the betting layout with the part that is open now (all of it, or one tab on a small screen)."""
+    """Return the betting layout with the part that is open now; without parts, the whole layout."""
     if table.felt == "roulette":
         return _lay_out_roulette(table, chips, layout)
     pages = lay_out_pages(table, layout)
@@ -134,7 +134,7 @@ def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
 
 
 def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys that open another part of the betting layout, and on a telephone another sheet."""
+    """Return the keys (tabs) that open another part of the betting layout, and on a telephone its next sheet."""
     x, y, w, _ = find_felt_rect(layout)
     height, rows = layout.finger if layout.is_telephone else OUTSIDE_HEIGHT, list[list[Action]]()
     parts = list_felt_parts(table, layout)
@@ -172,7 +172,7 @@ def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
 
 
 def _find_zero_cell(pocket: str, zeros: Sequence[str]) -> tuple[float, float, float, float]:
-    """Return the cell (u, v, du, dv) of a zero; if the wheel has several zeros, they share the height."""
+    """Return the roulette cell (u, v, du, dv) of a zero. Several zeros divide the height of the layout."""
     zero_index = list(zeros).index(pocket)
     height = 3.0 / len(zeros)
     return (-1.0, 3.0 - (zero_index + 1) * height, 1.0, height)
@@ -199,9 +199,9 @@ def _place_inside_bet(
 def _place_zero_bet(
     covers: Sequence[str], zeros: Sequence[str], rows: Sequence[float]
 ) -> tuple[tuple[float, float, float, float], Point]:
-    """Return the touch area and the chip point of a bet that covers a zero, as :func:`_place_inside_bet` does.
+    """Return the touch area (u, v, du, dv) of a roulette bet that covers a zero, and the point of its chips.
 
-    ``rows`` are the ``v`` coordinates of the other numbers that it covers.
+    ``rows`` are the ``v`` coordinates of the other numbers that the bet covers.
     """
     if not rows:
         u, v, du, dv = _find_zero_cell(covers[0], zeros) if len(covers) == 1 else (-1.0, 0.75, 1.0, 1.5)
@@ -331,7 +331,7 @@ def _lay_out_inside_bets(
 
 
 def _find_chip_corner(rect: Rect) -> Point:
-    """Return the point in the lower right corner of a cell where a chip lies."""
+    """Return the point at which a chip lies in a cell: in its lower right corner."""
     x, y, w, h = rect
     return (x + w - 14, y + h - 14)
 
@@ -400,9 +400,9 @@ def _lay_out_racetrack(table: Table, chips: Chips, layout: Layout) -> FeltLayout
 
 
 def _count_racetrack_sheets(table: Table, layout: Layout) -> tuple[int, int]:
-    """Return how many pages the roulette racetrack needs on a telephone, and the number of pockets on each page.
+    """Return how many sheets the roulette racetrack needs on a telephone, and the number of pockets on each.
 
-    No row is lower than a finger needs.
+    Every row is at least as high as a finger needs.
     """
     rows = max(1, int((find_felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
     count = -(-len(table.wheel) // (rows * _IN_SNAKE))

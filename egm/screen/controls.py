@@ -58,9 +58,9 @@ _BY_CODE: Final[Mapping[int, str]] = {
 
 
 def find_action_by_name(name: str, char: str = "") -> Action | None:
-    """Return the action of a key by its browser name.
+    """Return the action of a key, given the key's name in the browser and the character that it types.
 
-    ``char`` is the character that the key types. Anything but a single printable character is ignored.
+    Text of more than one character, or a character that cannot be printed, is ignored.
     """
     char = char if len(char) == 1 and char.isprintable() else ""
     if name in TYPED:
@@ -69,5 +69,5 @@ def find_action_by_name(name: str, char: str = "") -> Action | None:
 
 
 def find_action_by_code(code: int, char: str = "") -> Action | None:
-    """Return the action of a key by its SDL code; ``char`` as for :func:`find_action_by_name`."""
+    """Return the action of a key, given its SDL code and the character that it types."""
     return find_action_by_name(_BY_CODE.get(code, ""), char)

@@ -71,7 +71,10 @@ class DisplayError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Connector:
-    """A connector of the graphics card with its encoders and its display's modes; no modes if none is connected."""
+    """A connector of the graphics card, with its encoders and the modes of its display.
+
+    It has no modes if no display is connected.
+    """
 
     number: int
     """The kernel's id of the connector."""
@@ -81,12 +84,12 @@ class Connector:
 
     @property
     def mode(self) -> bytes:
-        """Return the display's preferred mode, or else its first."""
+        """Return the mode that the display prefers, or else its first mode."""
         return next((mode for mode in self.modes if _MODE.unpack(mode)[13] & _PREFERRED), self.modes[0])
 
 
 class Card:
-    """A graphics card that this process may set, or the part of one that it holds by a lease."""
+    """A graphics card that this process controls, or the part of a card that was leased to it."""
 
     def __init__(self, descriptor: int) -> None:
         """Open the hot-plug event socket. ``descriptor`` is that of the card or of a lease."""
@@ -95,9 +98,9 @@ class Card:
         self._news.bind((0, _KERNELS_OWN))
 
     def has_changed(self) -> bool:
-        """Return whether a display was plugged in or out since the last call.
+        """Return whether a display was connected or disconnected since the last call.
 
-        To find out which one, query the connectors.
+        To find out which, query the connectors.
         """
         has_event = False
         while True:
@@ -252,7 +255,7 @@ class DisplayOutput:
                 self._turn_on()
 
     def _update_connected_displays(self) -> None:
-        """Update which displays are connected, and turn this one on if it is back. Raises DisplayError."""
+        """Detect which displays are connected, and turn this display on if it was reconnected. Raises DisplayError."""
         connectors = self.card.list_connected()
         own_connector = next((one for one in connectors if one.number == self.number), None)
         self.free = [one for one in connectors if one is not own_connector]

@@ -88,7 +88,7 @@ class SpotRow:
 
 
 def find_felt_rect(layout: Layout) -> Rect:
-    """Return the rectangle of the cloth within its frame; on a telephone, without the keys below it."""
+    """Return the rectangle of the betting layout within the field, without the keys below it on a telephone."""
     x, y, w, h = layout.field
     if layout.is_telephone:
         return (x, y, w, h - 2 * layout.finger)
@@ -96,7 +96,7 @@ def find_felt_rect(layout: Layout) -> Rect:
 
 
 def compute_height_above_spots(table: Table, layout: Layout) -> float:
-    """Return the height above the spots, which shows the cards, or at craps the point numbers and the puck."""
+    """Return the height kept free above a table's spots: for the cards, or at craps for the point and the puck."""
     _, _, w, h = find_felt_rect(layout)
     if table.felt == "cards":
         rows = arrange_spots_in_rows(table.spots.values(), w, layout.finger, _ROW_SPOTS_MAX)
@@ -123,7 +123,7 @@ def is_chip_beside_label(rect: Rect) -> bool:
 
 
 def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
-    """Return the rectangles of a cell's label and of its odds, both clear of the chips."""
+    """Return the rectangles of a cell's label and of its odds; neither overlaps the chips."""
     x, y, w, h = rect
     if is_chip_beside_label(rect):
         width = w - 10 - _CHIP_WIDTH
@@ -137,7 +137,7 @@ def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
 
 
 def split_common_words(names: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the words that the names have in common at their start, and the remainder of each name."""
+    """Return the words with which all names begin, and what follows them in each name."""
     return _split_common_words(tuple(names))
 
 
@@ -170,9 +170,9 @@ def _is_titled(spots: Sequence[Spot]) -> bool:
 def arrange_spots_in_rows(
     spots: Iterable[Spot], width: float, finger: float, row_limit: int
 ) -> list[SpotRow]:
-    """Arrange bet spots in rows: titled spots get rows of their own, other kinds share a row if they fit.
+    """Arrange bet spots in rows of at most ``row_limit`` spots, each at least as wide as a ``finger``.
 
-    A row has at most ``row_limit`` spots, each at least as wide as a ``finger``.
+    Spots with a title get rows of their own; spots of other kinds share a row if they fit.
     """
     room = min(row_limit, int(width // max(finger, _SPOT_WIDTH_MIN)))
     kinds: dict[str, list[Spot]] = {}
@@ -199,7 +199,7 @@ def arrange_spots_in_rows(
 
 
 def _divide_into_rows(spots: Sequence[Spot], room: int) -> list[tuple[Spot, ...]]:
-    """Divide bet spots into as few rows as possible, of at most ``room`` spots and similar length."""
+    """Divide bet spots into as few rows as possible, of similar length and at most ``room`` spots each."""
     row_length = -(-len(spots) // -(-len(spots) // room))
     return [tuple(spots[i : i + row_length]) for i in range(0, len(spots), row_length)]
 

@@ -107,7 +107,7 @@ def apply_action(
 
 
 def _has_unconfirmed_entries(view: View) -> bool:
-    """Return whether the open service page has entries that closing it would discard.
+    """Return whether closing the open service page would discard what was entered on it.
 
     The machine then warns instead of closing the page, and the key must be turned again.
     """
@@ -116,10 +116,10 @@ def _has_unconfirmed_entries(view: View) -> bool:
 
 
 def _skip_ahead(view: View, theme: Theme) -> View:
-    """Handle PLAY while a game is shown: stop the reels, or end the roll-up and request the next game.
+    """Handle a press of PLAY while a game is shown: stop the reels, or end the roll-up and request the next game.
 
-    After the greatest wins, PLAY only ends the roll-up: the next game needs another press. PLAY does nothing
-    while a wheel still has to complete its minimum number of turns.
+    After the greatest wins, PLAY only ends the roll-up, and the next game needs another press. While a wheel
+    still has to complete its minimum number of turns, PLAY does nothing.
     """
     show, line = view.show, build_view_timeline(view, theme)
     if show is None or line is None:
@@ -138,7 +138,7 @@ def _skip_ahead(view: View, theme: Theme) -> View:
 
 
 def start_next_game(view: View) -> tuple[View, Messages]:
-    """Start the game that PLAY requested while the previous one was being shown, once the machine accepts it."""
+    """Request the next game if PLAY was pressed for it during the last presentation and the machine accepts it now."""
     if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()
     hidden = view.scene is not Scene.GAME or view.page is not Page.NONE or view.decision is not None
@@ -167,9 +167,10 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
 
 
 def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Action]) -> View | Action:
-    """Return the view with the focus moved, or the action of the focused target.
+    """Handle a key that moves the focus or activates the focused target.
 
-    Return ``action`` itself if it has nothing to do with the focus.
+    Return the view with the focus moved, or the action of the focused target. Return ``action`` unchanged if
+    the key does not concern the focus.
     """
     if not choices or not is_choosing(view, theme):
         return action
@@ -204,7 +205,7 @@ def _turn_operator_key(view: View) -> tuple[BenchCommand, ...]:
 
 
 def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
-    """Apply a touch or a key while a service page is open: the player's keys do nothing."""
+    """Apply a touch or a key while a service page is open; keys for the player have no effect."""
     page = view.snapshot.page if view.snapshot is not None else None
     if page is None:
         return view, ()
@@ -325,7 +326,7 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
 
 
 def _change_table_display(view: View, name: str, value: Any) -> View:
-    """Apply a touch of a table that changes only the display or the selected tool."""
+    """Apply a touch at a table that changes no bet: it changes what is shown or which tool is selected."""
     chips = view.chips
     if name == "suits":
         return replace(view, four_colours=not view.four_colours)
@@ -352,7 +353,7 @@ def _request_area_stake(view: View, area: str) -> tuple[View, Messages]:
 
 
 def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
-    """Return the request to raise or lower the bet by ``step`` (0: the maximum); none at a table with spots."""
+    """Return the request to change the bet by ``step`` levels (0: to the maximum); none at a table with spots."""
     options = list_available_bets(view)
     if view.snapshot is None or not options or (view.table is not None and view.table.spots):
         return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.
@@ -399,7 +400,7 @@ def _request_player_limit(choice: object) -> tuple[Intent, ...]:
 
 
 def _request_next_language(view: View) -> tuple[Intent, ...]:
-    """Return the request for the next language of the jurisdiction; none if it has one language only."""
+    """Return the request for the jurisdiction's next language; none if there is only one."""
     if view.snapshot is None or len(view.snapshot.languages) < 2:
         return ()
     codes = view.snapshot.languages
@@ -428,7 +429,7 @@ def _toggle_page(view: View, page: Page) -> View:
 
 
 def _turn_sheet(view: View, sheet_count: int) -> View:
-    """Return the view with another sheet of the open page, ``sheet_count`` sheets further on."""
+    """Return the view with the open page ``sheet_count`` sheets further on."""
     return replace(view, sheet=view.sheet + sheet_count)
 
 

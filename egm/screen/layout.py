@@ -23,7 +23,10 @@ DECK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The rectangles of a picture in one orientation, in units. ``left`` and ``right`` are the panels at the field."""
+    """The rectangles of the picture's parts in one orientation, in layout units.
+
+    ``left`` and ``right`` are the panels beside the game field.
+    """
 
     size: tuple[int, int]
     """Width and height of the picture."""
@@ -52,7 +55,7 @@ class Layout:
     tab: Rect
     """The tab that opens the drawer."""
     staff: Rect
-    """The key that opens the service menu, if the machine would open it."""
+    """The rectangle of the key that opens the service menu, shown if the machine would open it."""
     aside: float = 0.0
     """The width at the right edge that the drawer of simulated devices covers when it is open."""
     tray: float = 0.0
@@ -67,9 +70,9 @@ class Layout:
 
     @property
     def levels(self) -> Rect | None:
-        """Return where progressive meters are shown next to the game's title, or None in portrait.
+        """Return the rectangle beside the game's title in which progressive levels are shown.
 
-        In portrait a side panel shows them.
+        None in portrait, where a side panel shows them.
         """
         x, y, w, _ = self.field
         return None if self.is_portrait else (x + w * 0.36, 6.0, w * 0.66, y - 40)
@@ -112,7 +115,7 @@ class Layout:
         )
 
     def with_areas(self) -> "Layout":
-        """Return the layout of a wheel's betting areas; on a telephone they span the whole width."""
+        """Return the layout for a wheel game's betting areas, which span the whole width on a telephone."""
         if not self.is_telephone:
             return self
         (lx, ly, _, _), (rx, _, rw, _) = self.left, self.right
@@ -125,9 +128,9 @@ class Layout:
         )
 
     def for_table_game(self, *, levels: bool = False) -> "Layout":
-        """Return the layout of a table; on a telephone, one strip replaces the side panels.
+        """Return the layout for a table game. On a telephone, one strip replaces the side panels.
 
-        If the table has progressive levels, the strip is higher by the height of their meters.
+        If the table has progressive levels, the strip is higher by the height of the levels' meters.
         """
         if not self.is_telephone:
             return self
@@ -241,9 +244,9 @@ _SLIM_HIGH: Final = (1400, 1560, 20)
 
 
 def build_telephone_layout(width: float, height: float) -> Layout:
-    """Return the layout of a telephone whose page has this shape.
+    """Return the layout for a telephone whose browser page has this width and height.
 
-    The stage takes the height that deck and meters leave.
+    The stage gets the height that the deck and the meters leave free.
     """
     least_height, most_height, step = _SLIM_HIGH
     picture_height = min(max(int(_SLIM * height / width) // step * step, least_height), most_height)

@@ -19,10 +19,10 @@ _EMPTY: Card = (frozenset(),)
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """A Keno slip: the cards being marked, and the index of the current one. Without marks it is a quick pick.
+    """A Keno slip as marked by the player: its cards, and the index of the card being marked.
 
-    ``stakes`` has one entry for each card, or none if all cards have the same stake. ``draws`` and
-    ``bonuses`` (ids of paid ones) apply to the whole ticket.
+    Without marks it is a quick pick. ``stakes`` has one stake per card, or none if all cards have the same
+    stake. ``draws`` and ``bonuses`` (the ids of paid bonuses) apply to the whole ticket.
     """
 
     cards: tuple[Card, ...] = (_EMPTY,)
@@ -37,16 +37,17 @@ class Slip:
         return replace(self, card=0)
 
     def list_card_stakes(self, common: int) -> tuple[int, ...]:
-        """Return the stake of each card; a card added later has the stake of the last one.
+        """Return the stake of each card of the slip.
 
-        ``common`` is the stake of all cards if the slip has no separate stakes.
+        If the slip has no separate stakes, each card has the stake ``common``. A card added later has the
+        stake of the last card.
         """
         stakes = self.stakes[: len(self.cards)]
         last = stakes[-1] if stakes else common
         return (*stakes, *(last,) * (len(self.cards) - len(stakes)))
 
     def with_stake(self, stake: int, common: int) -> "Slip":
-        """Return the slip with ``stake`` on the current card; ``common`` is the stake of cards without their own."""
+        """Return the slip with ``stake`` on the current card; cards without a stake of their own keep ``common``."""
         stakes = list(self.list_card_stakes(common))
         stakes[self.card] = stake
         return replace(self, stakes=tuple(stakes) if len(set(stakes)) > 1 else ())
@@ -83,7 +84,7 @@ def list_permitted_spot_counts(game: GameView) -> tuple[int, ...]:
 
 
 def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
-    """Return the permitted stakes on one way of a Keno card, in credits."""
+    """Return the permitted stakes, in credits, on each way (combination of groups) of a Keno card."""
     return tuple(int(stake) for stake in game.presentation["marks"]["stakes"])
 
 
@@ -97,7 +98,7 @@ def find_ticket_maximum(game: GameView, item: str) -> int:
 
 
 def count_ways(card: Card) -> dict[int, int]:
-    """Return how many combinations (ways) of a Keno card's groups have each number of spots."""
+    """Return how many ways (combinations of groups) of a Keno card there are, by their number of spots."""
     counts = {0: 1}
     for group in card:
         for count, sets in list(counts.items()):
@@ -153,20 +154,23 @@ def add_group(game: GameView, slip: Slip) -> Slip:
 
 
 def add_card(game: GameView, slip: Slip) -> Slip:
-    """Return the slip with another card, or unchanged if a card cannot be played yet or no more are allowed."""
+    """Return the slip with another card.
+
+    Return it unchanged if one of its cards is not playable yet, or if the game allows no more cards.
+    """
     if not is_slip(game, slip) or len(slip.cards) >= find_ticket_maximum(game, "selections"):
         return slip
     return replace(slip, cards=(*slip.cards, _EMPTY), card=len(slip.cards))
 
 
 def list_draws_on_offer(game: GameView) -> tuple[int, ...]:
-    """Return the numbers of draws that can be chosen for a ticket, ascending (M-05)."""
+    """Return, ascending, the counts of draws for which a Keno ticket can be bought (M-05)."""
     largest = find_ticket_maximum(game, "draws")
     return tuple(sorted({n for n in (1, 2, 3, 4, 5, 10, 20) if n < largest} | {largest}))
 
 
 def choose_next_draws(game: GameView, slip: Slip) -> Slip:
-    """Return the slip with the next number of draws on offer; after the highest, the lowest."""
+    """Return the slip for the next higher count of draws on offer; after the highest, for the lowest."""
     offer = list_draws_on_offer(game)
     higher_counts = [n for n in offer if n > slip.draws]
     return replace(slip, draws=higher_counts[0] if higher_counts else offer[0])
@@ -178,7 +182,7 @@ def list_bonuses_with_fee(game: GameView) -> dict[str, Mapping[str, Any]]:
 
 
 def toggle_bonus(game: GameView, slip: Slip, bonus: str) -> Slip:
-    """Return the slip with a paid bonus added or removed, the bonuses in the game's order."""
+    """Return the slip with a paid bonus added or removed. Its bonuses stay in the game's order."""
     bought = set(slip.bonuses) ^ {bonus}
     return replace(slip, bonuses=tuple(b for b in list_bonuses_with_fee(game) if b in bought))
 
@@ -234,7 +238,7 @@ def compute_current_form_price(game: GameView, form: Mapping[str, object], snaps
 
 
 def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) -> tuple[Intent, ...]:
-    """Return the request for a named ticket, or without a name for the next one, at the stake in force."""
+    """Return the request for the named ticket ``form_id``, or else for the next named ticket, at the current stake."""
     forms = list_forms_on_offer(game)
     now = find_current_form(game, snapshot)["id"] if form_id is None else form_id
     index = next((n for n, form in enumerate(forms) if form["id"] == now), -1)
@@ -248,7 +252,7 @@ def request_form(form: Mapping[str, object], cost: int) -> Intent:
 
 
 def compute_slip_cost(game: GameView, slip: Slip, stake: int) -> int:
-    """Return the ticket's price in credits: every way of every card at its stake, bonuses and draws included."""
+    """Return the price of the slip's ticket in credits, including the bonuses and draws it buys."""
     staked = zip(slip.cards, slip.list_card_stakes(stake), strict=True)
     ways_cost = sum(sum(count_paid_ways(game, card).values()) * each for card, each in staked)
     return ways_cost * _compute_cost_factor(game, slip.bonuses, slip.draws)
@@ -310,7 +314,7 @@ def build_slip_from_wager(wager: Mapping[str, Any]) -> Slip:
 
 # ---------------------------------------------------------------------- the wheel
 def is_wheel(game: GameView | None) -> bool:
-    """Return whether stakes are placed on areas of a wheel in this game."""
+    """Return whether the game is a wheel with betting areas on which the player places stakes."""
     return game is not None and "areas" in game.presentation
 
 
@@ -335,9 +339,9 @@ def read_area_stakes(game: GameView, snapshot: Snapshot) -> dict[str, int]:
 
 
 def request_next_area_stake(game: GameView, snapshot: Snapshot, area: str) -> tuple[Intent, ...]:
-    """Return the request for the next stake on an area of the wheel; after the highest it is cleared.
+    """Return the request for the next higher stake on a betting area of the wheel; after the highest, for no stake.
 
-    Stakes that exceed a limit are skipped, and so is clearing the last area.
+    Stakes that exceed a limit are skipped. The last area with a stake is not cleared.
     """
     layout, now = game.presentation["layout"], read_area_stakes(game, snapshot)
     ladder = [0, *layout["stakes"]]

@@ -152,7 +152,7 @@ def _list_steps_before_decision(view: View, game_id: str, decision: Decision) ->
 
 
 def _is_round_shown(view: View, play_id: str) -> bool:
-    """Return whether the steps of a round up to its last decision are on the screen."""
+    """Return whether a round has already been presented up to its last decision."""
     return view.show is not None and view.decision is not None and view.show.play.play_id == play_id
 
 
@@ -227,9 +227,10 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
 
 
 def _update_notice(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
-    """Show the first new notice.
+    """Show the first new notice of a snapshot.
 
-    A repeated refusal after a touch is shown again; a refusal disappears when the state changes.
+    A refusal that is repeated after a touch is shown again; a refusal disappears when the machine's state
+    changes.
     """
     fresh = [notice for notice in snapshot.notices if old is None or notice not in old.notices]
     answered = view.now - view.pressed_at < ANSWER_SECONDS
@@ -350,9 +351,10 @@ def mark_link_lost(view: View) -> View:
 
 
 def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
-    """Return the view at a later time.
+    """Return the view at the later time ``now``, with the messages to send.
 
-    Report to the machine, once, that a game has been shown, and start the next requested game.
+    This reports to the machine, once, that a game has been shown, and starts a game that PLAY requested
+    meanwhile.
     """
     view, removal_requests = _remove_due_chips(replace(view, now=now))
     if removal_requests:

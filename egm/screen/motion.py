@@ -12,12 +12,18 @@ def clamp(share: float) -> float:
 
 
 def ease_out(share: float) -> float:
-    """Return the progress of a movement that starts fast and slows down; ``share`` is its time, 0 to 1."""
+    """Return the progress (0 to 1) of a movement that starts fast and slows down.
+
+    ``share`` is the elapsed fraction of its time.
+    """
     return 1 - (1 - clamp(share)) ** 3
 
 
 def ease_in_out(share: float) -> float:
-    """Return the progress of a movement that is slow at both ends; ``share`` is its time, 0 to 1."""
+    """Return the progress (0 to 1) of a movement that is slow at both ends.
+
+    ``share`` is the elapsed fraction of its time.
+    """
     t = clamp(share)
     return t * t * (3 - 2 * t)
 
@@ -71,7 +77,7 @@ class ReelTravel:
 
     @staticmethod
     def _compute_overshoot(share: float) -> float:
-        """Return by how many cells the reel has overshot its stop, at a fraction of its settling time."""
+        """Return how many cells the reel is past its stop, at the fraction ``share`` of its settling time."""
         return 0.0 if share >= 1 else _OVERSHOOT * math.sin(share * math.pi * 1.6) * (1 - share) ** 1.5
 
 
@@ -84,7 +90,10 @@ _OVERSHOOT = 0.30
 
 
 def compute_roll_up_amount(amount: int, since: float, length: float) -> int:
-    """Return the amount that a roll-up to ``amount`` shows after ``since`` of ``length`` seconds, in whole units."""
+    """Return the amount, in whole units, that a roll-up to ``amount`` shows at one moment.
+
+    ``since`` is the elapsed time and ``length`` the roll-up's duration, in seconds.
+    """
     if length <= 0 or since >= length:
         return amount
     thousandths = int(ease_in_out(since / length) * 1000)

@@ -44,19 +44,19 @@ class WinView:
 
 @dataclass(frozen=True, slots=True)
 class PrizeTableRow:
-    """One row of the prize table for the lowest bet."""
+    """One row of the prize table, with its values for the game's lowest bet."""
 
     name: str
     count: int
     symbol: str
     credits: int
     gives: tuple[tuple[str, int], ...] = ()
-    """Awards other than credits: a stage and its number of games, or a merchandise prize."""
+    """What the prize awards in addition to credits, each with its count: stages (free games) or merchandise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The fixed data of a reel field: strips, heights, symbol names, lines as rows for each reel, prizes."""
+    """The fixed data of a game's reels: strips, window heights, symbol names, pay lines (a row per reel), prizes."""
 
     strips: tuple[tuple[str, ...], ...]
     heights: tuple[int, ...]
@@ -67,7 +67,7 @@ class Field:
     titles: Mapping[str, Names]
     """The names of prizes that are not won by one symbol, by prize and language."""
     triggers: Mapping[str, int] = field(default_factory=dict)
-    """The scatter symbols that trigger a feature anywhere in the window, and how many are needed."""
+    """For each scatter symbol that triggers a feature anywhere in the window, how many symbols are needed."""
     weights: tuple[tuple[int, ...] | None, ...] = ()
     """Weight of each stop, by reel; None for a reel whose stops are equally likely."""
 
@@ -120,7 +120,7 @@ class ReelSpin:
     falls: tuple[Fall, ...] = ()
     evaluated: Window | None = None
     awaited: tuple[int, ...] = ()
-    """Reels spun with anticipation after the reels before them stop (:func:`find_awaited_reels`)."""
+    """The reels that spin longer with anticipation, after the reels before them stop (:func:`find_awaited_reels`)."""
 
     @property
     def windows_to_show(self) -> tuple[tuple[Window, tuple[WinView, ...]], ...]:
@@ -139,7 +139,10 @@ class ReelSpin:
 
 
 def _read_names(value: object, default: str) -> dict[str, str]:
-    """Return a name by language code; a plain text, or ``default`` if there is no name, is taken as English."""
+    """Return a name by language code from a game's data.
+
+    A plain text, or ``default`` if there is no name, counts as English.
+    """
     inner = value.get("name", value) if isinstance(value, Mapping) else value
     if isinstance(inner, Mapping):
         return {str(code): str(words) for code, words in inner.items() if isinstance(words, str)}
@@ -156,15 +159,15 @@ def _read_additional_awards(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ..
 
 
 def _parse_counted_symbol(name: str, symbols: Mapping[str, object]) -> tuple[int, str]:
-    """Return ``3 loon`` as (3, "loon") if that is a symbol, else (0, "")."""
+    """Return a prize name such as ``3 loon`` as (3, "loon") if that is a symbol; otherwise (0, "")."""
     count, _, symbol = name.partition(" ")
     return (int(count), symbol) if count.isdigit() and symbol in symbols else (0, "")
 
 
 def _list_pays(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the rows of a game's prize table, each prize once.
+    """Return the rows of a game's prize table, each prize once, with the values for the cheapest bet.
 
-    The values are those of the cheapest bet; a prize that only a higher bet buys has 0 credits.
+    A prize that only a higher bet can win has 0 credits.
     """
     pays_by_name = {str(pay["name"]): pay for pay in data.get("pays", ()) if isinstance(pay, Mapping)}
     for entry in data.get("bets", ()):
@@ -174,7 +177,7 @@ def _list_pays(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def read_field(game: GameView, stage: str = BASE) -> Field:
-    """Return the reel field of a game's presentation in one stage. Raises :class:`OutcomeError`."""
+    """Return the fixed reel data of one stage of a game, from its published data. Raises :class:`OutcomeError`."""
     data = game.presentation
     try:
         stage_data = data.get("stages", {}).get(stage, data)
@@ -240,7 +243,7 @@ def list_reel_stages(game: GameView) -> tuple[str, ...]:
 def _find_trigger_counts(
     prizes: Sequence[PrizeTableRow], anywhere: Sequence[str], stages: Sequence[str]
 ) -> dict[str, int]:
-    """Return the least count of each scatter symbol that triggers a feature."""
+    """Return, for each scatter symbol that triggers a feature, the least count of symbols that does."""
     least_counts: dict[str, int] = {}
     for prize in prizes:
         if prize.symbol in anywhere and any(given in stages for given, _ in prize.gives):
@@ -249,10 +252,10 @@ def _find_trigger_counts(
 
 
 def find_awaited_reels(field: Field, window: Window) -> tuple[int, ...]:
-    """Return the reels on which one more symbol would trigger a feature, given the reels to their left.
+    """Return the reels to spin with anticipation: one more symbol on them would trigger a feature.
 
-    This depends only on the visible symbols and the true odds, never on the reel's result: anticipation is as
-    frequent if the feature is missed (B-17). Reels that would rarely complete the trigger are left out.
+    This depends only on the symbols to their left and on the true odds, never on the reel's own result, so it
+    reveals nothing about that result (B-17). Reels that would rarely complete the trigger are left out.
     """
     awaited = set()
     for symbol, needed in field.triggers.items():
@@ -279,7 +282,7 @@ def _compute_symbol_probability(field: Field, reel: int, symbol: str) -> Fractio
 
 
 def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
-    """Return the stop at which the strip shows the window, the nearest to ``hint``, or -1 if it shows it at no stop."""
+    """Return the stop at which a strip shows the window, the nearest to ``hint``; -1 if no stop does."""
     count = len(strip)
     fits = [
         i

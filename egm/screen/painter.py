@@ -56,16 +56,16 @@ class Style:
 
 
 def _measure_accent_drop(font: pygame.font.Font, text: str) -> int:
-    """Return by how many pixels a font lowers this text because an accent rises above the font's box."""
+    """Return by how many pixels an accent above the font's box moves the text down in its rendered line."""
     highest = max((glyph[3] for glyph in font.metrics(text) if glyph is not None), default=0)
     return max(0, highest - font.get_ascent())
 
 
 def _centre_line_on_capitals(font: pygame.font.Font, text: str, line: pygame.Surface) -> pygame.Surface:
-    """Return a line padded above or below so that its middle is the middle of its capitals.
+    """Return a rendered line, padded above or below, so that its middle is the middle of its capital letters.
 
-    A font's own box leaves room for accents and descenders, but not equally; an accent that rises above the
-    box lowers the whole line.
+    A font's own box leaves unequal room for accents and descenders, and an accent that rises above the box
+    lowers the whole line.
     """
     capital = font.render("H", True, (255, 255, 255)).get_bounding_rect()
     capital.y += _measure_accent_drop(font, text)
@@ -120,7 +120,7 @@ class Painter:
         return surface
 
     def draw_for(self, game: GameView | None) -> None:
-        """Use this game's own symbol pictures from now on; None: the built-in ones."""
+        """Draw symbols with the given game's own pictures from now on; with None, with the built-in pictures."""
         self._pictures = {} if game is None else game.art.pictures
         self._drawn_for = game.digest if game is not None and self._pictures else ""
 
@@ -146,7 +146,10 @@ class Painter:
         return self._fonts[key]
 
     def _measure_word_space(self, face: str, pixels: int) -> int:
-        """Return the least width of a word space, as designed. At small sizes a font would round and kern it away."""
+        """Return the least width of a word space, in pixels, as the font's designer intended it.
+
+        At small sizes, rounding and kerning would make the font's own word space too narrow.
+        """
         key = (self._files[face], pixels, None)
         if key not in _WIDTHS:
             share = self.font(face, _LARGE).size(" ")[0] / _LARGE
@@ -249,7 +252,10 @@ class Painter:
         width: float | None = None,
         alpha: float = 1.0,
     ) -> pygame.Rect:
-        """Write one line: ``at`` is its middle height and its left, centre or right. Returns its box."""
+        """Write one line of text; return its box.
+
+        ``at`` is the middle of its height and, depending on ``align``, its left end, centre or right end.
+        """
         surface = self.render_text(text, style, width)
         x, y = self.px(at[0]), self.px(at[1])
         left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
@@ -318,7 +324,7 @@ class Painter:
         return list(lines)
 
     def _wrap_evenly(self, text: str, width: float, style: Style) -> list[str]:
-        """Return the lines of the text wrapped to about equal widths, as many as at the full width."""
+        """Return the text wrapped into lines of about equal width, as few as the full width allows."""
         lines = self.wrap(text, width, style)
         low, high = width / 2, width
         while len(lines) > 1 and high - low > 8:
@@ -349,7 +355,7 @@ class Painter:
         *,
         alpha: float = 1.0,
     ) -> None:
-        """Draw cached art in a rectangle. ``make`` receives the size in pixels."""
+        """Draw a picture from the cache in a rectangle; ``make`` draws it once, given the size in pixels."""
         box = self.box(rect)
         if box.width > 0 and box.height > 0:
             self.put(self.find_or_create(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha)
@@ -360,9 +366,10 @@ class Painter:
         side: float,
         make: Callable[[Hashable, tuple[int, int]], pygame.Surface],
     ) -> None:
-        """Draw many small pieces of cached square art at positions in pixels: each is its key and its left and top.
+        """Draw many small square pieces of cached art.
 
-        ``make`` receives the key and the size in pixels.
+        Each piece is its cache key and its left and top in pixels. ``make`` draws a piece from its key and
+        size in pixels.
         """
         size = (self.px(side), self.px(side))
         made: dict[Hashable, pygame.Surface] = {}

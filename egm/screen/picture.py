@@ -251,7 +251,7 @@ class Picture:
 
 
 def _can_delay_frame(view: View) -> bool:
-    """Return whether nobody would notice a late frame: a game with features has been idle for some time."""
+    """Return whether a late frame would not be noticed: a game with several stages has been idle for some time."""
     waits = view.scene in {Scene.GAME, Scene.ATTRACT} and view.now - view.active_at > _QUIET_SECONDS
     idle = view.snapshot is not None and view.snapshot.is_between_games
     return waits and idle and view.game is not None and len(view.game.presentation.get("stages", ())) > 1
@@ -279,7 +279,7 @@ def _can_give_up_residual_credit(view: View) -> bool:
 
 
 def _draw_player_area(stage: Stage, scene: Scene) -> None:
-    """Draw the player's area above the meters: the game, overlays on it, and the open page."""
+    """Draw the area above the meters: the game, then overlays such as celebrations, then the player's open page."""
     view = stage.view
     if view.snapshot is not None and scene is not Scene.BOOT:
         draw_board(stage)
@@ -315,6 +315,6 @@ def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
 
 
 def _join_sentences(texts: Iterable[str]) -> str:
-    """Join texts into one, adding a full stop after each but the last that does not end a sentence itself."""
+    """Join texts into one, with a full stop added after each text, except the last, that does not end in one."""
     *others, last = [text for text in texts if text] or [""]
     return "".join(f"{text} " if text.endswith(_ENDS) else f"{text}. " for text in others) + last

@@ -22,7 +22,7 @@ SignCount = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Win:
-    """A mark of baccarat's big road: the winning side, and the number of ties that go with it."""
+    """A mark of baccarat's big road: the winning side, and the number of ties marked on it."""
 
     side: str
     ties: int = 0
@@ -75,7 +75,7 @@ def derive_road_marks(columns: Sequence[Sequence[Win]], back: int) -> list[Colou
 
 
 def arrange_in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
-    """Return the marks of a road in columns: each run of equal colours is one column."""
+    """Arrange the marks of a road in columns: each run of equal colours is one column."""
     columns: list[list[Colour]] = []
     for mark in marks:
         if columns and columns[-1][-1] == mark:

@@ -38,9 +38,9 @@ class RoundResult:
 
 
 def build_round_result(play: Play, game: GameView | None, snapshot: Snapshot | None) -> RoundResult | None:
-    """Return the result of a round that has ended, or None if the game is not a table game.
+    """Return the result of a table round that has ended, or None if the game is not a table game.
 
-    ``snapshot`` is the last one before the end: it has the table's state during the round.
+    ``snapshot`` is the last snapshot before the end, which has the table's state during the round.
     """
     if game is None or snapshot is None or not is_table(game):
         return None

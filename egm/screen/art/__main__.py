@@ -29,9 +29,9 @@ _TOO_LONG: Final = f"takes longer than {DRAW_SECONDS} s to draw"
 
 
 def main() -> None:
-    """Read pictures from the standard input; for each, write its pixels or the reason why it cannot be drawn.
+    """Read pictures from the standard input and write the pixels of each, or the reason why it cannot be drawn.
 
-    The answer is an empty line followed by the pixels, or one line with the reason.
+    For each picture the output is an empty line followed by the pixels, or one line with the reason.
     """
     make_process_private()
     os.nice(5)

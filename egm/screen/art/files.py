@@ -31,7 +31,7 @@ _PICTURES: Final = Path(__file__).parent / "pictures"
 
 
 class PictureError(LocalError):
-    """A picture file that is missing or not a valid picture; the message names the file."""
+    """The error that a picture file is missing or is not a valid picture; the message names the file."""
 
 
 @lru_cache(maxsize=256)
@@ -86,7 +86,7 @@ def render_own_drawing(path: Path, size: tuple[int, int]) -> pygame.Surface:
 
 
 def render_own_picture(name: str, size: tuple[int, int], colour: Colour | None = None) -> pygame.Surface:
-    """Return a picture of the folder ``pictures`` like :func:`render_own_drawing`; ``colour`` replaces its white."""
+    """Return a picture of the folder ``pictures`` as a surface, with its white replaced by ``colour``."""
     surface = render_own_drawing(_PICTURES / f"{name}.svg", size)
     if colour is not None:
         surface.fill(premultiply_colour(colour), special_flags=pygame.BLEND_RGBA_MULT)

@@ -31,7 +31,10 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Radial:
-    """A radial gradient outwards from ``centre`` (as shares of the filled box) through ``stops``."""
+    """A radial gradient from ``centre`` outwards through the colours ``stops``.
+
+    ``centre`` is given as fractions of the width and height of the box that is filled.
+    """
 
     stops: tuple[tuple[float, Colour], ...]
     centre: tuple[float, float] = (0.5, 0.5)
@@ -111,7 +114,7 @@ class Ink:
     def _put(
         self, mask: pygame.Surface, at: tuple[int, int], paint: Paint, box: pygame.Rect | None = None
     ) -> None:
-        """Colour a white premultiplied mask and draw it at ``at``; the paint spans ``box``."""
+        """Draw a shape at ``at``: a white mask, coloured with a paint that spans ``box``."""
         span = box or mask.get_rect()
         colour = create_painted_surface(span.size, paint)
         mask.blit(colour, span.topleft, special_flags=pygame.BLEND_RGBA_MULT)

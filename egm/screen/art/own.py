@@ -53,7 +53,7 @@ def draw_in_child_process(pictures: Sequence[tuple[str, bytes]]) -> list[bytes |
 
 
 async def _run_drawing_process(request: bytes) -> bytes:
-    """Run the drawing process and return its output, incomplete after a timeout. Raises OSError."""
+    """Run the drawing process and return its output; after a timeout the output is incomplete. Raises OSError."""
     process = await asyncio.create_subprocess_exec(
         *build_python_command("egm.screen.art", f"{_all_seconds:g}"),
         stdin=asyncio.subprocess.PIPE,

@@ -10,7 +10,7 @@ Path = list[Point]
 
 
 def ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: float = 0.0) -> Path:
-    """Return an ellipse, turned clockwise by ``turn`` degrees; a circle if there is only one radius."""
+    """Return the path of an ellipse, turned clockwise by ``turn`` degrees; without ``ry`` it is a circle."""
     ry = rx if ry is None else ry
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     points = [(rx * math.cos(i * math.tau / 72), ry * math.sin(i * math.tau / 72)) for i in range(72)]

@@ -84,7 +84,7 @@ _LETTERS: Final = _build_gradient((0, "#ffffff"), (1, "#ffe9b0"))
 
 
 def is_blank(symbol: str) -> bool:
-    """Return whether a symbol of this identifier is a blank, which shows nothing."""
+    """Return whether the symbol with this identifier is a blank, for which nothing is drawn."""
     return symbol.lower() in _BLANK
 
 

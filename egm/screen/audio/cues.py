@@ -29,9 +29,9 @@ _SAME: Final = 1e-3
 
 
 def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
-    """Return the loudness of a sound cue at a volume step, up to the venue's maximum.
+    """Return the loudness of a sound cue at a volume step, limited to the venue's maximum.
 
-    An alarm has a minimum that no limit lowers, and so does a test tone.
+    Alarms and test tones have a minimum loudness, which no limit lowers.
     """
     level = LEVELS[volume] * most_percent / 100
     return max(level, ALARM_FLOOR) if cue in ALARMS or cue in TONES else level
@@ -144,7 +144,7 @@ def find_sound_family(view: View, theme: Theme) -> str:
 
 # ---------------------------------------------------------------------- what lasts
 def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
-    """Return the cue of the loop to play on each channel at this moment."""
+    """Return the looped sounds to play now: the cue for each channel."""
     show, line = view.show, build_view_timeline(view, theme)
     if view.scene is not Scene.GAME or show is None or line is None:
         return {}
@@ -214,7 +214,7 @@ def _count_attract_tunes_due(view: View) -> int:
 
 
 def _list_value_cues(previous: View, current: View) -> list[str]:
-    """Return the sound cues of credit that came in, and of tickets and coins that go out."""
+    """Return the sound cues for credit that was inserted, and for tickets and coins that are paid out."""
     old, new = previous.snapshot, current.snapshot
     if old is None or new is None or new is old:
         return []

@@ -34,12 +34,12 @@ ALARMS: Final = frozenset({"alarm", "jackpot"})
 
 
 class SoundError(Exception):
-    """A sound table, or a game's own sound, that cannot be used; the message says which, where and why."""
+    """The error that the sound table, or a game's own sound, is unusable; the message says which, where and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """The playback of a cue: its channel, whether it repeats until stopped, its loudness, and whose sound it is."""
+    """How a sound cue is played: its channel, whether it repeats, its loudness, and who supplies its sound."""
 
     channel: str
     loop: bool = False
@@ -93,7 +93,7 @@ class Family:
     root: int
     """The MIDI number of the scale's first degree."""
     scale: tuple[int, ...]
-    """The semitones of the scale's degrees above its root."""
+    """The semitones of each degree of the family's scale above its root."""
     eighth: float
     """The length of an eighth note, in seconds."""
     lead: Instrument
@@ -109,7 +109,7 @@ class Family:
     beats: Mapping[str, str]
     """The pattern of each percussion instrument, one character for each eighth."""
     played: tuple[str, str]
-    """The names of its leading and second instruments."""
+    """The names of the family's leading and second instruments."""
 
     def pitch(self, degree: int) -> float:
         """Return the pitch of a degree of the scale, in Hz."""
@@ -117,7 +117,10 @@ class Family:
         return hertz_from_midi_number(self.root + 12 * octave + self.scale[step])
 
     def list_triad_pitches(self, degree: int) -> tuple[float, ...]:
-        """Return root, third and fifth on a degree, in Hz; in a scale of five degrees, every second degree."""
+        """Return the pitches of the triad on a scale degree (root, third and fifth), in Hz.
+
+        In a scale of five degrees, the triad takes every second degree.
+        """
         return tuple(self.pitch(degree + above) for above in (0, 2, 4))
 
     @property
@@ -262,7 +265,7 @@ def _build_chord(family: Family, degree: int, at: float, seconds: float) -> Note
 
 
 def _build_spin_loop(family: Family) -> tuple[Notes, float]:
-    """Return the looped sound of spinning reels, a whirr with a walking figure over it, and its length in seconds."""
+    """Return the looped sound of spinning reels and its length in seconds: a whirr under a moving figure of notes."""
     instruments, step = read_sound_table().instruments, family.eighth / 2
     notes: Notes = [Note(instruments["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
     for index in range(16):
@@ -401,7 +404,7 @@ def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
 
 
 def synthesise_cue(cue: str, family: str) -> bytes:
-    """Return a cue of a family as 16-bit mono samples, at the channel's peak."""
+    """Return the sound of a cue in a family as 16-bit mono samples, at its channel's peak level."""
     how = CUES[cue]
     notes, loop = build_cue_notes(cue, family)
     return mix_notes(notes, CHANNELS[how.channel] * how.share, loop=loop, drive=how.drive)

@@ -74,7 +74,7 @@ def _compute_decaying_sine(pitch: float, strength: float, decay: float, count: i
 
 @lru_cache(maxsize=64)
 def _generate_noise(count: int, dull: int) -> "array.array[float]":
-    """Return noise from a 23-bit shift register, the same each time."""
+    """Return ``count`` samples of noise from a 23-bit shift register, smoothed ``dull`` times; always the same."""
     register, out = 0x2F5A17, []
     for _ in range(count):
         for _ in range(3):

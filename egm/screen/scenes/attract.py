@@ -68,9 +68,9 @@ def draw_attract(stage: Stage) -> None:
 
 
 def draw_celebration(stage: Stage) -> None:
-    """Draw the celebration of a win of the second tier or a higher one: the tier's name, the amount rolling up, coins.
+    """Draw the celebration of a win of the second celebration level or a higher one.
 
-    The number of coins is proportional to the win.
+    It shows the level's name, the amount rolling up, and coins in proportion to the win.
     """
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
     if view.show is None or line is None or view.snapshot is None:
@@ -131,7 +131,7 @@ def draw_celebration(stage: Stage) -> None:
 
 
 def _format_win_name(stage: Stage, play: Play, level: int) -> str:
-    """Return the name of a prize or progressive that was won, or else of the win's level (from 2 on)."""
+    """Return the name of the merchandise or progressive that was won, or else of the celebration level (from 2 on)."""
     if play.prizes:
         return format_prizes_won(stage, play.prizes)
     if not play.progressives:
@@ -143,8 +143,8 @@ def _format_win_name(stage: Stage, play: Play, level: int) -> str:
 def _format_win_amount(stage: Stage, play: Play, win_cents: int) -> str:
     """Return the amount of a win as text.
 
-    If only merchandise was won, this is its value. If a progressive's amount is not known yet, it is a text
-    that says so.
+    For merchandise alone it is the stated value; for a progressive whose amount is not known yet, a text
+    saying so.
     """
     if play.prizes and not play.win_cents:
         value_cents = sum(prize.value_cents for prize in play.prizes)
@@ -200,7 +200,7 @@ def _find_closing_title(stage: Stage, show: Show) -> str:
 
 
 def _draw_celebration_items(stage: Stage, since: float, count: int, length: float) -> None:
-    """Draw coins and the highest symbol moving in the game's own pattern, each a pure function of time."""
+    """Draw coins and the game's highest symbol, moving in the celebration pattern of the game's look."""
     p, symbol = stage.painter, _find_highest_prize_symbol(stage)
     x, y, w, h = stage.layout.field
     place_item = _WAYS[stage.look.cheer]

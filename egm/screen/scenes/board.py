@@ -24,7 +24,7 @@ from egm.screen.view import (
 
 
 def draw_board(stage: Stage) -> None:
-    """Draw what the game's field shows now: the table, a decision, a step of the game, or the last result."""
+    """Draw the content of the game field: the table, a decision, a step of the game, or the last result."""
     view = stage.view
     if view.game is None:
         return

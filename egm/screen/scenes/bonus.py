@@ -219,7 +219,7 @@ def compute_wheel_angle(step: WheelStep, since: float, length: float, revolution
 
 
 def _compute_wheel_width(field: Rect) -> float:
-    """Return a wheel's width: the field's height, or less if the text beside the wheel needs the room."""
+    """Return the width of a bonus wheel: the field's height, or less to leave room for the text beside it."""
     return min(field[2] - _BESIDE, field[3]) - 24
 
 

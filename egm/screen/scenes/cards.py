@@ -117,7 +117,7 @@ def _list_hands_on_table(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
 
 
 def _list_additional_hands(stage: Stage, *, dealt: bool) -> list[str]:
-    """Return the ids of the additional hands of a multi-hand bet, all of which are played from one deal.
+    """Return the ids of the additional hands of a multi-hand bet, which are all played from one deal.
 
     Return none after the round, or if the hands would be too small to see.
     """
@@ -142,7 +142,7 @@ def _compute_small_hands_share(count: int) -> float:
 
 
 def _compute_small_hands_height(stage: Stage, table: Table, count: int) -> float:
-    """Return the height of the small hands' part that leaves room to hold the first hand's cards.
+    """Return the height for the small hands of a multi-hand bet, which leaves room to hold cards of the first hand.
 
     Return 0 if the small hands would be too small to see.
     """
@@ -219,7 +219,7 @@ def format_hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
 
 
 def add_split_number(stage: Stage, name: str, step: TableStep, hand: str) -> str:
-    """Return the name of a bet, with the number of its hand if that was split."""
+    """Return the name of a bet, followed by the number of its hand if the hand was split."""
     number = (
         _find_split_number(stage, hand, [each.id for each in read_final_hands(step.display)]) if hand else 0
     )
@@ -331,7 +331,7 @@ def lay_out_card_touches(stage: Stage) -> list[Rect]:
 
 
 def _find_decision_hand(hands: Sequence[Hand], decision: Decision) -> int:
-    """Return the index of the hand that a decision is about, or 0 if it names none."""
+    """Return the index of the hand that a decision concerns; 0 if the decision names no hand."""
     return next((n for n, hand in enumerate(hands) if hand.id == decision.display.get("hand")), 0)
 
 
@@ -443,7 +443,7 @@ def _format_hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still
 
 
 def format_settlement(stage: Stage, name: str) -> str:
-    """Return the text of a settlement: the game's own for a pay, the screen's for won, lost and push."""
+    """Return the text of a bet's settlement: won, lost, push, or the game's own text for a pay."""
     key = f"felt.as_{name.replace(' ', '_')}"
     if stage.texts.has_text(key):
         return stage.texts.say(key)
@@ -473,7 +473,7 @@ def _draw_waiting_hands(stage: Stage, table: Table) -> None:
 
 
 def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
-    """Draw the outline printed for a hand, as wide as the cards that it has room for."""
+    """Draw the printed outline of a hand, as wide as the cards for which it has room."""
     stage.painter.shade(grow_rect(place.printed, 5), _PLACE, 12)
 
 
@@ -495,7 +495,7 @@ def _draw_flying_card(
 
 
 def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, lit: bool) -> None:
-    """Draw a hand's texts below it, on a plate if more cards lie there than its area has room for."""
+    """Draw a hand's texts below it, on a plate if its cards extend beyond its area."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed
     top = y - CLEAR - SAYS if _can_hold_cards(stage) else y + h + CLEAR
     free = place.area[1] + place.area[3] - top  # A long text takes several lines if there is room.

@@ -33,7 +33,7 @@ class Chart:
 
 
 def find_strategy_chart(stage: Stage) -> Chart | None:
-    """Return the chart of the game on the screen, or None if it has none or the venue does not allow it."""
+    """Return the strategy chart of the game on the screen; None if it has none or the venue does not allow charts."""
     game = stage.view.game
     data = None if game is None else game.presentation.get("chart")
     if data is None:
@@ -68,6 +68,6 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
 
 
 def _format_letter(stage: Stage, letter: str) -> str:
-    """Return the letter for an answer in the player's language; D, E and P are the same in both languages."""
+    """Return the letter that stands for an answer in the player's language; D, E and P are the same in all."""
     key = f"chart.{letter}"
     return stage.texts.say(key) if stage.texts.has_text(key) else letter

@@ -46,7 +46,7 @@ def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colo
 
 
 def _format_short_credits(stage: Stage, credits_: int) -> str:
-    """Return whole thousands as ``1k``, because a chip has no room for more digits."""
+    """Return credits as text for a chip: whole thousands as ``1k``, because a chip has room for few digits."""
     if credits_ >= 1000 and credits_ % 1000 == 0:
         return f"{stage.texts.number(credits_ // 1000)}k"
     return stage.texts.number(credits_)

@@ -33,7 +33,7 @@ class Hand:
     received: int = 0
     """The credits that the hand's player receives from the pots."""
     pots: tuple[int, ...] = ()
-    """The credits of the main pot and of each side pot, if there is more than one."""
+    """The credits of the main pot and of each side pot; empty if there is only one pot."""
 
 
 def build_current_hands(
@@ -58,7 +58,7 @@ def build_current_hands(
 
 
 def _prepare_hands_drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str, list[str]]:
-    """Return the hands of a draw game as they are before the draw: the held cards, and backs for the others."""
+    """Return the hands of a draw poker game as before the draw: the held cards, and backs for the others."""
     drawn_indices: dict[str, set[int]] = {}
     for cue in step.cues:
         if cue.get("cue") == "draw":
@@ -91,7 +91,7 @@ def read_final_hands(display: Mapping[str, Any]) -> list[Hand]:
 
 
 def _read_translations(value: object) -> Mapping[str, str]:
-    """Return a hand's value by language; a value without text, such as points, is the same in every language."""
+    """Return a hand's value as text by language; a value that is no text, such as points, is the same in all."""
     return value if isinstance(value, Mapping) else {"en": str(value)} if value else {}
 
 
@@ -112,7 +112,7 @@ def _apply_card_cue(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None
 def find_flying_card(
     step: TableStep, time: StepTime | None, since: float
 ) -> tuple[str, int, str, float] | None:
-    """Return the moving card: its hand, its index (-1: the next), its face, and its progress from 0 to 1."""
+    """Return the card that is moving now: its hand, its index (-1: after the last), its face, its progress 0 to 1."""
     if time is None:
         return None
     for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):

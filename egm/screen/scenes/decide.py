@@ -28,7 +28,7 @@ _SUITS = frozenset({"red", "black"})
 
 
 def _find_decision_field(view: View) -> Field | None:
-    """Return the field of the reels that a decision is about, or None."""
+    """Return the reel data (field) of the stage that a decision is about, or None."""
     game, decision = view.game, view.decision
     if game is None or decision is None:
         return None
@@ -82,7 +82,7 @@ def _find_hold_key_rect(grid: Grid, reel: int, height: float) -> Rect:
 
 
 def _build_pick_step(view: View) -> PickStep:
-    """Return a pick decision as a step with its boxes."""
+    """Return a step with the boxes of the pick feature that the player is deciding, for drawing."""
     last = view.show.steps[-1] if view.show is not None else None
     if isinstance(last, PickStep):
         return last

@@ -31,7 +31,7 @@ def format_option(stage: Stage, option: str) -> str:
 
 
 def format_question(stage: Stage, decision: Decision) -> str:
-    """Return the question; if its kind has no text, list the options to choose from."""
+    """Return the question of a decision; if its kind has no question text, the list of its options."""
     key, kinds = f"decide.{decision.kind}", {str(option).rstrip("-0123456789") for option in decision.options}
     if not decision.options and not stage.texts.has_text(key):
         return stage.texts.say("decide.waits")
@@ -42,9 +42,9 @@ def format_question(stage: Stage, decision: Decision) -> str:
 
 
 def format_turn(stage: Stage, decision: Decision) -> str:
-    """Return the question, with the time left if others at the table are waiting.
+    """Return the question of a decision, with the time left if others at the table are waiting.
 
-    If another player is deciding, return that notice.
+    If another player is deciding, return a text that says so.
     """
     text, snapshot = format_question(stage, decision), stage.view.snapshot
     turn = next((each for each in snapshot.notices if each.code in _TURN), None) if snapshot else None

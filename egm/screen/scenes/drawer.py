@@ -58,7 +58,7 @@ class Control:
 
 
 def _find_simulated_device(view: View, field: str) -> str | None:
-    """Return the name of the first simulated device whose state has this field, or None."""
+    """Return the name of the first simulated device whose state has the given field, or None."""
     return next((name for name, state in view.bench.items() if field in state), None)
 
 
@@ -136,9 +136,9 @@ def find_last_ticket(view: View) -> str:
 def _lay_out_board_controls(
     board: str, view: View, texts: Texts, find_control_rect: FindRect
 ) -> list[Control]:
-    """Return the controls of doors and key switches.
+    """Return the drawer's controls of doors and key switches.
 
-    The attendant's key springs back when released; other keys stay as they were turned.
+    The attendant's key springs back when released; the other keys stay where they were turned.
     """
     opened = view.bench[board]["doors_open"]
     controls = []
@@ -267,5 +267,5 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
 
 
 def find_tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:
-    """Return the rectangle of the tab that opens the drawer of simulated devices: it moves with the drawer's edge."""
+    """Return the rectangle of the tab that opens the drawer; the tab moves with the edge of the drawer."""
     return (tab[0] - drawer[2] * share, tab[1], tab[2], tab[3])

@@ -82,9 +82,9 @@ _SHUT_INK: Final = (166, 178, 170, 255)
 
 
 def lay_out_felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
-    """Return the touch targets of a table's decision: cards to hold, or a key for each option.
+    """Return the touch targets for a decision at a table: cards to hold, or a key for each option.
 
-    There are none where another seat decides.
+    There are none if another seat decides.
     """
     if not decision.options:
         return []
@@ -207,7 +207,10 @@ def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface
 
 
 def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> None:
-    """Draw the layout with every chip on it; ``settled_step`` is a round that has just been settled."""
+    """Draw the betting layout with every chip on it.
+
+    ``settled_step`` is the last step of a round that has just been settled, or None.
+    """
     view, chips = stage.view, stage.view.chips
     laid = lay_out_felt(table, chips, stage.layout)
     pocket = str(settled_step.display.get("pocket", "")) if settled_step is not None else ""
@@ -255,7 +258,7 @@ def _format_racetrack_key(stage: Stage, table: Table, action: Action) -> str:
 
 
 def _draw_cell(stage: Stage, table: Table, cell: FeltCell, *, hit: bool, shut: bool, chip: bool) -> None:
-    """Draw a printed cell, dark if it takes no bet now. The cell of a row's name has no edge."""
+    """Draw a printed cell of the layout, dark if it takes no bet now; a row's title has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
     fill = mix(_GREEN, BLACK, 0.25)
@@ -357,7 +360,7 @@ def _choose_smallest_text_size(stage: Stage) -> str:
 
 
 def _format_spot_label(stage: Stage, table: Table, spot: Spot) -> str:
-    """Return the label of a spot: the single result that the spot covers, if that is clear; otherwise its name."""
+    """Return the label of a spot: the result it covers if it covers a single one and that is clear, or its name."""
     if len(spot.covers) == 1 and table.felt == "wheel" and spot.covers[0] not in table.names:
         return spot.covers[0]
     numbers = [int(each) for each in spot.covers if each.isdecimal()]
@@ -410,7 +413,7 @@ def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | Non
 def _draw_bets(
     stage: Stage, table: Table, laid: FeltLayout, now: Bets, settled_step: TableStep | None
 ) -> None:
-    """Draw every bet: standing ones (violet), new ones, and how each was settled in the last round."""
+    """Draw every bet: standing bets in violet, new bets, and the settlements of the last round."""
     view = stage.view
     standing = view.snapshot.standing if view.snapshot is not None else {}
     returned: dict[str, int] = {}

@@ -110,7 +110,7 @@ def find_settled_result(stage: Stage) -> RoundResult | None:
 
 
 def describe_outcome(stage: Stage, result: RoundResult) -> str:
-    """Return how a table round ended: the number, the dice, or the winning side; empty if the hands show it."""
+    """Return how a table round ended: the number, the dice, or the winning side; empty if the cards show it."""
     view, say, display = stage.view, stage.texts.say, result.display
     table, code = view.table, str(display.get("result", ""))
     if table is None or not code:
@@ -277,7 +277,7 @@ def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect:
 
 
 def format_question_lines(stage: Stage, table: Table, decision: Decision) -> list[tuple[str, str, Style]]:
-    """Return the lines of a decision's description: text, amount and style; none where another seat decides."""
+    """Return the lines that describe a decision, each with text, amount and style; none if another seat decides."""
     if not decision.options:
         return []
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
@@ -346,7 +346,7 @@ def _format_spot_pay(stage: Stage, spot: Spot) -> str:
 
 
 def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
-    """Return the odds, limits and stakes of a spot in the table's current state, and why it takes no bet."""
+    """Return lines about a spot: its odds, its limits, its bets, and why it takes no bet now."""
     say, view, table = stage.texts.say, stage.view, stage.view.table
     if view.snapshot is None or table is None:
         return []
@@ -384,7 +384,7 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
 
 
 def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> str:
-    """Return as text the credit that a bet needs, why, and how much there is; empty if there is enough."""
+    """Return a text about the credit that a bet needs: how much, why, and what there is; empty if there is enough."""
     snapshot = stage.view.snapshot
     if snapshot is None or needs_cents <= snapshot.credit_cents:
         return ""
@@ -394,7 +394,7 @@ def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> st
 
 
 def describe_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
-    """Return why a touch changed nothing, with the spots that need a bet first."""
+    """Return the text that explains why a touch of a spot changed nothing, naming spots that need a bet first."""
     table, snapshot = stage.view.table, stage.view.snapshot
     names: list[str] = []
     if spot is not None and table is not None and snapshot is not None:
@@ -481,7 +481,7 @@ def _draw_strip(stage: Stage, table: Table) -> None:
 
 
 def describe_felt_status(stage: Stage) -> str:
-    """Return what PLAY would do: the stake and its number of spots, or that no bet is placed yet."""
+    """Return what PLAY would stake: the amount and the number of spots, or that no bet is placed yet."""
     view, table = stage.view, stage.view.table
     is_round_shown = is_show_running(view, stage.theme) or view.decision is not None
     if table is None or view.snapshot is None or not table.spots or is_round_shown:

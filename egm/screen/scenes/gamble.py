@@ -91,7 +91,7 @@ def _choose_card_scale(stage: Stage) -> float:
 
 
 def _draw_turning_card(stage: Stage, face: str, turn: float) -> None:
-    """Draw the card in the middle; as it turns, it narrows and widens again."""
+    """Draw the double-up card in the middle, turned by ``turn``: it narrows and then widens again."""
     x, y, w, _ = stage.layout.field
     full_width, height = (length * _choose_card_scale(stage) for length in _CARD)
     frame = round(abs(math.cos(turn * math.pi)) * 12)

@@ -136,7 +136,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
 
 
 def _has_effect(chips: Chips, name: str) -> bool:
-    """Return whether the chip key of this name would change the chips now."""
+    """Return whether the chip key of this name (undo, clear, repeat, double) would change the chips now."""
     have: dict[str, bool] = {
         "undo": bool(chips.undo_bets),
         "clear": bool(chips.bets),
@@ -147,7 +147,7 @@ def _has_effect(chips: Chips, name: str) -> bool:
 
 
 def draw_key(stage: Stage, rect: Rect, text: str, *, lit: bool = False, on: bool = True) -> None:
-    """Draw a button of a table game; its text may fill it, because there are many side by side."""
+    """Draw a button of a table game. Its text may fill it, because many such buttons are side by side."""
     x, y, w, h = rect
     draw_button(stage, rect, "", lit=lit, on=on)
     style = Style("strong", "caption", "text" if on else "text_dim")

@@ -226,7 +226,10 @@ def _write_fitting(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
 
 
 def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
-    """Draw, at the page's foot, the symbols that trigger features and the first lines; return the height."""
+    """Draw, at the foot of the rules page, the symbols that trigger features and the first pay lines.
+
+    Return the height used.
+    """
     field = find_base_field(stage)
     if field is None:
         return 0.0
@@ -260,7 +263,7 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
 
 
 def _describe_prize_award(stage: Stage, field: Field, prize: PrizeTableRow) -> str:
-    """Return what a prize awards, preceded by its name if not all of its symbols are pictured."""
+    """Return what a prize awards, preceded by the prize's name if its picture does not show all of its symbols."""
     if len(field.icons(prize)) == prize.count:
         return _format_additional_awards(stage, prize)
     name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)

@@ -46,7 +46,10 @@ _FORM: Final = 104.0
 
 
 def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: float) -> None:
-    """Draw the Keno board with the balls drawn so far; without ``time``, the last draw or the player's marks."""
+    """Draw the Keno board with the balls drawn so far.
+
+    Without ``time``, draw the last complete draw, or the player's marks.
+    """
     draw_board_background(stage)
     view, game = stage.view, stage.view.game
     data = game.presentation if game else {}
@@ -197,7 +200,7 @@ def _choose_cards_that_fit(card: int, cards: int, room: int) -> range:
 
 
 def count_tray_rows(game: GameView) -> int:
-    """Return how many rows of keys the tray of a Keno board may need: for cards, for draws and bonuses, and others."""
+    """Return how many rows of keys a Keno game's tray may need, for cards, for draws and bonuses, and for others."""
     return (
         1
         + (find_ticket_maximum(game, "selections") > 1)
@@ -262,7 +265,10 @@ def format_slip_legal_text(view: View, texts: Texts) -> str:
 
 
 def describe_purchase(stage: Stage) -> tuple[str, int]:
-    """Return what PLAY buys and its price in minor units; no text while the marks make no valid ticket."""
+    """Return a text about what PLAY buys, and its price in minor units.
+
+    The text is empty while the player's marks make no valid ticket.
+    """
     view, game, texts = stage.view, stage.view.game, stage.texts
     if game is None or not is_keno(game) or view.snapshot is None:
         return "", 0
@@ -522,7 +528,7 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
 
 
 def _list_levels_of_card(game: GameView, spots: int) -> list[Mapping[str, Any]]:
-    """Return the progressive levels for which a Keno card with this many numbers plays."""
+    """Return the progressive levels that a Keno card with ``spots`` numbers plays for."""
     return [one for one in game.presentation.get("progressives", ()) if int(one["spots"]) == spots]
 
 

@@ -52,7 +52,7 @@ class Listing:
         return len(self.placed)
 
     def sheet(self, number: int) -> tuple[tuple[Rect, Line], ...]:
-        """Return the lines of a sheet; numbers beyond the last start from the first again."""
+        """Return the lines of a sheet; a number beyond the last sheet continues from the first one."""
         return self.placed[number % len(self.placed)] if self.placed else ()
 
     def list_touches(self, number: int) -> list[tuple[Rect, Action]]:
@@ -75,7 +75,10 @@ def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
 
 
 def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, ...]:
-    """Return the tables; on a search page, only the rows that contain the typed text, ignoring accents."""
+    """Return the tables of a service page.
+
+    On a search page they have only the rows that contain the typed text, regardless of accents.
+    """
     typed = _normalise_for_search(stage.view.desk.typed)
     if page.prompt is None or page.prompt.kind != "find" or not typed:
         return page.tables
@@ -129,7 +132,10 @@ def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -
 
 
 def _choose_alignment(rows: Sequence[PageRow], column: int, count: int) -> Align:
-    """Return a column's alignment: right for numbers after the first column, and for the second of two."""
+    """Return the alignment of a table column: numbers to the right, except in the first column.
+
+    The second of two columns is aligned to the right as well.
+    """
     kinds = {row.cells[column].kind for row in rows if column < len(row.cells)}
     if column and kinds and kinds <= {"money", "number"}:
         return "right"

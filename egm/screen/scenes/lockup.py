@@ -69,7 +69,7 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
 
 
 def _find_plate_top(stage: Stage, height: float) -> float:
-    """Return the top of a lock-up's plate: centred, but with its sign clear of the marquee if there is room."""
+    """Return the top of a lock-up's plate: centred, or lower if its sign would cover the marquee."""
     layout = stage.layout
     _, y, _, h = layout.marquee
     low = min(y + h + _SIGN * _RAISED, layout.stage[3] - height - 20)
@@ -101,7 +101,7 @@ class LockupText:
     who: str = ""
     money: bool = False
     sign: str = ""
-    """The sign above the plate, if it is not the scene's own."""
+    """The name of the sign above the plate; empty for the usual sign of the scene."""
 
 
 def describe_scene_with_journal_head(stage: Stage, scene: Scene) -> LockupText:
@@ -388,7 +388,7 @@ def _draw_plate_background(
 
 
 def _draw_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
-    """Return a scene's sign in its colour, distinguished by outline and by content."""
+    """Return the drawing of a lock-up's sign; signs differ in outline and content, not only in colour."""
     ink = Ink(size)
     body: Callable[[float], list[tuple[float, float]]] = {
         "warning": lambda r: polygon(50, 56, r * 1.12, 3),

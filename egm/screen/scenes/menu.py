@@ -75,7 +75,10 @@ def _find_page_indices(view: View, layout: Layout) -> tuple[int, int]:
 
 
 def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
-    """Return a tab for each kind of game, if there are several: its rectangle, the kind, and the page turn."""
+    """Return a tab for each kind of game: its rectangle, the kind, and the action that turns to its first page.
+
+    Empty if there is only one kind.
+    """
     pages, (_, own_page) = _list_pages(view, layout), _find_page_indices(view, layout)
     first: dict[str, int] = {}
     for number, games in enumerate(pages):
@@ -270,7 +273,7 @@ def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) 
 
 
 def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
-    """Return the range of bets of a game here: with the value of a credit, and alone."""
+    """Return the range of a game's bets as text, in two versions: with the value of a credit, and without."""
     snapshot, table, units = stage.view.snapshot, stage.view.tables.get(game.id), game.denominations_cents
     lowest_bet, highest_bet = min(game.bet_options), max(game.bet_options)
     if table is not None and table.spots:

@@ -26,14 +26,14 @@ _WAYS = 3
 
 
 def list_long_odds_pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
-    """Return the awards with very long odds, by page; otherwise empty."""
+    """Return the awards with very long odds, divided into help pages; empty if the game has none."""
     game = stage.view.game
     awards = game.long_odds if game else ()
     return [awards[at : at + PAGE] for at in range(0, len(awards), PAGE)]
 
 
 def list_chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
-    """Return the win frequencies of the game's bets, by page."""
+    """Return the win frequencies of the game's bets, divided into help pages."""
     game = stage.view.game
     chances = game.chances if game else ()
     bets_a_page = _WAYS if len(chances) > 1 else 1
@@ -95,7 +95,7 @@ def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]
 
 
 def _describe_bet(stage: Stage, chances: Chances) -> str:
-    """Return a bet as the player knows it: its spots, its count of numbers, an area, or its cost."""
+    """Return a bet as the player knows it: its spots, its count of Keno numbers, its wheel area, or its cost."""
     game, texts = stage.view.game, stage.texts
     if game is not None and _is_table_bet(stage, chances):
         kinds = [_format_bet_kind(stage, credits_a_hand) for credits_a_hand in game.chances]

@@ -38,7 +38,10 @@ def compute_displayed_cents(before_cents: int, now_cents: int, since: float) -> 
 
 
 def compute_drum_turns(text: str, thousandths: int) -> tuple[float, ...]:
-    """Return how far each character's drum has turned to its next digit; 0 for a sign or a drum at rest."""
+    """Return, for each character, how far its drum has turned to the next digit (0 to 1).
+
+    It is 0 for a sign (such as a decimal point) and for a drum at rest.
+    """
     turns = [0.0] * len(text)
     carry = thousandths / 1000
     for i in range(len(text) - 1, -1, -1):

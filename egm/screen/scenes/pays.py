@@ -73,7 +73,7 @@ def list_pay_rows(stage: Stage, spot: Spot) -> list[Pay]:
 
 
 def format_spot_odds(stage: Stage, spot: Spot) -> str:
-    """Return the odds of a spot; if it has several pays, its own and the maximum."""
+    """Return the odds of a spot as text; if it has several pays, its own odds and the maximum."""
     rows = [format_pay(stage, pay) for pay in list_pay_rows(stage, spot)]
     if set(rows) <= {spot.odds}:
         return spot.odds
@@ -181,7 +181,7 @@ def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
 
 
 def _find_won_pay(stage: Stage) -> str:
-    """Return the pay that the hand on the table won, or would win while cards are held; else ""."""
+    """Return the name of the pay that the hand on the table has won, or would win with the cards it has; else ""."""
     step, view = find_last_step(stage.view), stage.view
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
@@ -199,7 +199,7 @@ def _count_hands_by_pay(stage: Stage) -> Counter[str]:
 
 
 def format_pay(stage: Stage, pay: Pay) -> str:
-    """Return the text of a row's pay, at the current bet if the game publishes it by bet."""
+    """Return the pay of a row as text; if the game publishes pays by bet, the one at the current bet."""
     if pay.odds:
         return pay.odds
     snapshot = stage.view.snapshot
@@ -210,7 +210,10 @@ def format_pay(stage: Stage, pay: Pay) -> str:
 
 
 def _count_hands_bought(stage: Stage) -> int:
-    """Return how many hands the current bet buys: as the player chose, or else the fewest that fit its price."""
+    """Return how many hands the current bet buys.
+
+    It is the number that the player chose, or else the least number of hands whose price fits the bet.
+    """
     snapshot, game = stage.view.snapshot, stage.view.game
     if snapshot is None or game is None:
         return 1

@@ -82,10 +82,10 @@ def _compute_text_height(width: float) -> float:
 
 
 def place_hand(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST) -> HandLayout:
-    """Return the positions of a hand's cards, as large as the area allows and no higher than ``highest``.
+    """Return the positions of a hand's cards, as large as the area allows, but no higher than ``highest``.
 
-    If more are ``dealt`` than it has room for, they continue below. The hand's text stands below its cards,
-    or above them if cards can be held.
+    If more cards are ``dealt`` than ``room`` provides for, the further cards lie below. The hand's text
+    stands below its cards, or above them if cards can be held.
     """
     x, y, w, h = area
     columns, height = room.fit_cards(area)
@@ -116,7 +116,10 @@ def place_split_hands(area: Rect, count: int, room: Room) -> list[Rect]:
 
 
 def place_hands_in_rows(rect: Rect, counts: Sequence[int], shares: Sequence[float]) -> list[Rect]:
-    """Return an area for each hand, in rows of the given counts, each as wide as its share of its row."""
+    """Return an area for each hand.
+
+    ``counts`` is the number of hands per row, ``shares`` each hand's part of its row.
+    """
     x, y, w, h = rect
     row_height, areas = h / len(counts), list[Rect]()
     for row, count in enumerate(counts):

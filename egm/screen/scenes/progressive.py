@@ -51,7 +51,10 @@ def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:
 
 
 def draw_levels(stage: Stage, glass: Rect) -> Rect:
-    """Draw the progressive levels next to the title, or in portrait on a panel; return the rest of the panel."""
+    """Draw the progressive levels next to the game's title, or in portrait on the side panel ``glass``.
+
+    Return the part of the panel that remains free.
+    """
     levels, above = list_levels_beside_field(stage), stage.layout.levels
     if not levels:
         return glass

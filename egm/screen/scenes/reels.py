@@ -104,7 +104,7 @@ def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
 
 
 def draw_fall(stage: Stage, field: Field, fall: Window, previous: Window, since: float) -> None:
-    """Draw a cascade's next window: the new symbols drop in from above."""
+    """Draw the next window of a cascade, into which the new symbols drop from above."""
     grid = Grid(stage.layout.field, field.heights)
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
@@ -145,7 +145,7 @@ def _draw_bezels(stage: Stage, grid: Grid) -> None:
 
 
 def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
-    """Draw the number of every pay line in play on both sides, at the height where it enters and leaves."""
+    """Draw the number of each pay line in play, on both sides of the reels, where the line enters and leaves."""
     p = stage.painter
     for side, reel in ((0, 0), (1, field.reel_count - 1)):
         rows: dict[int, list[int]] = {}
@@ -226,9 +226,9 @@ def draw_running(
 def _choose_strip(
     field: Field, result: ReelSpin, previous: ReelSpin | None, reel: int
 ) -> tuple[tuple[str, ...], int, int]:
-    """Return the strip that a reel runs on, its start and its end.
+    """Return the strip on which a reel spins, and the stops at which it starts and ends.
 
-    If the true strip cannot show the window, the reel runs on a strip with the window inserted at its start.
+    If the true strip cannot show the result's window, a strip with the window inserted at its start is used.
     """
     strip, stop = field.strips[reel], result.stops[reel]
     start = previous.stops[reel] if previous is not None and len(previous.stops) == field.reel_count else 0

@@ -21,7 +21,7 @@ CENTS: Final = (0, 20_00, 50_00, 100_00)
 
 
 def find_due_reminder(stage: Stage) -> Reminder | None:
-    """Return the reminder to show now, or None. A reminder never covers a game that is being shown."""
+    """Return the player-protection reminder to show now, or None. It never covers a game being shown."""
     snapshot = stage.view.snapshot
     if snapshot is None or snapshot.reminder is None or is_show_running(stage.view, stage.theme):
         return None
@@ -36,7 +36,10 @@ def _find_plate_rect(layout: Layout) -> Rect:
 
 
 def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
-    """Return the keys: continue, if the reminder may be dismissed, and always cash out. A single key is centred."""
+    """Return the keys of a reminder: cash out, and, if the reminder may be dismissed, continue.
+
+    A single key is centred.
+    """
     reminder = find_due_reminder(stage)
     if reminder is None:
         return []
@@ -97,7 +100,7 @@ def format_minutes(stage: Stage, minutes: int) -> str:
 
 # ---------------------------------------------------------------------- the player's own limits
 def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
-    """Return the keys of the limits that a player may choose, time above money. None of them relaxes a limit."""
+    """Return the keys of the limits that a player may choose, time above money; no key relaxes a limit."""
     if not view.accepts_request("limit"):
         return []
     now = _read_player_limits(view)

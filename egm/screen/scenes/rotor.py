@@ -47,7 +47,7 @@ def draw_rotor(
     *,
     pin: bool,
 ) -> None:
-    """Draw the wheel ``since`` seconds after the show began.
+    """Draw the roulette wheel ``since`` seconds after the presentation began.
 
     Args:
         drawn_pocket: The pocket, and its index on the wheel if several pockets have the same sign.
@@ -92,9 +92,10 @@ def draw_rotor(
 
 
 def find_pocket_index(table: Table, pocket: str, part: object) -> int:
-    """Return the index on the wheel at which a spin ended.
+    """Return the index on the wheel of the pocket in which a spin ended.
 
-    ``part`` is the index drawn, if the game states it; otherwise use the first pocket with that sign.
+    ``part`` is the index that was drawn, if the game states it; otherwise the first pocket with that sign is
+    used.
     """
     if isinstance(part, int) and 0 <= part < len(table.wheel) and table.wheel[part] == pocket:
         return part
@@ -120,7 +121,7 @@ def _run_ball(
 
 
 def format_short_sign(pocket: str) -> str:
-    """Return a short sign for a pocket where there is room for a number only."""
+    """Return the sign of a pocket, shortened where there is only room for a number."""
     return pocket if len(pocket) <= _SIGN else pocket[0].upper()
 
 

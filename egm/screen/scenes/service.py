@@ -204,7 +204,7 @@ def format_page_lines(page: ServicePage, stage: Stage) -> list[str]:
 
 
 def format_action(page: ServicePage, action: Action, stage: Stage) -> str:
-    """Return the text of a focusable target of a page; empty for a key of the keypad."""
+    """Return the text of the touch target whose action is ``action``; empty for a key of the keypad."""
     for table in page.tables:
         for row in table.rows:
             if row.action and row.action == action.value:
@@ -311,7 +311,7 @@ def describe_standing_faults(stage: Stage) -> tuple[str, str]:
 
 
 def draw_band(stage: Stage, rect: Rect, severity: str, text: str) -> None:
-    """Draw a line across the page with an icon: the result of the last answer, or open doors and faults."""
+    """Draw a line across a service page with an icon: the result of the last action, or open doors and faults."""
     colour = stage.theme.colour(_SEVERITY[severity])
     stage.painter.shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
     draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
@@ -344,7 +344,10 @@ def _draw_colour_bars(stage: Stage, rect: Rect) -> None:
 
 
 def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
-    """Return the rectangles of the tone keys, the alarm last, because it must be audible across the floor."""
+    """Return the rectangle of each key of the speaker test, by tone.
+
+    The alarm is last, because it is loud enough to be heard across the floor.
+    """
     x, y, w, h = rect
     names = (*TONES, "alarm")
     step = h / len(names)

@@ -34,7 +34,7 @@ def _find_slip_rect(layout: Layout) -> Rect:
 
 
 def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
-    """Divide the slip's numbers into parts of a size for a telephone; return all parts, and the one on the screen."""
+    """Divide a Keno slip's numbers into parts that fit on a telephone; return all parts, and the part shown."""
     count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
     numbers_a_part = _COLUMNS * _ROWS
     parts = [

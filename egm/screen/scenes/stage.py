@@ -26,7 +26,7 @@ _LIT: Final = 0.42
 
 @cache
 def build_feature_look(look: Look) -> Look:
-    """Return the look in a feature's light: a glowing sky, dark reel paper, lamps in the accent colour."""
+    """Return a game's look as changed during a feature: glowing sky, dark reel paper, lamps in the accent colour."""
     sky = (
         mix(look.sky[0], look.glow, _LIT),
         mix(mix(look.sky[1], look.accent, 0.3), look.glow, _LIT),
@@ -68,7 +68,7 @@ class Stage:
 
     @property
     def title(self) -> str:
-        """Return the text of the lit sign: the game's name, or that the machine is in a tournament."""
+        """Return the text for the lit sign at the top: the game's name, or that the machine is in a tournament."""
         game, snapshot = self.view.game, self.view.snapshot
         if snapshot is not None and snapshot.current_tournament is not None:
             return self.texts.say("tournament.banner")

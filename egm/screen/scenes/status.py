@@ -121,11 +121,11 @@ def choose_status(stage: Stage) -> tuple[str, str]:
 
 
 def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
-    """Return the lasting condition that the status line names now, or None if it now says what to do next.
+    """Return the lasting condition to name in the status line now, or None if it is to say what to do next.
 
-    Every few seconds the line changes between a lasting condition and what to do. While a device holds the
-    player's money, nothing else is said; and while the bill acceptor has a fault and there is no credit, nobody
-    is asked to insert a bill.
+    While conditions last, the line alternates every few seconds between them and what to do next. While a
+    device holds the player's money, only that is shown. While the bill acceptor has a fault and there is no
+    credit, nobody is asked to insert a bill.
     """
     turn = int(stage.view.now / _TURN_SECONDS)
     lasting = [notice for notice in snapshot.notices if notice.lasting]
@@ -193,9 +193,9 @@ def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
 
 
 def _has_bet_changed(view: View) -> bool:
-    """Return whether the player changed the bet after the shown game began.
+    """Return whether the last key pressed changes the bet and was pressed after the shown game began.
 
-    A round shared by several positions begins without PLAY.
+    The times are compared, because a round shared by several positions begins without a press of PLAY.
     """
     began = view.show.began if view.show is not None else view.pressed_at - 1
     return view.pressed in _BETTING and view.pressed_at > began
