@@ -130,11 +130,11 @@ class Inventory(_Table):
     photograph: Path | None = None
     """The file of a photograph of the machine."""
     certified_on: dict[str, date] = {}
-    """Game -> date of the last certification of its theoretical return; not needed if there is a certificate."""
+    """The date of the last certification of each game's theoretical return, by game; not needed with a certificate."""
 
 
 class GameSlot(_Table):
-    """A game that is played here; one table per game, in the order of the menu."""
+    """A game of this machine; the file has one table per game, in the order of the game menu."""
 
     game: str = Field(examples=["maple-classic"])
     """A game of the library by its id (`egm game list`), or a definition file by its path."""
@@ -149,7 +149,7 @@ class GameSlot(_Table):
 def _check_protocol(protocol: str) -> str:
     """Return the device protocol if there is a driver for it. Raises ValueError otherwise.
 
-    It is a separate rule, so that the fault is reported together with other faults.
+    The check is a separate rule, so that the fault is reported together with the other faults of the file.
     """
     if protocol not in PROTOCOLS:
         raise build_rule_error(
@@ -278,7 +278,10 @@ class CabinetFile(_Table):
         return self.model_copy(update=_resolve_table_paths(self, folder, self._written))
 
     def find_written_path(self, path: str) -> str:
-        """Return the path of a game or profile as the cabinet file writes it, which is equal on every machine."""
+        """Return the path of a game or profile as it is written in the cabinet file.
+
+        The written path is the same on every machine with this file; the resolved one is not.
+        """
         return self._written.get(path, path)
 
     @property
@@ -474,7 +477,7 @@ class StateFolder:
         )
 
     def list_journal_files(self) -> list[str]:
-        """Return the names of the files in the state folder that only a machine with a journal writes."""
+        """Return the names of those files in the state folder that exist only once the machine has a journal."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
         names = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
         return [*names, *([self.staff.name] if self._has_staff_seal() else ())]
@@ -519,5 +522,9 @@ class StateFolder:
                 link.unlink(missing_ok=True)
 
     def find_device_port(self, name: str, device: Device) -> Path:
-        """Return the path of a device's serial port: the simulation's for a simulated device, else the one named."""
+        """Return the path of a device's serial port.
+
+        A simulated device has a port of the simulation; any other device has the port that the cabinet file
+        names.
+        """
         return self.run / "dev" / name if device.port == "bench" else Path(device.port)

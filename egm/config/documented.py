@@ -19,7 +19,7 @@ _DOCUMENTED_PACKAGES: Final = frozenset({"egm", "paytables"})
 
 
 class Documented:
-    """A mixin for models whose JSON Schema describes each key by the string below its field."""
+    """A mixin for pydantic models. The JSON Schema describes each key by the string below its field in the source."""
 
     @classmethod
     def __get_pydantic_json_schema__(

@@ -39,13 +39,16 @@ class Fault:
     suggestion: str = ""
     """The word that was probably meant, or empty."""
     allowed: tuple[str, ...] = ()
-    """The allowed values, if they can be listed."""
+    """The allowed values of the key, if they can be listed."""
     is_fatal: bool = True
-    """Whether the file cannot be used. Otherwise the machine starts without the part concerned."""
+    """Whether the file cannot be used because of the fault.
+
+    Otherwise the machine starts without the part concerned.
+    """
     is_pending: bool = False
-    """Whether the part concerned is used as soon as it is available."""
+    """Whether the machine starts without the part concerned, and uses it as soon as it is available."""
     is_remark: bool = False
-    """Whether the part concerned is used nevertheless."""
+    """Whether the machine uses the part concerned in spite of the fault."""
 
     def __str__(self) -> str:
         """Return the fault as one line for the person who wrote the file."""
@@ -62,9 +65,10 @@ def find_similar_word(word: str, known_words: Iterable[str]) -> str:
 
 
 def build_fault(key: str, problem: str, *allowed: str, written_word: str = "") -> Fault:
-    """Return a fault that a validator of a model has found; an empty ``key`` stands for the key it validates.
+    """Return a fault that a validator of a model has found.
 
-    If ``written_word`` resembles one of the ``allowed`` words, the fault proposes that word.
+    An empty ``key`` stands for the key that is being validated. If ``written_word`` resembles one of the
+    ``allowed`` words, the fault suggests that word.
     """
     return Fault(key, problem, suggestion=find_similar_word(written_word, allowed), allowed=allowed)
 
@@ -140,7 +144,7 @@ def _build_toml_fault(error: tomllib.TOMLDecodeError) -> Fault:
 def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Lines") -> Iterator[Fault]:
     """Yield a fault for each validation error.
 
-    An unknown key that was probably meant to be a missing one gives a single fault.
+    An unknown key and a missing key that resembles it give a single fault, because it was probably misspelt.
     """
     unknown_keys = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     explained = set()
@@ -233,7 +237,7 @@ def _find_table_keys(model: type[BaseModel], table: Sequence[str | int]) -> dict
 
 
 def _describe_table(annotation: object) -> str:
-    """Return the description of the table, or of the tables in a list, that a field's annotation names."""
+    """Return the description of the table that a field holds; for a list of tables, that of one table."""
     tables = (_strip_annotation(argument) for argument in (annotation, *get_args(annotation)))
     return next((t.__doc__ or "" for t in tables if isinstance(t, type) and issubclass(t, BaseModel)), "")
 

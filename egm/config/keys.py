@@ -14,7 +14,7 @@ OWNERS: Final = "x-owners"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of a cabinet file or profile: location, kind, default, meaning and example, as TOML."""
+    """One key of a cabinet file or profile, for documentation: name, kind, default, meaning and example as TOML."""
 
     name: str
     kind: str

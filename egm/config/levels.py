@@ -61,9 +61,9 @@ class LevelSlot(_Table):
     """How a progressive level of a game is managed.
 
     A stand-alone level has a separate amount for every stake of the game, because every wager that feeds an
-    amount must have the same stake and the same chance (Québec by-law, s.92). This also applies if a linked
-    level of the same game leaves a stake unoffered: its amount then stays at its base. Base and increment are
-    the game's. A linked or wide-area level is managed by a controller.
+    amount must have the same stake and the same chance (Québec by-law, s.92). If a linked level of the same
+    game leaves a stake out, that stake has such an amount as well, which stays at its base. Base and
+    increment are the game's. A linked or wide-area level is managed by a controller.
     """
 
     game: str = Field(examples=["lantern-harbour"])

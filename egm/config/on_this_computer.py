@@ -15,9 +15,9 @@ _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
 def find_stable_port_name(device: str) -> str:
-    """Return a name of the serial port that stays the same when other devices are unplugged.
+    """Return a name of the serial port that does not change when other devices are unplugged.
 
-    It is that of the adapter, or else that of the socket.
+    It is the name of the USB adapter or, if that has none, of the socket it is plugged into.
     """
     real = Path(device).resolve()
     for folder in ("by-id", "by-path"):
@@ -55,7 +55,7 @@ def _is_terminal(status: os.stat_result) -> bool:
 
 
 def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
-    """Yield the key and path of each folder that the cabinet file gives the machine's memory."""
+    """Yield the folders that the cabinet file states for the machine's memory, each with its key in the file."""
     for name in ("second_copy", "archive", "second_archive"):
         folder = getattr(file.memory, name)
         if folder is not None:

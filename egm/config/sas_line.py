@@ -49,11 +49,11 @@ class SasLine(Documented, BaseModel):
     address: Annotated[int, Field(ge=1, le=127, strict=True)] = 1
     """The machine's address on the line."""
     framing: Literal["strict", "lenient"] = "strict"
-    """Strict uses the wakeup bit; lenient is for lines without one."""
+    """Strict framing uses the wakeup bit; lenient framing is for lines without a wakeup bit."""
     gap_ms: Annotated[int, Field(ge=5, le=1000, strict=True)] | None = None
     """The longest pause within a message; by default 5, more if the line does not control its timing."""
     require_sync: bool = False
-    """Whether to wait for a poll to another machine before replying, after silence."""
+    """Whether, after silence on the line, to wait for a poll to another machine before replying."""
     chirp: bool = True
     """Whether to send the machine's address now and then while no host polls it."""
     queue: Annotated[int, Field(ge=20, le=1000, strict=True)] = 20

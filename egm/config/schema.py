@@ -32,7 +32,7 @@ class FileTable:
 
 
 def iter_parts() -> Iterator[FileTable]:
-    """Yield every table of a cabinet file in the model's order; ``NAME`` stands for a name that the writer chooses."""
+    """Yield every table of a cabinet file, in the order of the model; ``NAME`` stands for a freely chosen name."""
     document = build_schema()
     for name, schema_part in document["properties"].items():
         header, table = f"[{name}]", schema_part

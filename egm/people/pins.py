@@ -38,7 +38,10 @@ class PinRefusedError(OperatorError):
 
 @dataclass(frozen=True, slots=True)
 class PinDigest:
-    """The stored scrypt digest of a PIN; ``cost`` is scrypt's n, stored so that the default may be raised."""
+    """The stored scrypt digest of a PIN.
+
+    ``cost`` is scrypt's parameter n, stored so that the default can be raised later.
+    """
 
     salt_hex: str
     digest_hex: str
@@ -51,7 +54,7 @@ class PinDigest:
         cost: int = _COST,
         random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (a salt)
     ) -> "PinDigest":
-        """Return the digest of a new PIN at this cost (scrypt's n, a power of two). Raises :class:`PinRefusedError`."""
+        """Return the digest of a new PIN; ``cost`` is scrypt's n, a power of two. Raises :class:`PinRefusedError`."""
         check_pin(pin)
         salt = random_bytes(_SALT_BYTES)
         return cls(salt.hex(), _compute_scrypt(pin, salt, cost).hex(), cost)

@@ -35,14 +35,14 @@ STATE_KEY = "staff"
 
 @dataclass(frozen=True, slots=True)
 class RecordedRoster:
-    """The staff roster's state according to the journal: the number of its last change, and its digest then."""
+    """What the journal records of the staff roster: the number of its last change, and its digest after it."""
 
     number: int = 0
     digest: str = ""
 
     @classmethod
     def of(cls, state: Any) -> "RecordedRoster":
-        """Return the recorded roster state decoded from the journal; earlier versions stored the number only."""
+        """Return the journal's record of the staff roster, decoded; earlier versions stored only the number."""
         if isinstance(state, dict):
             return cls(int(state["number"]), str(state["digest"]))
         return cls(int(state or 0))
@@ -52,9 +52,9 @@ class RecordedRoster:
         return {"number": self.number, "digest": self.digest}
 
     def check_roster(self, roster: Roster) -> None:
-        """Raise :class:`RosterError` unless the roster is the one that the journal records or a continuation of it.
+        """Raise :class:`RosterError` unless the roster is the recorded one, or the recorded one with later changes.
 
-        Changes after the recorded one must be signed with this machine's key.
+        Later changes must be signed with this machine's key.
         """
         count = len(roster.changes)
         if count < self.number:
@@ -71,10 +71,11 @@ class RecordedRoster:
 def load_recorded(
     path: Path, spare: Path | None, recorded: RecordedRoster
 ) -> tuple[Roster, RosterError | None]:
-    """Return the staff roster to trust of two copies, and why the first was refused if it is the second.
+    """Return the staff roster to trust of its two copies, and why the first copy was refused.
 
-    If the first copy is trusted, that reason is None. Of two copies that are the recorded roster or continue
-    it, the newer is used. Raises :class:`RosterError` if neither copy qualifies. Nothing is written.
+    The reason is None if the first copy is trusted. A copy is trusted if it is the recorded roster or
+    continues it; of two such copies the newer is used. Raises :class:`RosterError` if neither is trusted.
+    Nothing is written.
     """
     try:
         roster = Roster.load(path, spare)
@@ -101,8 +102,9 @@ def load_recorded(
 def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRoster:
     """Return what the journal of a state folder records of the staff roster: its last change and digest.
 
-    If the journal is too damaged to be opened, it is the last change that either copy still shows. Only
-    entries written with this machine's key count. Raises :class:`RosterError` for a journal without that key.
+    If the journal is too damaged to be opened, the last change that either copy of it still shows is
+    returned. Only entries written with this machine's key count. Raises :class:`RosterError` for a journal
+    without that key.
     """
     storage, second = DiskStorage(), second or folder / SECOND_FOLDER
     place = JournalLocation(storage, folder, second)
@@ -132,7 +134,10 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRo
 def _collect_recorded(
     roster_states: list[RecordedRoster], items: Iterable[SealedEntry], key: MachineKey
 ) -> None:
-    """Add to ``roster_states`` what entries and checkpoints written with the machine's key record of the roster."""
+    """Add to ``roster_states`` what entries and checkpoints record of the staff roster.
+
+    Only those written with the machine's key count.
+    """
     for item in items:
         if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
             continue

@@ -43,11 +43,11 @@ _NAME_MAX: Final = 60
 
 
 class RosterError(OperatorError):
-    """A staff roster that cannot be read, or an impossible change of it; the text says which file, who and why."""
+    """The error that a staff roster cannot be read or changed as requested; the text says which file and why."""
 
 
 class RosterDamaged(RosterError):
-    """A staff roster file that cannot be read or is not a roster, because the medium failed.
+    """The error that a roster file cannot be read or is not a roster, because the medium failed.
 
     Another copy may be intact.
     """
@@ -55,9 +55,10 @@ class RosterDamaged(RosterError):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of the staff roster: ``what`` is added, disabled, enabled or pin.
+    """One change of the staff roster, which the file stores.
 
-    ``by`` is the staff number of its author, "" for the first change.
+    ``what`` is added, disabled, enabled or pin. ``by`` is the staff number of its author, "" for the first
+    change.
     """
 
     number: int
@@ -135,13 +136,13 @@ class Roster:
     def authenticate(self, person_id: str, pin: str) -> Person | None:
         """Return the person with this staff number if the PIN is right, or else None.
 
-        An unknown number takes equally long.
+        For an unknown number this takes as long as for a known one.
         """
         digest = self.pins.get(person_id, NOBODY)
         return self.get(person_id) if digest.matches(pin) else None
 
     def list_changes_after(self, number: int) -> tuple[Change, ...]:
-        """Return the roster's changes after the change with this number."""
+        """Return the roster's changes with a higher number than ``number``."""
         return tuple(change for change in self.changes if change.number > number)
 
     # ------------------------------------------------------------------ changing
@@ -191,7 +192,7 @@ class Roster:
     def _append_change(
         self, kind_of_change: str, person: Person, pin: PinDigest, by: str, at: datetime
     ) -> "Roster":
-        """Return the roster with one more change, sealed; write it to the roster's file, if it has one.
+        """Return the roster with one more change and a new seal; write it to the roster's file, if it has one.
 
         Raises RosterError if the file cannot be written or was changed in the meantime.
         """
@@ -244,7 +245,7 @@ def _encode_roster(roster: Roster) -> dict[str, object]:
 
 
 def _compute_digest(roster: Roster) -> str:
-    """Return the digest of the whole roster, computed without the digest in its last change."""
+    """Return the digest of the whole roster, which does not cover the digest stored in its last change."""
     if not roster.changes:
         return ""
     changes = (*roster.changes[:-1], replace(roster.changes[-1], digest=""))

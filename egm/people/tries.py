@@ -21,14 +21,14 @@ from egm.people.person import NUMBER
 #: Name of the file of wrong PINs in the state folder.
 FILE_NAME: Final = "people.tries"
 WRONG_MAX: Final = 3
-"""Wrong PINs that lock a number at every terminal of this machine."""
+"""The count of wrong PINs after which a staff number is locked at every terminal of this machine."""
 #: Seconds for which a number stays locked at the terminals.
 LOCKED_SECONDS: Final = 15 * 60
 
 
 @dataclass(frozen=True, slots=True)
 class WrongPin:
-    """A wrong PIN that was typed: its id, the staff number it counts for, and the computer's uptime then."""
+    """A wrong PIN that was typed: its id, the staff number for which it counts, and the computer's uptime then."""
 
     id: str
     number: str

@@ -30,7 +30,10 @@ from paytables import (
 
 
 class _StepNumbers:
-    """Source of random numbers for a replayable game; each number comes from the generator of the current step."""
+    """The source of random numbers for a game that can be replayed.
+
+    Each number comes from the generator of the game's current step.
+    """
 
     def __init__(self) -> None:
         self.source: Draw | None = None
@@ -43,10 +46,10 @@ class _StepNumbers:
 
 
 class Conversation:
-    """A game in progress, replayed or played, with its pending decision or its outcome; it advances step by step."""
+    """A game in progress, played or replayed step by step, with its pending decision or its outcome."""
 
     def __init__(self, game: Game, wager: Wager, table: JSON = None) -> None:
-        """Start the game; ``table`` is the state of the game's table before it, or None."""
+        """Start the game; ``table`` is the state of its table before the game, or None."""
         self.game = game if table is None else game.for_table(table)
         self._feed = _StepNumbers()
         self.round = Round(self.game.play(wager, self._feed), wager)
@@ -79,7 +82,10 @@ class Conversation:
         return sum(bet.credits for bet in self.game.for_table(self.outcome.table).rules.list_standing_bets())
 
     def advance(self, draw: Draw, choice: Choice | None = None) -> None:
-        """Take one step of the game: the first without a choice, each further one with the player's choice."""
+        """Take the next step of the game, with the random numbers ``draw``.
+
+        The first step has no choice; each further step follows from the player's ``choice``.
+        """
         self._feed.source = draw
         try:
             self.round.advance(choice)
@@ -162,9 +168,9 @@ def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
 
 
 def list_chance_free_answers(definition: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:
-    """Return each answer to the pending decision that draws no number, with the game's outcome after it.
+    """Return the answers to the pending decision that draw no random number, each with the outcome that follows.
 
-    The outcome is None if the game continues with another decision.
+    The outcome is None if the game then continues with another decision.
     """
     decision = replay(definition, game).decision
     answers: list[tuple[JSON, Outcome | None]] = []

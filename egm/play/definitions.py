@@ -42,9 +42,9 @@ def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
 
 
 def find_definition(machine: Machine, name: GameName) -> Game:
-    """Return the game definition that an entry names by id, version and digest.
+    """Return the game definition that a journal entry names by id, version and digest.
 
-    It is an installed game, or it is built from the definition stored in the journal. Raises
+    It is that of an installed game, or is built from the definition stored in the journal. Raises
     :class:`GameDefectiveError` if there is neither.
     """
     resident = machine.games.get(name.id) or machine.component(InstalledGames).games.get(name.id)
@@ -74,10 +74,11 @@ def decode_definition(stored_text: str) -> str:
 
 
 def find_conflicting_digest(definitions: Mapping[str, JSON], game: Game) -> str:
-    """Return the digest of a different definition already played under this game's version, or an empty string.
+    """Return the digest of another definition that was played under this game's version, or an empty string.
 
-    Meters and returns are separated by version, so every changed definition needs a new version. ``definitions``
-    is the journal's state under :attr:`PlayKey.DEFINITION`; unreadable definitions in it are ignored.
+    Meters and returns are separated by version, so every changed definition needs a new version.
+    ``definitions`` is the journal's state under :attr:`PlayKey.DEFINITION`; definitions in it that cannot be
+    read are ignored.
     """
     for key, text in definitions.items():
         digest = key.removeprefix(PlayKey.DEFINITION)

@@ -36,7 +36,7 @@ from meters import Transfer
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("is_this_game")
 def outcome_is_of_open_game(machine: Machine, event: Event) -> bool:
-    """Return whether the outcome just shown is that of the open game, which is decided."""
+    """Return whether the outcome just shown belongs to the open game, and the game is decided."""
     game = open_game(machine)
     return game is not None and game.outcome is not None and event.of(OutcomeShown).value == game.play_id
 
@@ -44,7 +44,7 @@ def outcome_is_of_open_game(machine: Machine, event: Event) -> bool:
 def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
     """Return whether an attendant must pay the open game's win.
 
-    Such a win is large or taxable, or includes a level paid by hand or a prize in kind.
+    The win is large or taxable, or it includes a progressive level paid by hand or a prize in kind.
     """
     game = require_open_game(machine)
     won_cents = game.win_cents + progressives.sum_award_cents(machine, game)
@@ -151,7 +151,10 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
 
 
 def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) -> str:
-    """Return the meter of a game's result: won if anything was paid, pushed if only stakes came back, else lost."""
+    """Return the meter that counts a game's result.
+
+    It counts games won if a win was paid, games pushed if only stakes were returned, and else games lost.
+    """
     return "games_won" if win_transfers else "games_pushed" if game.push_cents else "games_lost"
 
 
@@ -182,7 +185,7 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
 
 
 def _has_returned_stakes(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the game's returned stakes are posted already, because the power failed before the game's end."""
+    """Return whether the game's returned stakes are posted already, which is so after a power loss before its end."""
     return game.returned or machine.journal.has_transaction(f"{game.play_id}.push")
 
 

@@ -41,7 +41,7 @@ _GAME_DIMENSIONS: Final = frozenset({"game", "paytable", "denomination_cents", "
 # ---------------------------------------------------------------------------------------------- games
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoubleUpStakes:
-    """The wins that a player staked on a game's double-ups, round by round, were posted."""
+    """The wins that a player staked on the rounds of a game's double-up were posted."""
 
     play_id: str
     stakes_cents: tuple[Cents, ...]
@@ -109,7 +109,7 @@ class GameDiffers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameSameVersion:
-    """A game is installed under a version that was played here with another definition."""
+    """A game is installed under a version number under which another definition was played here."""
 
     game: str
     version: str
@@ -123,7 +123,7 @@ class LargestPrizes:
     """For each way to bet on a game: its largest win (None: no exact figure) and its cost, both in credits."""
 
     code: Digest
-    """The digest of the code that computed them."""
+    """The digest of the code that computed the prizes."""
     prizes: tuple[tuple[int | None, int], ...]
     """For each way to bet: the largest win in credits, or None, and the cost of the bet in credits."""
 

@@ -24,7 +24,7 @@ class OutcomeShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetRequest:
-    """The player's selection of a bet in credits, with what else the game's family needs."""
+    """The player's selection of a bet: its credits, and further choices that the game's family needs."""
 
     value: int | None = None
     options: Mapping[str, JSON] | None = None
@@ -53,10 +53,10 @@ class LanguageRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceRequest:
-    """An answer to the open game's pending decision: of the player, of a real wheel, or of another seat.
+    """An answer to the open game's pending decision, by the player, by a real wheel or by another seat.
 
-    ``spin`` is the wheel's spin, if a wheel decides. ``seat`` is the seat whose recorded answer is entered;
-    ``notice`` is then the notice that stays on display.
+    ``spin`` is the wheel's spin, if a wheel decides. ``seat`` is the other seat, whose recorded answer is
+    entered; ``notice`` is then the notice that stays on display.
     """
 
     value: JSON = None
@@ -82,7 +82,7 @@ class LimitRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckForm(FilledForm):
-    """A form by which management has the machine checked, with its remark."""
+    """A form by which management requests the check of the machine, with a remark."""
 
     remark: str | None = None
 

@@ -57,7 +57,7 @@ class InstalledGame:
 
 @dataclass(frozen=True, slots=True)
 class CertificateRules:
-    """The rules about game certificates: the certifier's public key (hex, or empty), and whether all need one."""
+    """The rules about game certificates: the certifier's public key (hex, or empty), and whether all games need one."""
 
     key: str = ""
     required: bool = False
@@ -65,7 +65,10 @@ class CertificateRules:
     def verify_certificate(
         self, slot: GameSlot, game: Game, profile: Profile, lowest_return: Fraction
     ) -> Certificate | None:
-        """Return the game's verified certificate, or None. Raises OperatorError if it is missing or does not match."""
+        """Return the game's certificate after verifying it, or None if it has none and needs none.
+
+        Raises OperatorError if a required certificate is missing, or if a certificate does not match.
+        """
         if slot.certificate is None:
             if self.required:
                 raise OperatorError(
@@ -297,7 +300,7 @@ def _list_allowed_denominations(
 
 
 def update_cabinet_file_fault(machine: Machine, why: str) -> None:
-    """Raise or clear the fault that tells staff that the machine does not offer everything its cabinet file names.
+    """Raise or clear the fault that the machine does not offer everything that its cabinet file names.
 
     ``why`` is the reason; if it is empty, the fault is cleared. A fault with another reason is replaced.
     """

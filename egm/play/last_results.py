@@ -22,7 +22,10 @@ MAX_ENTRIES_READ: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class TableResult:
-    """The result of a table's round; ``round_id`` is set if several seats played it, each in a separate game."""
+    """The result of a table's round.
+
+    ``round_id`` is set if several seats played the round, each as a game of its own.
+    """
 
     text: str
     round_id: str = ""
@@ -35,7 +38,7 @@ class LastResults:
     by_digest: dict[str, tuple[TableResult, ...]] = field(default_factory=dict)
     read_to: int = 0
     started_games: dict[str, tuple[GameRecord, Mapping[str, object]]] = field(default_factory=dict)
-    """Started games whose end is not read yet, with their display so far, by play id."""
+    """Games whose start has been read and whose end has not, by play id, each with its display data so far."""
 
 
 def list_last_results(machine: Machine) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
 
 
 def _check_replay(machine: Machine, game: GameRecord) -> str:
-    """Return ``right`` if the game's recorded draws replay to its outcome, else the error."""
+    """Return ``right`` if the game's recorded draws give its recorded outcome again, or else the error as text."""
     try:
         replay(find_definition(machine, game.game), game)
     except (LocalError, PaytableError, ValueError, KeyError) as error:
@@ -69,7 +69,7 @@ def _describe_software(machine: Machine) -> dict[str, str] | None:
 
 
 def _check_journal(machine: Machine) -> str:
-    """Return ``right`` if the journal's sums and chain are in order, else the error."""
+    """Return ``right`` if the journal's sums and hash chain are correct, or else the error as text."""
     try:
         machine.journal.self_audit()
     except SelfAuditFailed as error:

@@ -75,13 +75,13 @@ def _compute_prize_rate(bet: BetAnalysis) -> Fraction:
 
 
 def _list_spots(bet: BetAnalysis) -> tuple[str, ...]:
-    """Return the ids of the betting spots on which a way to bet lays chips."""
+    """Return the ids of the betting spots on which a way to bet places chips."""
     laid = bet.options.get("bets")
     return tuple(map(str, laid)) if isinstance(laid, Mapping) else ()
 
 
 def _count_hands(bet: BetAnalysis) -> int:
-    """Return the number of hands played at once in a way to bet, or 0 if the player cannot choose that number."""
+    """Return how many hands a way to bet plays at once, or 0 if the player cannot choose the number of hands."""
     hands = bet.options.get("hands")
     return hands if isinstance(hands, int) else 0
 

@@ -46,7 +46,10 @@ LIMITS: Final = frozenset({"time_limit", "spend_limit"})
 def build_counted_session(
     machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
-    """Return the stored player's session after a game's transaction with these amounts; empty if none is counted."""
+    """Return the stored state of the player's session after a game's transaction.
+
+    ``wagered_cents`` and ``won_cents`` are the amounts of the transaction. Empty if sessions are not counted.
+    """
     if not machine.profile.protection.counts_sessions:
         return {}
     session = machine.memory.read(SessionRecord, PlayKey.SESSION) or _create_session(machine)
@@ -77,7 +80,7 @@ def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
 
 
 def find_next_due_time(machine: Machine) -> datetime | None:
-    """Return when a reminder to the player falls due or a pause of play ends without any action; None for never."""
+    """Return when time alone will make a reminder due or end a pause of play; None if never."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is not None:
@@ -95,7 +98,7 @@ def find_next_due_time(machine: Machine) -> datetime | None:
 
 
 def _find_limits(machine: Machine) -> tuple[int | None, int | None]:
-    """Return the session's time limit in minutes and its net cost limit in minor units; None for one that is not set.
+    """Return the limits of the session in time (minutes) and in net cost (minor units); None: no such limit.
 
     Each is the lower of the profile's limit and the player's own.
     """
@@ -179,7 +182,10 @@ def pause_is_over(machine: Machine, _: Event) -> bool:
 
 
 def session_is_over(machine: Machine, _: Event) -> bool:
-    """Return whether a player's session is counted although no game, payment, credit or bet is left on the machine."""
+    """Return whether the session of a player who has left is still counted or has limits stored.
+
+    The player has left if no game, payment, credit or standing bet is left on the machine.
+    """
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
     busy = any(
         machine.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
@@ -189,10 +195,10 @@ def session_is_over(machine: Machine, _: Event) -> bool:
 
 @refusal_code("limit_is_offered")
 def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
-    """Return whether players may set limits and the requested limit is at least as strict as the present one.
+    """Return whether the player may set the requested limit: it must be at least as strict as the present one.
 
-    Only a player with credits may set a limit. To remove one (0) or to raise it, the player must wait for a
-    new session.
+    Players must be allowed to set limits, and the player must have credits. To remove a limit (0) or to raise
+    it, the player must wait for a new session.
     """
     request = event.of(LimitRequest)
     value, of = request.value, request.options.of
@@ -305,6 +311,6 @@ def build_session_view(machine: Machine) -> messages.Session | None:
 
 
 def build_protection_view(machine: Machine) -> messages.Protection:
-    """Return what the profile requires to be visible for player protection: clock, limits and help line."""
+    """Return what the screen must always show for player protection: clock, limits and help line."""
     rules = machine.profile.protection
     return messages.Protection(clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line)

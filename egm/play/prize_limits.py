@@ -20,12 +20,12 @@ def compute_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
 def compute_largest_win_cents(
     game: Game, denomination_cents: int, bet_limit_cents: int, prizes: tuple[tuple[int | None, int], ...]
 ) -> int | None:
-    """Return the most one game can win at this denomination within the bet limit, in minor units, or None.
+    """Return the most that one game can win at a denomination within the bet limit, in minor units.
 
     A larger bet multiplies prizes, and a double-up multiplies the win: both are included, so the figure is
-    never too low. None means that a prize has no exact figure. Some bet must be within the limit. At a table,
-    bets of any cost may be laid together; no combination wins a greater multiple of its cost than the best
-    single bet.
+    never too low. At a table, bets of any cost may be placed together; no combination wins a greater multiple
+    of its cost than the best single bet. At least one bet must be within the limit. None means that a prize
+    has no exact figure.
     """
     affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
     laid_freely = bool(game.rules.layout())

@@ -46,9 +46,9 @@ def list_won_prizes(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ..
 
 
 def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]:
-    """Return the transfers that book prizes in kind as handed over, one per prize.
+    """Return the transfers that record prizes in kind as handed over, one per prize.
 
-    Each moves the prize's value from the offered to the given prizes.
+    Each moves the prize's value from the account of offered prizes to the account of given prizes.
     """
     return tuple(
         Transfer(f"{BOOK}{prize.id}:offered", f"{BOOK}{prize.id}:given", prize.value_cents)
@@ -57,7 +57,10 @@ def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]
 
 
 def record_prizes_won(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
-    """Record once a game's prizes in kind in the register of wins (FR68-20): machine, game, prize, stated value."""
+    """Record the prizes in kind of a game in the register of wins, unless they are there already (FR68-20).
+
+    The record states machine, game, prize and stated value.
+    """
     for number, prize in enumerate(prizes, start=1):
         entry_id = f"{game.play_id}.prize-{number}"
         if not machine.journal.has_transaction(entry_id):  # otherwise recorded before a power loss
@@ -81,7 +84,7 @@ def build_prize_views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
 
 
 def prize_may_be_cash(machine: Machine, _: Event) -> bool:
-    """Return whether a prize in kind is owed and the profile lets the player take its value instead."""
+    """Return whether a prize in kind is owed and the player may take its value in money instead, by the profile."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         machine.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(handpay.prizes)
@@ -128,13 +131,16 @@ def _replace_prize_by_cash(flow: Transfer) -> Transfer:
 
 
 def exchange_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether an exchange of prizes in kind has left their older reservation open."""
+    """Return whether prizes in kind were exchanged for money, but their older reservation is still open."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return handpay is not None and bool(handpay.instead_of)
 
 
 def end_exchange(machine: Machine, _: Event) -> None:
-    """Void the older reservation of exchanged prizes in kind, immediately or after a restart in between."""
+    """Void the older reservation of prizes in kind that were exchanged for money.
+
+    This happens directly after the exchange or, after a power loss, at the next start.
+    """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     older = handpay.instead_of
     machine.post(

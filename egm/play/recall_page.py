@@ -218,13 +218,13 @@ def _describe_play_state(play: Play) -> str:
 
 
 def _find_game_title(machine: Machine, name: GameName) -> PageText:
-    """Return the title of the game that a play was made with, or its id if the definition is not available."""
+    """Return the title of the game of a recalled play, or the game's id if its definition is not available."""
     game = _find_definition(machine, name)
     return say_plain(name.id) if game is None else say_local(game.title)
 
 
 def _find_definition(machine: Machine, name: GameName) -> Game | None:
-    """Return the definition that a play was made with, or None if it is no longer available."""
+    """Return the definition with which a recalled play was made, or None if it is no longer available."""
     try:
         return find_definition(machine, name)
     except LocalError:
@@ -274,7 +274,7 @@ def _build_play_tables(
 
 
 def _find_decision_kind(step: ReplayStep | None) -> str:
-    """Return the kind of decision that a replayed step asks of the player; empty if it asks none."""
+    """Return the kind of decision that the player had to make in a replayed step; empty without a decision."""
     return "" if step is None else step.decision_kind
 
 
@@ -311,7 +311,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
 
 
 def _build_step(conversation: Conversation) -> ReplayStep:
-    """Return the replayed game's current step: its final display, or the decision that it asks."""
+    """Return the current step of a replayed game: its final display, or the decision that the player had to make."""
     if conversation.outcome is not None:
         return ReplayStep(display=dict(conversation.outcome.display))
     decision = conversation.decision

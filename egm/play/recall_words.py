@@ -88,7 +88,10 @@ def describe_choice(kind: str, choice: object) -> PageText:
 
 
 def _format_numbers(groups: Sequence[Any]) -> str:
-    """Return the numbers of a Keno card by groups; "(6)" is a group given as a count, which was a quick pick."""
+    """Return the numbers of a Keno card as text, by groups.
+
+    A quick-pick group is shown as its count, such as "(6)".
+    """
     texts = (
         " ".join(map(str, group))
         if isinstance(group, list)
@@ -159,7 +162,10 @@ def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement)
 
 
 def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> PageText:
-    """Return the name of the presentation's entry whose ``key`` is ``value``, or the value if no entry matches."""
+    """Return the name of the entry, among a game's published ``entries``, whose ``key`` is ``value``.
+
+    If no entry matches, return the value itself.
+    """
     for entry in entries:
         called = entry.get("names", entry.get("name"))
         if entry.get(key) == value and isinstance(called, Mapping):
@@ -168,7 +174,7 @@ def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any)
 
 
 def _describe_settlement(presentation: Mapping[str, Any], name: str) -> PageText:
-    """Return the result of a table bet as text: won, lost and the like, or a pay of the game itself."""
+    """Return the result of a table bet as text: won, lost or push, or the name of a pay of the game."""
     if name in SETTLED:
         return say_code("felt", f"as_{name.replace(' ', '_')}")
     return _find_entry_name(presentation.get("pays", ()), "name", name)

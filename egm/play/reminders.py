@@ -12,9 +12,9 @@ from egm.play.player_protection import find_next_due_time, session_is_over
 
 
 class Reminders:
-    """Service that submits the events of player protection.
+    """Service that submits the events of player protection when they are due.
 
-    After every event, and as time passes, it checks whether a reminder is due, or whether a pause of play or
+    After every event, and as time passes, it checks whether a reminder is due, and whether a pause of play or
     a player's session has ended.
     """
 
@@ -42,7 +42,7 @@ class Reminders:
         self._news.set()
 
     def _submit_due_events(self) -> None:
-        """Submit what is due: the end of a pause of play, a reminder, or the session's end of a player who has left."""
+        """Submit the events that are due: end of a pause, reminder, or end of the session of a player who has left."""
         self._submit_if_accepted(EventType.PAUSE_OVER)
         self._submit_if_accepted(EventType.REMINDER_DUE)
         if not session_is_over(self._machine, Event(EventType.SESSION_OVER)):
@@ -58,15 +58,15 @@ class Reminders:
             self._context.handle(Event(event_type))
 
     def _compute_gap_seconds_left(self) -> float:
-        """Return how many more seconds without credit must pass before the player counts as having left; may be < 0."""
+        """Return how many more seconds without credit make the player count as having left; negative if exceeded."""
         absent_ns = self._context.clock.monotonic_ns() - (self._left_ns or 0)
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 
     def _compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until time alone makes a reminder or an end due, or None for never.
+        """Return the seconds until the passing of time makes a player-protection event due; None if never.
 
-        What is due already but not accepted in the present state, such as a reminder while a door is open,
-        waits for the event that changes the state.
+        An event that is due already, but not accepted in the machine's present state (a reminder while a door
+        is open), waits for the event that changes the state.
         """
         waits = []
         if (at := find_next_due_time(self._machine)) is not None:
@@ -85,7 +85,7 @@ class Reminders:
 
 
 def create_reminders(context: MachineContext) -> Iterable[Attachment]:
-    """Return the reminders service if the profile counts players' sessions, or one counted earlier has not ended."""
+    """Return the reminders service if the profile counts sessions, or if a counted session has not ended yet."""
     machine = context.engine.machine
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
     return (Reminders(context),) if machine.profile.protection.counts_sessions or is_counted else ()

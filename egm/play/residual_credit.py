@@ -36,7 +36,7 @@ def build_residual_view(machine: Machine) -> Residual | None:
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("residual_may_go")
 def residual_credit_can_be_given_up(machine: Machine, _: Event) -> bool:
-    """Return whether the profile lets the player give up residual credit, and the credit is residual.
+    """Return whether the credit is residual and the profile lets players give up residual credit.
 
     Credit is residual if it is too small for a game and for a coin.
     """
@@ -69,7 +69,7 @@ def remove_residual(machine: Machine, _: Event) -> None:
 
 
 def play_residual(machine: Machine, _: Event) -> None:
-    """Stake the residual credit on one draw, which is drawn, decided and journalled immediately, like a game."""
+    """Stake the residual credit on one random draw, which is decided and recorded at once, like a game."""
     if machine.chance is None:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail="no generator")))
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)

@@ -61,7 +61,10 @@ def _rebuild_open_game(machine: Machine, game: GameRecord) -> "Conversation | Re
 
 
 def _note_difference(machine: Machine, game: GameRecord, error: Exception) -> None:
-    """Record once that a decided game does not replay; it is paid as recorded."""
+    """Record, unless done already, that the draws of a decided game do not give its outcome.
+
+    It is paid as recorded.
+    """
     entry_id = f"{game.play_id}.differs"
     if not machine.journal.has_transaction(entry_id):
         machine.post(

@@ -48,7 +48,7 @@ from rng import OutOfService, RngError
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("bet_is_laid")
 def bet_is_selected_or_standing(machine: Machine, _: Event) -> bool:
-    """Return whether the player has selected a bet, or bets stand on the table that can be played on."""
+    """Return whether there is something to play: a bet that the player has selected, or standing bets on the table."""
     return machine.selection.bet_credits > 0 or find_bet_in_force(machine) is not None
 
 
@@ -67,7 +67,7 @@ def bet_is_covered(machine: Machine, _: Event) -> bool:
 
 @refusal_code("raises_are_covered")
 def credits_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
-    """Return whether the credits cover the selected bet and what its round may still cost by the certified strategy."""
+    """Return whether the credits cover the selected bet and the raises that the certified strategy may need."""
     bet = find_bet_in_force(machine)
     return bet is not None and bet.cents + bet.reserve_cents <= machine.credit_cents
 
@@ -78,7 +78,7 @@ def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
 
 
 def choice_may_be_taken(machine: Machine, event: Event) -> bool:
-    """Return whether the generator is in service, or the choice draws no number (such as collecting a win)."""
+    """Return whether the choice needs no random number (such as collecting a win), or the generator is in service."""
     choice = event.of(ChoiceRequest)
     if choice.spin is not None or answer_is_already_recorded(machine, event):
         return True
@@ -113,8 +113,8 @@ def _list_available_free_answers(machine: Machine) -> list[tuple[JSON, Outcome |
 def choice_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the open game's decision has this option, and the sender of the event may choose it.
 
-    The player, a real wheel and another seat of a shared round may each choose only where the decision is
-    theirs.
+    The player, a real wheel and another seat of a shared round may each answer only decisions addressed to
+    them.
     """
     conversation: Conversation | RecordedPicture | None = machine.component(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
@@ -142,7 +142,7 @@ def is_decided_by_wheel(machine: Machine) -> bool:
 
 @refusal_code("choice_is_covered")
 def stake_of_choice_is_allowed(machine: Machine, event: Event) -> bool:
-    """Return whether the credits and the profile's limits allow what the choice adds to the stake."""
+    """Return whether the credits and the profile's limits allow the amount that the choice adds to the stake."""
     decision = find_question(machine)
     return decision is not None and event.of(ChoiceRequest).value in decision.options
 
@@ -204,9 +204,9 @@ def start_game(machine: Machine, _: Event) -> None:
 
 
 def continue_game(machine: Machine, event: Event) -> None:
-    """Continue the open game: journal the choice, its stake and the draws of the next step, then show the result.
+    """Continue the open game: record the choice, its stake and the draws of the next step, then show the result.
 
-    In a shared round the choice may be another seat's; then it stakes nothing here.
+    In a shared round the choice may be that of another seat; it then adds no stake at this position.
     """
     answer = event.of(ChoiceRequest)
     choice, game = answer.value, require_open_game(machine)
@@ -284,10 +284,10 @@ def take_step(
 ) -> RecordedStep:
     """Take the next step of the game and return it with its draws.
 
-    ``recorded`` is the same step as another seat of the round has recorded it, if any; its numbers are used
-    then. In the first step of a game, the wager contributes to its levels and the mystery prizes are drawn.
-    In the step that decides the game, the levels that were hit are locked. If the generator fails before
-    anything is written, a CHANCE_FAILED event is processed in place of the present one.
+    ``recorded`` is the same step as recorded by another seat of the round, if any; its numbers are then used.
+    In the first step of a game, the wager contributes to its levels and the mystery prizes are drawn. In the
+    step that decides the game, the levels that were hit are locked. If the generator fails before anything is
+    written, a CHANCE_FAILED event is processed in place of the present one.
     """
     try:
         with _open_next_step(machine) as step:

@@ -27,7 +27,10 @@ from paytables import Settlement
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("game_is_forfeit")
 def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
-    """Return whether staff may forfeit the open game, as the profile allows for disrupted games; needs a reason."""
+    """Return whether staff may forfeit the open game, which a player has disrupted.
+
+    The profile must allow it, and the form must state a reason.
+    """
     forfeits = machine.profile.by_hand.forfeits
     return "game" in forfeits and open_game(machine) is not None and has_texts(event.of(RulingForm).reason)
 
@@ -61,13 +64,16 @@ def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
 
 
 def _is_next_recorded(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the wheel's number or another seat's step is recorded for the game's next step."""
+    """Return whether the game's next step is recorded already: as a wheel's number or as another seat's step."""
     return read_recorded_number(machine, game) is not None or is_next_step_recorded(machine, game)
 
 
 @refusal_code("game_waits_for_chance")
 def game_waits_for_staff(machine: Machine, event: Event) -> bool:
-    """Return whether the open game lacks a number of the failed generator or the wheel, or its round is void."""
+    """Return whether the open game waits for a ruling of staff.
+
+    It lacks a number from the failed generator or from the wheel, or its round was declared void.
+    """
     game = open_game(machine)
     return (
         game_waits_for_generator(machine, event)
@@ -147,7 +153,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
 def _build_settling_transfers(
     machine: Machine, game: GameRecord, decided: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
-    """Return a void game's refund of undecided stakes, and the payment of its decided bets, as transfers."""
+    """Return the transfers that settle a void game: the refund of undecided stakes, and the pay of decided bets."""
     unit_cents, staked = game.denomination_cents, list_stakes(machine, game)
     over_cents = sum(settlement.staked for settlement in decided) * unit_cents
     push_cents = (

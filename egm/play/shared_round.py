@@ -62,9 +62,9 @@ class RoundVoid:
 
 
 def find_common_round(machine: Machine, game: GameRecord) -> SharedRound | None:
-    """Return the shared round of the open game, if it is known.
+    """Return the shared round of the open game, or None.
 
-    Return None if the game is played alone, or if the steps of its round have not been collected since the
+    None means that the game is played alone, or that the steps of its round have not been collected since the
     machine's start.
     """
     shared = machine.component(PositionRounds).current
@@ -95,14 +95,14 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
 
 
 def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[RecordedStep, ...]:
-    """Return the steps of the most advanced game of this game's round, according to this machine's journal."""
+    """Return the steps of that game of this game's round that has progressed the most, from this machine's journal."""
     return max(_read_recorded_steps(machine, game).values(), key=len, default=game.steps)
 
 
 def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[RecordedStep, ...]]:
-    """Return the recorded steps of each game of this game's round, by play id, from the journal.
+    """Return, by play id, the recorded steps of each game of this game's round, from the journal.
 
-    Games that have taken no choice are left out.
+    Games without any answer are left out.
     """
     start = machine.journal.get(f"{game.play_id}.start")
     plays: dict[str, tuple[RecordedStep, ...]] = {}
@@ -132,7 +132,7 @@ def is_round_void(machine: Machine, game: GameRecord) -> bool:
 
 
 def _has_void_in_round(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the journal has a void game of this game's round that ends the round."""
+    """Return whether the journal shows that a game of this game's round was declared void, which ends the round."""
     start = None if game.wager.seat is None else machine.journal.get(f"{game.play_id}.start")
     voids = () if start is None else tuple(machine.journal.entries(GAME_VOID.kind, since=start.sequence))
     if not voids:
@@ -174,7 +174,7 @@ def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
 
 
 def answer_is_already_recorded(machine: Machine, event: Event) -> bool:
-    """Return whether the answer is one that another seat has recorded, so that it draws no new numbers."""
+    """Return whether another seat has already recorded this answer, so that it draws no new numbers."""
     game = open_game(machine)
     round_ = None if game is None else find_common_round(machine, game)
     recorded = None if game is None or round_ is None else round_.find_step(len(game.steps))

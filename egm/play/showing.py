@@ -73,9 +73,9 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
 
 
 def list_answer_costs(decision: Decision) -> dict[str, int]:
-    """Return what each option of a decision costs the player, in credits; free options are left out.
+    """Return what each option of a decision costs the player, in credits, without the options that cost nothing.
 
-    It is what the answer adds to the stake, or in a poker room what it takes from the table stakes into the
+    The cost is what the answer adds to the stake; in a poker room, what it moves from the table stakes to the
     pot.
     """
     added = {str(option): decision.adds(option) for option in decision.options if decision.adds(option)}

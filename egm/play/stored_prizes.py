@@ -20,14 +20,14 @@ from paytables import Game
 
 
 def cache_in_journal(journal: Journal, compute: Prizes = compute_largest_prizes) -> Prizes:
-    """Return a function like ``compute`` that stores its results in the journal and reuses them.
+    """Return a function that does the same as ``compute``, but stores its results in the journal and reuses them.
 
     A stored result is valid for one definition and one version of the code.
     """
     code = compute_code_digest()
 
     def get_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
-        """Return the stored prizes of a game; compute and store them if this code has stored none yet."""
+        """Return the stored prizes of a game; if this version of the code has stored none, compute and store them."""
         key = f"{PlayKey.EXAMINED}{game.digest}"
         stored: Any = journal.state(key)
         if stored is not None and stored["code"] == code:

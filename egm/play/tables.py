@@ -34,9 +34,10 @@ from paytables import Game, Spot
 
 # ---------------------------------------------------------------------------------------------- what is seen
 def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
-    """Return for the selected game: its standing credits by spot, the spots that accept no bet, and the table's state.
+    """Return what the screen shows of the selected game's table.
 
-    The state is the game's own. Under ``spots`` it also has every value of a spot that differs from the
+    The result is the standing credits by spot, the spots that accept no bet, and the table's state as the
+    game defines it. Under ``spots``, the state also has the values of each spot that differ from the
     published layout, because of the table's state or of the profile's limit on a round.
     """
     game = machine.games.get(machine.selection.game_id)
@@ -67,7 +68,10 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
 
 
 def _iter_unavailable_hands(machine: Machine, spots: Iterable[Spot]) -> Iterator[str]:
-    """Yield the spots of bets on this position's own hand, or on that of a seat that the machine does not have."""
+    """Yield the spots on which this position cannot bet because of the hand to which they belong.
+
+    The hand is this position's own, or that of a seat that the machine does not have.
+    """
     own_seat, seats = machine.position.number - 1, machine.position.count
     for spot in spots:
         if spot.hand_of is not None and (spot.hand_of == own_seat or spot.hand_of >= seats):
@@ -101,7 +105,7 @@ def standing_bets_can_be_returned(machine: Machine, event: Event) -> bool:
 
 
 def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
-    """Return whether standing bets belong to no table or no player any more.
+    """Return whether bets are left that no player can continue.
 
     Either bets stand on a table whose game has changed, or chips were left by a player without credit.
     """
@@ -128,10 +132,10 @@ def return_bets_and_cash_out(machine: Machine, _: Event) -> Event:
 
 
 def return_bets_before_event(machine: Machine, event: Event) -> Event:
-    """Return all standing bets to the credits; return the submitted event, to be processed afterwards.
+    """Return all standing bets to the credits; then return the submitted event, to be processed afterwards.
 
-    The player of the bets has left. The event thus applies to all the credits, and the next player finds no
-    bets.
+    The player of the bets has left. So the event applies to the credits including the bets, and the next
+    player finds no bets.
     """
     for table in list_standing_tables(machine):
         _return_all_bets(machine, table, "stopped")
@@ -141,8 +145,8 @@ def return_bets_before_event(machine: Machine, event: Event) -> Event:
 def notify_bets_stay(machine: Machine, _: Event) -> None:
     """Show a notice that the standing bets cannot be taken down and are played on at no cost.
 
-    Bets of the selected game come first; for another game the notice names it, because playing here would not
-    decide its bets.
+    Bets of the selected game come first. If the bets are those of another game, the notice names it, because
+    playing the selected game would not decide them.
     """
     tables, selected_id = list_standing_tables(machine), machine.selection.game_id
     table = next((standing for standing in tables if standing.game.id == selected_id), tables[0])

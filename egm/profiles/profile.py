@@ -47,7 +47,7 @@ def _parse_fraction(value: object) -> Fraction:
 
 
 def _parse_reseed_policy(value: object) -> ReseedPolicy:
-    """Return when the random number generator takes fresh entropy, as the profile prescribes."""
+    """Return the policy by which the random number generator takes fresh entropy, from its table in a profile."""
     if not isinstance(value, dict):
         raise ValueError("must be a table of settings")  # noqa: TRY004 (pydantic takes ValueError)
     try:
@@ -114,14 +114,14 @@ class _Table(Documented, BaseModel):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MinimumReturn:
-    """The minimum return that a profile requires of a game, and to which of its bets it applies."""
+    """The minimum return that a profile requires of a game, and the bets of the game to which it applies."""
 
     least: Fraction
     of: Literal["bet", "game", "nothing"] = "bet"
     """Whether the minimum applies to each bet of a game, to its best bet only, or to nothing."""
 
     def find_bet_below(self, returns: Mapping[str, Fraction]) -> str | None:
-        """Return the game's bet that does not reach the minimum return, or None.
+        """Return a bet of the game whose return is below the required minimum, or None.
 
         ``returns`` has the return of each bet.
         """
@@ -204,7 +204,7 @@ class Play(_Table):
     game_time_ms: Annotated[int, Field(ge=0, strict=True)]
     """The minimum time from the start of one game to the next, in milliseconds."""
     advice: bool = True
-    """Whether the best answer may be shown, or preselected, if the game knows it (NJ-A(g), NZ 1.22.13)."""
+    """Whether the screen may show or preselect the best answer, if the game knows it (NJ-A(g), NZ 1.22.13)."""
 
 
 class Awards(_Table):
@@ -222,7 +222,7 @@ class Awards(_Table):
 
     @property
     def odds_limits(self) -> OddsLimits:
-        """Return the odds beyond which an award's odds are displayed to the player."""
+        """Return the odds from which on an award's odds must be displayed to the player."""
         return OddsLimits(self.top_told_one_in, self.other_told_one_in)
 
 
@@ -290,7 +290,7 @@ class Host(_Table):
     answer_seconds: Annotated[int, Field(gt=0, le=60, strict=True)] = 10
     """How long to wait for a host's reply: a ticket number, a ticket's value, or accepting a cash-out."""
     offline_tickets: Annotated[int, Field(ge=0, le=31, strict=True)] = 0
-    """Tickets a machine may number itself while the host does not reply (H-09); 0: the attendant pays."""
+    """How many tickets a machine may number itself while the host does not reply (H-09); 0: the attendant pays."""
     silence_seconds: Annotated[int, Field(ge=0, strict=True)] | None = None
     """Seconds without a poll of the host after which the machine goes out of service (SC: 72 hours; Ontario:
     at once); None: it plays on."""
@@ -322,7 +322,7 @@ class Protection(_Table):
     own_limits: bool = False
     """Whether players may set their own limits, which apply like the profile's (UK B2)."""
     session_gap_minutes: Annotated[int, Field(ge=0, strict=True)] = 0
-    """How long the credits must have been zero for a session to end."""
+    """For how many minutes the credits must have been zero for a session to end."""
     help_line: dict[str, str] = {}
     """The text about where to find help, by language (Loto-Québec)."""
 
@@ -375,8 +375,7 @@ class Progressives(_Table):
     """Seconds without a message after which a controller counts as down: its levels show that and cannot be
     played for."""
     link_down: Literal["wager", "machine"] = "wager"
-    """While its controller is down: refuse the wagers that play for the level, or stop the whole machine
-    (NJ)."""
+    """What is refused while a level's controller is down: wagers that play for the level, or all play (NJ)."""
     unanswered: Literal["wait", "hand"] = "hand"
     """A hit that no controller confirms: wait, or let an attendant pay the amount shown."""
     hand_cents: Cents | None = None
@@ -398,8 +397,7 @@ class Staff(_Table):
         Permission.PAY_BY_HAND,
         Permission.RESTART,
     )
-    """What the attendant's key permits without identification; for anything else the machine asks who they
-    are."""
+    """The permissions that the attendant's key has without a sign-in; for any other, a person must sign in."""
     two_persons: tuple[Permission, ...] = (Permission.CLEAR_MEMORY,)
     """The permissions for whose use two people must authorise together."""
     wrong_tries: Annotated[int, Field(ge=1, le=10, strict=True)] = 3
@@ -437,7 +435,7 @@ class Journal(_Table):
     checkpoint_every: Annotated[int, Field(ge=10, strict=True)] = 1000
     """The number of entries between two signed checkpoints."""
     increment_limits_cents: dict[str, Cents] = {}
-    """By account, the maximum one transaction may move out of it or into it; the machine stops above that."""
+    """The most that one transaction may move into or out of an account, by account; above it the machine stops."""
 
 
 class Profile(_Table):

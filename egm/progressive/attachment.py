@@ -228,7 +228,10 @@ class ProgressiveLink:
         return list(self._iter_recorded_contributions(level, after, progress.since))
 
     def _iter_recorded_contributions(self, level: str, after: int, since: int) -> Iterator[Contribution]:
-        """Yield the contributions to a progressive level above number ``after``, from the entries after ``since``."""
+        """Yield the contributions to a progressive level with a number above ``after``.
+
+        They are read from the journal entries after number ``since``.
+        """
         for entry in self._machine.journal.entries(PLAY_STARTS, since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for contribution in self._iter_game_contribution(level, game, entry.sequence):
@@ -238,7 +241,8 @@ class ProgressiveLink:
     def _find_paid_since(self, level: str, counted_sequence: int) -> dict[str, ClaimRecord]:
         """Return the paid hits of a progressive level that the controller no longer knows, to be reported again.
 
-        These are the hits after contribution ``counted_sequence``, without void ones and mystery prizes.
+        These are the hits after contribution number ``counted_sequence``, without void hits and mystery
+        prizes.
         """
         claims: dict[str, ClaimRecord] = {}
         for entry in self._machine.journal.entries(CLAIM_CLOSED.kind):
@@ -328,7 +332,7 @@ class ProgressiveLink:
                 del self._found[claim]
 
     def _store_decided_sequence(self, level: str, sequence: int) -> None:
-        """Store the number of the contribution up to which a level's mystery results are known.
+        """Store the number of the last contribution to a level whose mystery result is known.
 
         A game that waits for its result may then end.
         """
@@ -345,7 +349,10 @@ class ProgressiveLink:
             self._machine.post(MESSAGE_REFUSED, MessageRefused(code=code, text=text, last=is_last))
 
     def _update_shown_amounts(self) -> None:
-        """Show the present amounts of the progressive levels; disable or enable the machine as the profile requires."""
+        """Show the present amounts of the progressive levels.
+
+        Disable the machine while a level has no controller, if the profile requires this, or enable it again.
+        """
         amounts = {level: self.find_displayed_amount(level) for level in self._link.feeders}
         if amounts == self._last_shown:
             return

@@ -14,7 +14,7 @@ from paytables import Game, LevelPlay, PaytableError, Wager
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """A wager that its game accepts in the table's current state, with the progressive levels it plays for."""
+    """A wager that its game accepts in the table's current state, with the progressive levels for which it plays."""
 
     game: Game
     """The game in the table's current state."""
@@ -31,12 +31,18 @@ class Bet:
 
     @property
     def reserve_cents(self) -> int:
-        """Return what the bet's round may still cost, in minor units: raises and doubles by the certified strategy."""
+        """Return what the bet's round may still cost, in minor units.
+
+        These are the raises and doubles of the certified strategy.
+        """
         return self.game.rules.reserve(self.wager) * self.denomination_cents
 
     @property
     def fed_cents(self) -> dict[str, int]:
-        """Return the part of the stake that feeds each level, minor units: a side bet's stake, or the whole wager."""
+        """Return the part of the stake that feeds each progressive level, in minor units by level name.
+
+        It is the stake of a side bet, or the whole wager.
+        """
         return {
             play.level: compute_fed_credits(play, self.wager) * self.denomination_cents
             for play in self.game.levels(self.wager)
@@ -51,7 +57,7 @@ class Bet:
 
 
 def compute_fed_credits(play: LevelPlay, wager: Wager) -> int:
-    """Return the part of a wager that feeds the progressive level of ``play``, in credits."""
+    """Return the part of a wager, in credits, that feeds a progressive level (``play``)."""
     return wager.credits if play.fed_credits is None else play.fed_credits
 
 
@@ -64,7 +70,7 @@ class BetInForce:
     table: TableRecord | None = None
     bet: Bet | None = None
     nothing_new: bool = False
-    """True while a round begins without new bets: only standing bets are played."""
+    """Whether a round is beginning without new bets, so that only standing bets are played."""
 
 
 #: Options of a wager that only the table sets (:meth:`paytables.game.Rules.combine_seat_wagers`), never the

@@ -9,10 +9,10 @@ from cryptography.exceptions import UnsupportedAlgorithm
 
 @contextmanager
 def raise_read_errors() -> Iterator[None]:
-    """Raise ValueError for anything that cannot be read; ``InvalidSignature`` passes through.
+    """Turn the errors of the certificate library in the ``with`` block into ValueError.
 
-    The library's own errors are not ValueErrors: an unknown version of X.509, an unknown algorithm, an
-    extension that is missing, duplicated or of an unknown kind.
+    ``InvalidSignature`` is not changed. The library's own errors are not ValueErrors: an unknown version of
+    X.509, an unknown algorithm, an extension that is missing, duplicated or of an unknown kind.
     """
     try:
         yield

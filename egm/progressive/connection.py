@@ -45,9 +45,9 @@ _REFUSED: Final = 0x80
 
 
 class _Socket(ssl.SSLSocket):
-    """A TLS socket to the broker that closes when it is no longer referenced.
+    """A TLS socket to the broker that is closed when it is no longer referenced.
 
-    The library drops it without closing after a failed handshake.
+    The library abandons a socket after a failed handshake without closing it.
     """
 
     def __del__(self) -> None:
@@ -71,8 +71,8 @@ def build_tls_context(slot: LinkSlot) -> ssl.SSLContext:
 def check_certificates(slot: LinkSlot, serial: str) -> None:
     """Raise OperatorError unless the link's files authenticate this machine to its broker.
 
-    The key must be the certificate's, the authority must have signed it, and it must name the machine by its
-    serial, the only name by which the broker knows it.
+    The key must belong to the certificate, the authority must have signed the certificate, and the
+    certificate must name the machine by its serial, the only name by which the broker knows it.
     """
     build_tls_context(slot)  # checks that the key is the certificate's
     try:
@@ -222,7 +222,8 @@ async def stay_connected(
 async def run_together(*work: Coroutine[None, None, None]) -> None:
     """Run several coroutines until one ends, then cancel the others.
 
-    Raise the error that ended them; of several, a lost connection only if there is no other.
+    Raise the error that ended them. If there are several errors, a lost connection is raised only without
+    another one.
     """
     tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:

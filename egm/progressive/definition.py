@@ -66,11 +66,12 @@ class _Table(BaseModel):
 
 
 class _Entry(_Table):
-    """One ``[[level]]`` of a file of progressive levels; ``shares`` are parts that can also be won, with mean hits.
+    """One ``[[level]]`` of a file of progressive levels.
 
     The exact mean hits of one wager of ``stake_cents`` are given as ``odds``, or taken from a ``game``
-    (library id or file) and its level ``game_level``. Those of a ``mystery`` level, which the controller
-    awards at a secret amount below its ceiling, follow from base, ceiling, increment and stake.
+    (library id or file) and its level ``game_level``. For a ``mystery`` level, which the controller awards at
+    a secret amount below its ceiling, they follow from base, ceiling, increment and stake. ``shares`` are
+    parts of the level that can also be won, each with its mean hits.
     """
 
     id: LevelId
@@ -96,7 +97,7 @@ class _LevelFile(_Table):
 
 
 def level_source(path: Path) -> Source:
-    """Return a source that reads a file of progressive levels once. Raises :class:`LevelFileError`."""
+    """Return the source of a file of progressive levels, which is read only once. Raises :class:`LevelFileError`."""
     try:
         return Source(path.resolve(), read_contents(path))
     except OSError as error:
@@ -104,9 +105,9 @@ def level_source(path: Path) -> Source:
 
 
 def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
-    """Return the progressive levels that a level file defines; a game's relative path is relative to its folder.
+    """Return the progressive levels that a level file defines. Raises :class:`LevelFileError`.
 
-    Raises :class:`LevelFileError`.
+    A relative path of a game in the file is relative to the file's folder.
     """
     data = _parse_level_file(source)
     for entry, written in _iter_own_games(data):
@@ -115,9 +116,9 @@ def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
 
 
 def list_own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
-    """Return the name and the path of a file of progressive levels and of each game file it refers to.
+    """Return the level file and each game file to which it refers, each as a name and a path.
 
-    The name does not depend on the location of the files. Raises :class:`LevelFileError`.
+    The name does not depend on where the files are. Raises :class:`LevelFileError`.
     """
     brought = {source.path.name: source.path}
     brought |= {
@@ -187,7 +188,7 @@ def compute_mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
 
 
 def _find_odds(entry: _Entry, terms: Terms, location: str) -> Fraction:
-    """Return a level's odds as the file states them, or else from the game's definition or the mystery terms."""
+    """Return a level's odds: those stated in the level file, or else those of its game or of its mystery terms."""
     if entry.mystery and entry.odds is not None:
         raise LevelFileError(
             f"{location}: odds: a mystery level's follow from its base, ceiling and increment"

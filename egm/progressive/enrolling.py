@@ -70,7 +70,7 @@ def record_certificate_at_start(
 ) -> None:
     """At start-up, put the link certificate that the journal names into use.
 
-    Record a certificate in use that the journal does not name.
+    If a certificate is in use that the journal does not name, record it.
     """
     machine.install(Enrolling(folder, stick, link))
     if link is None or link.key != folder.key:
@@ -95,7 +95,7 @@ def record_certificate_at_start(
 
 
 def _record_certificate(machine: Machine, facts: Facts, persons: Sequence[str]) -> None:
-    """Record that a link certificate is in use: put into use by ``persons``, or found in use without a known author."""
+    """Record that a link certificate is in use, and by which persons; without persons, it was found in use."""
     state: dict[str, object] = {ProgressiveKey.CERTIFICATE: CertificateInUse(certificate=facts.certificate)}
     if len(persons) >= PERSONS:
         certificate = LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons))
@@ -157,7 +157,7 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
 
 
 def _write_request(machine: Machine, persons: list[str]) -> None:
-    """Write the link's certificate request to the memory stick, and record it; an answer read earlier is dropped."""
+    """Write the link's certificate request to the memory stick, and record it. An answer read before is discarded."""
     enrolling = machine.component(Enrolling)
     key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None

@@ -64,7 +64,10 @@ class EnrolmentError(OperatorError):
 
 
 def compute_digest(data: bytes) -> str:
-    """Return the digest of a certificate that persons compare: 32 hexadecimal digits of SHA-256, in groups of four."""
+    """Return the digest of a certificate in the form that persons compare.
+
+    It has 32 hexadecimal digits of the SHA-256, in groups of four.
+    """
     digest = sha256(data).hexdigest()[:32]
     return "-".join(digest[n : n + 4] for n in range(0, 32, 4))
 
@@ -110,9 +113,9 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
 
 @dataclass(frozen=True, slots=True)
 class EnrolmentAnswer:
-    """The answer of the controller's staff to a certificate request, signed by their authority (hexadecimal).
+    """The answer of the controller's staff to a certificate request: certificates (PEM) and the broker's address.
 
-    It contains certificates (PEM) and the broker's address.
+    It has the signature of their authority, in hexadecimal.
     """
 
     host: str
@@ -188,9 +191,9 @@ class EnrolmentAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The contents of a link certificate that persons compare: who it is for, who signed it, and how long it is valid.
+    """The contents of a link certificate that persons compare: its holder, its issuer, and its validity.
 
-    Digests are by :func:`compute_digest`, times in UTC.
+    Digests are as in :func:`compute_digest`, times in UTC.
     """
 
     serial: str
@@ -282,8 +285,8 @@ class Stick:
     def _run_device_operation(self, operation: Callable[[], _T]) -> _T:
         """Run an operation on the memory stick in a thread, and return its result within a time limit.
 
-        A stick may stall forever, and the machine must continue. While one stalls, no other operation is
-        started on it. Errors are raised with a text for the person at the machine.
+        A stick may stall forever, and the machine must continue. While an operation stalls, no other one is
+        started. Errors are raised with a text for the person at the machine.
         """
         name, result = f"stick {self.path}", Future[_T]()
         if any(thread.name == name for thread in threading.enumerate()):

@@ -112,7 +112,7 @@ BROADCAST_LEVEL_HIT: Final = Entry(
 # ---------------------------------------------------------------------------------------------- claims
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelAward:
-    """The controller has locked the amount of a claim to a progressive level."""
+    """The controller has locked the amount that is paid for a claim to a progressive level."""
 
     claim: str
     pool: str
@@ -198,7 +198,7 @@ class LevelRuling(RulingDetails):
     why: str = omit_if_default("")
     """The fact that was in doubt."""
     awarded_cents: Count | None = omit_if_default(None)
-    """The amount that the ruling awards for a hit of the game itself."""
+    """The amount that the ruling awards, for a hit by a game's outcome (not a mystery prize); else null."""
 
 
 PRIZE_COMMITTED: Final = Entry(
@@ -252,7 +252,7 @@ PRIZE_RULED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- the link
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificateInUse:
-    """The digest of the certificate that proves this machine to its link."""
+    """The digest of the certificate with which this machine identifies itself to its progressive link."""
 
     certificate: str
 
@@ -275,7 +275,7 @@ class ContributionsCounted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRefused:
-    """A message of the progressive link was refused by the controller or could not be understood."""
+    """The controller refused a message of the progressive link, or sent one that could not be understood."""
 
     code: str
     """The code of the refusal."""
@@ -294,7 +294,7 @@ class LinkDisconnected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelLink:
-    """A progressive level of a controller or host is received again, or no longer."""
+    """A progressive level of a controller or host is received again, or is no longer received."""
 
     pool: str
     status: str = omit_if_default("")

@@ -50,7 +50,7 @@ class EnrolmentForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeForm(RulingForm):
-    """A form by which two people rule on an unproved prize: it is paid or declined."""
+    """A form by which two people rule on an unproved prize: whether it is paid or declined."""
 
     decision: str = ""
 

@@ -45,7 +45,7 @@ class Feeder:
     """The controller's time of the last accepted value."""
     value_run: str = ""
     values_received: int = 0
-    """Values received on this connection; the first may be an old one retained by the broker."""
+    """The count of values received on this connection; the first may be an old one retained by the broker."""
     heard_ns: int | None = None
 
     @property
@@ -80,8 +80,8 @@ class Feeder:
     def find_objection(self, joined: Joined) -> tuple[RefusalReason, str] | None:
         """Return why this machine cannot feed the progressive level under the controller's terms, or None.
 
-        The result is a reason and a text. The increment must be the game's, and the base at least the one on
-        which the game's return is based (s.93). A mystery level must have the same ceiling.
+        The result is a reason and a text. The increment must be the game's, and the base at least the base
+        that the game's return assumes (s.93). A mystery level must have the same ceiling.
         """
         own_terms = self.pool.definition.terms
         if joined.increment != own_terms.increment:
@@ -112,11 +112,11 @@ class Feeder:
         return Shown(self.amount_cents, Status.UP if fresh else Status.STALE)
 
     def update_value(self, value: Value, now_ns: int) -> str:
-        """Process the amount that the controller published for the progressive level; return what is wrong, or empty.
+        """Process the amount that the controller published for the level; return what is wrong with it, or empty.
 
         An outdated value is ignored (:meth:`Value.is_after`). A lower amount is wrong unless the value also
-        reports that the level was won (``falls`` has increased): it is never shown (NM 15.1.24.12(E)), and
-        does not count as a sign of life.
+        reports another fall of the level, such as a win (``falls`` has increased): it is never shown (NM
+        15.1.24.12(E)), and does not count as a sign of life.
         """
         silent = self.heard_ns is None or now_ns - self.heard_ns > SILENT_NS
         if not value.is_after(self.value_run, self.value_sequence, self.value_utc, silent=silent):
@@ -132,10 +132,10 @@ class Feeder:
         return ""
 
     def process_count(self, sequence: int, now_ns: int) -> None:
-        """Process the controller's count: drop the contributions up to ``sequence``, which are durable there.
+        """Process the controller's count: drop the contributions up to ``sequence``, which it has stored.
 
-        The retry time of contributions sent but not yet counted starts again, so that a slow controller is
-        not sent everything again.
+        For contributions sent and not yet counted, the retry time starts again, so that a slow controller
+        does not receive everything again.
         """
         if sequence > self.counted:
             self.sent_ns = now_ns

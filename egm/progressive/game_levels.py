@@ -55,9 +55,9 @@ from meters import Transfer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameHit:
-    """A game's hit of a progressive level.
+    """A hit of a progressive level by a game.
 
-    ``amount_cents`` is the amount won, minor units; None until a controller has locked it. ``claim`` is the
+    ``amount_cents`` is the amount won in minor units; None until a controller has locked it. ``claim`` is the
     id of the claim sent to a controller.
     """
 
@@ -208,7 +208,11 @@ def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
 def build_step_state(
     machine: Machine, game: GameRecord, progressive_round: ProgressiveRound
 ) -> dict[str, object]:
-    """Return the stored state after a game's step: levels, contribution counts, claims and unread progressive wins."""
+    """Return the state to store after a game's step.
+
+    It has the levels, the contribution counts, the claims, and the wins of broadcast levels that the host has
+    not read.
+    """
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
             pool=made.pool,
@@ -367,9 +371,10 @@ def format_paid_pools(machine: Machine, game: GameRecord) -> str:
 
 
 def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
-    """Return the transfers and state that reverse a void game's progressive hits: the amounts return to their levels.
+    """Return the transfers and the state with which a void game's progressive hits are reversed.
 
-    A hit of a broadcast level that its host has not read is no longer reported.
+    The amounts return to their levels. A hit of a broadcast level that its host has not read is not reported
+    to it.
     """
     transfers: list[Transfer] = []
     levels: dict[str, Level] = {}
@@ -384,9 +389,9 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
 
 
 def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
-    """Return whether an attendant must pay the game because of a progressive hit.
+    """Return whether an attendant must pay the game because of one of its progressive hits.
 
-    The hit reaches the profile's limit for hand-pays, or its controller has not answered.
+    Either the hit reaches the profile's limit for hand-pays, or its controller has not answered.
     """
     limit_cents = machine.profile.progressives.hand_cents
     return any(
@@ -398,7 +403,7 @@ def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("levels_are_up")
 def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
-    """Return whether every progressive level of the bet shows an amount that would be paid, so that play may start."""
+    """Return whether every progressive level of the bet shows an amount that would be paid now, as play requires."""
     return all(find_shown(machine, pool).status is Status.UP for pool in list_played_levels(machine))
 
 
@@ -436,13 +441,13 @@ def end_game_after_award(machine: Machine, _: Event) -> Event:
 
 
 def attendant_may_settle(machine: Machine, _: Event) -> bool:
-    """Return whether the profile lets an attendant pay a progressive level as shown if no controller replies."""
+    """Return whether the profile lets an attendant pay a progressive hit as shown if the controller does not reply."""
     return machine.profile.progressives.unanswered == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def await_award(machine: Machine, _: Event) -> None:
-    """Set the game that has been shown to wait until the controller locks its progressive award."""
+    """Let the game, which the player has seen, wait until the controller locks its progressive award."""
     game = open_game(machine)
     machine.post(AWARD_AWAITED, state={ProgressiveKey.AWAITING: None if game is None else game.play_id})
 

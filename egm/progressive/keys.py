@@ -9,7 +9,7 @@ class ProgressiveKey(Key):
     AWAITING = "awaiting_award", ClearAction.OWED, Owner.PLAYER
     """The game that waits for a controller to lock its award."""
     LEVEL = "level:", ClearAction.OWED, Owner.MACHINE
-    """Prefix; one key per progressive level run by this machine."""
+    """Prefix; one key per progressive level run by this machine, which stores the level's state."""
     LINK = "link:", ClearAction.OWED, Owner.MACHINE
     """Prefix; one key per linked level: the progress of this machine's contributions."""
     SEALED = "sealed:", ClearAction.IDENTITY, Owner.MACHINE
@@ -17,10 +17,10 @@ class ProgressiveKey(Key):
     UNDECIDED = "undecided", ClearAction.OWED, Owner.PLAYER
     """The game that an attendant ended without knowing whether it has won a mystery level."""
     CLAIM = "claim:", ClearAction.OWED, Owner.MACHINE
-    """Prefix; one key per open hit of a linked level."""
+    """Prefix; one key per open hit of a linked level, which stores the claim to its controller."""
     HELD = "held:", ClearAction.OWED, Owner.MACHINE
-    """Prefix; one key per unproved statement of a controller (:mod:`egm.progressive.unproved`)."""
+    """Prefix; one key per message of a controller that is unproved and held (:mod:`egm.progressive.unproved`)."""
     CERTIFICATE = "link_certificate", ClearAction.IDENTITY, Owner.MACHINE
-    """The certificate that proves this machine to its link."""
+    """The digest of the certificate with which this machine identifies itself to its progressive link."""
     WIN = "progressive_win:", ClearAction.IDENTITY, Owner.MACHINE
-    """Prefix; one key per hit of a broadcast level that the host has not read yet."""
+    """Prefix; one key per hit of a broadcast level that the host has not read yet, which stores the hit."""

@@ -95,7 +95,7 @@ class Level:
     paid: int = 0
     hits: int = 0
     next_terms: Terms | None = None
-    """Parameters that take effect after the current amount is won (I-06)."""
+    """The changed parameters that take effect after the current amount is won, or None (I-06)."""
 
     # ------------------------------------------------------------------ what it shows
     @property
@@ -109,13 +109,13 @@ class Level:
         return self.current + self.hidden + self.overflow
 
     def compute_mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
-        """Return (favourable, bound) for drawing a mystery hit: a number below ``bound`` hits if below ``favourable``.
+        """Return the odds with which a wager hits a mystery level, as (favourable, bound).
 
-        Return None for a level that is no mystery, or if the wager adds nothing.
-
-        The secret amount of a mystery prize is uniform between base and ceiling. It is never stored: each
-        wager is decided by the probability that the secret lies in this wager's step, given that it was not
-        reached before. The distribution is the same, and there is no secret to read.
+        A random number below ``bound`` hits if it is below ``favourable``. None for a level that is no
+        mystery, or if the wager adds nothing. The secret amount of a mystery prize is uniform between base
+        and ceiling. It is never stored: each wager is decided by the probability that the secret lies in this
+        wager's step, given that it was not reached before. The distribution is the same, and there is no
+        secret to read.
         """
         ceiling_cents = self.terms.ceiling_cents
         if not self.terms.mystery or ceiling_cents is None:
@@ -144,12 +144,13 @@ class Level:
         return _add_amount(grown, shown)
 
     def pay_hit(self, share: Fraction = FULL_LEVEL) -> tuple[int, "Level"]:
-        """Pay the amount that the progressive level shows; return it (minor units) and the level after the reset.
+        """Return the amount that a hit of the progressive level pays (minor units), and the level after the reset.
 
-        A full hit moves the whole hidden pool to the new base, the operator pays what is still missing, and
-        changed terms take effect. A partial hit (``share`` below 1, rounded down to a minor unit) only
-        refills the level up to its base, from the hidden pool first; changed terms keep waiting. In both
-        cases the overflow follows, up to the ceiling, and fractions of a minor unit stay in their pool.
+        A full hit pays the amount shown. It moves the whole hidden pool to the new base, the operator pays
+        what is still missing, and changed terms take effect. A partial hit pays ``share`` of that amount,
+        rounded down to a minor unit. It only refills the level up to its base, from the hidden pool first;
+        changed terms keep waiting. In both cases the overflow follows, up to the ceiling, and fractions of a
+        minor unit stay in their pool.
         """
         if not 0 < share <= 1:
             raise LevelDefectiveError(f"a hit of {share} of a level")
@@ -159,9 +160,9 @@ class Level:
     def correct_paid_hit(self, more_cents: int) -> "Level":
         """Return the level after correcting a progressive hit that was paid ``more_cents`` above its award.
 
-        ``more_cents`` is negative for a hit paid below its award. An amount paid too little returns to the
-        level; an excess is taken out of it, and the amount then missing below the base is paid in by the
-        operator.
+        The argument is negative for a hit paid below its award. An amount paid too little returns to the
+        level. An excess is taken out of the level, and the operator pays in what is then missing below the
+        base.
         """
         if more_cents > 0:
             return self._pay_out(more_cents, takes_all=False)
@@ -203,7 +204,7 @@ class Level:
         return replace(self, next_terms=None if terms == self.terms else terms)
 
     def release(self) -> tuple[Fraction, "Level"]:
-        """Return all that the progressive level holds, and the level emptied by closing it (I-12, I-13)."""
+        """Return the money that the progressive level holds, and the level emptied by closing it (I-12, I-13)."""
         amount = self.held
         empty = replace(
             self,
@@ -256,7 +257,10 @@ class Level:
 
 
 def _add_amount(level: Level, amount: Fraction) -> Level:
-    """Return a progressive level with ``amount`` added to what it shows up to the ceiling, the rest to the overflow."""
+    """Return a progressive level after adding ``amount``.
+
+    It is added to the amount shown up to the ceiling, and the rest to the overflow.
+    """
     ceiling_cents = level.terms.ceiling_cents
     room = amount if ceiling_cents is None else max(_ZERO, min(amount, ceiling_cents - level.current))
     return replace(level, current=level.current + room, overflow=level.overflow + amount - room)

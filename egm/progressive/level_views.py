@@ -20,7 +20,7 @@ def read_own_level(machine: Machine, pool: str) -> Level | None:
 
 
 def find_shown(machine: Machine, pool: Pool) -> Shown:
-    """Return the amount that a progressive level shows now; down if its source is not connected."""
+    """Return the amount that a progressive level shows now; its status is down if its source is not connected."""
     if pool.is_own:
         level = read_own_level(machine, pool.id)
         return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
@@ -36,9 +36,9 @@ def list_played_levels(machine: Machine) -> tuple[Pool, ...]:
 
 
 def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
-    """Return the progressive levels of the selected bet and of every side bet of its table, for the screen.
+    """Return, for the screen, the progressive levels of the selected bet and of every side bet of its table.
 
-    A side bet's level must be visible at the table whether or not one plays for it (Québec by-law, ss.21.2,
+    A side bet's level must be visible at the table even if no bet plays for it (Québec by-law, ss.21.2,
     67.21).
     """
     pools = {pool.id: pool for pool in list_played_levels(machine)}

@@ -47,7 +47,7 @@ _CLOSED_CLAIMS_MAX: Final = 64
 
 
 class ClaimPhase(StrEnum):
-    """How far a claim to the prize of a linked progressive level has come."""
+    """The phases of a claim to the prize of a linked progressive level."""
 
     CLAIMING = "claiming"
     AWARDED = "awarded"
@@ -69,7 +69,7 @@ class _OpenClaim:
 
     @property
     def due_message(self) -> Claim | Commit | None:
-        """Return the message about the progressive claim that awaits a reply of the controller, or None."""
+        """Return the message about the claim to which the controller must still reply, or None."""
         if self.commit is not None and not self.is_unknown_to_controller:
             return self.commit
         return self.claim if self.is_unknown_to_controller or not self.awarded else None
@@ -161,16 +161,16 @@ News = (
 
 
 class Link:
-    """The machine's end of the link to a progressive controller.
+    """The machine's end of the link to a progressive controller, as a state machine.
 
-    After each call that reports an event, take its messages (:meth:`take_messages`) and its news
-    (:meth:`take_news`).
+    After each call that reports an event, the caller must take the messages to the controller
+    (:meth:`take_messages`) and the news for the machine (:meth:`take_news`).
     """
 
     def __init__(self, machine: str, pools: Iterable[Pool], *, stale_ns: int) -> None:
         """Create the link for the linked levels ``pools`` of the machine with serial ``machine``.
 
-        ``stale_ns``: the profile's time limit for a level without news.
+        ``stale_ns`` is the profile's time limit after which a level that is not received counts as stale.
         """
         self._machine = machine
         self._stale_ns = stale_ns
@@ -241,7 +241,7 @@ class Link:
         self._send_due_claim(claim.claim, now_ns)
 
     def note_award_locked(self, claim: str) -> None:
-        """Note that the award of a progressive claim is durable on the machine."""
+        """Note that the machine has stored the award of a progressive claim durably."""
         if claim in self._open:
             self._open[claim].awarded = True
 
@@ -297,7 +297,7 @@ class Link:
                 self._handle_refusal(message, now_ns)
 
     def tick(self, now_ns: int) -> None:
-        """Repeat the messages to the progressive controller that have not been answered in time."""
+        """Repeat the messages to the controller that were not answered in time; call regularly."""
         if not self._connected:
             return
         self._send_enrolments(now_ns)
@@ -308,7 +308,7 @@ class Link:
 
     # ------------------------------------------------------------------ enrolment
     def _send_enrolments(self, now_ns: int) -> None:
-        """Send the enrolment in every linked level not yet enrolled in, if the last attempt was long enough ago."""
+        """Send the enrolment in every linked level that is not enrolled, if the last attempt was long enough ago."""
         enrolments = []
         for level, feeder in self.feeders.items():
             queried_ns = self._asked_ns.get(level)
@@ -320,7 +320,7 @@ class Link:
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(enrolments)))
 
     def _handle_joined(self, message: Joined, now_ns: int) -> None:
-        """Accept or refuse the controller's terms for an enrolled progressive level.
+        """Process the controller's reply to the enrolment in a level: accept its terms, or stop feeding the level.
 
         A reply to an earlier enrolment is ignored.
         """
@@ -349,8 +349,8 @@ class Link:
     def _handle_value(self, message: Value, now_ns: int) -> None:
         """Process the amount of a progressive level that the controller published.
 
-        If it is wrong, or if the controller has lost its later values, send the controller what was shown
-        last.
+        If the amount is wrong, or if the controller has lost its later values, enrol again to send it the
+        amount shown last.
         """
         feeder = self.feeders.get(message.level)
         if feeder is None:
@@ -489,7 +489,7 @@ class Link:
     def _send_enrolment_again(self, feeder: Feeder, now_ns: int) -> None:
         """Send the enrolment in a progressive level again over the same connection, at most once per retry time.
 
-        The controller replies with its count, and receives the amount that this machine showed last.
+        The controller replies with its count, and learns the amount that this machine showed last.
         """
         if self._connected and now_ns - self._asked_ns.get(feeder.pool.id, -RETRY_NS) >= RETRY_NS:
             self._asked_ns[feeder.pool.id] = now_ns

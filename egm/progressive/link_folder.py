@@ -112,7 +112,10 @@ class LinkFolder:
         return all((self.root / name / file).exists() for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER))
 
     def facts(self) -> Facts | None:
-        """Return the facts of the link certificate in use, or None. Raises EnrolmentError, also for a damaged file."""
+        """Return the facts of the link certificate in use, or None if none is in use.
+
+        Raises EnrolmentError if damaged.
+        """
         name = self.current
         if not name:
             return None
@@ -154,7 +157,7 @@ class LinkFolder:
         return facts.certificate
 
     def put_into_use(self, name: str) -> None:
-        """Put the staged link certificate with this digest into use. Raises EnrolmentError."""
+        """Put the stored link certificate with this digest into use. Raises EnrolmentError."""
         new_link = self.root / "current.new"
         with _translate_medium_errors():
             new_link.unlink(missing_ok=True)

@@ -87,14 +87,14 @@ class RefusalReason(StrEnum):
     OTHER_TERMS = "other_terms"
     """The level's base is lower than the game's return assumes, or its kind or ceiling differs from the game's."""
     GAP = "gap"
-    """A contribution out of sequence: send again from ``next``."""
+    """A contribution out of sequence; the machine must send again from number ``next``."""
     WRONG_AMOUNT = "wrong_amount"
     """A contribution that is not the right share of its wager, or differs from an earlier copy of itself."""
     CLAIM_EARLY = "claim_early"
-    """A claim whose own wager's contribution has not been counted yet: send that first."""
+    """A claim whose own wager's contribution has not been counted yet; the machine must send that first."""
     CLAIM_DIFFERS = "claim_differs"
     CLAIM_HELD = "claim_held"
-    """A claim that is recorded and waits for a person's ruling: ask again."""
+    """A claim that is recorded and waits for a person's ruling; the machine must ask again later."""
     CLAIM_DECLINED = "claim_declined"
     """A claim for which a person has ruled that nothing is awarded."""
     NO_WAGER = "no_wager"
@@ -112,8 +112,9 @@ class _Message(BaseModel):
 class Enrolment(_Message):
     """One level in a machine's request to feed levels: its stake, and the exact mean hits of one such wager (s.92).
 
-    ``shown_cents`` and ``falls`` are the amount and count that the machine showed last: a controller whose
-    store was restored from an older copy learns from them how far the level had come.
+    ``shown_cents`` and ``falls`` are the amount that the machine showed last, and the level's number of falls
+    then. A controller whose store was restored from an older copy learns from them how far the level had
+    come.
     """
 
     level: LevelId
@@ -124,7 +125,7 @@ class Enrolment(_Message):
 
 
 class Join(_Message):
-    """Message that enrols a machine after every connection; each progressive level is answered with its ``nonce``."""
+    """Message with which a machine enrols after every connection; the reply for each level repeats its ``nonce``."""
 
     type: Literal["join"] = "join"
     machine: MachineId
@@ -143,11 +144,11 @@ def _parse_trigger(data: object) -> Trigger:
 
 
 class Won(_Message):
-    """A mystery prize that contribution ``sequence`` of the receiving machine has won.
+    """A mystery prize that contribution number ``sequence`` of the receiving machine has won.
 
-    ``amount_cents`` is locked and the level reset; ``order`` numbers the hits of the level. ``trigger`` is
-    the secret amount, which may now be known. The message is sent with every count until the machine has
-    confirmed the payment.
+    ``amount_cents`` is locked, and the level is reset; ``order`` is the number of the hit among those of the
+    level. ``trigger`` is the secret amount, which may now be known. The message is sent with every count
+    until the machine has confirmed the payment.
     """
 
     claim: ClaimId
@@ -223,10 +224,10 @@ class Value(_Message):
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
 
     def is_after(self, run: str, sequence: int, time_utc: str, *, silent: bool) -> bool:
-        """Return whether this message about a level was sent after the one with that run, sequence and time.
+        """Return whether this message about a level was sent after the message with that run, sequence and time.
 
-        A value of another run is later if its sequence or its time is, or if the previous run is ``silent``:
-        its store may be an older copy, and its clock may be behind.
+        A message of another run is later if its sequence or its time is later, or if the previous run is
+        ``silent``: the new run's store may be an older copy, and its clock may be behind.
         """
         if self.run and self.run == run:
             return self.sequence > sequence
@@ -250,9 +251,9 @@ class LevelWin(_Message):
 
 
 class Contribution(_Message):
-    """Message with one wager's contribution to a level; ``sequence`` counts the machine's from 1, without gaps.
+    """Message with one wager's contribution to a level; ``sequence`` counts this machine's from 1, without gaps.
 
-    ``amount`` is the wager times the increment, exact; the controller adds its own hidden share.
+    ``amount`` is the exact product of wager and increment; the controller adds its own hidden share.
     """
 
     type: Literal["contribution"] = "contribution"
@@ -278,10 +279,11 @@ class Counted(_Message):
 
 
 class Claim(_Message):
-    """Message that a wager has hit a progressive level, durable on the machine. ``after``: its contribution.
+    """Message that a wager has hit a progressive level. The hit is stored durably on the machine.
 
-    ``shown_cents`` is its value according to the machine's display. ``share`` is the part of the level that
-    was won, if not the whole. ``at_utc`` is the machine's time, for the record only.
+    ``after`` is the number of the wager's contribution. ``shown_cents`` is the amount that the machine
+    displayed. ``share`` is the part of the level that was won, if not the whole. ``at_utc`` is the machine's
+    time, for the record only.
     """
 
     type: Literal["claim"] = "claim"
@@ -296,7 +298,10 @@ class Claim(_Message):
 
 
 class Award(_Message):
-    """Message with the locked amount of a progressive claim, paid exactly. ``order`` numbers the level's hits."""
+    """Message with the locked amount of a progressive claim, which is paid exactly.
+
+    ``order`` is the number of the hit among those of the level.
+    """
 
     type: Literal["award"] = "award"
     machine: MachineId
@@ -310,9 +315,9 @@ class Award(_Message):
 class Commit(_Message):
     """Message that the machine has paid a progressive award, durably. ``way``: to the credits or by hand.
 
-    ``amount_cents`` differs from the award only if an attendant settled the amount shown before the reply
-    arrived: both sides record it. ``void``: the game was void and nothing was paid; the award returns to the
-    level.
+    ``amount_cents`` differs from the award only if an attendant settled the displayed amount before the award
+    arrived; both sides record it. ``void`` means that the game was void and nothing was paid: the award
+    returns to the level.
     """
 
     type: Literal["commit"] = "commit"
@@ -332,9 +337,9 @@ class Closed(_Message):
 
 
 class Refused(_Message):
-    """Message between machine and progressive controller that refuses another, with reason and subject.
+    """Message between machine and progressive controller that refuses a message, with reason and subject.
 
-    ``next``: for a gap, the next contribution needed.
+    For a gap, ``next`` is the number of the next contribution needed.
     """
 
     type: Literal["refused"] = "refused"

@@ -47,7 +47,10 @@ class MqttCarrier:
         retry_seconds: float = RETRY_SECONDS,
         limit_seconds: float = LIMIT_SECONDS,
     ) -> None:
-        """Create the carrier. ``machine``: its serial. Without valid certificates it stays down."""
+        """Create the carrier for the machine with serial ``machine``.
+
+        Without valid certificates it stays disconnected.
+        """
         self._slot = slot
         self._machine = machine
         self._retry_seconds = retry_seconds

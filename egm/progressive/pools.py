@@ -78,7 +78,10 @@ class Pools:
         return {spot: pool for spot, pool in pools.items() if pool is not None}
 
     def _find_pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> Pool:
-        """Return the progressive amount that a wager plays for. Raises NoPoolError if it is not configured."""
+        """Return the progressive pool for which a wager plays (``play``).
+
+        Raises NoPoolError if it is not configured.
+        """
         stake_cents = play.stake_credits * denomination_cents
         pool = self._by_play.get((game.id, play.level, stake_cents))
         if pool is None:
@@ -130,7 +133,10 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
 
 
 def _is_stake_possible(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
-    """Return whether a level's stake is possible at a denomination; a regulation may prescribe another amount."""
+    """Return whether a level's stake is possible at a denomination.
+
+    It is not if a regulation prescribes another amount for the bet.
+    """
     spots = [spot for spot in game.rules.layout() if spot.id in play.spots]
     stake_cents = play.stake_credits * denomination_cents
     return all(stake_cents in spot.stakes_cents(denomination_cents) for spot in spots)

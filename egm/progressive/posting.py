@@ -23,9 +23,10 @@ def build_opening_transfers(pool: str, level: Level) -> tuple[Transfer, ...]:
 
 
 def build_change_transfers(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
-    """Return the transfers of one change of a progressive level: a contribution, a hit, or a reversed hit.
+    """Return the transfers for one change of a progressive level: a contribution, a hit, or a reversed hit.
 
-    Fractions that have added up to a whole unit are taken from ``contributed``, into which they were paid.
+    When fractions have added up to a whole unit, it is taken from the account ``contributed``, into which
+    they were paid.
     """
     flows = (
         ("current", "won", after.paid - before.paid),
@@ -50,10 +51,10 @@ def build_change_transfers(pool: str, before: Level, after: Level) -> tuple[Tran
 def build_moving_transfers(
     source: tuple[str, Level], target: tuple[str, Level, Level]
 ) -> tuple[Transfer, ...]:
-    """Return the transfers that move one progressive level into another.
+    """Return the transfers that move the content of one progressive level to another.
 
-    ``source`` is (pool, level), ``target`` is (pool, level before, level after). Whole units move; moved
-    fractions that now add up to a whole unit are taken from ``contributed``.
+    ``source`` is (pool, level), ``target`` is (pool, level before, level after). Whole units are moved. If
+    moved fractions now add up to a whole unit, it is taken from the account ``contributed``.
     """
     giver, giving = source
     target_pool, before, after = target

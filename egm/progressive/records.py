@@ -50,7 +50,7 @@ class HeldPrize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedPrize:
-    """A mystery prize's number and the controller's commitment to its secret amount."""
+    """The number of a mystery prize, and the controller's commitment to its secret amount."""
 
     prize: Count
     commitment: Digest

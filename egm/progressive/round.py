@@ -36,9 +36,9 @@ class RandomSource(Protocol):
 class LinkProgress:
     """Stored progress of this machine's contributions to a linked progressive level.
 
-    ``sequence``: the last one made. ``counted``: the last one that the controller is known to have.
-    ``since``: a journal entry after which every contribution not yet counted is found. ``shown_cents`` and
-    ``falls``: the last amount the level showed, and its number of falls.
+    ``sequence`` is the number of the last contribution made, ``counted`` of the last one that the controller
+    is known to have. ``since`` is a journal entry after which every contribution not yet counted is found.
+    ``shown_cents`` and ``falls`` are the amount that the level showed last, and its number of falls.
     """
 
     sequence: Count = 0
@@ -50,9 +50,10 @@ class LinkProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedHit:
-    """A hit of a linked level, to be claimed from its controller.
+    """A hit of a linked level that is to be claimed from its controller.
 
-    ``after`` is the contribution of its wager, ``shown_cents`` its value according to this machine's display.
+    ``after`` is the number of its wager's contribution, ``shown_cents`` the amount that this machine
+    displayed.
     """
 
     pool: str
@@ -100,7 +101,7 @@ class ProgressiveRound:
     pools: Mapping[str, Pool | FormerPool]
     """The pools, by the game's name of the level."""
     fed_cents: Mapping[str, int]
-    """The part of the wager that feeds each level, by the game's name of it, minor units."""
+    """The part of the wager that feeds each progressive level, in minor units by the level's name in the game."""
     memory: LevelMemory
     claim_prefix: str
     earlier: LevelsPlayed
@@ -155,7 +156,7 @@ class ProgressiveRound:
 
     # ------------------------------------------------------------------ the parts of it
     def _contribute_to_controller(self, pool: Pool, fed_cents: int) -> None:
-        """Contribute to a controller's progressive level, one stake of it at a time."""
+        """Contribute to a controller's progressive level, once for each stake that the wager contains."""
         stake_cents = pool.definition.chance.stake_cents
         amount = stake_cents * pool.definition.terms.increment
         progress = self.memory.find_link_progress(pool.id)
@@ -167,7 +168,7 @@ class ProgressiveRound:
         self.link_progress[pool.id] = progress
 
     def _find_contribution_of_hit(self, pool: Pool | FormerPool) -> int:
-        """Return the sequence number of the contribution that belongs to the next hit of a linked level.
+        """Return the sequence number of the contribution to which the next hit of a linked level belongs.
 
         If the wager consists of several stakes, each hit has its own contribution.
         """
@@ -192,8 +193,8 @@ class ProgressiveRound:
     ) -> None:
         """Record the game's hit of a progressive level.
 
-        Its amount is known if this machine keeps the level or its host broadcasts it; otherwise the hit is
-        claimed from the controller. ``share``: the part of the level that was won, if not the whole.
+        Its amount is known if this machine keeps the level or its host broadcasts it; otherwise it is claimed
+        from the controller. ``share`` is the part of the level that was won, if not the whole.
         """
         hit = Hit(pool=pool.id, level=name, mystery=mystery, share=share)
         if pool.is_own:

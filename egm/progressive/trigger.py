@@ -41,10 +41,10 @@ class RandomSource(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """The secret of one mystery prize: the ``number``-th of ``level``.
+    """The secret of one mystery prize, which is prize number ``number`` of the level ``level``.
 
-    ``start``: what the level showed when it was drawn; ``step``: what each wager adds (both minor units,
-    exact). ``drawn`` is one of ``points``. ``salt`` is hexadecimal.
+    ``start`` is what the level showed when the secret was drawn; ``step`` is what each wager adds (both
+    exact, in minor units). ``drawn`` is one of ``points``. ``salt`` is hexadecimal.
     """
 
     level: str
@@ -77,7 +77,7 @@ class Trigger:
 
     @property
     def points(self) -> int:
-        """Return the number of equally likely trigger amounts; one if the progressive level starts at its ceiling."""
+        """Return the number of equally likely secret amounts; one if the progressive level starts at its ceiling."""
         return max(1, ((self.ceiling_cents - self.start) / self.step).numerator)
 
     @property
@@ -92,9 +92,9 @@ class Trigger:
         return hashlib.sha256(self.to_text().encode("ascii")).hexdigest()
 
     def to_json(self) -> dict[str, JSON]:
-        """Encode the prize's secret for records, once it may be known; :meth:`from_json` is the inverse.
+        """Encode the secret for records, once it may be known; :meth:`from_json` is the inverse.
 
-        Numbers that may be too large for some JSON readers are encoded as text, like fractions.
+        Numbers that may be too large for some JSON readers are encoded as text, and so are fractions.
         """
         return {**to_json(self), "drawn": str(self.drawn)}
 

@@ -52,7 +52,7 @@ def find_received_commitment(machine: Machine, level: str, prize: int) -> str | 
 
 
 def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
-    """Return why a controller's message of a mystery prize cannot be verified, or an empty string if it is right."""
+    """Return why a controller's message about a mystery prize cannot be verified; empty if it is verified."""
     trigger, pool = prize.trigger, machine.component(Pools).by_id.get(level)
     commitment = find_received_commitment(machine, level, trigger.number)
     if trigger.level != level or pool is None:
@@ -79,10 +79,10 @@ def _find_terms_doubt(pool: Pool, prize: Won) -> str:
 
 
 def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -> str:
-    """Return why the controller's award for a progressive hit is not credible, or an empty string if it is.
+    """Return why the controller's award for a progressive hit is not credible; empty if it is credible.
 
-    No level pays less than its base or more than its ceiling; and none grows by its whole base while a claim
-    is on its way, because a claim is made only once the level has been received on the same connection.
+    No level pays less than its base or more than its ceiling. And no level grows by its whole base while a
+    claim is on its way, because a claim is made only once the level has been received on the same connection.
     """
     pool = machine.component(Pools).by_id.get(record.pool)
     if pool is None:
@@ -131,7 +131,10 @@ def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _list_unanswerable_claims(machine: Machine) -> list[str]:
-    """Return the open progressive claims that no controller will answer: of removed levels, and of the waiting game."""
+    """Return the open progressive claims that no controller will answer any more.
+
+    These are claims to levels that are no longer configured, and those of the game that waits for an award.
+    """
     waits = machine.memory.get(ProgressiveKey.AWAITING)
     return [
         name
@@ -149,9 +152,10 @@ def held_prize_can_be_ruled_on(machine: Machine, _: Event) -> bool:
 
 
 def stated_amount_is_payable(machine: Machine, event: Event) -> bool:
-    """Return whether the ruling is to decline, or a controller has stated an amount that can be paid.
+    """Return whether the ruling can be carried out: it declines, or a controller has stated a payable amount.
 
-    What no controller answers can only be settled at the amount that the machine showed, by declining.
+    A claim that no controller answers can only be declined; it is then settled at the amount that the machine
+    showed.
     """
     return event.of(PrizeForm).decision != PAY or bool(list_held_prizes(machine))
 
@@ -162,7 +166,7 @@ def prize_ruling_is_complete(_: Machine, event: Event) -> bool:
 
 
 def _read_prize_decision(event: Event) -> Literal["pay", "decline"]:
-    """Return what the staff chose in the form on a disputed prize: to pay it or to decline it."""
+    """Return what the form on a held prize decides: to pay it or to decline it."""
     return PAY if event.of(PrizeForm).decision == PAY else DECLINE
 
 
@@ -202,7 +206,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
 def record_commitment(machine: Machine, level: str, prize: int, commitment: str) -> str:
     """Record the commitment to a mystery prize's secret amount when first received, before any wager plays for it.
 
-    Returns what is wrong with it, or an empty string; a different commitment to the same prize is an error.
+    Return what is wrong with it, or an empty string; a different commitment to the same prize is an error.
     """
     key, sealed = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
     if machine.memory.read(SealedPrize, key) == sealed:

@@ -72,7 +72,7 @@ class Field:
     """Weight of each stop, by reel; None for a reel whose stops are equally likely."""
 
     def icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
-        """Return the symbols that illustrate a prize: like symbols, or for a group its members in turn."""
+        """Return the symbols that illustrate a prize; for a prize of a symbol group, the group's members in turn."""
         if prize.symbol:
             return (prize.symbol,) * (prize.count if prize.count <= _ICONS_MAX else 1)
         number, _, remainder = prize.name.partition(" ")

@@ -160,7 +160,7 @@ class Picture:
         return touches[stage.view.focus % len(touches)].action if touches else None
 
     def choices(self, view: View) -> tuple[Action, ...]:
-        """Return the actions that the deck's keys may choose: the targets of the decision or the page, in order."""
+        """Return the actions that the deck's keys can choose, in order: those of the decision or the open page."""
         return tuple(touch.action for touch in self._list_content_touches(self._build_stage(view)))
 
     def list_target_rects(self, view: View) -> tuple[Rect, ...]:

@@ -59,7 +59,7 @@ class Desk:
 
 
 def update_desk_for_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
-    """Return the input state for this page: unchanged for the same page, new for another page."""
+    """Return the input state for the open page: unchanged if it is still the same page, or else new."""
     if page is None:
         return Desk()
     if page.id == desk.page_id:

@@ -44,7 +44,7 @@ class Show:
     is_reported: bool = False
     """Whether the machine was informed that the presentation has ended."""
     is_complete: bool = True
-    """Whether the game ends with this part, and not with a decision."""
+    """Whether the game ends with this part of the presentation, and not with a decision."""
     steps_seen: int = 0
     """How many of the game's steps were presented in an earlier part."""
     boxes_opened: int = 0
@@ -62,7 +62,7 @@ class StepTime:
     """The times of one step of a game's presentation, in seconds from the start of the presentation."""
 
     title: float
-    """When the title card of a feature that begins with this step appears; it disappears at ``begin``."""
+    """When the title card of a feature appears, if the step begins one; the card disappears at ``begin``."""
     begin: float
     """When the step's movement begins."""
     stops: tuple[float, ...]
@@ -120,10 +120,10 @@ def find_feature_steps(show: Show, index: int) -> range:
 
 
 def count_games_awarded(show: Show, index: int, *, has_stopped: bool) -> tuple[int, int]:
-    """Return the number of a game within its stage, and how many games have been awarded so far.
+    """Return the number of a free game within its stage, and how many have been awarded so far.
 
-    ``has_stopped``: the step itself has stopped. A later retrigger is not counted, so that it stays a
-    surprise.
+    ``has_stopped`` means that the reels of the step have stopped. A later retrigger is not counted, so that
+    it stays a surprise.
     """
     steps, stage = show.play.display.get("steps") or (), find_step_stage(show, index)
     played = [i for i in range(len(show.steps)) if find_step_stage(show, i) == stage]
@@ -156,9 +156,9 @@ def find_anticipated_reel(step: Step, time: StepTime, since: float) -> int | Non
 
 
 def build_timeline(show: Show, motion: Motion, level: int, *, calm: bool = False) -> Timeline:
-    """Return when each reel of each step stops, when the roll-up ends, and when the game may be closed.
+    """Return the times of a presentation: when the reels stop, when the roll-up ends, when the game may be closed.
 
-    ``calm`` is reduced motion: anticipation is left out.
+    ``calm`` is reduced motion, in which anticipation is left out.
     """
     return _build_timeline(_TimelineKey(show, motion, id(show), id(motion), level, calm))
 
@@ -180,7 +180,7 @@ class _TimelineKey:
 
 @lru_cache(maxsize=4)
 def _build_timeline(key: _TimelineKey) -> Timeline:
-    """Build the timeline of :func:`build_timeline` for a key of its cache."""
+    """Compute the result of :func:`build_timeline` for the key of a cache entry."""
     show, motion, level, calm = key.show, key.motion, key.level, key.calm
     steps = _build_step_times(replace(show, shortened_at=()), motion, 1.0, calm=calm)
     pace = 1.0 if steps[-1].stopped <= LONGEST else max(QUICKEST, LONGEST / steps[-1].stopped)

@@ -34,7 +34,7 @@ class HoldStep:
 
 @dataclass(frozen=True, slots=True)
 class PickStep:
-    """A pick feature: its boxes, and the opened ones in order with their contents."""
+    """A pick feature: its boxes, and the boxes opened so far, in order, with their contents."""
 
     stage: str
     boxes: int
@@ -90,10 +90,10 @@ Data = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TableStep:
-    """A part of a round at a table, up to a decision or its end (:file:`paytables/FELTS.md`).
+    """A part of a round at a table, up to a decision or the end of the round (:file:`paytables/FELTS.md`).
 
-    ``display`` is the table's state at the end of the part, ``cues`` are the movements before that, and
-    ``settlements`` are the bets that it decides.
+    ``display`` is the table's state at the end of the part, ``cues`` are the animations that lead to it, and
+    ``settlements`` are the bets that the part decides.
     """
 
     display: Data
@@ -195,12 +195,12 @@ def _read_gamble_steps(data: Any) -> list[Step]:
 
 
 def _read_items(data: Any, times: int) -> tuple[Item, ...]:
-    """Return the items of a hold, pick or wheel feature, with the pays multiplied by ``times``."""
+    """Return the items of a hold, pick or wheel feature, with their published pays multiplied by ``times``."""
     return tuple(_read_item(entry, times) for entry in data)
 
 
 def _read_item(data: Mapping[str, Any], times: int) -> Item:
-    """Return an item with its pay at the bet made; games publish the pay for the lowest bet."""
+    """Return an item of a feature with its pay at the bet made: its published pay, multiplied by ``times``."""
     return Item(str(data["item"]), int(data["credits"]) * times)
 
 

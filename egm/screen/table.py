@@ -119,7 +119,7 @@ class Table:
 
     @property
     def chips(self) -> tuple[int, ...]:
-        """Return the chip values, ascending: from the smallest bet, none above the largest."""
+        """Return the values of the chips on offer, ascending: from the smallest bet to at most the largest bet."""
         spots = self.spots.values()
         smallest_step = min((spot.step for spot in spots), default=1)
         largest_bet = max((spot.most for spot in spots), default=1)
@@ -227,10 +227,10 @@ def read_table(game: GameView) -> Table:
 
 
 def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot]:
-    """Return the betting spots; if spots require each other in a cycle, each lists the others in ``cycle_spots``."""
+    """Return the betting spots; spots that require bets on each other list the others in ``cycle_spots``."""
 
     def list_cycle(spot: Spot) -> tuple[str, ...]:
-        """Return the other spots of a cycle of spots that need each other, or nothing if this spot is in no cycle."""
+        """Return the other spots of the group in which bets require each other, or nothing without such a group."""
         cycle = [spot.id]
         while (needs := spots[cycle[-1]].needs) is not None and needs not in cycle:
             cycle.append(needs)
@@ -249,7 +249,7 @@ def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
 class Chips:
     """The player's chips on a table: the new bets, their undo history, and the selected tool.
 
-    ``part`` and ``sheet`` are the open part of the layout.
+    ``part`` and ``sheet`` say which part of the layout is open.
     """
 
     bets: Bets = field(default_factory=dict)
@@ -275,7 +275,7 @@ class Chips:
     refused: str = ""
     """The catalogue key of the reason why the last touch changed nothing, or empty."""
     must_report_clearing: bool = False
-    """Whether the machine has yet to be informed that the last round's chips are off the table."""
+    """Whether the machine must still be informed that the last round's chips are off the table."""
     is_clearing_unanswered: bool = False
     """Whether the machine was sent the message that the last round's chips are removed, but has not replied.
 
@@ -326,7 +326,7 @@ class Limits:
     """The venue's maximum stake, standing bets included, in credits; None if only the table's maximum applies."""
 
     def limit_spot(self, spot: Spot) -> Spot:
-        """Return a bet spot with the limits that apply in the table's current state."""
+        """Return a bet spot whose limits are replaced by those that apply in the table's current state."""
         now = self.felt.spots.get(spot.id)
         return spot if now is None else replace(spot, **now.model_dump())
 
@@ -404,9 +404,9 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tup
 def place_chips(
     table: Table, chips: Chips, spots: tuple[str, ...], limits: Limits, times: Bets | None = None
 ) -> Chips:
-    """Return the chips after a touch of these bet spots with the selected tool; all of them change, or none.
+    """Return the chips after a touch of bet spots with the selected tool.
 
-    ``times`` is the number of chips on each spot, one if not given.
+    All of ``spots`` change, or none. ``times`` is the number of chips on each spot; by default one.
     """
     if chips.tool == "ask":
         return replace(chips, explained_spot=spots[0], refused="")
@@ -434,9 +434,9 @@ def place_chips(
 
 
 def _find_lead_spot(table: Table, spot: str) -> str:
-    """Return the bet spot that receives the chip.
+    """Return the spot on which a chip placed on ``spot`` is recorded.
 
-    If a spot is always bet together with the spot on which it depends, the chip belongs to that other spot.
+    A spot that is always bet together with the spot on which it depends gives its chip to that other spot.
     """
     needs = table.spots[spot].needs
     return spot if needs is None or table.spots[spot].times is None else _find_lead_spot(table, needs)
@@ -499,9 +499,9 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: Limits) 
 
 
 def _find_needed_bet(spot: Spot, bets: Bets, limits: Limits) -> int:
-    """Return the bet on the spot that this spot's bet depends on, in credits; 1 if it depends on none.
+    """Return the bet on the spot on which this spot's bet depends, in credits; 1 if it depends on none.
 
-    If this spot's bet must be a fixed share of that bet, standing bets are not counted.
+    If this spot's bet must be a fixed share of the other bet, standing bets are not counted.
     """
     if spot.needs is None:
         return 1
@@ -529,7 +529,7 @@ def _update_dependent_bets(table: Table, bets: Bets, limits: Limits) -> dict[str
 def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
     """Remove the new bet from a spot; if it has none, mark its standing bet to be taken down, or unmark it.
 
-    Refuse this, with the reason in ``refused``, if there is no bet or if another bet depends on it.
+    If there is no bet, or if another bet depends on it, return the chips with the reason in ``refused``.
     """
     spot = _find_lead_spot(table, spot)
     now, stood = chips.bets.get(spot, 0), limits.standing.get(spot, 0)
@@ -627,7 +627,7 @@ def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
 
 
 def is_under_minimum(chips: Chips, snapshot: Snapshot) -> bool:
-    """Return whether the total of the chips is below the venue's minimum, so that they are no valid bet yet."""
+    """Return whether the chips total less than the venue's minimum, so that they do not make a valid bet."""
     return 0 < chips.credits < build_bet_limits(snapshot).bet_min_here
 
 

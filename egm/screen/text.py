@@ -35,11 +35,11 @@ _ONE_STOP: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
 
 
 class CatalogueError(Exception):
-    """A catalogue cannot be read, or lacks a text; the message says which file and key."""
+    """The error that a catalogue cannot be read or lacks a text; the message names the file and the key."""
 
 
 def flatten(data: Mapping[str, object], prefix: str = "") -> dict[str, str]:
-    """Return a catalogue's nested tables as one mapping with dotted keys."""
+    """Return the nested tables of a catalogue as one mapping whose keys are joined with dots."""
     texts: dict[str, str] = {}
     for key, value in data.items():
         if isinstance(value, Mapping):
@@ -148,11 +148,14 @@ class Texts:
             ) from error
 
     def is_one(self, count: int) -> bool:
-        """Return whether a count takes the singular in this language; in French 0 does, too."""
+        """Return whether this language uses the singular for a count; French does so for 0 as well as for 1."""
         return count == 1 or (count == 0 and self.language == "fr")
 
     def say_code(self, section: str, code: str) -> str:
-        """Return a section's text for a machine code (its dots written as _), or the code itself if it has none."""
+        """Return the text for a machine's code from a section of the catalogue, or the code itself without a text.
+
+        Dots in the code are written as _ in the catalogue.
+        """
         if section == "tilt.text":
             return format_fault(self, code)
         key = f"{section}.{code.replace('.', '_')}"
@@ -177,29 +180,29 @@ class Texts:
         return kinds[words.kind]() if words.kind in kinds else str(value)
 
     def decimal(self, figure: str) -> str:
-        """Return a decimal figure, with or without its percent sign, with this language's decimal mark."""
+        """Return a figure such as ``12.5%`` with the decimal mark of this language."""
         plain = figure.rstrip("%").strip()
         return plain.replace(".", ",") if self.language == "fr" else plain
 
     def _format_shares(self, values: Mapping[str, int | str]) -> dict[str, str]:
-        """Return the value named ``percent``, if there is one, with this language's decimal mark."""
+        """Return the value named ``percent``, if it is among ``values``, with the decimal mark of this language."""
         return {"percent": self.decimal(str(values["percent"]))} if "percent" in values else {}
 
     def say_by_count(self, key: str, values: Mapping[str, object]) -> str:
-        """Return a text, in the singular if its ``count`` is one and the catalogue has a singular."""
+        """Return the catalogue's text of a key: its singular form, if it has one and ``count`` is one."""
         if "count" not in values or not self.has_text(f"{key}_one"):
             return self.say(key, **values)
         others = {name: value for name, value in values.items() if name != "count"}
         return self.format_count(key, int(str(values["count"])), **others)
 
     def format_count(self, key: str, count: int, **values: object) -> str:
-        """Return a text with its ``{count}``, in the singular if the catalogue has one for this count."""
+        """Return the catalogue's text of a key with ``count`` filled in, in its singular form if there is one."""
         singular_key = f"{key}_one"
         words = {"count": self.number(count), **values}
         return self.say(singular_key if self.is_one(count) and self.has_text(singular_key) else key, **words)
 
     def choose_translation(self, names: Mapping[str, str], default: str = "") -> str:
-        """Return the text of this language among ``names`` (by language code), or else the first."""
+        """Return the text in this language from ``names`` (texts by language code), or else the first text."""
         for code, text in names.items():
             if language_from_code(code) == self.language:
                 return typeset(text, self.language)
@@ -237,7 +240,7 @@ class Texts:
         return format_time(self._parse_local_time(time_utc), "short", locale=self.locale)
 
     def format_time(self, time_utc: str) -> str:
-        """Return date and time, which a line may break only between the two."""
+        """Return date and time as text that can only be broken into lines between the date and the time."""
         when = self._parse_local_time(time_utc)
         parts = (form(when, "medium", locale=self.locale) for form in (format_date, format_time))
         return ", ".join(part.replace(" ", "\u00a0") for part in parts)

@@ -15,7 +15,7 @@ Colour = tuple[int, int, int, int]
 
 
 class ThemeError(Exception):
-    """The theme file lacks an entry, or has an invalid colour, size or time; the message says which key."""
+    """The error that the theme file lacks an entry or has an invalid value; the message names the key."""
 
 
 def parse_colour(text: str) -> Colour:
@@ -31,7 +31,7 @@ def parse_colour(text: str) -> Colour:
 
 
 def mix(first: Colour, second: Colour, share: float) -> Colour:
-    """Return the colour ``share`` (0 to 1) of the way from ``first`` to ``second``."""
+    """Return a colour between two colours: ``first`` if ``share`` is 0, ``second`` if it is 1."""
     r, g, b, a = (round(x + (y - x) * share) for x, y in zip(first, second, strict=True))
     return (r, g, b, a)
 

@@ -96,7 +96,7 @@ def find_title_rect(layout: Layout) -> Rect:
 
 
 def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
-    """Return the background: the hall, the lit title and the empty board. It is drawn once for each size."""
+    """Return the top screen's background: hall, lit title and empty board; drawn once for each size."""
     p, layout, look = stage.painter, stage.layout, stage.look
 
     def render_backdrop() -> pygame.Surface:

@@ -24,7 +24,7 @@ from egm.screen.theme import Motion, Theme
 
 
 class Page(StrEnum):
-    """The page that covers the field: none, the help pages, the game menu, or a telephone's Keno slip."""
+    """The player's page that covers the game field: none, help, the game menu, or a telephone's Keno slip."""
 
     NONE = "none"
     HELP = "help"
@@ -33,7 +33,7 @@ class Page(StrEnum):
 
 
 class Scene(StrEnum):
-    """The scenes of the picture; if several apply, the most urgent one is drawn."""
+    """The scenes of the picture. If several apply, the most urgent one is drawn."""
 
     BOOT = "boot"
     LOST = "lost"
@@ -75,7 +75,7 @@ class View:
     games: Mapping[str, GameView] = field(default_factory=dict)
     """The offered games, by id."""
     fields: Mapping[str, Mapping[str, Field]] = field(default_factory=dict)
-    """The reel field of each stage of a game, by the game's id and the stage."""
+    """The reel data of each stage that a game plays on reels, by the game's id and the stage."""
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts that the machine supplies in addition to the catalogues, by language."""
     tables: Mapping[str, Table] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class View:
     scene_at: float = 0.0
     """When the scene that is drawn now appeared."""
     news: Notice | None = None
-    """The machine's latest notice while it still applies, or None; ``notices_at`` is when it came."""
+    """The machine's latest notice while it still applies, or None; it arrived at ``notices_at``."""
     notices_at: float = -10.0
     heard_at: float = 0.0
     """When the machine's last message came."""
@@ -142,7 +142,7 @@ class View:
     chips: Chips = field(default_factory=Chips)
     """The player's chips on a table."""
     board: bool = True
-    """Whether the player wants a table's scoreboard shown; ``board_at`` is when they chose."""
+    """Whether the player wants a table's scoreboard shown; they chose this at ``board_at``."""
     board_at: float = -10.0
     four_colours: bool = False
     """Whether each suit of the cards has a different colour, at the player's request."""
@@ -203,7 +203,7 @@ class View:
         return self.drawer_since is not None
 
     def accepts_request(self, name: str) -> bool:
-        """Return whether the machine would accept this request now, which lights the lamp of its key."""
+        """Return whether the machine would accept this request now; if so, the lamp of the request's key is lit."""
         return self.linked and self.snapshot is not None and name in self.snapshot.accepts
 
 
@@ -239,7 +239,7 @@ def is_decision_due(view: View, theme: Theme) -> bool:
 
 
 def is_marking_decision(view: View) -> bool:
-    """Return whether the player is to mark reels or cards one by one, which PLAY then confirms."""
+    """Return whether the pending decision is made by marking reels or cards one by one and confirming with PLAY."""
     return view.decision is not None and bool(view.decision.options) and view.decision.kind in {"hold", "set"}
 
 
@@ -256,7 +256,7 @@ def may_answer(view: View) -> bool:
 
 
 def is_choosing(view: View, theme: Theme) -> bool:
-    """Return whether the deck's keys move the focus: a page is open, or a decision is pending."""
+    """Return whether the deck's keys now move the focus among touch targets: on an open page, or in a decision."""
     if view.scene is Scene.SERVICE:
         return True
     if can_place_chips(view, theme):
@@ -327,7 +327,10 @@ def find_standing_result(view: View) -> ReelSpin | None:
 
 
 def list_available_bets(view: View) -> tuple[int, ...]:
-    """Return the bets available in the game, in credits: a marked Keno card's stakes, a named ticket's prices."""
+    """Return the bets that the player can choose in the game, in credits.
+
+    For a marked Keno card these are its stakes; for a named ticket, its prices.
+    """
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None:
         return ()
@@ -361,7 +364,7 @@ def is_cost_within_limits(snapshot: Snapshot, credits_: int) -> bool:
 
 
 def has_unsent_bet(view: View) -> bool:
-    """Return whether the machine's bet differs from the marks or chips that the player sees."""
+    """Return whether the player sees marks or chips that differ from the bet that the machine holds."""
     table = view.table
     if table is not None and table.spots and view.snapshot is not None:
         return dict(view.chips.bets) != dict(read_bets_in_force(table, view.snapshot))
@@ -371,10 +374,10 @@ def has_unsent_bet(view: View) -> bool:
 
 
 def compute_bet_credits(view: View) -> int:
-    """Return what PLAY stakes, in credits: the machine's bet, or the marks' cost until the machine has taken them.
+    """Return what PLAY stakes, in credits.
 
-    Return 0 while the marks make no valid ticket: PLAY then does nothing. For an open game, return its stake
-    so far.
+    It is the machine's bet, or the price of the player's marks until the machine has taken them. It is 0
+    while the marks make no valid ticket: PLAY then does nothing. For an open game, it is the stake so far.
     """
     if view.snapshot is None:
         return 0

@@ -70,7 +70,10 @@ _ENTERING_MAX: Final = 32
 
 
 def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: int) -> list[tuple[int, int]]:
-    """Return the rows in which two frames differ, as (first row, number of rows), in bands of :data:`BAND`, joined."""
+    """Return the rows in which two frames differ, as pairs (first row, number of rows).
+
+    Rows are compared in bands of :data:`BAND` rows; adjacent bands are joined.
+    """
     row = width * 4
     bands: list[tuple[int, int]] = []
     for top in range(0, height, BAND):
@@ -146,7 +149,7 @@ class _Session(BaseModel):
 
 
 def read_input(line: str | bytes) -> BrowserMessage:
-    """Read a browser's message. A message with any invalid field has no effect."""
+    """Return a browser's message, decoded. A message with an invalid field is decoded as an empty one."""
     try:
         message = _PageMessage.model_validate_json(line)
     except ValueError:
@@ -171,10 +174,10 @@ def read_session(line: str | bytes) -> str:
 def choose_fitting_layout(
     room: tuple[int, int], *, portrait: bool, pixel_ratio: float = 1.0
 ) -> tuple[Layout, float]:
-    """Return the layout for this size in pixels, and its scale.
+    """Return the layout and its scale for a browser window of the size ``room`` in pixels.
 
-    The scale changes in steps, so that resizing a window seldom redraws everything. ``pixel_ratio`` is the number
-    of device pixels per CSS pixel; 3 on many telephones.
+    The scale changes in steps, so that resizing a window seldom redraws everything. ``pixel_ratio`` is the
+    number of device pixels per CSS pixel; 3 on many telephones.
     """
     width, height = (min(max(n, 1), 1 << 14) for n in room)
     layout = PORTRAIT if portrait or height > width else LANDSCAPE
@@ -276,7 +279,7 @@ class Web:
         return did
 
     def _fit_picture(self, layout: Layout, scale: float) -> None:
-        """Draw with this layout and scale from now on; the next frame is sent completely."""
+        """Use another layout and scale for the picture from now on; the next frame is then sent completely."""
         self._fitted = (layout, scale)
         self.picture = self._make(self._theme, scale=scale, layout=layout)
         surface = pygame.Surface(self.picture.pixels).convert()
@@ -399,7 +402,7 @@ class Web:
 
     @staticmethod
     async def _push(viewer: ServerConnection, message: bytes | str) -> None:
-        """Send a message to the viewer; do nothing if its connection is closed."""
+        """Send a message to the connected browser; do nothing if its connection is closed."""
         with contextlib.suppress(ConnectionClosed):
             await viewer.send(message)
 
@@ -442,7 +445,7 @@ class Web:
             self._access.is_authenticated(session)
 
     def _handle_message(self, viewer: ServerConnection, line: str | bytes) -> None:
-        """Store what the viewer's message reports; messages of an older viewer are ignored."""
+        """Store what the browser's message reports; ignore messages of a browser that was replaced."""
         message = read_input(line)
         with self._lock:
             if self._viewer is not viewer:

@@ -30,9 +30,9 @@ from egm.screen.controls import BY_NAME, TYPED
 from egm.secret_files import replace_private
 
 IDLE_SECONDS: Final = 30 * 60.0
-"""Seconds without a message after which a browser needs a new token."""
+"""Seconds without a message after which a browser's session ends, so that it needs a new token."""
 SESSIONS_MAX: Final = 8
-"""The most sessions at once; one more removes the oldest."""
+"""The most browser sessions at once; a further session removes the oldest."""
 _MEMORY_BYTES: Final = 1024
 """Size of the record of :data:`SESSIONS_MAX` session digests with the time of each browser's last message."""
 _SHOWN_AS: Final = "Bearer "
@@ -127,9 +127,10 @@ class WebAccess:
         )
 
     def _answer_page_request(self, query: str) -> Response:
-        """Return the page, in a new browser session for the valid token; a refusal for any other token.
+        """Return the response to a request for the page.
 
-        A request without a query, as a reload sends it, gets the page without a session.
+        With the valid token it is the page in a new session; with another token, a refusal; without a query,
+        as after a reload, the page without a session.
         """
         if not query:
             return build_page_response("")

@@ -28,7 +28,7 @@ def _read_typed_character(event: pygame.event.Event) -> str:
 
 
 class WindowError(Exception):
-    """No window or console could be opened; the message has SDL's reason."""
+    """The error that no window or console could be opened; the message has SDL's reason."""
 
 
 def _refuse_no_display() -> None:
@@ -133,10 +133,10 @@ class Window:
         return did
 
     def _find_touch_point(self, event: pygame.event.Event) -> tuple[float, float] | None:
-        """Return where on the display a finger or a click came down, or None if the event is neither.
+        """Return where on the display a finger or a mouse click came down, or None if the event is neither.
 
-        SDL also makes a mouse of a touch screen, but of one finger at a time: it ignores a second finger, and
-        every finger after a panel was unplugged while touched. Finger events are therefore used directly.
+        Finger events are used directly. SDL also translates fingers into mouse events, but only one finger at
+        a time: it ignores a second finger, and every finger after a panel was unplugged while touched.
         """
         if event.type == pygame.FINGERDOWN:
             width, height = self._display.get_size()
@@ -146,9 +146,9 @@ class Window:
         return self._find_click_point(*event.pos)
 
     def _find_click_point(self, x: float, y: float) -> tuple[float, float]:
-        """Return where on the display a mouse clicked.
+        """Return where on the display a mouse click came down.
 
-        SDL's driver without a display has its own size, and reports pointer positions in that.
+        SDL's driver without a display has a size of its own, and reports pointer positions in that size.
         """
         if self._output is None:
             return x, y

@@ -39,7 +39,7 @@ def take_recorded_steps(table: SharedTable) -> None:
 
 
 def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord, Event] | None:
-    """Return the seat's game and the event that takes its next recorded step; None if the game is not behind."""
+    """Return the seat's game and the event with which it takes its next recorded step; None if it has taken all."""
     pending = _find_pending_decision(seat)
     if pending is None or pending[0].wager.seat is None:
         return None
@@ -58,9 +58,10 @@ def _build_answer_event(seat: Seat, choice: JSON, decision: Decision) -> Event:
 
 
 def answer_overdue_turns(table: SharedTable) -> list[Seat]:
-    """Answer for seats that exceed the time limit or are absent; return the seats whose displayed time changed.
+    """Give the default answer for seats that exceed the time limit or are absent.
 
-    The limit does not run while none of the round's seats can play (a door is open).
+    Return the seats whose displayed time changed. The limit does not run while none of the round's seats can
+    play (a door is open).
     """
     turns: dict[str, list[tuple[Seat, GameRecord, Decision]]] = {}
     for seat in table.seats.values():
@@ -82,9 +83,9 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
 
 
 def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, GameRecord, Decision]]) -> None:
-    """If the time limit of a decision is over, give the default answer in a seat's game.
+    """If the time limit of a decision is over, enter the default answer in the game of the seat that had to decide.
 
-    It is the game of the seat that was asked, or another of the round if that seat cannot play.
+    If that seat cannot play, enter it in another game of the round.
     """
     queried_seats = [entry for entry in games if entry[2].seat == (entry[1].wager.seat or 0)]
     seat, game, decision = (queried_seats or games)[0]
@@ -100,7 +101,7 @@ def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, Gam
 
 
 def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
-    """Return the answer that the table gives to a decision that no player has answered."""
+    """Return the default answer that the table gives to a decision if no player answers it."""
     if decision.kind != SEATS_DECIDE:
         answer: JSON = decision.unanswered
         return answer
@@ -119,7 +120,10 @@ def _has_open_game(table: SharedTable, game: GameRecord, seat_number: int) -> bo
 
 
 def _build_turn_key(game: GameRecord) -> str:
-    """Return the key of a game's pending turn: the round id, or the play id if each seat is asked separately."""
+    """Return the key under which a game's pending decision is stored.
+
+    It is the round id, or the play id for a decision that each seat makes separately.
+    """
     return game.play_id if game.wager.seat is None else game.round_id
 
 
@@ -134,7 +138,7 @@ def _is_blocking_other_seats(machine: Machine, game: GameRecord) -> bool:
 def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
     """Return the seat's open game and its pending decision, or None.
 
-    A decision that a real wheel makes is excluded, and one of a round that has been declared void.
+    Decisions that a real wheel makes, and decisions in a round that was declared void, are excluded.
     """
     conversation = seat.machine.component(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
@@ -147,9 +151,10 @@ def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
 
 
 def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield the notice with the player's remaining time to answer, or with the seat whose turn it is.
+    """Yield the notice about the pending decision at a shared table.
 
-    If the round has been declared void, yield that an attendant refunds the stake.
+    It says how long the player has to answer, or which seat must decide, or, if the round was declared void,
+    that an attendant refunds the stake.
     """
     open_ = open_game(machine)
     if open_ is not None and is_round_void(machine, open_):

@@ -28,7 +28,7 @@ class NumberReceived(BettingClosed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberMissed(BettingClosed):
-    """The number of the real wheel's spin was missed for good, and the spin decides nothing."""
+    """The number of the real wheel's spin was missed for good; the spin decides no game."""
 
     unheard: MissedBecause
     """The reason why the number was missed."""

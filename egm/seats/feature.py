@@ -53,7 +53,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
 
 
 class BettingClock:
-    """The clock of the tables: closes each game's betting period for all positions, and updates the remaining time.
+    """The clock of the tables: it closes each game's betting period for all positions, and updates the time left.
 
     It also passes the number of a real wheel to the games that wait for it, and a seat's answers to the other
     games of its round.

@@ -56,7 +56,7 @@ class Seat:
 
 @dataclass(slots=True)
 class Turn:
-    """A decision that other seats wait for: its step, its deadline, and the seconds left as last displayed."""
+    """A decision for which other seats wait: its step, its deadline, and the seconds left as last displayed."""
 
     step: int
     due_ns: int
@@ -196,7 +196,7 @@ def _get_position_number(seat: Seat) -> int:
 
 
 def _has_bets_in_round(machine: Machine, game: str) -> bool:
-    """Return whether the round decides standing bets of this position, although it stakes nothing new."""
+    """Return whether the starting round decides standing bets of this position, although it has no new bets."""
     table = read_table(machine, game)
     opened = machine.games.get(machine.selection.game_id)
     depends_on_throw = opened is not None and bool(opened.rules.bound_keys)
@@ -232,7 +232,10 @@ def _find_misfit(rules: Rules, number: int, wager: Wager, others: Mapping[int, W
 
 
 def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
-    """Return (seat number, wager) by position number; a position whose wager does not fit at the table is omitted."""
+    """Return the seat number and the wager of each position, by position number.
+
+    A position whose wager does not fit at the table is left out.
+    """
     wagers: dict[int, tuple[int, Wager]] = {}
     for seat, bet in bets:
         if bet is not None:
@@ -309,7 +312,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
 
 
 def is_playing_missed_bets_alone(machine: Machine) -> bool:
-    """Return whether standing bets of this position are played alone, because they missed a throw of the others."""
+    """Return whether this position plays standing bets alone, because they missed a throw of the other positions."""
     return machine.position.count > 1 and not is_played_in_common(machine, find_selected_game(machine))
 
 

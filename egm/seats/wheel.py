@@ -62,7 +62,7 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
 
 
 def give_up_lost_spin(machine: Machine) -> None:
-    """Give up the current spin because the line to the wheel is lost: its next report may be of another spin."""
+    """Give up the current spin because the line to the wheel is lost: the next report may be about another spin."""
     if (spin := find_expected_spin(machine)) is not None:
         _record_missed_spin(machine, spin, "line_lost")
     machine.component(SharedTable).wheel = None
@@ -99,7 +99,7 @@ def _find_spin_mismatch(
 
 
 def _has_number(previous_report: WheelTurned | None, report: WheelTurned) -> bool:
-    """Return whether the wheel's previous report already had the number of this spin."""
+    """Return whether the wheel's previous report already stated the number of the spin reported now."""
     return (
         previous_report is not None
         and previous_report.phase is WheelPhase.NUMBER
@@ -162,7 +162,7 @@ def _is_in_progress(seat: Seat) -> bool:
 
 
 def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield the notices about what the player is waiting for at a wheel."""
+    """Yield the notices that tell the player at a wheel table what the game is waiting for."""
     table = machine.installed(SharedTable)
     if table is None:
         return

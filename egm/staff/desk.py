@@ -52,7 +52,7 @@ class GoBack:
 
 @dataclass(frozen=True, slots=True)
 class SubmitEvent:
-    """Result of an answered menu page: submit an event, then leave the number of pages that ``pages`` states.
+    """Result of an answered menu page: submit an event, then leave ``pages`` pages of the menu.
 
     If the state table refuses the event, no page is left and the open page shows the reason.
     """
@@ -91,7 +91,7 @@ class MenuPage(Protocol):
         return {}
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the page in its present state; the desk adds id, person and notice."""
+        """Return the content of the page now; the service desk adds the page id, the person and a notice."""
         ...
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
@@ -104,9 +104,10 @@ class MenuPage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """One line of the main menu, shown to persons with ``permission``; None: to every signed-in person.
+    """One line of the main menu, which opens a page.
 
-    ``subject`` is its section (:data:`egm.staff.service.menu.SUBJECTS`). Text: ``service.menu.<id>``.
+    It is shown to persons with ``permission``, or to every signed-in person if that is None. ``subject`` is
+    its section (:data:`egm.staff.service.menu.SUBJECTS`). Its text is ``service.menu.<id>``.
     """
 
     id: str
@@ -162,7 +163,7 @@ class ServiceDesk:
         self._set_notice(None)
 
     def is_answer_to_open_page(self, page: object) -> bool:
-        """Return whether an answer belongs to the open service page; a second touch on an earlier page does not."""
+        """Return whether an answer belongs to the open page; a second touch may belong to an earlier page."""
         return self.is_open and page == self._page_id
 
     def answer(self, machine: Machine, action: str, text: str) -> Event | CloseMenu | None:
@@ -245,7 +246,7 @@ class ServiceDesk:
 
 
 def find_key_permission(machine: Machine) -> Permission:
-    """Return the permission required for what the attendant's key would do now: clear a tilt, pay by hand and so on."""
+    """Return the permission needed for what a turn of the attendant's key would do now, such as clearing a tilt."""
     if machine.is_tilted:
         return Permission.CLEAR_TILTS
     if (

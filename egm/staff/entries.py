@@ -42,7 +42,7 @@ OpenedBy: TypeAlias = Annotated[str, OPENER]
 # ---------------------------------------------------------------------------------------------- values in memory
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenMenu:
-    """The open service menu: since when, and who is signed in, if anybody is."""
+    """The open service menu: when it was opened, and who is signed in, if anybody."""
 
     since: Time
     person: str | None
@@ -75,7 +75,7 @@ class Collected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithdrawnBase:
-    """The machine's stand (base) that is withdrawn, and the cashier who has its lock and key."""
+    """The machine's stand (base) while it is withdrawn, and the cashier who has its lock and key."""
 
     since: Time
     base: NonBlankText
@@ -96,7 +96,7 @@ class InventoryGame:
     certified_on: str
     """The date of the certificate, or empty."""
     certified_by: str | None = omit_if_default(None)
-    """The laboratory that certified it."""
+    """The laboratory that certified the game."""
     levy: str = omit_if_default("")
     """The levy in percent, instead of a return, if players play against each other."""
 
@@ -132,7 +132,7 @@ class InventoryEntry:
 # ---------------------------------------------------------------------------------------------- parts of records
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByPersons:
-    """Work that members of staff have authorised; ``person`` is the first of ``persons``."""
+    """Base of the records of work that members of staff have authorised; ``person`` is the first of ``persons``."""
 
     person: Staff
     persons: Persons
@@ -140,7 +140,7 @@ class ByPersons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtMachine(ByPersons):
-    """Work of staff, with both numbers of the machine, because its record leaves the machine (Monaco art. 19.1)."""
+    """Base of records that state both numbers of the machine, because they are used outside it (Monaco art. 19.1)."""
 
     serial: Serial
     operator_number: str
@@ -177,7 +177,7 @@ class RosterChanged:
     """The staff roster was changed."""
 
     person: str
-    """The person who changed it; empty for the first change."""
+    """The person who changed the roster; empty for the first change."""
     whom: NonBlankText
     """The staff number whose entry was changed."""
     role: Role
@@ -205,7 +205,7 @@ class RosterCarried:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RosterRenewed:
-    """Two people started a new roster because the recorded one is lost; they are not enrolled."""
+    """Two people, who are not enrolled themselves, started a new staff roster because the recorded one is lost."""
 
     person: NonBlankText
     witness: NonBlankText
@@ -280,7 +280,7 @@ class MenuLeft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInNotPermitted:
-    """A person signed in for an act that their role does not permit."""
+    """A person signed in to do something that their role does not permit."""
 
     person: Staff
     permission: Permission
@@ -306,7 +306,7 @@ class WrongPinTyped:
     tries: Positive
     """The wrong PINs in a row."""
     locked_seconds: Count
-    """The time for which the number is locked; 0 if it is not locked."""
+    """The time for which the staff number is locked, in seconds; 0 if it is not locked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,7 +322,7 @@ class WrongPinAtTerminal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriesForgotten:
-    """The right PIN was typed, so the wrong PINs of this staff number no longer count."""
+    """The right PIN was typed, so the earlier wrong PINs of this staff number no longer count."""
 
     person: Staff
 
@@ -445,7 +445,7 @@ class ServiceAnswered:
     key: str | None = omit_if_default(None)
     """The key switch that was turned, or null."""
     person: Person | None = omit_if_default(None)
-    """The person who answered, if they are known."""
+    """The person who answered the call, if known."""
     persons: Persons | None = omit_if_default(None)
 
 
@@ -545,7 +545,7 @@ class InterventionSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionClosed(AtMachine):
-    """The work at the open machine is done, and its intervention is closed."""
+    """The work at the open machine is done, and the intervention is closed."""
 
     id: NonBlankText
     """The id of the intervention."""
@@ -571,12 +571,12 @@ class BaseMoved(AtMachine):
     cashier: NonBlankText
     """The cashier who has, or had, the lock and its key."""
     intervention: NonBlankText
-    """The id of the intervention during which it was moved."""
+    """The id of the intervention during which the base was moved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseReturned(BaseMoved):
-    """The machine's stand (base) is under it again, with a lock and key of the main cashier (Monaco art. 20.2)."""
+    """A stand (base) is under the machine again, with a lock and key of the main cashier (Monaco art. 20.2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -679,7 +679,7 @@ COLLECTION_COUNTED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- slips
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlipOrdered:
-    """A slip without value is to be printed; its content."""
+    """A slip without value is to be printed; the record has its content."""
 
     title: str
     """The heading of the slip."""

@@ -19,7 +19,7 @@ INFORMED_BY: Final = ("present", "telephone", "message", "letter")
 # ---------------------------------------------------------------------------------------------- keys and the menu
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorisation:
-    """Base of the events that persons cause, with the key switch that was turned and the persons verified by PIN."""
+    """Base of the events that members of staff cause: the key switch turned, and the persons verified by PIN."""
 
     key: str | None = None
     person: str | None = None
@@ -30,7 +30,7 @@ class Authorisation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySwitched:
-    """Event: a key switch was turned on or back; ``unattended`` if that happened while the machine was off."""
+    """Event: a key switch was turned on or back. ``unattended`` means that this happened while the machine was off."""
 
     key: str
     on: bool
@@ -41,7 +41,7 @@ class KeySwitched:
 class MenuRequest:
     """Event: the service menu is to be opened, by a key or from the screen.
 
-    ``person`` is who is already signed in at another player position, or empty.
+    ``person`` is the person already signed in at another player position, or empty.
     """
 
     key: str = "screen"
@@ -125,7 +125,7 @@ class RulingForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionsForm(FilledForm, OptionValues):
-    """A form about one option of the operator."""
+    """A form by which staff change one operator option."""
 
     option: OptionName | None = None
 
@@ -140,7 +140,7 @@ class NumberForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionForm(FilledForm):
-    """A form by which an intervention is opened or closed: why, or what was done and which parts were replaced."""
+    """A form that opens an intervention (why) or closes it (what was done, and which parts were replaced)."""
 
     kind: Work | None = None
     reason: str = ""
@@ -214,7 +214,10 @@ class ExclusionForm(NoteForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentForm(NoteForm):
-    """A note about an incident: its judgement, and how and whom of the control service the venue has informed."""
+    """A register note about an incident.
+
+    It states the judgement, how the venue informed the control service, and which officer.
+    """
 
     what: str = ""
     judgement: str = ""

@@ -38,7 +38,7 @@ class FieldKind(StrEnum):
 
 
 class FieldError(OperatorError):
-    """The text entered is not a valid value of a form's field; ``reason`` is a code of ``service.refused``."""
+    """The error that a typed text is no valid value of a form's field; ``reason`` is a code of ``service.refused``."""
 
     def __init__(self, name: str, reason: str, detail: str) -> None:
         super().__init__(f"{name}: {detail}")
@@ -47,7 +47,10 @@ class FieldError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One field of a staff form; ``least`` and ``most`` bound a number or an amount, ``length_max`` a text."""
+    """One field of a staff form.
+
+    ``least`` and ``most`` limit a number or an amount, ``length_max`` the length of a text.
+    """
 
     name: str
     kind: FieldKind = FieldKind.TEXT
@@ -60,9 +63,9 @@ class Field:
     """Whether the choices are shown untranslated, because they are numbers or names of devices."""
 
     def read(self, text: str) -> str | int | None:
-        """Return the field's value that a typed text stands for, or None if an optional field is left empty.
+        """Return the value of the field for a typed text; None if an optional field is left empty.
 
-        Raises :class:`FieldError` for a text that is no valid value.
+        Raises :class:`FieldError` if the text is no valid value.
         """
         text = text.strip()
         if not text:

@@ -41,9 +41,9 @@ CREATE TABLE IF NOT EXISTS identity (
 
 @dataclass(frozen=True, slots=True)
 class IdentityRecord:
-    """One record of the register of identities: the id of the hand-pay, the time, and the person paid.
+    """One record of the register of identities: the id of the hand-pay, the time, and the person who was paid.
 
-    ``fields`` is None once the record is erased.
+    ``fields`` is None after the record was erased.
     """
 
     commitment: str

@@ -60,7 +60,7 @@ COVERED: Final[Mapping[str, frozenset[str]]] = {
 
 # ---------------------------------------------------------------------------------------------- guards
 def no_intervention_is_open(machine: Machine, _: Event) -> bool:
-    """Return whether no intervention is open: there can be only one."""
+    """Return whether no intervention is open. Only one intervention can be open at a time."""
     return machine.memory.get(StaffKey.INTERVENTION) is None
 
 
@@ -212,7 +212,8 @@ def return_base(machine: Machine, event: Event) -> None:
 def is_identified(machine: Machine, door: str) -> bool:
     """Return whether an opening of the door would count as identified.
 
-    It does if the open intervention covers the door, or if the profile requires no declaration.
+    It does if the open intervention covers the door, or if the profile requires no declaration before opening
+    doors.
     """
     staff = machine.profile.staff
     if not staff.identify_before_opening:

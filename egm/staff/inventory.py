@@ -168,7 +168,7 @@ def format_certified_figure(game: Mapping[str, str]) -> str:
 
 
 def read_technical_sheet(view: JournalView) -> InventorySheet:
-    """Return the technical sheet of a journal's machine; empty if none was ever recorded."""
+    """Return the technical sheet of the machine that wrote a journal; empty if no inventory entry was recorded."""
     entries = list(view.entries(KIND))
     current_entry = read_details(entries[-1])["after"] if entries else {}
     return InventorySheet(
@@ -177,7 +177,7 @@ def read_technical_sheet(view: JournalView) -> InventorySheet:
 
 
 def _iter_changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
-    """Yield the time and a description of each change of the inventory entry that a journal entry records."""
+    """Yield the changes of the inventory that a journal entry records, each as its time and a description."""
     record = read_details(entry)
     old_entry, new_entry = record["before"] or {}, record["after"]
     when = entry.time_utc.isoformat()

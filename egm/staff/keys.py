@@ -21,7 +21,7 @@ class StaffKey(Key):
     COLLECTED = "collected", ClearAction.TRANSIENT, Owner.MACHINE
     """The last collection: the metered content of each box, and which boxes have been counted."""
     BASE = "base", ClearAction.IDENTITY, Owner.MACHINE
-    """The base withdrawn from under the machine, and who has its lock and key."""
+    """The machine's stand (base) while it is withdrawn, and who has its lock and key."""
     STAFF = "staff", ClearAction.IDENTITY, Owner.MACHINE
     """The last recorded change of the staff roster: its number, and the roster's digest after it."""
     TRIES = "tries:", ClearAction.IDENTITY, Owner.MACHINE

@@ -23,7 +23,10 @@ def _find_locked_numbers(machine: Machine) -> dict[str, str]:
 
 
 def number_is_locked(machine: Machine, event: Event) -> bool:
-    """Return whether the staff number named in the event is locked; if none is named, whether any number is locked."""
+    """Return whether the staff number that the event names is locked.
+
+    If the event names no number, return whether any staff number is locked.
+    """
     locked = _find_locked_numbers(machine)
     number = event.of(NumberForm).number
     return number in locked if number else bool(locked)

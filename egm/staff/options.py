@@ -45,7 +45,7 @@ class AmountOption:
     read: Callable[[Profile], int]
     """Returns the amount that applies without the option."""
     narrow: Callable[[Profile, int], Profile]
-    """Returns the profile narrowed to the operator's amount, which never widens it."""
+    """Returns the profile with the operator's amount in place of its own, if the operator's amount is stricter."""
     least_cents: int = 0
     """The smallest amount that the form takes."""
 
@@ -104,7 +104,10 @@ def machine_is_open(machine: Machine, _: Event) -> bool:
 
 
 def no_tournament_is_on(machine: Machine, _: Event) -> bool:
-    """Return whether the machine is not in a tournament, whose terms are published."""
+    """Return whether the machine is not in a tournament.
+
+    Options must not change then, because its terms are published.
+    """
     return machine.memory.get(TournamentKey.MODE) is None
 
 
@@ -124,7 +127,7 @@ def no_position_is_in_use(machine: Machine, _: Event) -> bool:
 
 @refusal_code("option_is_sound")
 def options_form_is_valid(machine: Machine, event: Event) -> bool:
-    """Return whether the requested options leave at least one game with a denomination, and a bet that it accepts."""
+    """Return whether the requested options leave at least one game with a denomination and an acceptable bet."""
     options = _apply_option_changes(machine, event.of(OptionsForm))
     if options is None:
         return False
@@ -142,7 +145,7 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
 
 
 def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOptions | None:
-    """Return the operator's options after a requested change, or None if no option can be changed in this way."""
+    """Return the operator's options after the change that the form requests; None if the change is not possible."""
     options = OperatorOptions.read_stored(machine)
     if form.option in AMOUNTS:
         name = f"{form.option}_cents"
@@ -208,6 +211,6 @@ def change_options(machine: Machine, event: Event) -> None:
 
 
 def request_restart(machine: Machine, event: Event) -> None:
-    """Request a restart of the machine. Like a power loss, a restart loses nothing."""
+    """Request a restart of the machine. Nothing is lost by a restart, as by a power loss."""
     machine.post(MACHINE_RESTART, RestartRequested(person=find_actor(machine, event)))
     machine.component(ServiceDesk).restart = True

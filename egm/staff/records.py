@@ -21,7 +21,7 @@ class RulingDetails:
 
     machine: Serial
     place: str
-    """The machine's number on the floor, or the location that the form names."""
+    """The machine's number on the floor, or the location stated in the form."""
     reason: NonBlankText
     persons: Persons
 
@@ -32,9 +32,9 @@ OptionName: TypeAlias = Literal["bet_limit", "bet_minimum", "game", "denominatio
 
 @dataclass(frozen=True, kw_only=True)
 class OptionValues:
-    """Base of the form that changes an operator option, and of its record.
+    """Base of the form that changes an operator option, and of the record of the change.
 
-    The field of that option has the new value; the fields of other options are None.
+    The field of the changed option has the new value; the fields of other options are None.
     """
 
     __slots__ = ()  # a class with two bases has the slots itself
@@ -67,7 +67,10 @@ class OperatorOptions:
         return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
 
     def list_denominations(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the offered denominations of a game; none if the game is off, all if the options leave none."""
+        """Return the denominations that the operator offers for a game, of those admitted (``admitted_cents``).
+
+        None are offered if the game is off. All are offered if the operator's choice would leave none.
+        """
         if game_id in self.off:
             return ()
         offered_cents = self.denominations_cents.get(game_id, admitted_cents)

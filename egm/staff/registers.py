@@ -96,7 +96,7 @@ def record_incident(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- registers
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register of the venue, as a query of the journal: the entries it contains, and the columns it shows.
+    """A register of the venue, as a query of the journal: which entries belong to it, and its columns.
 
     It selects the entries of ``kinds`` whose records have the values ``where`` and the field ``has``.
     """
@@ -176,7 +176,10 @@ REGISTERS: Final = (
 
 
 def iter_register_lines(register: Register, entries: Iterable[StoredEntry]) -> Iterator[dict[str, object]]:
-    """Yield the lines of a register, in the order of ``entries``: sequence, time, then its columns."""
+    """Yield the lines of a register, in the order of ``entries``.
+
+    Each line has the entry's sequence and time, then the register's columns.
+    """
     for entry in entries:
         if register.contains(entry):
             details: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
@@ -189,7 +192,7 @@ def iter_register_lines(register: Register, entries: Iterable[StoredEntry]) -> I
 
 
 def _format_column_value(column: str, value: Any) -> Any:
-    """Return the value in a register's column for display; merchandise prizes become their names in every language."""
+    """Return the value of a register's column for display; merchandise prizes are replaced by their names."""
     if column != "prizes" or not value:
         return value
     return [" / ".join(dict.fromkeys(prize["names"].values())) for prize in value]

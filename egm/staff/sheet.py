@@ -60,7 +60,7 @@ _DONE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SheetLine:
-    """One line of an intervention sheet: when (ISO 8601 UTC), what, and the person who did it, if known."""
+    """One line of an intervention sheet: the time (ISO 8601 UTC), the event, and who caused it, if known."""
 
     when: str
     what: str
@@ -71,8 +71,8 @@ class SheetLine:
 class InterventionSheet:
     """The sheet of one intervention.
 
-    ``ended`` is empty while the intervention is open. The meters are by name, in minor units or counts:
-    before the intervention began, and after it ended.
+    ``ended`` is empty while the intervention is open. The meters are by name, in minor units or counts, as
+    they were before the intervention and after it.
     """
 
     id: str
@@ -156,9 +156,9 @@ class InterventionSheet:
 
 
 def iter_sheets(view: JournalView, entries: Entries) -> Iterator[InterventionSheet]:
-    """Yield the sheet of every intervention of a journal, oldest first; the last may still be open.
+    """Yield the sheet of every intervention in a journal, oldest first; the last may still be open.
 
-    ``entries`` are the declared entries, which say what the entry of an event concerns.
+    ``entries`` are the declarations of the journal entries, which state what each event concerns.
     """
     opened = list(view.entries(_OPENED))
     for start in opened:

@@ -56,7 +56,7 @@ def format_meters_line(values: Mapping[str, int]) -> str:
 
 
 def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
-    """Return the print job of a slip, built from its journal entry in the layout of the jurisdiction's ticket."""
+    """Return the print job of a slip, with the content of its journal entry, in the jurisdiction's ticket layout."""
     entry = machine.journal.get(job_id)
     record: Any = {} if entry is None else entry.record
     template = load_template(machine.profile.id)

@@ -35,7 +35,7 @@ BOXES: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in
 
 
 def build_collected_state(machine: Machine, collection: str) -> dict[str, object]:
-    """Return the state that a collection stores: the amounts metered into each box, now and at the last collection."""
+    """Return the state that a collection stores: the amount metered into each box, now and at the last collection."""
     values, last_collection = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
     previous_cents = dict.fromkeys(BOXES, 0) if last_collection is None else last_collection["after"]
     metered_cents = {box: values[meter] for box, meter in BOXES.items()}
@@ -46,7 +46,7 @@ def build_collected_state(machine: Machine, collection: str) -> dict[str, object
 
 # ---------------------------------------------------------------------------------------------- guards
 def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
-    """Return whether the form's amount is a whole number of the hopper's coins, and there is a hopper."""
+    """Return whether the machine has a hopper, and the form's amount is a whole number of its coins."""
     coin_cents, amount_cents = machine.profile.coins.hopper_cents, event.of(FillForm).amount_cents
     is_coin_multiple = coin_cents > 0 and amount_cents > 0 and amount_cents % coin_cents == 0
     return machine.component(Devices).hopper is not None and is_coin_multiple
@@ -54,9 +54,9 @@ def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
 
 @refusal_code("box_is_to_be_counted")
 def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
-    """Return whether the box named in the event is not counted since the last collection.
+    """Return whether the box that the event names has not been counted since the last collection.
 
-    If the event names no box, return whether any box is not counted.
+    If the event names no box, return whether any box has not been counted.
     """
     collection, box = machine.memory.get(StaffKey.COLLECTED), event.of(CountForm).box
     uncounted = BOXES.keys() - set(BOXES if collection is None else collection["counted"])

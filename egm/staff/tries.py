@@ -45,7 +45,7 @@ def build_wrong_pins_key(machine: Machine, number: str, *, keyed: bool = True) -
 
 
 def compute_lock_seconds_left(machine: Machine, key: str) -> int:
-    """Return the number of seconds for which the staff numbers that ``key`` counts are still locked, or 0."""
+    """Return for how many more seconds the staff numbers counted under a state key are locked; 0 if they are not."""
     counts = _read_stored_counts(machine, key)
     if not counts["locked_seconds"]:
         return 0
@@ -55,7 +55,7 @@ def compute_lock_seconds_left(machine: Machine, key: str) -> int:
 
 
 def begin_lock_outs(machine: Machine) -> None:
-    """Start each lock of staff numbers again at power-up, with the time that was left of it."""
+    """At power-up, restart each lock of staff numbers with the time that was left."""
     for key in machine.journal.states(StaffKey.TRIES):
         machine.component(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 
@@ -106,7 +106,7 @@ def _read_stored_counts(machine: Machine, key: str) -> dict[str, int]:
 
 
 def _restart_lock(machine: Machine, key: str, wrong: int, seconds: int) -> dict[str, object]:
-    """Lock the staff numbers that ``key`` counts for some seconds from now; return the state that stores it."""
+    """Lock the staff numbers counted under ``key`` for ``seconds`` from now; return the state that stores the lock."""
     machine.component(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
     return {key: {"wrong": wrong, "locked_seconds": seconds}}
 

@@ -15,10 +15,10 @@ def say(key: str, **values: int | str) -> PageText:
 
 
 def say_code(section: str, code: str) -> PageText:
-    """Return a machine code as text: the text ``code`` of a catalogue section, dots written as _.
+    """Return the text for a machine code from a section of the catalogue, where dots in codes are written as _.
 
-    A code without a text is shown unchanged. The section ``tilt.text`` contains faults, which may use the
-    texts of their device's failures.
+    A code without a text is returned unchanged. In the section ``tilt.text``, a fault without a text of its
+    own has the text for a failure of its device.
     """
     return PageText(kind="code", value=code, values={"of": section})
 
@@ -45,17 +45,17 @@ def say_time(when: str) -> PageText:
 
 
 def say_person(person: str) -> PageText:
-    """Return who acted as text: a staff number, or the key that was turned if no proof was required."""
+    """Return who acted, as text: a staff number or, if no PIN was required, the key that was turned."""
     return say_plain(person) if person.isdigit() else say_code("input.key", person)
 
 
 def say_local(names: Mapping[str, str]) -> PageText:
-    """Return a text that is given in each language, for a service page."""
+    """Return a text that has its own translations, ``names`` by language, for a service page."""
     return PageText(kind="local", values=dict(names))
 
 
 def say_prize_names(prizes: Iterable[Mapping[str, Any]]) -> PageText:
-    """Return merchandise prizes as one text of their names, in each language available."""
+    """Return the names of merchandise prizes, in each available language, as one text of a service page."""
     names: dict[str, str] = {}
     for prize in prizes:
         for language, name in prize["names"].items():
@@ -70,7 +70,10 @@ BACK = PageAction(id="back", label=say("service.back"), style="back")
 def build_pair_table(
     rows: Iterable[tuple[str | PageText, PageText]], title: PageText | None = None
 ) -> PageTable:
-    """Return a table of pairs for a service page: names (a key under ``service.``, or a text) and values."""
+    """Return a table with two columns, names and values, for a service page.
+
+    A name is a text, or a catalogue key under ``service.``.
+    """
     return PageTable(
         title=title,
         rows=tuple(
@@ -98,14 +101,14 @@ def say_meter_name(name: str) -> PageText:
 
 
 def say_regulation_meter_name(name: str, jurisdiction: str) -> PageText:
-    """Return a regulation's name of a meter: English names are translated, those of a French regulation are not."""
+    """Return the name that a regulation gives to a meter. English names are translated, French ones are not."""
     if jurisdiction != "us":
         return say_plain(name)
     return say_code("regulation_meter", re.sub(r"[^a-z]+", "_", name.lower()).strip("_"))
 
 
 def say_meter_value(name: str, value: int) -> PageText:
-    """Return a meter's value in its unit: money, or a count; it rolls over at ten digits (D-05)."""
+    """Return a meter's value as text: money, or a count that rolls over at ten digits (D-05)."""
     meter = BY_NAME.get(name)
     rolled = compute_displayed_value(value, DIGITS)
     return say_money(rolled) if meter is not None and meter.unit is Unit.CENTS else say_number(rolled)

@@ -32,7 +32,7 @@ _ADVANCE_MINUTES_MAX: Final = 24 * 60
 
 # ---------------------------------------------------------------------------------------------- guards, effects
 def closing_is_announced(machine: Machine, _: Event) -> bool:
-    """Return whether the closing of the tables is announced or has come."""
+    """Return whether the closing of the tables is announced, or its time has come."""
     return read_closing_time(machine) is not None
 
 

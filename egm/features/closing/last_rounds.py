@@ -48,7 +48,7 @@ def read_closing_time(machine: Machine) -> datetime | None:
 
 
 def count_rounds_left(machine: Machine) -> int | None:
-    """Return how many rounds the selected table still plays, or None if it is no table or the time has not come."""
+    """Return how many rounds the selected table still plays; None for other games, and before the closing time."""
     game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
     if game is None or at is None or not is_table(game) or machine.clock.now() < at:
         return None
@@ -64,7 +64,7 @@ def is_table(game: Game) -> bool:
 
 
 def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
-    """Return the rounds started since the closing time; read the entries that the journal has added."""
+    """Return the rounds started since the closing time, after reading the journal's new entries."""
     since = machine.component(RoundsSinceClosing)
     if since.at != at.isoformat():
         last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
@@ -79,7 +79,7 @@ def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
 
 
 def name_round(entry: StoredEntry) -> tuple[str, str]:
-    """Return the table of the game that an entry starts, and the id of the game's round."""
+    """Return the table and the round id of the game that a journal entry starts."""
     record = read_details(entry)
     digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))
     position = entry.transaction.dims.get("position", 1)

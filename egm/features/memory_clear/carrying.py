@@ -48,9 +48,9 @@ _LATER_ENTRIES_TEXTS: Final = {
 class Proposal:
     """One claim as proposed to the persons who clear the memory, with what each copy of the memory says about it.
 
-    ``proved`` says that the two copies together prove the proposed version as of the last entry read.
-    ``later_entries`` says whether entries after that one are known to be ``missing``, or ``unknown`` because
-    no journal head can be read.
+    ``proved`` says that the two copies together prove the claim as of the last entry that could be read.
+    ``later_entries`` says whether later entries are known to be ``missing``, or ``unknown`` because no
+    journal head can be read.
     """
 
     proposed: Claim
@@ -65,7 +65,7 @@ class Proposal:
 
     @property
     def describe_agreement_of_copies(self) -> str:
-        """Return whether both copies of the old memory show the claim, or that its record cannot be read."""
+        """Return whether both copies of the old memory have the claim, as text, or that its record cannot be read."""
         if not self.proposed.is_readable:
             return "cannot be read"
         first_claim, second_claim = self.copies.get("first"), self.copies.get("second")
@@ -81,10 +81,10 @@ class Proposal:
 
     @property
     def possible_decisions(self) -> tuple[str, ...]:
-        """Return the decisions that are possible on the claim: carried, paid or ended.
+        """Return the decisions that are possible on the claim: carried, paid or ended (nothing is owed).
 
-        Nothing may be owed if only one copy has the claim and it is not proved, or if the amount may have
-        been paid in an entry that cannot be read.
+        Ended is possible if only one copy has the claim and it is not proved, or if the amount may have been
+        paid in an entry that cannot be read.
         """
         is_in_one_copy = not self.proved and len(self.copies) == 1
         may_be_paid = self.later_entries != "none" and self.proposed.amount > 0
@@ -108,9 +108,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimDecision:
-    """The persons' decision on one claim on the old memory.
+    """The persons' decision on one claim.
 
-    ``amount_cents`` and ``by`` state what was paid by hand, and by whom; ``copy`` is the copy to follow.
+    ``amount_cents`` and ``by`` state what was paid by hand, and by whom; ``copy`` is the copy of the memory
+    to follow.
     """
 
     act: str
@@ -181,19 +182,19 @@ def _collect_claims(
 def _list_copies_with_claim(
     claims_by_copy: Mapping[str, Mapping[str, Claim]], claim: str
 ) -> dict[str, Claim]:
-    """Return the memory-clear claim with this id in each copy of the old memory that has it, by the copy's name."""
+    """Return the versions of a memory-clear claim in the copies of the old memory that have it, by the copy's name."""
     return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
 
 
 def _find_later_entries(inspection: Inspection[Evidence]) -> LaterEntries:
-    """Return whether journal entries are missing that the machine had acknowledged after the last readable one."""
+    """Return whether the machine had acknowledged journal entries after the last one that can be read."""
     if not inspection.acknowledged:
         return "unknown"
     return "missing" if inspection.acknowledged > inspection.together.sequence else "none"
 
 
 def _propose_larger_copy(copies: dict[str, Claim], later: LaterEntries) -> Proposal:
-    """Return a proposal for a memory-clear claim on which the copies contradict each other: the larger amount."""
+    """Return the proposal for a memory-clear claim about which the copies disagree: the larger amount."""
     return Proposal(max(copies.values(), key=lambda claim: claim.amount), copies, False, later)
 
 
@@ -243,9 +244,9 @@ def prepare_clearance(
 
 
 def _choose_copy(proposal: Proposal, decision: ClaimDecision) -> Claim:
-    """Return the copy's version of a memory-clear claim that the persons follow.
+    """Return the version of a memory-clear claim that the persons follow.
 
-    Raises :class:`ClearRefused` if they must name a copy.
+    Raises :class:`ClearRefused` if they have to name a copy of the memory and have not.
     """
     if not decision.copy:
         if proposal.describe_agreement_of_copies == "they disagree":
@@ -302,7 +303,7 @@ def _describe_decision(
 def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transaction, ...]:
     """Return the new journal's entry that blocks host transfers until the host registers the machine again.
 
-    Return no entry if it is proved that no transfer is missing.
+    Empty if it is proved that no transfer is missing.
     """
     if claim_inspection.inspection.is_complete:
         return ()

@@ -106,8 +106,9 @@ class ClaimBook:
     ) -> Transaction:
         """Return an entry of the new journal about a memory-clear claim.
 
-        Without ``id``, its id ends with the first digits of the hash of the old journal's last entry. ``kind``
-        is the entry's kind unless ``entry_kind`` names another; ``number`` distinguishes the claim's entries.
+        Without ``id``, the entry's id ends with the first digits of the hash of the old journal's last entry.
+        ``kind`` is the entry's kind unless ``entry_kind`` names another; ``number`` distinguishes several
+        entries of one claim.
         """
         return Transaction(
             id=id or f"{kind}-{claim}-{number}-{self._old_head}",
@@ -120,7 +121,7 @@ class ClaimBook:
         )
 
     def build_funding_transfers(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
-        """Return the transfers by which the new journal provides the credit that ``flows`` take."""
+        """Return the transfers by which the new journal provides the credit that the transfers ``flows`` take."""
         needed: Counter[str] = Counter()
         for flow in flows:
             if is_credit(flow.source):
@@ -140,10 +141,10 @@ class ClaimBook:
     def reserve_again(
         self, claim: str, reservations_held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
     ) -> tuple[Transaction, ...]:
-        """Return the entries that copy the old journal's reservations into the new one, with the same ids.
+        """Return the entries that repeat the old journal's reservations in the new one, with the same ids.
 
-        Each is preceded by an entry that provides the credit it reserves. ``state`` is stored with the last
-        one.
+        Before each reservation there is an entry that provides the credit it reserves. ``state`` is stored
+        with the last one.
         """
         entries: list[Transaction] = []
         for number, reservation in enumerate(reservations := list(reservations_held), start=1):
@@ -233,11 +234,14 @@ class ClaimBook:
     def _build_paid_entries(
         self, claim: str, flows: tuple[Transfer, ...]
     ) -> Callable[[int], tuple[Transaction, ...]]:
-        """Return the function that builds the new journal's entry for a memory-clear claim paid by hand in full."""
+        """Return the function that builds the new journal's entries for a claim that was paid by hand in full."""
         return lambda _: (self.build_entry(claim, PAID, transfers=flows),)
 
     def carry_transfer_identifiers(self) -> None:
-        """Add a memory-clear claim that carries over the ids of past host transfers, so that none moves money again."""
+        """Add a memory-clear claim that carries over the ids of past host transfers.
+
+        So the host cannot move the same money again.
+        """
         identifiers = sorted(self.seen.identifiers)
         if not identifiers:
             return

@@ -129,7 +129,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
     restricted = is_restricted(source)
 
     def build_paid_entries(amount_cents: int) -> tuple[Transaction, ...]:
-        """Return the new journal's entry for a payout of which this amount was paid by hand.
+        """Return the new journal's entries for a payout of which ``amount_cents`` was paid by hand.
 
         The remainder had already left the machine.
         """
@@ -416,7 +416,7 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
 
 
 def _is_uncounted(share: Share, pool: str, last_counted: int) -> bool:
-    """Return whether a share of this pool is a contribution after the last one that its controller has counted."""
+    """Return whether a contribution is to this pool and comes after the last one that its controller has counted."""
     return share.pool == pool and share.sequence is not None and share.sequence > last_counted
 
 
@@ -457,7 +457,7 @@ def _carry_registration(book: ClaimBook, name: str) -> None:
 
 
 def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
-    """Return the function that adds the memory-clear claims of each storage key with the clear action OWED.
+    """Return, for each storage key with the clear action OWED, the function that adds its memory-clear claims.
 
     The keys of added features are included.
     """

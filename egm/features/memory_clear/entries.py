@@ -30,7 +30,7 @@ class DecidedClaim:
     says: Mapping[str, JSON]
     """Details for the people who decide, which depend on the kind of claim."""
     standing: str
-    """How well the copies of the memory support the claim, and whether entries after it are missing."""
+    """How well the copies of the memory support the claim, and whether entries after the last read one are missing."""
     copies: Mapping[str, str]
     """The amount according to each copy of the memory."""
     act: Literal["carried", "paid", "ended"]
@@ -93,17 +93,20 @@ class TransfersUnproved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferIdentifiers:
-    """Host transfers that moved value before a memory clear, and must not move it again."""
+    """Identifiers of host transfers that moved money before a memory clear, so that they cannot move it again."""
 
     claim: Literal["transfers"] = "transfers"
-    """The claim of the clear that carries them."""
+    """The memory-clear claim by which the identifiers are carried over."""
     sha256: tuple[str, ...]
     """The short digests of the transfers' identifiers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateKept:
-    """Stored state in no memory-clear claim is carried over; ``ended``: the entries that ended the last tickets."""
+    """Stored state that is part of no memory-clear claim is carried over.
+
+    ``ended`` are the entries that ended the last tickets.
+    """
 
     claim: Literal[""] = ""
     ended: tuple[str, ...]

@@ -159,7 +159,7 @@ class Evidence:
             self.rounds[game.round_id] = max(known_steps, game.steps, game.round_steps, key=len)
 
     def _store_game_end(self, game: GameRecord) -> None:
-        """Store that a game has ended; if it was declared void, that may end its shared round."""
+        """Store that a game has ended. If it was declared void, its shared round may have ended too."""
         self.games[game.play_id] = game
         steps = self.rounds.get(game.round_id, ())
         if (
@@ -170,7 +170,7 @@ class Evidence:
             self.void_rounds.add(game.round_id)
 
     def _drop_settled_games(self) -> None:
-        """Drop ended games about which no progressive controller can still report."""
+        """Drop the ended games about which no progressive controller can send a report any more."""
         for play_id, game in list(self.games.items()):
             waits = any(
                 share.sequence is not None

@@ -15,13 +15,13 @@ from meters import JournalView
 def compute_short_digest(identifier: str) -> str:
     """Return a short digest of a host transfer's identifier: 16 hexadecimal digits of its SHA-256.
 
-    This is enough to be unique.
+    This is long enough that two identifiers never have the same.
     """
     return hashlib.sha256(identifier.encode()).hexdigest()[:16]
 
 
 def has_ended(journal: JournalView, entry_id: str) -> bool:
-    """Return whether a ticket's last entry is in this journal, or was in the one before a memory clear."""
+    """Return whether the entry that ended a ticket is in this journal, or was in the one before a memory clear."""
     if journal.has_transaction(entry_id):
         return True
     carried = next(journal.entries("clear.kept", limit=1), None)

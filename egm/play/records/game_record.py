@@ -15,12 +15,12 @@ from meters.transaction import JSON
 from paytables import ALL_STAKED, Outcome, Wager
 
 DrawRecord: TypeAlias = tuple[int, int, str]
-"""A number drawn: its exclusive upper bound, its value and its purpose."""
+"""A random number drawn: its exclusive upper bound, its value and its purpose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameName:
-    """The definition that a game was played with: id, version and digest."""
+    """The identity of the game definition with which a game was played: id, version and digest."""
 
     id: str
     """The id of the game."""
@@ -31,7 +31,7 @@ class GameName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedStep:
-    """One recorded step of a game: the player's choice that led to it, and the numbers drawn in it."""
+    """One recorded step of a game: the player's choice with which it began, and the numbers drawn in it."""
 
     choice: JSON
     """The player's choice with which the step began, or None for the first step."""
@@ -96,7 +96,7 @@ class LevelsPlayed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRecord:
-    """A game from its wager to its outcome."""
+    """The complete record of a game, from its wager to its outcome."""
 
     play_id: str
     game: GameName
@@ -154,9 +154,9 @@ class GameRecord:
 
     @property
     def push_cents(self) -> int:
-        """Return the stakes that the game returns, in minor units: pushes, halves and bets taken down.
+        """Return the stakes that the game returns, in minor units: pushes, half-lost bets and bets taken down.
 
-        They are not wins.
+        They do not count as wins.
         """
         return 0 if self.outcome is None else self.outcome.push_credits * self.denomination_cents
 
@@ -175,7 +175,7 @@ class GameRecord:
 
     @property
     def dims(self) -> dict[str, str | int]:
-        """Return the dimensions by which the game's meters are separated."""
+        """Return the dimensions (such as game and denomination) by which the meters of this game are separated."""
         return {
             "game": self.game.id,
             "paytable": f"{self.game.id}@{self.game.version}",
@@ -237,7 +237,7 @@ class TableInCommon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamePointer:
-    """A reference to the open game by its play id; its entries in the journal contain everything else."""
+    """The stored reference to the open game: its play id, by which its journal entries are found."""
 
     play_id: str
 
@@ -265,9 +265,11 @@ class TableReturned:
     """The definition of the table's game."""
     denomination_cents: int
     why: Literal["taken_down", "stopped", "changed"]
-    """The player leaves and the rules allow it (``taken_down``), the machine cannot continue the game
-    (``stopped``), or the game has changed since or cannot read the stored state of its table
-    (``changed``)."""
+    """Why the bets were returned.
+
+    ``taken_down``: the player leaves and the rules allow it. ``stopped``: the machine cannot continue the
+    game. ``changed``: the game's definition has changed, or it cannot read the stored state of its table.
+    """
     amount_cents: Count
 
 
@@ -297,8 +299,12 @@ class MysteryWon:
     commitment: Digest | None
     """The controller's commitment to the secret, as first received; None if none was received."""
     proved: bool
-    """Whether the opened secret matches the commitment and decides for this contribution."""
+    """Whether the opened secret matches the commitment and shows that this contribution won."""
     hits: tuple[Hit, ...] = omit_if_default(())
     """The hits that the prize adds to its game, if that is still open."""
     late: Literal["", "hand", "void", "declined"] = omit_if_default("")
-    """The result if the prize's game is over: paid by ``hand``, ``void``, or ``declined``; otherwise empty."""
+    """What was done with a prize whose game was over already.
+
+    It was paid by ``hand``, or the game was ``void``, or staff have ``declined`` it; empty if the game was
+    open.
+    """

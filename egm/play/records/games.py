@@ -24,7 +24,7 @@ PURSE_CHOICE: Final = "tournament.choice"
 PUSH: Final = "house:push"
 """The account from which stakes are returned to the player (a push, or a bet taken down)."""
 WAGER: Final = "house:wager"
-"""The account that every stake goes to: wagers, and amounts added by answers."""
+"""The account that receives every stake: wagers, and amounts that answers add to them."""
 MYSTERY_WON: Final = "progressive.won"
 """The entry kind of a mystery prize that a controller reported; it adds the prize to the game that won it."""
 
@@ -36,7 +36,7 @@ class GameInProgress:
     conversation: Any = None
     """The game as a :class:`~egm.play.conversation.Conversation`, advanced to its pending decision or outcome."""
     record: GameRecord | None = None
-    """The game last written to the journal or read from it."""
+    """The record of the game that was last written to the journal or read from it."""
 
 
 def is_game_open(machine: Machine) -> bool:
@@ -56,7 +56,7 @@ def find_purse_game(machine: Machine) -> GamePointer | None:
 
 
 def find_first_entry(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
-    """Return a game's first entry in this journal, and the game that is recorded in it.
+    """Return a game's first entry in this journal, and the game record in it.
 
     The record has the first step only, or all steps so far if a memory clear carried the game over. Raises
     KeyError if there is no such entry.
@@ -92,7 +92,7 @@ def _list_wagers(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]
 
 
 def win_is_taken(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the last game's win was cashed out, so that the next player is not shown it."""
+    """Return whether the last game's win has been cashed out; it is then not shown to the next player."""
     end = machine.journal.get(f"{game.play_id}.end")
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
     return end is not None and any(
@@ -103,7 +103,7 @@ def win_is_taken(machine: Machine, game: GameRecord) -> bool:
 
 
 def read_cached_game(machine: Machine, play_id: str) -> GameRecord:
-    """Return the record of a game; it is rebuilt from the journal unless it is the one last read."""
+    """Return the record of a game, from memory if it is the last one read, or else rebuilt from the journal."""
     game = machine.component(GameInProgress)
     if game.record is None or game.record.play_id != play_id:
         game.record = _rebuild_game(machine, play_id)

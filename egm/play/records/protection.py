@@ -47,5 +47,5 @@ class OwnLimits:
     cents: Count | None = omit_if_default(None)
 
     def get_limit(self, what: str) -> int:
-        """Return the player's own limit of ``minutes`` or ``cents``, or 0."""
+        """Return the player's own limit of ``minutes`` or ``cents``; 0 if they have set none."""
         return (self.minutes if what == "minutes" else self.cents) or 0

@@ -35,7 +35,7 @@ class Purse:
     minutes: Count
     """The time of the round in minutes, or 0 if it is limited by games."""
     until: str = omit_if_default("")
-    """When the time of the round is over, set by its first game; empty before that, and without a time."""
+    """When the time of the round ends, set by its first game; empty before that, and for a round without a time."""
     games: Count = omit_if_default(0)
     """The number of games of the round that have ended."""
     won_points: Count = omit_if_default(0)

@@ -10,7 +10,7 @@ from egm.record_fields import Count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualTerms:
-    """The terms for residual credit: whether the player may give it up or play it, and the smallest useful amount."""
+    """The terms for residual credit: what the player may do with it, and the smallest amount that is not residual."""
 
     way: Literal["stays", "given_up", "played"]
     """Whether residual credit ``stays``, or the player may have it ``given_up`` or ``played``, as in the profile."""

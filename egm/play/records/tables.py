@@ -39,7 +39,7 @@ class TableStateKeys:
 
 
 def find_table_keys(rules: Rules, positions: int) -> TableStateKeys:
-    """Return the names of the shared values of this game's table on a machine with ``positions`` player positions."""
+    """Return the names of the values in a game's table state that are shared on a machine with this many positions."""
     several = positions > 1 and rules.betting_seconds is not None
     return TableStateKeys(
         tuple(sorted(rules.shared_keys)) if several else (), tuple(sorted(rules.bound_keys))
@@ -53,7 +53,10 @@ def extract_shared_state(table: JSON, keys: TableStateKeys) -> JSON:
 
 
 def extract_own_state(table: JSON, keys: TableStateKeys) -> JSON:
-    """Return one player's part of a table's state, with the shared values that their bets need, or None if empty."""
+    """Return one player's part of a table's state, or None if it is empty.
+
+    It includes those shared values on which the player's bets depend.
+    """
     if not (keys.common or keys.bound):
         return table
     parts = _to_mapping(table)
@@ -65,7 +68,7 @@ def extract_own_state(table: JSON, keys: TableStateKeys) -> JSON:
 def join_table_state(player_part: JSON, shared_state: JSON, keys: TableStateKeys) -> JSON:
     """Return a table's state for one player, joined from their own part and the shared part.
 
-    Standing bets keep the state that they depend on.
+    Values on which the player's standing bets depend are taken from their own part.
     """
     if not keys.common:
         return player_part
@@ -98,7 +101,7 @@ def _to_mapping(table: JSON) -> Mapping[str, JSON]:
 
 # ---------------------------------------------------------------------------------------------- what is kept
 def read_table(machine: Machine, digest: str) -> TableRecord | None:
-    """Return the stored state of the table that a game definition has, or None for the initial state."""
+    """Return the stored state of the table of a game definition, or None if it is in its initial state."""
     record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     if not keys.common:
         return record
@@ -126,7 +129,7 @@ def extract_own_part(machine: Machine, digest: str, table: JSON) -> JSON:
 
 
 def is_played_in_common(machine: Machine, digest: str) -> bool:
-    """Return whether this position's bets at a table are played in the round of the other positions, not alone."""
+    """Return whether this position plays its bets at a table in one round with other positions, not alone."""
     stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     return has_seen_last_round(
         None if stored is None else stored.table, read_shared_state(machine, digest), keys
@@ -143,10 +146,10 @@ def read_shared_state(machine: Machine, digest: str) -> JSON:
 
 
 def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) -> dict[str, object]:
-    """Return the change of a table's shared state made by a step of a game.
+    """Return the change that a step of a game makes to its table's shared state.
 
-    The first step marks its round as the latest. The end of the game stores the table as it left it, unless
-    another round has started since.
+    The first step of a game marks its round as the table's latest. The end of the game stores the state in
+    which it left the table, unless another round has started since.
     """
     keys, round_id = find_table_keys(rules, machine.position.count), game.round_id or game.play_id
     if not keys.common or (keys.bound and not game.round_id):

@@ -16,7 +16,7 @@ MissedBecause: TypeAlias = Literal["another_spin", "went_on", "line_lost", "rest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelSpin:
-    """A spin of a real wheel, identified by the round of its games, with its number once that is known.
+    """A spin of a real wheel, identified by the id of the round that it decides; with its number once known.
 
     ``spin`` is the wheel's own counter, which restarts and wraps around. It is for display only and decides
     nothing.
@@ -38,7 +38,7 @@ class WheelSpin:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Return the recorded winning numbers that games may still have to take, by round."""
+        """Return the winning numbers recorded for rounds whose games may still have to take them, by round id."""
         return {**self.earlier, **({} if self.number is None else {self.round_id: self.number})}
 
 

@@ -83,7 +83,7 @@ class Sounds:
         return compute_loudness(cue, view.volume, most_percent) if is_allowed(cue, view) else 0.0
 
     def _choose_sound_family(self, cue: str, family: str, view: View) -> str:
-        """Return the family of a cue's sound: the game's own if it supplies a usable one, or else its look's."""
+        """Return the sound family for a cue: the game's own if it has a usable sound for it, or else its look's."""
         game = view.game
         own_family = "" if game is None or cue not in game.art.sounds else build_own_family_name(game)
         return (

@@ -217,9 +217,9 @@ _BETTING: Final = ON_CHIPS | {
 
 
 def _describe_lost_round(stage: Stage) -> str:
-    """Return how the last round at a table ended if it paid nothing, and what it cost.
+    """Return how the last table round ended and what it cost, if it paid nothing.
 
-    For a Keno ticket of several draws, return its total. Return "" once the player changes the bet.
+    For a Keno ticket of several draws, return its total. Return "" once the player has changed the bet.
     """
     if has_changed_marks_since_game(stage.view):
         return ""
@@ -233,7 +233,7 @@ def _describe_lost_round(stage: Stage) -> str:
 
 
 def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
-    """Return the text of what a Keno ticket of several draws won in total and what it cost, and its colour.
+    """Return a text about a Keno ticket of several draws (its cost and total win), and the text's colour.
 
     Return None for any other game.
     """
@@ -252,11 +252,10 @@ def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
 
 
 def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
-    """Return the text of a round's money, preceded by how the round ended and followed by what stays on the table.
+    """Add to the text of a round's money how the round ended and which bets stay on the table.
 
-    If the next round is the last that is dealt from the shoe, that is announced too.
-
-    ``money`` is the text and its colour; it is returned unchanged if no round has just ended.
+    ``money`` is the text and its colour. It is returned unchanged if no round has just ended. If the next
+    round is the last that is dealt from the shoe, the text announces it.
     """
     result, snapshot = find_settled_result(stage), stage.view.snapshot
     if (
@@ -276,7 +275,7 @@ def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
 
 
 def _describe_missing_credit(stage: Stage) -> str:
-    """Return what credit the bet in force needs; empty if there is enough, or the bet is being changed."""
+    """Return a text about the credit that the current bet needs; empty if there is enough, or the bet is changing."""
     view, snapshot = stage.view, stage.view.snapshot
     if snapshot is None or has_unsent_bet(view) or view.chips.refused:
         return ""
@@ -286,7 +285,10 @@ def _describe_missing_credit(stage: Stage) -> str:
 
 
 def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
-    """Return what PLAY buys and its price, if the bet meter does not say it: a ticket, stakes on a wheel."""
+    """Return a text about what PLAY buys and its price, for bets that the BET meter does not describe.
+
+    These are Keno tickets and stakes on the areas of a wheel.
+    """
     game, say = stage.view.game, stage.texts.say
     if is_keno(game):
         text, cents = describe_purchase(stage)
@@ -301,7 +303,7 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
 
 
 def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
-    """Return the status line during a game and its colour, by the step being shown."""
+    """Return the text and colour of the status line while a game is shown, depending on the step being shown."""
     say, since = stage.texts.say, stage.view.now - show.began
     if since < line.stopped:
         index = line.find_step_index(since)
@@ -431,7 +433,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
 
 
 def _compute_title_left_width(layout: Layout) -> float:
-    """Return the width to the left of the title, which is further left in a game with progressive levels."""
+    """Return the width left of the game's title, which is smaller in a game with progressive levels."""
     return min(330.0, layout.marquee[0] - 30)
 
 
@@ -443,9 +445,10 @@ def format_help_line(stage: Stage) -> str:
 
 
 def format_return(stage: Stage, game: GameView) -> str:
-    """Return the theoretical return of a game; for a table, of its main and its worst bet, by name.
+    """Return a text with the theoretical return of a game.
 
-    If players play against each other, it is the levy instead.
+    For a table it names its main bet and its worst bet. If players play against each other, it is the levy
+    instead.
     """
     if game.levy_percent:
         return stage.texts.say("panel.levy", percent=stage.texts.decimal(game.levy_percent))

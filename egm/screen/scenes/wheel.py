@@ -44,7 +44,7 @@ def draw_idle_wheel(stage: Stage) -> None:
 
 
 def _draw_bet(stage: Stage) -> None:
-    """Draw, next to the wheel, each stake of the bet with its possible prize, and the cost of PLAY."""
+    """Draw, next to the wheel, the stake on each betting area with its possible prize, and the price of PLAY."""
     view, (x, y, w, h) = stage.view, find_rect_beside_wheel(stage.layout.field)
     if view.game is None or view.snapshot is None:
         return
@@ -107,7 +107,7 @@ def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def draw_wheel_glasses(stage: Stage) -> None:
-    """Draw each area's pay for one credit staked and its stake, and the named bets."""
+    """Draw the betting areas on the side panels, with pay per credit and current stake, and the named bets."""
     x, y, w, _ = stage.layout.left
     draw_caption(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
     view = stage.view

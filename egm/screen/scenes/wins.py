@@ -55,7 +55,7 @@ def choose_win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) ->
 def find_current_window(result: ReelSpin, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
     """Return the winning window of a cascade that is shown now, with its wins.
 
-    The windows are shown in turn, each long enough for all of its lines.
+    The winning windows are shown in turn, each long enough for all of its winning lines.
     """
     pictures = result.windows_to_show
     lengths = [cycle * (len(wins) + 1) for _, wins in pictures]
@@ -97,7 +97,7 @@ def find_reels_stop_time(time: StepTime, motion: Motion) -> float:
 
 
 def _choose_line_colour(win: WinView, index: int) -> Colour:
-    """Return the colour of a win's line; that of a win without a line follows from its index."""
+    """Return the colour of a win's pay line; a win without a line has a colour that depends on its index."""
     return LINE_COLOURS[((win.line or index + 1) - 1) % len(LINE_COLOURS)]
 
 

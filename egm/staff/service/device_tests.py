@@ -73,7 +73,7 @@ def person_may_test_devices(machine: Machine, event: Event) -> bool:
 def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[Machine]:
     """Return the guard that decides whether a device test may start.
 
-    ``no_ticket_query_waits`` is the guard that holds while no ticket in escrow is being validated.
+    ``no_ticket_query_waits`` is a guard that is true unless a ticket in escrow is being validated.
     """
 
     def device_is_free(machine: Machine, event: Event) -> bool:
@@ -121,7 +121,7 @@ def ticket_is_a_test(machine: Machine, _: Event) -> bool:
 
 
 def payout_is_a_test(machine: Machine, _: Event) -> bool:
-    """Return whether the coins that the hopper is paying are a test's."""
+    """Return whether the hopper's present payout is a device test."""
     paying = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
     return paying is not None and is_test(paying.payout_id)
 

@@ -80,7 +80,7 @@ def _find_worst_fault(machine: Machine, kind: str) -> PageText:
 
 @dataclass(frozen=True, slots=True)
 class ScreenTest(MenuPage):
-    """Page of the service menu during which the screen runs its own test: colours, touch targets, tones."""
+    """Page of the service menu during which the screen runs one of its own tests: colours, touch targets or tones."""
 
     pattern: Literal["display", "touch", "sound"]
 
@@ -157,7 +157,10 @@ class OneDevice(MenuPage):
 
 
 def _find_requested_test(kind: str, action: str, text: str) -> DeviceTest | None:
-    """Return the device test that an action requests, without device and person; None for any other action."""
+    """Return the device test that an action of the page requests; None for any other action.
+
+    Device and person are filled in by the caller.
+    """
     match kind, action:
         case "ticket_printer", "print":
             return DeviceTest(test="print")
@@ -202,7 +205,7 @@ def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
 
 
 def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (one of _TESTS)
-    """Return the output tests of the I/O board: lamps, tower, bell, all dark."""
+    """Return the buttons that test the outputs of the I/O board: lamps, tower light, bell, and all off."""
     return tuple(_build_test_action(name) for name in _OUTPUTS)
 
 

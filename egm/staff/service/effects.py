@@ -47,7 +47,7 @@ MENU_KEYS: Final = frozenset({"operator", "audit"})
 
 # ---------------------------------------------------------------------------------------------- guards
 def menu_may_open(machine: Machine, event: Event) -> bool:
-    """Return whether the service menu is closed, and may be opened by the key that was turned or without a key."""
+    """Return whether the service menu is closed, and may be opened in the way requested (by a key, or without one)."""
     key = event.of(MenuRequest).key
     return not machine.component(ServiceDesk).is_open and (
         key in MENU_KEYS or not machine.profile.staff.menu_key
@@ -70,8 +70,8 @@ def another_position_is_chosen(machine: Machine, event: Event) -> bool:
 def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
     """Return whether the attendant's key that was turned may act without another sign-in.
 
-    It may if the profile needs no sign-in for this, or if a person with the permission is signed in or has
-    authorised the event.
+    It may if the profile needs no sign-in for what the key would do, or if a person with the permission is
+    signed in or has authorised the event.
     """
     act = find_key_permission(machine)
     person = machine.component(ServiceDesk).person
@@ -89,14 +89,17 @@ def no_service_page_is_open(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_key(machine: Machine, event: Event) -> None:
-    """Record a turn of a key switch, also one without any effect (J-16)."""
+    """Record that a key switch was turned, even if the turn has no effect (J-16)."""
     switched = event.of(KeySwitched)
     moved = KeyMoved(key=switched.key, on=switched.on, unattended=switched.unattended)
     machine.post(KEY_TURNED if moved.on else KEY_RETURNED, moved)
 
 
 def open_menu(machine: Machine, event: Event) -> None:
-    """Open the service menu at the sign-in; a person coming from another position is already signed in."""
+    """Open the service menu at the sign-in page.
+
+    A person who comes from another player position of the machine is already signed in.
+    """
     request = event.of(MenuRequest)
     _open(machine, SignIn(_enter, say("service.sign_in")), request.key)
     person = machine.component(Roster).get(request.person)
@@ -135,7 +138,7 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
 
 
 def _open(machine: Machine, page: SignIn, by: str) -> None:
-    """Open the service menu at the sign-in, and record by which key, or from the screen, it was opened."""
+    """Open the service menu at the sign-in page, and record which key opened it, or that it was the screen."""
     desk = machine.component(ServiceDesk)
     opened = OpenMenu(since=machine.clock.now().isoformat(), person=None)
     machine.post(MENU_ASKED, MenuAsked(by=by), state={StaffKey.MENU: opened})
@@ -175,7 +178,7 @@ def _clean_typed_text(value: object) -> str:
 
 
 def close_menu(machine: Machine, event: Event) -> None:
-    """Close the service menu: the key was turned back, the menu timed out, or the person has finished."""
+    """Close the service menu, because the key was turned back, the menu timed out, or the person has finished."""
     _sign_out(machine, event.of(MenuEnd).why)
 
 

@@ -101,7 +101,7 @@ class Filling(MenuPage):
         return machine.component(Features).rules.payloads.build(self.form.event, values)
 
     def _list_submission_conditions(self, machine: Machine) -> tuple[PageRow, ...]:
-        """Return one row for each condition of the form's submission, marked by whether it holds now."""
+        """Return one row for each condition for submitting the form, marked by whether the condition holds now."""
         if not self.form.needs:
             return ()
         event = self._build_event(machine, self.form.values)

@@ -41,7 +41,7 @@ class SheetList(MenuPage):
 
 
 class SheetPage(MenuPage):
-    """Page of one intervention sheet, as it was when it was opened."""
+    """Page of one intervention sheet. It shows the sheet as it was when the page was opened."""
 
     def __init__(self, sheet: InterventionSheet) -> None:
         self._sheet = sheet

@@ -23,7 +23,10 @@ _SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 def iter_concerned_positions(
     beside: RunningPositions, number: int, event: Event
 ) -> Iterable[RunningPosition]:
-    """Yield the player positions that an event from the I/O board of position ``number`` concerns."""
+    """Yield the player positions that must process an event from an I/O board.
+
+    ``number`` is the position to which the board belongs.
+    """
     own_position, served = beside.by_number[number], tuple(beside.iter_positions_served(number))
     if event.type is EventType.KEY_TURNED:
         waiting = [position for position in served if is_waiting_for_key(position.engine, event)]
@@ -36,7 +39,10 @@ def iter_concerned_positions(
 
 
 def is_waiting_for_key(engine: Engine[Machine], key_event: Event) -> bool:
-    """Return whether an attendant's key, turned now, would do more at a player position than show a refusal."""
+    """Return whether a turn of the attendant's key now would have an effect at a player position.
+
+    A turn that would only show a refusal has no effect.
+    """
     machine = engine.machine
     if not engine.accepts_event(key_event):
         return False

@@ -63,7 +63,7 @@ STEPS: Final = {"denomination": 5, "memory": 4, "first_start": 5, "link": 5, "bo
 class Chapter:
     """One chapter of a manual: a table whose rows have one cell for each of the ``columns``.
 
-    The first cell of a row is the term that a reader looks up. Texts: ``manual.chapter.<id>``,
+    A reader looks up the first cell of a row. The chapter's texts are ``manual.chapter.<id>``,
     ``manual.about.<id>`` and ``manual.column.<column>``.
     """
 
@@ -90,7 +90,7 @@ def join_texts(keys: Iterable[str], between: str = "") -> PageText:
 
 
 def list_fault_codes() -> list[str]:
-    """Return the code of every fault of the machine, as ``device.code`` or a code alone, sorted."""
+    """Return the codes of all faults of the machine, sorted: ``device.code``, or the code alone."""
     device_codes = (f"{device}.{code}" for device, codes_of in _OF_DEVICES.items() for code in codes_of)
     return sorted({*device_codes, "monitoring.port_taken", *(code for code in FAULTS if "*" not in code)})
 
@@ -118,7 +118,7 @@ def _iter_fault_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
 
 
 def _iter_state_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
-    """Yield the manual's row of each machine state: name and meaning, the most pressing first."""
+    """Yield the manual's row of each machine state, the most urgent state first: its name and its meaning."""
     for state in (*PRESSING, *(state for state in State if state not in PRESSING)):
         yield say(f"manual.state.{state}"), say(f"manual.state_means.{state}")
 
@@ -280,7 +280,7 @@ def say_event(pattern: str) -> PageText:
 
 
 def _find_subject_text_key(kind: str, about: str) -> str:
-    """Return the text key of what an entry concerns: a door, a fault, a menu; empty if it concerns nothing."""
+    """Return the text key for what an event concerns: a door, a fault or a menu; empty if it concerns none."""
     if not about:
         return ""
     if kind.startswith("fault."):

@@ -33,7 +33,7 @@ class Manual(MenuPage):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Open the page of a chapter, or directly of one of its lines."""
+        """Open the page of a chapter, or the page of one line of a chapter."""
         name, _, place = action.partition(":")
         chapter = next((chapter for chapter in CHAPTERS if chapter.id == name), None)
         if chapter is None:

@@ -26,7 +26,8 @@ SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
 class Menu:
     """The pages and forms that all features contribute to the main menu.
 
-    ``rules`` decide what a form's event does. ``entries`` are the declared journal entries, for the manual.
+    ``rules`` are the state-table rules of the forms' events. ``entries`` are the declared journal entries,
+    for the manual.
     """
 
     pages: tuple[MenuEntry, ...]
@@ -47,7 +48,10 @@ class MainMenu(MenuPage):
     """Main menu: the sections available to the signed-in person, and the other player positions."""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return a page with one key per section, the search and, with several positions, what waits at each."""
+        """Return the main menu: a key per section, and the search.
+
+        With several player positions, it also has what waits at each of them.
+        """
         subjects = tuple(
             PageAction(id=f"subject:{subject}", label=say(f"service.section.{subject}"))
             for subject in SUBJECTS
@@ -145,9 +149,9 @@ def _iter_subject_tables(machine: Machine, subjects: Iterable[str]) -> Iterator[
 
 
 def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) -> Iterator[PageRow]:
-    """Yield the lines in a section of the main menu that the signed-in person may use.
+    """Yield the lines of a section of the main menu that the signed-in person may use.
 
-    ``part`` selects the pages (0) or the forms (1); with None, both are listed.
+    ``part`` selects the pages (0) or the forms (1); None selects both.
     """
     person, menu = machine.component(ServiceDesk).person, machine.component(Menu)
     if person is None:

@@ -51,7 +51,10 @@ _CLOCK_CHANGES: Final = 10
 
 @dataclass(slots=True)
 class Meters(MenuPage):
-    """Page of every meter, under the profile's and the canonical names; in total, or by game and other dimensions."""
+    """Page of the service menu with every meter, by the jurisdiction's names and by the machine's own names.
+
+    It shows totals, or a split by game or another dimension.
+    """
 
     dimension: str = ""
 
@@ -108,7 +111,11 @@ class Meters(MenuPage):
 
 
 def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
-    """Yield tables of every meter that is not zero: money and counts, faults, doors, and since power-up or a door."""
+    """Yield tables of the meters that are not zero.
+
+    There is one each for money and counts, faults, doors, and meters that count since power-up or since a
+    door.
+    """
     tables: dict[str, list[tuple[str | PageText, PageText]]] = {"all": []}
     for name, value in reading.values.items():
         base, _, mark = name.partition(".since_")
@@ -122,13 +129,16 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
 
 
 def _format_local_value(machine: Machine, name: str, value: int) -> PageText:
-    """Return a meter's value in the unit of the jurisdiction's meter."""
+    """Return a meter's value in the unit in which the jurisdiction counts that meter."""
     return say_meter_value(NAMES[machine.profile.staff.meter_names][name][0], value)
 
 
 @dataclass(slots=True)
 class Log(MenuPage):
-    """Page of one log of the journal, newest first, with as many entries as its rule requires."""
+    """Page of the service menu with one log of the journal, newest entry first.
+
+    It shows as many entries as the log's rule requires.
+    """
 
     log: logs.Log
 
@@ -164,7 +174,7 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
 
 
 def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
-    """Return what a journal entry concerns as text: a door, a fault or a reason code; empty if it names nothing."""
+    """Return what a journal entry concerns (a door, a fault, a reason code) as text; empty if nothing."""
     prizes = record.get("prizes")
     if prizes:  # a clear names prizes by their ids; the highest win of an examined game is in credits
         named_prizes = [prize for prize in prizes if isinstance(prize, Mapping)]
@@ -178,7 +188,10 @@ def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
 
 @dataclass(frozen=True, slots=True)
 class Listing(MenuPage):
-    """Page of the service menu with tables only; ``title`` is the key of its title, ``tables`` creates its tables."""
+    """Page of the service menu that consists of tables only.
+
+    ``title`` is the key of the page's title; ``tables`` is the function that creates the tables.
+    """
 
     title: str
     tables: Callable[[Machine], tuple[PageTable, ...]]
@@ -249,7 +262,7 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
 
 
 def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
-    """Return the tables of the time, and of past corrections of the clock, which the operating system owns."""
+    """Return the tables of the time and of past clock corrections. The operating system keeps the time."""
     changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
     rows = tuple(
         PageRow(cells=(say_time(change["last_entry"]), say_time(change["now"])), icon="warning")
@@ -274,9 +287,9 @@ def _build_inventory_tables(machine: Machine) -> tuple[PageTable, ...]:
 
 
 def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
-    """Return the tables of the memory's state, and of how it is cleared.
+    """Return the tables of the memory's state, and of the procedure of a memory clear.
 
-    It is never cleared from here, nor without two people (A-20, A-21).
+    The memory cannot be cleared from this page, and never without two people (A-20, A-21).
     """
     journal = machine.journal
     mended = journal.entries("event", limit=_CLOCK_CHANGES, newest_first=True)

@@ -13,7 +13,7 @@ from egm.staff.words import BACK, say
 
 
 class OwnPin(MenuPage):
-    """Page on which persons change their own PIN. The first input is stored only until it is repeated."""
+    """Page on which persons change their own PIN by typing it twice. The first input is not stored durably."""
 
     def __init__(self) -> None:
         self._typed = ""

@@ -42,8 +42,8 @@ from egm.staff.words import BACK, say
 class SignIn(MenuPage):
     """Page on which a person enters their staff number; ``then`` returns what follows the completed sign-in.
 
-    ``permission`` is the permission that the person must have, or None for any person. ``not_id`` is the
-    number of a person who may not sign in here, because a second person is required.
+    ``permission`` is the permission that the person must have; None for no requirement. ``not_id`` is a staff
+    number that may not sign in here, because a second person is required.
     """
 
     then: Callable[[Machine, Person], Move]
@@ -67,7 +67,7 @@ class SignIn(MenuPage):
 
 @dataclass(frozen=True, slots=True)
 class _Pin(MenuPage):
-    """Page on which a person types the PIN of a staff number; BACK leads to the page of the number."""
+    """Page on which a person types the PIN of their staff number; BACK leads to the page of the number."""
 
     sign_in: SignIn
     number: str
@@ -182,7 +182,4 @@ def _authenticate_first_roster(roster: Roster) -> None:
 
 
 STAFF_ROSTER: Final = "staff_roster"
-"""Fault: the staff roster is not the one that the journal records.
-
-Who changed it, and what else, must be investigated.
-"""
+"""Fault: the staff roster is not the recorded one. A technician must find out who changed it, and what else."""

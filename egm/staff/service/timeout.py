@@ -10,7 +10,10 @@ from egm.staff.events import MenuEnd
 
 
 class ServiceTimeout:
-    """Timer that signs out an idle person; it restarts with each answer to a service page, whose id changes then."""
+    """Timer that signs out an idle person.
+
+    Each answer to a service page changes the page's id and restarts the timer.
+    """
 
     name = "service menu"
 

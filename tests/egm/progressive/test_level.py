@@ -79,7 +79,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
     assert level.contributed == put_in
     assert Level.from_json(json.loads(json.dumps(level.to_json()))) == level
     amount, empty = level.release()
-    empty.check()
+    empty.check_sums()
     assert empty.shown_cents == 0
     assert (
         level.receive(amount).current + level.receive(amount).overflow

@@ -144,7 +144,7 @@ def _list_may_play() -> list[Row]:
     found = []
     for guard, (arrange, also) in MAY_PLAY.items():
         found += rows("play in idle: start_game", WITH_BET, **{guard: case(arrange, also=also)})
-        found += rows("play in idle: join", WITH_BET, **{guard: case(arrange, also=also)})
+        found += rows("play in idle: join_betting_period", WITH_BET, **{guard: case(arrange, also=also)})
         found += rows(
             "no_more_bets in bettable: start_game",
             WITH_BET,
@@ -186,7 +186,7 @@ AUTOMATIC = {
 }
 ROWS = (
     *_list_may_play(),
-    *rows("play in idle: join", WITH_BET, plays_in_common=case(IDLE, then="start_game")),
+    *rows("play in idle: join_betting_period", WITH_BET, plays_in_common=case(IDLE, then="start_game")),
     *rows(
         "no_more_bets in bettable: start_game",
         after(WITH_BET, _begin_round),
@@ -203,7 +203,7 @@ ROWS = (
         no_bets_stand=case(leave_bet_on_table),
     ),
     *rows("language in listening: set_language", IDLE, {"value": "fr"}, language_is_offered=case(value="xx")),
-    *rows("acknowledge in idle: acknowledge", IDLE, reminder_may_go=case()),
+    *rows("acknowledge in idle: dismiss_reminder", IDLE, reminder_may_go=case()),
     *rows("limit in idle: set_limit", IDLE, {"value": 20}, limit_is_offered=case()),
     *rows("reminder_due in idle: show_reminder", IDLE, reminder_is_due=case()),
     *rows("pause_over in payable: end_pause", IDLE, pause_is_over=case()),

@@ -253,7 +253,7 @@ def test_what_was_paid_otherwise_is_what_the_level_paid(more_cents):
     for _ in range(400):
         grown = grown.contribute(100)
     award_cents, reset = grown.pay_hit()
-    corrected = reset.correct(more_cents)
-    corrected.check()
+    corrected = reset.correct_paid_hit(more_cents)
+    corrected.check_sums()
     assert (corrected.paid, corrected.hits) == (award_cents + more_cents, 1)
     assert corrected.shown_cents >= held.base_cents
