@@ -252,7 +252,7 @@ class PlayerStation:
         """Set each device of the position to what the machine's state requires: accepted money, lamps, tower lights."""
         machine, state, ports = self.machine, self.engine.state, self.ports
         if ports.acceptor is not None:
-            taking = machine.component(ServiceDesk).bench.taking
+            taking = machine.component(ServiceDesk).bench.is_testing_acceptor
             value_in = frozenset(machine.profile.value_in.bills_cents)
             accepted_cents = value_in if taking else list_wanted_bills(machine, state)
             if accepted_cents:

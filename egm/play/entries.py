@@ -160,7 +160,7 @@ class MachineChecked:
     handpay: str | None
     """The id of the open hand-pay, or null."""
     meters: Mapping[str, int]
-    """The meters that are not zero."""
+    """The meters at the time of the check, without those that are zero."""
     head: Digest
     """The hash of the journal's last entry."""
     persons: Persons
@@ -395,7 +395,7 @@ class SessionEnded:
     """The session of a player who has left was ended."""
 
     minutes: Count
-    """The length of the session."""
+    """The length of the session, in minutes."""
     spent_cents: int
     """The net cost of the session: wagers less wins."""
 

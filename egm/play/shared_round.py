@@ -95,7 +95,7 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
 
 
 def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[RecordedStep, ...]:
-    """Return the steps of that game of this game's round that has progressed the most, from this machine's journal."""
+    """Return the steps of the most advanced game in this game's round, as this machine's journal records them."""
     return max(_read_recorded_steps(machine, game).values(), key=len, default=game.steps)
 
 

@@ -91,11 +91,11 @@ class FormerPool:
 
 @dataclass(slots=True)
 class ProgressiveRound:
-    """The changes that one game makes to its progressive pools.
+    """The changes that one game makes to its progressive pools, until they are recorded.
 
-    ``levels`` are the machine's own levels after the game, ``link_progress`` the progress of the
-    contributions to linked pools, ``claims`` the hits of linked pools, by claim id, and ``frozen`` the hits
-    of broadcast ones. ``details`` is the content for the game's entry.
+    ``levels`` are the machine's own levels after the game. ``link_progress`` is the progress of its
+    contributions to linked levels. ``claims`` are its hits of linked levels, by claim id, and ``frozen`` its
+    hits of broadcast levels. ``details`` is the content for the game's journal entry.
     """
 
     pools: Mapping[str, Pool | FormerPool]

@@ -50,7 +50,7 @@ class PrizeTableRow:
     count: int
     symbol: str
     credits: int
-    gives: tuple[tuple[str, int], ...] = ()
+    additional_awards: tuple[tuple[str, int], ...] = ()
     """What the prize awards in addition to credits, each with its count: stages (free games) or merchandise."""
 
 
@@ -119,7 +119,7 @@ class ReelSpin:
     first_stops: tuple[int, ...] = ()
     falls: tuple[Fall, ...] = ()
     evaluated: Window | None = None
-    awaited: tuple[int, ...] = ()
+    awaited_reels: tuple[int, ...] = ()
     """The reels that spin longer with anticipation, after the reels before them stop (:func:`find_awaited_reels`)."""
 
     @property
@@ -246,7 +246,7 @@ def _find_trigger_counts(
     """Return, for each scatter symbol that triggers a feature, the least count of symbols that does."""
     least_counts: dict[str, int] = {}
     for prize in prizes:
-        if prize.symbol in anywhere and any(given in stages for given, _ in prize.gives):
+        if prize.symbol in anywhere and any(given in stages for given, _ in prize.additional_awards):
             least_counts[prize.symbol] = min(prize.count, least_counts.get(prize.symbol, prize.count))
     return least_counts
 
@@ -321,7 +321,7 @@ def read_result(field: Field, display: Mapping[str, Any]) -> ReelSpin:
             first_stops=first,
             falls=falls,
             evaluated=evaluated,
-            awaited=() if first else find_awaited_reels(field, window),
+            awaited_reels=() if first else find_awaited_reels(field, window),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error

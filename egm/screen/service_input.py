@@ -46,7 +46,7 @@ class Desk:
     """When the page was opened, in monotonic seconds."""
     touched: frozenset[int] = field(default_factory=frozenset)
     """Targets of a touch test that were touched."""
-    felt: tuple[TouchPoint, ...] = ()
+    calibration_touches: tuple[TouchPoint, ...] = ()
     """The positions touched so far in a touch calibration."""
     tone: str = ""
     """The last tone of the speaker test; ``toned_at`` is when it was played."""
@@ -93,11 +93,11 @@ def apply_page_action(
         answer = str(value) if value is not None else desk.typed
         return replace(desk, typed=text), _build_answer(page, "enter", answer)
     if name == "felt":
-        felt = (*desk.felt, value)
+        felt = (*desk.calibration_touches, value)
         if len(felt) < len(CROSSES):
-            return replace(desk, felt=felt), ()
+            return replace(desk, calibration_touches=felt), ()
         answer = " ".join(str(number) for place in felt for number in place)
-        return replace(desk, felt=()), _build_answer(page, "crosses", answer)
+        return replace(desk, calibration_touches=()), _build_answer(page, "crosses", answer)
     if name == "answer":
         asks = page.prompt is not None and page.prompt.kind != "find"
         return desk, _build_answer(page, str(value), desk.typed if asks else None)

@@ -152,7 +152,7 @@ def find_anticipated_reel(step: Step, time: StepTime, since: float) -> int | Non
     if not isinstance(step, ReelSpin) or since < time.begin:
         return None
     turning = [reel for reel, stop in enumerate(time.stops) if since < stop]
-    return turning[0] if turning and turning[0] in step.awaited else None
+    return turning[0] if turning and turning[0] in step.awaited_reels else None
 
 
 def build_timeline(show: Show, motion: Motion, level: int, *, calm: bool = False) -> Timeline:
@@ -288,7 +288,9 @@ def _build_step_time(step: Step, begin: float, motion: Motion, opened: int, *, c
         stops, at = [], begin + motion.first_stop - motion.stop_step
         for reel in range(len(step.window)):
             if reel not in held_reels:
-                at += motion.stop_step + (motion.anticipation if reel in step.awaited and not calm else 0.0)
+                at += motion.stop_step + (
+                    motion.anticipation if reel in step.awaited_reels and not calm else 0.0
+                )
             stops.append(begin if reel in held_reels else at)
         spun = max(stops) + motion.settle * 0.6 + motion.fall * max(0, len(step.falls) - 1)
         return StepTime(0.0, begin, tuple(stops), spun, spun)

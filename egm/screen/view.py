@@ -124,7 +124,7 @@ class View:
     """The machine's latest notice while it still applies, or None; it arrived at ``notices_at``."""
     notices_at: float = -10.0
     heard_at: float = 0.0
-    """When the machine's last message came."""
+    """When the last message of the machine arrived."""
     levels_before: Mapping[str, int] = field(default_factory=dict)
     """The amount of each progressive level before its last change, in minor units, by level id."""
     levels_at: float = -10.0

@@ -304,7 +304,7 @@ class WrongPinTyped:
     """The staff number as typed."""
     why: Literal["wrong"]
     tries: Positive
-    """The wrong PINs in a row."""
+    """The number of wrong PINs that were typed in a row."""
     locked_seconds: Count
     """The time for which the staff number is locked, in seconds; 0 if it is not locked."""
 
@@ -532,7 +532,7 @@ class InterventionOpened(AtMachine):
     """The kind of work."""
     reason: NonBlankText
     meters: Mapping[str, int]
-    """The meters that are not zero."""
+    """The meters at the start of the intervention, without those that are zero."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -554,7 +554,7 @@ class InterventionClosed(AtMachine):
     parts: str
     """The parts that were replaced, or empty."""
     meters: Mapping[str, int]
-    """The meters that are not zero."""
+    """The meters at the end of the intervention, without those that are zero."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

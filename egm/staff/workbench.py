@@ -20,7 +20,7 @@ class Workbench:
 
     kinds: Mapping[str, str] = field(default_factory=dict)
     """The kind of each device of the cabinet, by the device's name."""
-    news: dict[str, deque[str]] = field(default_factory=dict)
+    last_reports: dict[str, deque[str]] = field(default_factory=dict)
     """The last reports of each device, newest first, by the device's name."""
     identities: dict[str, str] = field(default_factory=dict)
     """The identification that each device reports of itself, by the device's name."""
@@ -30,18 +30,18 @@ class Workbench:
     """The I/O board's active inputs: open doors, keys that are on, pressed buttons; each as ``door:main``."""
     outputs: frozenset[str] = frozenset()
     """Lamps, tower lights and the bell switched on by a test: ``lamp:play``, ``tower:tilt``, ``bell``."""
-    taking: bool = False
+    is_testing_acceptor: bool = False
     """Whether the bill acceptor is under test: it then accepts bills and tickets and returns all of them."""
 
     def end_test(self) -> None:
         """End all device tests, and switch off the outputs that they have switched on."""
         self.outputs = frozenset()
-        self.taking = False
+        self.is_testing_acceptor = False
         self.inputs = {name for name in self.inputs if not name.startswith("button:")}
 
     def store_report(self, event: device.DeviceEvent) -> None:
         """Store a report of a device for the device's service page."""
-        news = self.news.setdefault(event.device, deque(maxlen=NEWS_MAX))
+        news = self.last_reports.setdefault(event.device, deque(maxlen=NEWS_MAX))
         news.appendleft(_format_report(event))
         match event:
             case device.Identified(identity=identity):

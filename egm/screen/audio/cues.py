@@ -40,7 +40,7 @@ def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
 def is_allowed(cue: str, view: View) -> bool:
     """Return whether a host permits a sound cue. Alarms (J-17) and test tones are always permitted."""
     level = "on" if view.snapshot is None else view.snapshot.sound
-    silenced = cue not in CUES or CUES[cue].of_play
+    silenced = cue not in CUES or CUES[cue].is_of_game_play
     return cue in ALARMS or cue in TONES or level == "on" or (level == "no_play" and not silenced)
 
 

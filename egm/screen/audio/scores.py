@@ -44,7 +44,7 @@ class Cue:
     channel: str
     loop: bool = False
     """Whether the cue's sound repeats until it is stopped."""
-    of_play: bool = False
+    is_of_game_play: bool = False
     """Whether the cue belongs to game play: a host may then silence it, and a game may supply its sound."""
     is_per_family: bool = False
     """Whether each sound family has its own sound for this cue; otherwise all games share one sound."""
@@ -63,7 +63,7 @@ CUES: Final[Mapping[str, Cue]] = {
     "coin": Cue("touch"),
     "paper": Cue("touch"),
     "card": Cue("touch"),
-    "ball": Cue("touch", of_play=True),
+    "ball": Cue("touch", is_of_game_play=True),
     "refused": Cue("touch"),
     "reminder": Cue("lead", share=0.5),
     "alarm": Cue("lead", drive=2.0),
@@ -71,18 +71,21 @@ CUES: Final[Mapping[str, Cue]] = {
     **dict.fromkeys(TONES, Cue("lead")),
     "credit": Cue("lead", is_per_family=True, share=0.5),
     "attract": Cue("music", is_per_family=True, drive=1.6),
-    "turn": Cue("turn", loop=True, of_play=True, is_per_family=True, drive=1.4),
-    **{f"stop_{n}": Cue("touch", of_play=True, is_per_family=True, drive=1.4) for n in range(1, STOPS + 1)},
-    "anticipation": Cue("lead", loop=True, of_play=True, is_per_family=True, drive=1.4, share=0.55),
-    "count": Cue("turn", loop=True, of_play=True, is_per_family=True, drive=1.4),
-    "count_end": Cue("lead", of_play=True, is_per_family=True, drive=1.4, share=0.55),
+    "turn": Cue("turn", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4),
     **{
-        f"win_{n}": Cue("lead", of_play=True, is_per_family=True, drive=1.6, share=share)
+        f"stop_{n}": Cue("touch", is_of_game_play=True, is_per_family=True, drive=1.4)
+        for n in range(1, STOPS + 1)
+    },
+    "anticipation": Cue("lead", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4, share=0.55),
+    "count": Cue("turn", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4),
+    "count_end": Cue("lead", is_of_game_play=True, is_per_family=True, drive=1.4, share=0.55),
+    **{
+        f"win_{n}": Cue("lead", is_of_game_play=True, is_per_family=True, drive=1.6, share=share)
         for n, share in enumerate(_GRADES, 1)
     },
-    "title": Cue("lead", of_play=True, is_per_family=True, drive=1.6),
-    "feature": Cue("music", loop=True, of_play=True, is_per_family=True, drive=1.6),
-    "closing": Cue("lead", of_play=True, is_per_family=True, drive=1.6),
+    "title": Cue("lead", is_of_game_play=True, is_per_family=True, drive=1.6),
+    "feature": Cue("music", loop=True, is_of_game_play=True, is_per_family=True, drive=1.6),
+    "closing": Cue("lead", is_of_game_play=True, is_per_family=True, drive=1.6),
 }
 
 
@@ -108,7 +111,7 @@ class Family:
     figure: tuple[str, ...]
     beats: Mapping[str, str]
     """The pattern of each percussion instrument, one character for each eighth."""
-    played: tuple[str, str]
+    instrument_names: tuple[str, str]
     """The names of the family's leading and second instruments."""
 
     def pitch(self, degree: int) -> float:

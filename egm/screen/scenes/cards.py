@@ -401,7 +401,10 @@ def _draw_small_hand(stage: Stage, place: HandLayout, hand: Hand) -> None:
     if hand.won and low > 0.8 * SAYS:
         style = Style("strong", "small", "text")
         stage.painter.text(
-            stage.texts.choose_translation(hand.says), (x + w / 2, y + h - low / 2), style, width=w - 16
+            stage.texts.choose_translation(hand.value_texts),
+            (x + w / 2, y + h - low / 2),
+            style,
+            width=w - 16,
         )
 
 
@@ -425,8 +428,8 @@ def _format_hand_label(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
 def _format_hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) -> list[str]:
     """Return the texts below a hand: its label, its value, and its bet or how the bet was settled."""
     texts = [_format_hand_label(stage, hand, hands)] if len(hands) > 1 else []
-    if still and hand.says:
-        texts.append(stage.texts.choose_translation(hand.says))
+    if still and hand.value_texts:
+        texts.append(stage.texts.choose_translation(hand.value_texts))
     decision = stage.view.decision
     if still and decision is not None and decision.kind == "set" and hand.id == decision.display.get("hand"):
         texts.append(_format_set_hands(stage, decision))
@@ -437,8 +440,8 @@ def _format_hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still
         texts.append(stage.texts.say("felt.left", amount=stage.money(hand.left * unit)))
     if hand.received and unit:
         texts.append(stage.texts.say("felt.received", amount=stage.money(hand.received * unit)))
-    if still and hand.became:
-        texts.append(" / ".join(format_settlement(stage, each) for each in hand.became))
+    if still and hand.settlements:
+        texts.append(" / ".join(format_settlement(stage, each) for each in hand.settlements))
     return [each for each in texts if each]
 
 

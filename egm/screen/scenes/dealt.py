@@ -16,11 +16,11 @@ class Hand:
     id: str
     cards: tuple[str, ...]
     """The cards of the hand by their signs; ``??`` for a card face down, empty for a removed card."""
-    says: Mapping[str, str]
+    value_texts: Mapping[str, str]
     """The value of the hand as text, by language."""
     staked: int = 0
     """The undecided bet on the hand, in credits."""
-    became: tuple[str, ...] = ()
+    settlements: tuple[str, ...] = ()
     """How each bet on the hand was settled, such as ``won`` or ``push``."""
     won: str = ""
     """The id of the pay table row that the hand wins; empty if it wins none."""

@@ -234,7 +234,9 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     if field is None:
         return 0.0
     p, (x, y, w, h) = stage.painter, rect
-    bringing = [prize for prize in field.prizes if prize.gives and prize.symbol][-_RULES_PICTURED:]
+    bringing = [prize for prize in field.prizes if prize.additional_awards and prize.symbol][
+        -_RULES_PICTURED:
+    ]
     bringing = bringing if all(prize.count <= 5 for prize in bringing) else bringing[-1:]
     rows = [(field.icons(prize), _describe_prize_award(stage, field, prize)) for prize in bringing]
     step = 62.0 if not stage.layout.is_telephone else 56.0
@@ -277,7 +279,7 @@ def _format_additional_awards(stage: Stage, prize: PrizeTableRow) -> str:
     }
     gifts = [
         (kinds.get(given) or format_stage_name(stage, given) or given.capitalize(), times)
-        for given, times in prize.gives
+        for given, times in prize.additional_awards
     ]
     return " + ".join(
         text if times == 1 else stage.texts.say("help.kind", count=times, name=text) for text, times in gifts
@@ -354,7 +356,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize
         pictured = slim and (len(icons) > 1 or len(icons) == prize.count)
         name_width = 190 if not slim else 12 if pictured else 150
         side = min(step - 12, 60.0, (left - x - name_width) / max(1, len(icons)))
-        at, lift = x + 10, 10.0 if pictured and prize.gives else 0.0
+        at, lift = x + 10, 10.0 if pictured and prize.additional_awards else 0.0
         side = min(side, step - 32) if lift else side
         for symbol in icons:
             p.put(
@@ -364,7 +366,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize
             at += side
         if not pictured:
             _draw_prize_name(stage, field, prize, (at + 12, middle), left - at - 16)
-        elif prize.gives:
+        elif prize.additional_awards:
             below = (x + 10, top + step - 18)
             p.text(
                 _format_additional_awards(stage, prize),

@@ -379,7 +379,7 @@ def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
 
 def _draw_calibration_cross(stage: Stage) -> None:
     """Draw the next cross to touch for calibration, and its number, such as "2 of 4"."""
-    number, (w, h) = len(stage.view.desk.felt), stage.layout.size
+    number, (w, h) = len(stage.view.desk.calibration_touches), stage.layout.size
     x, y = (cross * side / UNIT for cross, side in zip(CROSSES[number], (w, h), strict=True))
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
         stage.painter.shade(rect, WHITE)

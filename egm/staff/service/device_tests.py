@@ -111,7 +111,7 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
 @refusal_code("acceptor_is_tested")
 def acceptor_test_is_running(machine: Machine, _: Event) -> bool:
     """Return whether the bill acceptor is under test."""
-    return machine.component(ServiceDesk).bench.taking
+    return machine.component(ServiceDesk).bench.is_testing_acceptor
 
 
 def ticket_is_a_test(machine: Machine, _: Event) -> bool:
@@ -152,7 +152,7 @@ def start_test(machine: Machine, event: Event) -> None:
         elif test.coins is not None and devices.hopper is not None:
             devices.hopper.pay(test_id, test.coins)
         elif test.test == "take":
-            bench.taking = bool(test.on)
+            bench.is_testing_acceptor = bool(test.on)
         elif test.test == "light":
             bench.outputs = frozenset(test.outputs or ())
     except ValueError as error:  # the driver reports what it cannot do

@@ -126,7 +126,7 @@ class OneDevice(MenuPage):
         """Return the page of the device, which changes with every report of the device."""
         bench = machine.component(ServiceDesk).bench
         kind = bench.kinds[self.name]
-        news = tuple(PageRow(cells=(say_plain(line),)) for line in bench.news.get(self.name, ()))
+        news = tuple(PageRow(cells=(say_plain(line),)) for line in bench.last_reports.get(self.name, ()))
         head = build_pair_table(
             (
                 ("column.kind", say_code("device", kind)),
@@ -200,7 +200,7 @@ def _list_printer_tests(machine: Machine) -> tuple[PageAction, ...]:
 
 def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
     """Return the buttons that start and end the test of the bill acceptor."""
-    taking = machine.component(ServiceDesk).bench.taking
+    taking = machine.component(ServiceDesk).bench.is_testing_acceptor
     return (_build_test_action("take", enabled=not taking), _build_test_action("stop", enabled=taking))
 
 

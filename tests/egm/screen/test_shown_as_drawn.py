@@ -67,7 +67,7 @@ def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
                 for symbol in sorted(field.triggers)
             )
             paused.setdefault((reel, show_outcome), set()).add(round(stop - before, 6))
-            if reel in first.awaited:
+            if reel in first.awaited_reels:
                 seen = dict(zip(sorted(field.triggers), show_outcome, strict=True))
                 assert any(needed - seen[symbol] == 1 for symbol, needed in field.triggers.items())
                 windows = [
@@ -104,7 +104,7 @@ def test_a_reel_that_cannot_bring_the_last_symbol_is_not_waited_for(tmp_path):
     wager = game.wager(max(game.bet_options))
     round_ = Round(game.play(wager, ScriptedStep(stops)), wager)
     round_.advance()
-    assert show_outcome(view, told, round_.outcome).show.steps[0].awaited == (3, 4)
+    assert show_outcome(view, told, round_.outcome).show.steps[0].awaited_reels == (3, 4)
 
 
 @pytest.mark.requirement("B-17")

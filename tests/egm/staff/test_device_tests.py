@@ -136,7 +136,7 @@ def test_a_note_under_test_is_read_and_goes_back(menu):
     assert len(rig.records("test.paper")) == 2
     assert b"910000000000000000" not in b"".join(rig.journal.iter_bodies())
     menu.touch("stop")
-    assert not menu.machine.component(ServiceDesk).bench.taking
+    assert not menu.machine.component(ServiceDesk).bench.is_testing_acceptor
 
 
 @pytest.mark.requirement("J-10", "J-11")
@@ -144,7 +144,7 @@ def test_acceptor_test_is_refused_while_a_ticket_waits_for_the_host(menu):
     menu.machine.component(HostMoney).inquiry = Inquiry("ticket-9", 9, "910000000000000000")
     menu.touch("device:bill").touch("take")
     assert menu.notice == "notice.refused.device_is_free"
-    assert not menu.machine.component(ServiceDesk).bench.taking
+    assert not menu.machine.component(ServiceDesk).bench.is_testing_acceptor
 
 
 @pytest.mark.requirement("J-10")
@@ -153,9 +153,9 @@ def test_leaving_the_menu_ends_every_test(menu):
     menu.touch("device:io").touch("lamps")
     assert "lamp:play" in bench.outputs
     menu.touch("back").touch("device:bill").touch("take")
-    assert bench.taking
+    assert bench.is_testing_acceptor
     menu.room.engine.handle(EventType.MENU_CLOSED, why="time_out")
-    assert (bench.taking, bench.outputs) == (False, frozenset())
+    assert (bench.is_testing_acceptor, bench.outputs) == (False, frozenset())
 
 
 @pytest.mark.requirement("J-10", "A-19")
