@@ -418,7 +418,7 @@ class MachineProcess:
         for game in record_conflicting_versions(self._machine, [each.game for each in installed.values()]):
             self._say(f"{game.id}: another definition was played as {game.version}; it wants a new version")
         bench = self._machine.component(ServiceDesk).bench
-        bench.refused = tuple((refusal.game, refusal.reason) for refusal in refused)
+        bench.refused_games = tuple((refusal.game, refusal.reason) for refusal in refused)
         update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused))
         if not installed:
             reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
@@ -494,7 +494,7 @@ class MachineProcess:
             for other_station in self._stations:
                 if other_station is not station:
                     other_station.engine.update_state()
-        is_restart_requested = station.machine.component(ServiceDesk).restart
+        is_restart_requested = station.machine.component(ServiceDesk).is_restart_requested
         if is_restart_requested and self._stopped is not None and not self._stopped.done():
             self._stopped.set_exception(RestartAsked())
 

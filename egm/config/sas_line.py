@@ -29,7 +29,7 @@ class Group(StrEnum):
     PROGRESSIVES = "progressives"
 
 
-ON: Final = frozenset(Group) - {
+DEFAULT_GROUPS: Final = frozenset(Group) - {
     Group.HANDPAY_RESET,
     Group.HOPPER_STATUS,
     Group.REAL_TIME,
@@ -79,7 +79,7 @@ class SasLine(Documented, BaseModel):
     @property
     def groups(self) -> frozenset[Group]:
         """Return the groups of SAS long polls that the host on this line may use."""
-        return (ON | self.enable) - self.disable
+        return (DEFAULT_GROUPS | self.enable) - self.disable
 
     @property
     def gap_ns(self) -> int:

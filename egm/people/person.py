@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.people.roles import Permission, Role, find_permissions
 
-NUMBER: Final = re.compile(r"[0-9]{1,8}")
+STAFF_NUMBER: Final = re.compile(r"[0-9]{1,8}")
 """The pattern of a staff number."""
 
 

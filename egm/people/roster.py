@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.people.person import NUMBER, Person
+from egm.people.person import STAFF_NUMBER, Person
 from egm.people.pins import NOBODY, PinDigest
 from egm.people.roles import Permission, Role
 from egm.secret_files import replace_private
@@ -152,7 +152,7 @@ class Roster:
         The first person enrolled must be allowed to enrol others; otherwise nobody ever could. Raises
         :class:`RosterError`, or PinRefusedError.
         """
-        if not NUMBER.fullmatch(person.id):
+        if not STAFF_NUMBER.fullmatch(person.id):
             raise RosterError(f"staff number {person.id!r}: it must be 1 to 8 digits")
         if person.id in self.people:
             raise RosterError(

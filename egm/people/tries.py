@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from egm.people.person import NUMBER
+from egm.people.person import STAFF_NUMBER
 
 #: Name of the file of wrong PINs in the state folder.
 FILE_NAME: Final = "people.tries"
@@ -54,7 +54,7 @@ class WrongPin:
 
 def find_counted_number(number: str) -> str:
     """Return the staff number for which a wrong PIN counts, or "?" if ``number`` is not a staff number."""
-    return number if NUMBER.fullmatch(number) else "?"
+    return number if STAFF_NUMBER.fullmatch(number) else "?"
 
 
 @contextmanager

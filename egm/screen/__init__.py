@@ -7,7 +7,7 @@ change nothing. A person's touch never changes the machine directly; it only pro
 
 from typing import Final
 
-CLOSED: Final = 5
+CLOSED_BY_PERSON: Final = 5
 """The exit status of the screen process after a person has closed it.
 
 Any other exit status is a fault, and the screen is restarted.

@@ -11,7 +11,7 @@ import click
 
 from egm.isolated import build_python_command
 from egm.private_process import make_process_private
-from egm.screen import CLOSED
+from egm.screen import CLOSED_BY_PERSON
 from egm.terminal import echo, make_lines_printable
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _run_app(app: "App", frames_a_second: int) -> None:
         app.run(frames_a_second)
     except DisplayError as error:
         raise StartupRefusal(make_lines_printable(str(error))) from error
-    sys.exit(CLOSED)
+    sys.exit(CLOSED_BY_PERSON)
 
 
 def _find_address_file(state: Path, position: int | None, *, top: bool) -> Path:

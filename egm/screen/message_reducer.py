@@ -237,10 +237,10 @@ def _update_notice(view: View, old: Snapshot | None, snapshot: Snapshot) -> View
     refused = [notice for notice in snapshot.notices[:1] if notice.code.startswith("refused")]
     notices = fresh or (refused if answered else [])
     if notices:
-        return replace(view, news=notices[0], notices_at=view.now)
+        return replace(view, latest_notice=notices[0], notices_at=view.now)
     has_state_changed = old is not None and old.state != snapshot.state
-    if view.news not in snapshot.notices or (has_state_changed and view.news in refused):
-        return replace(view, news=None)
+    if view.latest_notice not in snapshot.notices or (has_state_changed and view.latest_notice in refused):
+        return replace(view, latest_notice=None)
     return view
 
 

@@ -114,7 +114,7 @@ class Table:
     """The announced bets, by id."""
     roads: tuple[str, ...] = ()
     """The two results that have columns on a scoreboard, such as player and banker; empty without a scoreboard."""
-    suits: bool = False
+    has_suits: bool = False
     """Whether the dealt pieces have suits: cards do, tiles do not."""
 
     @property
@@ -219,7 +219,7 @@ def read_table(game: GameView) -> Table:
                 str(one["id"]): Call(one["names"], _read_bets(one["bets"])) for one in data.get("calls", ())
             },
             roads=tuple(map(str, data.get("roads", ()))),
-            suits=data["felt"] == "cards"
+            has_suits=data["felt"] == "cards"
             and not any("-" in hand.get("back", "") for hand in data.get("hands", ())),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -314,11 +314,11 @@ class Limits:
 
     credits: int
     """The player's credit, in credits."""
-    standing: Bets
+    standing_bets: Bets
     """The bets that stay on the table from earlier rounds."""
-    shut: frozenset[str]
+    closed_spots: frozenset[str]
     """The ids of the spots that take no bet now."""
-    felt: Felt
+    table_state: Felt
     """The table's state as the machine reports it."""
     bet_min_here: int = 0
     """The venue's minimum stake, in credits."""
@@ -327,12 +327,12 @@ class Limits:
 
     def limit_spot(self, spot: Spot) -> Spot:
         """Return a bet spot whose limits are replaced by those that apply in the table's current state."""
-        now = self.felt.spots.get(spot.id)
+        now = self.table_state.spots.get(spot.id)
         return spot if now is None else replace(spot, **now.model_dump())
 
     def find_bet(self, bets: Bets, spot: str | None) -> int:
         """Return the total bet on a spot in credits, new and standing together; 0 if ``spot`` is None."""
-        return 0 if spot is None else bets.get(spot, 0) + self.standing.get(spot, 0)
+        return 0 if spot is None else bets.get(spot, 0) + self.standing_bets.get(spot, 0)
 
     def find_spot_maximum(self, spot: Spot) -> int:
         """Return the maximum bet on a spot, in credits, without regard to other bets.
@@ -361,7 +361,7 @@ class Limits:
         if self.bet_max_here is None:
             return None
         taken_down = -sum(each for each in bets.values() if each < 0)
-        return self.bet_max_here - sum(self.standing.values()) + taken_down
+        return self.bet_max_here - sum(self.standing_bets.values()) + taken_down
 
 
 def build_bet_limits(snapshot: Snapshot) -> Limits:
@@ -389,11 +389,11 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tup
         and _find_needed_bet(spot, bets, limits) <= 0
     ):
         return "needs", (spot.needs,)
-    if spot.id in limits.shut:
+    if spot.id in limits.closed_spots:
         return "shut", ()
     if any(bets.get(other, 0) > 0 for other in spot.excludes):
         return "apart", ()
-    first = limits.felt.first
+    first = limits.table_state.first
     if first and spot.id not in first and not any(bets.get(each, 0) > 0 for each in first):
         return "first", first
     needed = _find_needed_bet(spot, bets, limits)
@@ -454,7 +454,7 @@ def _find_exceeded_limit(table: Table, bets: Bets, limits: Limits) -> str:
     )
     if total > limits.credits:
         return "credit"
-    if table.most is not None and total + sum(limits.standing.values()) > table.most:
+    if table.most is not None and total + sum(limits.standing_bets.values()) > table.most:
         return "table"
     if room is not None and total + reserve_credits > room:
         return "here"
@@ -482,7 +482,7 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: Limits) 
     The bet is rounded up to the spot's minimum and step, and lowered to its maximum. A bet that is a share of
     another ignores ``value``.
     """
-    stood, now = limits.standing.get(spot.id, 0), max(0, bets.get(spot.id, 0))
+    stood, now = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
     why, _ = find_closed_reason(spot, bets, limits)
     if why:
         return now, why
@@ -505,7 +505,7 @@ def _find_needed_bet(spot: Spot, bets: Bets, limits: Limits) -> int:
     """
     if spot.needs is None:
         return 1
-    return bets.get(spot.needs, 0) + (limits.standing.get(spot.needs, 0) if spot.share is None else 0)
+    return bets.get(spot.needs, 0) + (limits.standing_bets.get(spot.needs, 0) if spot.share is None else 0)
 
 
 def _update_dependent_bets(table: Table, bets: Bets, limits: Limits) -> dict[str, int]:
@@ -532,7 +532,7 @@ def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
     If there is no bet, or if another bet depends on it, return the chips with the reason in ``refused``.
     """
     spot = _find_lead_spot(table, spot)
-    now, stood = chips.bets.get(spot, 0), limits.standing.get(spot, 0)
+    now, stood = chips.bets.get(spot, 0), limits.standing_bets.get(spot, 0)
     if not now and not stood:
         return replace(chips, explained_spot=spot, refused="nothing")
     bets = {**chips.bets, spot: -stood if now == 0 else 0}
@@ -554,7 +554,7 @@ def is_bet_playing(table: Table, chips: Chips, spot: str, limits: Limits) -> boo
     """Return whether the bet on a spot is on for the next throw, or None if the player cannot decide this."""
     if spot not in table.player_decides:
         return None
-    default = limits.felt.plays.get(spot, spot not in table.off_on_come_out)
+    default = limits.table_state.plays.get(spot, spot not in table.off_on_come_out)
     return chips.plays.get(spot, default)
 
 

@@ -120,7 +120,7 @@ class View:
     """When a person last used the machine, or a game or the credit changed."""
     scene_at: float = 0.0
     """When the scene that is drawn now appeared."""
-    news: Notice | None = None
+    latest_notice: Notice | None = None
     """The machine's latest notice while it still applies, or None; it arrived at ``notices_at``."""
     notices_at: float = -10.0
     heard_at: float = 0.0

@@ -111,7 +111,7 @@ class BrowserMessage:
 
     shown: bool = False
     """Whether the browser confirms that it has shown a frame."""
-    did: Tap | Action | None = None
+    input_action: Tap | Action | None = None
     """The person's touch or key, or None."""
     room: tuple[int, int] | None = None
     """The size of the browser's window, or None."""
@@ -451,8 +451,8 @@ class Web:
             if self._viewer is not viewer:
                 return
             self._ready = self._ready or message.shown
-            if message.did is not None:
-                self._inputs.append(message.did)
+            if message.input_action is not None:
+                self._inputs.append(message.input_action)
             if message.room is not None:
                 self._wanted = choose_fitting_layout(
                     message.room, portrait=self._portrait, pixel_ratio=message.pixel_ratio

@@ -35,7 +35,7 @@ SESSIONS_MAX: Final = 8
 """The most browser sessions at once; a further session removes the oldest."""
 _MEMORY_BYTES: Final = 1024
 """Size of the record of :data:`SESSIONS_MAX` session digests with the time of each browser's last message."""
-_SHOWN_AS: Final = "Bearer "
+_SESSION_PREFIX: Final = "Bearer "
 """Prefix of the session in a request's Authorization header (RFC 6750)."""
 #: The page that shows the picture.
 _PAGE: Final = Path(__file__).resolve().parent / "page.html"
@@ -188,7 +188,7 @@ def _read_saved_sessions(memory: int) -> list[_Session]:
 def _read_session(request: Request) -> str:
     """Return the browser session in a request's header, or ""."""
     header = request.headers.get("Authorization", "")
-    return header.removeprefix(_SHOWN_AS) if header.startswith(_SHOWN_AS) else ""
+    return header.removeprefix(_SESSION_PREFIX) if header.startswith(_SESSION_PREFIX) else ""
 
 
 def build_page_response(session: str) -> Response:

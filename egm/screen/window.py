@@ -13,7 +13,7 @@ from egm.screen.picture import Picture
 from egm.screen.theme import Theme
 from egm.screen.view import Action
 
-_BLIND: Final = frozenset({"dummy", "offscreen", "evdev"})
+_INVISIBLE_DRIVERS: Final = frozenset({"dummy", "offscreen", "evdev"})
 """SDL's drivers that show nothing."""
 
 
@@ -36,7 +36,7 @@ def _refuse_no_display() -> None:
 
     A driver of this kind is allowed if it was named explicitly.
     """
-    if "SDL_VIDEODRIVER" not in os.environ and pygame.display.get_driver() in _BLIND:
+    if "SDL_VIDEODRIVER" not in os.environ and pygame.display.get_driver() in _INVISIBLE_DRIVERS:
         raise pygame.error("no display answers; --screen web shows the picture in a browser")
 
 

@@ -124,10 +124,10 @@ class ServiceDesk:
     pages: list[MenuPage] = field(default_factory=list)
     person: Person | None = None
     menu: str = "operator"
-    keyed: bool = True
+    is_opened_by_key: bool = True
     """Whether a key was turned to open the menu."""
     bench: Workbench = field(default_factory=Workbench)
-    restart: bool = False
+    is_restart_requested: bool = False
     """Whether a restart of the machine was requested."""
     locked_since_ns: dict[str, int] = field(default_factory=dict)
     """Monotonic start of each recorded lock of staff numbers."""

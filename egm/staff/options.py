@@ -213,4 +213,4 @@ def change_options(machine: Machine, event: Event) -> None:
 def request_restart(machine: Machine, event: Event) -> None:
     """Request a restart of the machine. Nothing is lost by a restart, as by a power loss."""
     machine.post(MACHINE_RESTART, RestartRequested(person=find_actor(machine, event)))
-    machine.component(ServiceDesk).restart = True
+    machine.component(ServiceDesk).is_restart_requested = True

@@ -65,7 +65,7 @@ def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
 
     The attempt is recorded in either case.
     """
-    key = build_wrong_pins_key(machine, number, keyed=machine.component(ServiceDesk).keyed)
+    key = build_wrong_pins_key(machine, number, keyed=machine.component(ServiceDesk).is_opened_by_key)
     lock_seconds = compute_lock_seconds_left(machine, key)
     counts = _read_stored_counts(machine, key)
     if lock_seconds:
@@ -84,7 +84,7 @@ def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
             machine.post(TRIES_FORGOTTEN, TriesForgotten(person=number), state={key: None})
             clear_wrong_pins_at_terminals(machine, number)
         return person
-    if machine.component(ServiceDesk).keyed:  # a player must not lock a terminal
+    if machine.component(ServiceDesk).is_opened_by_key:  # a player must not lock a terminal
         _report_to_terminals(machine, number)
     wrong_tries = earlier_tries + 1
     seconds = rules.locked_minutes * 60 if wrong_tries >= rules.wrong_tries else 0

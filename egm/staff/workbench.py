@@ -24,7 +24,7 @@ class Workbench:
     """The last reports of each device, newest first, by the device's name."""
     identities: dict[str, str] = field(default_factory=dict)
     """The identification that each device reports of itself, by the device's name."""
-    refused: tuple[tuple[str, str], ...] = ()
+    refused_games: tuple[tuple[str, str], ...] = ()
     """Games of the cabinet file that are not offered, each with the reason."""
     inputs: set[str] = field(default_factory=set)
     """The I/O board's active inputs: open doors, keys that are on, pressed buttons; each as ``door:main``."""

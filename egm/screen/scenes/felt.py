@@ -226,7 +226,9 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
         if each["credits"]
     }
     laid_now = _list_bets_to_draw(stage, table, shown_step)
-    covered |= {spot for spot, new in laid_now.items() if new > 0} | set(limits.standing if limits else ())
+    covered |= {spot for spot, new in laid_now.items() if new > 0} | set(
+        limits.standing_bets if limits else ()
+    )
     for cell in laid.cells:
         spot = table.spots.get(cell.spot)
         shut = (
@@ -442,7 +444,7 @@ def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, flo
     Draw nothing around a bet whose state is the usual one of its kind.
     """
     now = is_bet_playing(table, stage.view.chips, spot, limits)
-    come_out = limits.felt.point is None
+    come_out = limits.table_state.point is None
     if (
         now is None
         or (spot in table.off_on_come_out and not come_out)

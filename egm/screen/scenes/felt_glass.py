@@ -367,7 +367,7 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
     if spot.times is not None and spot.needs is not None:
         lead = stage.texts.choose_translation(table.spots[spot.needs].names)
         lines.append((say("felt.goes_with", spot=lead, times=spot.times), "text"))
-    standing, new = limits.standing.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
+    standing, new = limits.standing_bets.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing:
         lines.append((say("felt.standing", amount=stage.money(standing * unit_cents)), "text"))
     if new:

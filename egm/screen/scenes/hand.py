@@ -43,7 +43,7 @@ def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action
     change_keys = [Action(name) for name in ("undo", "clear", "repeat", "double")]
     option_keys = [Action("tool", "plays")] if table.player_decides else []
     option_keys += [Action("board")] if table.roads else []
-    option_keys += [Action("suits")] if table.suits else []
+    option_keys += [Action("suits")] if table.has_suits else []
     if layout.is_telephone:
         return [chip_keys, [*change_keys, *option_keys]]
     kinds = (
@@ -66,7 +66,7 @@ def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if table is None:
         return []
     if not table.spots:
-        return [(find_suits_rect(layout), Action("suits"))] if table.suits else []
+        return [(find_suits_rect(layout), Action("suits"))] if table.has_suits else []
     rows = _list_key_rows(view, table, layout)
     if layout.is_telephone:
         x, y, w, h = layout.field

@@ -19,9 +19,9 @@ BLACK: Final[Colour] = (0, 0, 0, 255)
 WHITE: Final[Colour] = (255, 255, 255, 255)
 #: Seconds in which the displayed value reaches a newly reported one.
 GROW_SECONDS: Final = 1.6
-_WIDE: Final = 0.62
+_DRUM_WIDTH: Final = 0.62
 """A drum's width, relative to its height."""
-_NARROW: Final = 0.42
+_SIGN_WIDTH: Final = 0.42
 """The width of a sign between drums (separators, currency), relative to the height."""
 
 
@@ -61,7 +61,7 @@ def draw_odometer(
     ``dim`` means that the value is not current: the drums are grey, and the caller must say so in text.
     """
     x, y, w, h = rect
-    shares = [_WIDE if c.isdigit() else 0.2 if c in "\u00a0\u202f " else _NARROW for c in text]
+    shares = [_DRUM_WIDTH if c.isdigit() else 0.2 if c in "\u00a0\u202f " else _SIGN_WIDTH for c in text]
     height = min(h, w / max(0.1, sum(shares)))
     left, top = x + (w - height * sum(shares)) / 2, y + (h - height) / 2
     for char, share, turn in zip(text, shares, compute_drum_turns(text, thousandths), strict=True):

@@ -105,8 +105,10 @@ def choose_status(stage: Stage) -> tuple[str, str]:
     snapshot = view.snapshot
     if snapshot is None:
         return stage.texts.say("boot.link"), "text"
-    if view.news is not None and view.now - view.notices_at < _compute_notice_seconds(snapshot, view.news):
-        return _format_notice_status(stage, view.news)
+    if view.latest_notice is not None and view.now - view.notices_at < _compute_notice_seconds(
+        snapshot, view.latest_notice
+    ):
+        return _format_notice_status(stage, view.latest_notice)
     if view.decision is not None and is_decision_due(view, stage.theme):
         text, advised = format_turn(stage, view.decision), view.decision.display.get("advice")
         if isinstance(advised, str) and advised in view.decision.options:

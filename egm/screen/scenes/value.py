@@ -34,7 +34,7 @@ _MOVES: Final = {
 def find_moving_value_notice(stage: Stage) -> Notice | None:
     """Return the last notice if it is about money that moves in or out and is still being shown, or None."""
     view, snapshot = stage.view, stage.view.snapshot
-    notice = view.news
+    notice = view.latest_notice
     if snapshot is None or notice is None or snapshot.state not in {"idle", "out_of_service"}:
         return None
     if notice.code not in _MOVES or view.now - view.notices_at > _MOVES[notice.code][2]:

@@ -111,7 +111,7 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
     """Move the service menu and the signed-in person to another player position, whose own screen then shows it."""
     desk, number = machine.component(ServiceDesk), event.of(MenuMove).position
     target = machine.component(RunningPositions).by_number[number]
-    key = "operator" if desk.keyed else "screen"
+    key = "operator" if desk.is_opened_by_key else "screen"
     person = "" if desk.person is None else desk.person.id
     target.handle(Event(EventType.MENU, MenuRequest(key=key, person=person)))
     if target.engine.machine.component(ServiceDesk).person is None:
@@ -143,7 +143,7 @@ def _open(machine: Machine, page: SignIn, by: str) -> None:
     opened = OpenMenu(since=machine.clock.now().isoformat(), person=None)
     machine.post(MENU_ASKED, MenuAsked(by=by), state={StaffKey.MENU: opened})
     desk.open(page)
-    desk.menu, desk.keyed = "operator", by != "screen"
+    desk.menu, desk.is_opened_by_key = "operator", by != "screen"
 
 
 def _enter(machine: Machine, person: Person) -> Move:

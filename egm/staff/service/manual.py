@@ -70,7 +70,7 @@ class Chapter:
     id: str
     columns: tuple[str, ...]
     rows: Callable[[Menu], Iterable[tuple[PageText, ...]]]
-    operator: bool = True
+    is_for_operator: bool = True
     """Whether the chapter is also in the operator's manual; the service manual has all chapters."""
 
     @property
@@ -302,16 +302,16 @@ CHAPTERS: Final = (
     Chapter("memory", ("step", "what"), _iter_memory_clear_rows),
     Chapter("meters", ("meter", "unit", "reads", "code"), _iter_meter_rows),
     *(
-        Chapter(name, ("step", "what"), _build_step_rows(name), operator=False)
+        Chapter(name, ("step", "what"), _build_step_rows(name), is_for_operator=False)
         for name in ("first_start", "link", "board", "backup")
     ),
-    Chapter("doors", ("kind", "doors"), _iter_door_rows, operator=False),
-    Chapter("lines", ("device", "protocol", "line", "wiring"), _iter_serial_line_rows, operator=False),
-    Chapter("inputs", ("input", "group", "number"), _iter_input_rows, operator=False),
-    Chapter("events", ("event", "effect", "clears", "sas", "code"), _iter_event_rows, operator=False),
+    Chapter("doors", ("kind", "doors"), _iter_door_rows, is_for_operator=False),
+    Chapter("lines", ("device", "protocol", "line", "wiring"), _iter_serial_line_rows, is_for_operator=False),
+    Chapter("inputs", ("input", "group", "number"), _iter_input_rows, is_for_operator=False),
+    Chapter("events", ("event", "effect", "clears", "sas", "code"), _iter_event_rows, is_for_operator=False),
 )
 
 
 def list_chapters(audience: str) -> tuple[Chapter, ...]:
     """Return the chapters of the ``operator``'s or the ``service`` manual."""
-    return tuple(chapter for chapter in CHAPTERS if chapter.operator or audience == "service")
+    return tuple(chapter for chapter in CHAPTERS if chapter.is_for_operator or audience == "service")

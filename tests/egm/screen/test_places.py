@@ -111,10 +111,10 @@ def test_a_plate_of_value_says_its_sum_once(published, theme, layout, language):
     picture = Picture(theme, layout=layout)
     shown = 0
     for name, view in machine_scenes(published, language, theme):
-        if not name.startswith("value-") or "amount_cents" not in view.news.values:
+        if not name.startswith("value-") or "amount_cents" not in view.latest_notice.values:
             continue
         stage = picture._build_stage(view)
-        sum_ = stage.money(view.news.values["amount_cents"])
+        sum_ = stage.money(view.latest_notice.values["amount_cents"])
         plate = find_value_plate_rect(stage)
         told = [
             words for words, at in written(picture, view) if is_inside(plate, *at.center) and sum_ in words

@@ -246,7 +246,7 @@ def test_two_people_prove_identity_and_permission_where_the_jurisdiction_require
 
 def test_a_restart_is_asked_by_somebody_with_a_name(menu):
     menu.home().fill("restart")
-    assert menu.machine.component(ServiceDesk).restart
+    assert menu.machine.component(ServiceDesk).is_restart_requested
     assert menu.room.records("machine.restart") == [{"person": NUMBERS[Role.TECHNICIAN]}]
 
 

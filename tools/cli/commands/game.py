@@ -252,7 +252,9 @@ def art(sheet: Path | None, *, form: Form) -> None:
 
     families = read_sound_table().families
     rows = [("symbol", name, "") for name in sorted(DRAWINGS)]
-    rows += [("look", name, " over ".join(families[name].instrument_names)) for name in sorted(load_theme().looks)]
+    rows += [
+        ("look", name, " over ".join(families[name].instrument_names)) for name in sorted(load_theme().looks)
+    ]
     rows += [("sound", name, "") for name in list_own_cues()]
     show(form, Table(("kind", "name", "sounds"), rows))
     if sheet is not None:

@@ -22,7 +22,7 @@ from egm.isolated import build_python_command
 from egm.links.screen.private import HOST
 from egm.people.demonstration import FILE_NAME
 from egm.private_process import end_with_parent, make_process_private
-from egm.screen import CLOSED
+from egm.screen import CLOSED_BY_PERSON
 from meters import JournalError
 from meters.lock import FolderLock
 from tools.cli.demonstration import load_demonstration_badges
@@ -291,7 +291,7 @@ class _Supervisor:
             child.after()
             if self._stop.is_set():
                 break
-            if child.closes and process.returncode == CLOSED:
+            if child.closes and process.returncode == CLOSED_BY_PERSON:
                 self._stop.set()
             elif self._should_end_cabinet(child, process.returncode, len(starts), loop.time() - first_s):
                 self._status = process.returncode or 1

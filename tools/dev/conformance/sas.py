@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.app.features import FEATURES
-from egm.config.sas_line import ON
+from egm.config.sas_line import DEFAULT_GROUPS
 from egm.links.sas import money
 from egm.links.sas.journal_exceptions import list_raised_exceptions
 from egm.links.sas.meters import SUPPORTED
@@ -111,7 +111,7 @@ def _polls(evidence: Evidence) -> Sequence[Sequence[str]]:
         if built is None:
             state, note = "not built", _WHY_NO_POLL.get(code, poll.note)
         else:
-            state = "answered" if built.group in ON else f"switched off: `{built.group}`"
+            state = "answered" if built.group in DEFAULT_GROUPS else f"switched off: `{built.group}`"
             note = poll.note
         title = f"{code:02X}{' **M**' if code in MINIMUM else ''}"
         rows.append(
