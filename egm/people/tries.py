@@ -1,9 +1,9 @@
-"""Wrong PINs at a terminal, counted in a file of the state folder until the machine has recorded them in its journal.
+"""Wrong PINs typed at a terminal, kept in a file of the state folder until the machine records them in its journal.
 
 Only the machine writes the journal, and it may be running or stopped while a person types at a terminal. Each
-wrong PIN is one line, written under a lock that prevents two terminals from guessing at once. Age is counted
-in seconds since the computer started, not by the clock, which anybody there may set; a line from before the
-last start counts as no older than that.
+wrong PIN is one line, written under a lock that prevents two terminals from trying PINs at once. The age of a
+line is counted in seconds since the computer started, not by the clock, which anybody there may set; a line
+from before the last start counts as no older than that.
 """
 
 import fcntl

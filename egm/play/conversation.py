@@ -1,4 +1,4 @@
-"""Conversation: a game as a sequence of steps, with its draws, the decisions between them, and its outcome.
+"""A game in progress as a sequence of steps, with its draws, the decisions between the steps, and its outcome.
 
 A game without decisions is one step. Replaying the recorded draws and choices gives the same outcome:
 restarts, the recall and the machine check all use :func:`replay`.

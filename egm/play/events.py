@@ -1,7 +1,7 @@
 """Payloads of the play events: what the player selects and decides, and the forms about a game.
 
-A request of the player has a default for each field: it is refused by its guard, as one for a value that is not
-offered.
+Every field of a player's request has a default. A request without a value is then refused by a guard, like a
+request for a value that is not offered.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
 """The results of the last rounds at a table, newest first, read from the recorded games.
 
-Only results since the last new shoe are kept. They are shown to the player and do not predict later rounds.
+Only results since the last new shoe are included. They are shown to the player and do not predict later
+rounds.
 """
 
 from collections.abc import Mapping

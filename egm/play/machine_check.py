@@ -1,4 +1,4 @@
-"""The machine check before a large hand-pay: game recomputed, accounts audited (Monaco 21.1)."""
+"""The check of the machine before a large hand-pay: the game is replayed and the accounts are audited (Monaco 21.1)."""
 
 import hashlib
 

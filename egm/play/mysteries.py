@@ -1,11 +1,10 @@
-"""Mystery levels of a controller: it finds the winner while it counts contributions, and the machine records the win.
+"""Mystery prizes of a progressive controller, which finds the winner while it counts contributions.
 
 The wager contributes to the level like any other. Whether its contribution reached the secret amount is known
 only after the controller has counted it, while the game is shown; the game does not end before that. A prize
-won is added to the game, with the secret that was committed beforehand, and paid with it.
-
-If the controller does not reply, the game waits, or an attendant ends it as the profile allows. A prize
-reported after that is owed to the player of that game: it locks the machine and is paid by hand (I-09).
+won is added to the game, with the secret that was committed beforehand, and paid with it. If the controller
+does not reply, the game waits, or an attendant ends it as the profile allows. A prize reported after that is
+owed to the player of that game: it locks the machine and is paid by hand (I-09).
 """
 
 from collections.abc import Iterator, Mapping

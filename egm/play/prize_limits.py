@@ -1,7 +1,7 @@
-"""The largest prize of a game, which some jurisdictions limit.
+"""Computation of the largest prize of a game, which some jurisdictions limit.
 
-The computation searches a game's reel windows, which takes some seconds and no laboratory package. A machine
-stores the result (:mod:`egm.play.stored_prizes`).
+It searches a game's reel windows, which takes some seconds. It needs no package that is only installed in a
+laboratory. A machine stores the result (:mod:`egm.play.stored_prizes`).
 """
 
 from collections.abc import Callable

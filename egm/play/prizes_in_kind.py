@@ -1,10 +1,10 @@
-"""Prizes in kind: owed by name, delivered by an attendant, and never counted as money.
+"""Prizes in kind (merchandise): recorded by name, delivered by an attendant, and never counted as money.
 
 A game that won one ends in a hand-pay for the prize, in the same transaction that closes the game. The
-prize's stated value is booked in separate accounts that no money can enter or leave: when the prize is handed
-over, no money meter moves, but the meter ``att_merchandise`` does. If the profile lets the player take the
-value instead, staff exchange the prize: one transaction reserves the money as the new hand-pay, and the next
-voids the older reservation. A power loss between the two leaves both reserved but only one of them owed
+prize's stated value is recorded in separate accounts that no money can enter or leave: when the prize is
+handed over, no money meter moves, but the meter ``att_merchandise`` does. If the profile lets the player take
+the value instead, staff exchange the prize: one transaction reserves the money as the new hand-pay, and the
+next voids the older reservation. A power loss between the two leaves both reserved but only one of them owed
 (:func:`end_exchange`).
 """
 

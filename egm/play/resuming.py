@@ -1,4 +1,4 @@
-"""Resume the open game after a restart, a door or a tilt: from its record, never drawn again."""
+"""Resume the open game after a restart, a door opening or a tilt: it is replayed from its record, not drawn again."""
 
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine

@@ -1,8 +1,8 @@
-"""The largest prizes of games as stored in the journal, computed once per definition.
+"""The largest prizes of games, computed once per game definition and stored in the journal.
 
-A result is chained and signed like everything there, under the digests of the definition and of the code that
-computed it; if either changes, it is computed again. (Returns are computed at every start: see
-:mod:`egm.play.installed_games`.)
+A stored result is chained and signed like every journal entry. It is stored under the digests of the
+definition and of the code that computed it; if either changes, it is computed again. (Returns are computed at
+every start: see :mod:`egm.play.installed_games`.)
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Standing bets, left on a table between two games: what happens to them when the player leaves or the machine stops.
+"""Standing bets, left on a table between two games: what happens to them when the player leaves or play must stop.
 
 Standing bets are wagered and belong to the player until a round decides them. Bets that the game's rules
 allow to be taken down are returned at a cash-out. Others (a pass line with its point) are played on at no

@@ -1,13 +1,9 @@
-"""The rule on whether an open game may be declared void.
-
-The machine applies it, and the audit checks the journal by it.
+"""The rule on whether staff may declare an open game void. The machine applies it, and the audit checks it.
 
 A ruling affects only undecided stakes. A game with a recorded outcome is paid as recorded, even if its
-definition has changed since; a bet that an undecided round has already settled is paid as well.
-
-If players win each other's stakes, one game cannot be taken out of their round: its stakes would be missing,
-or would go to the operator. Once one of its games is refunded, the round does not go on, and the others are
-refunded.
+definition has changed since; a bet that an undecided round has already settled is paid as well. If players
+win each other's stakes, one game cannot be taken out of their round: its stakes would be missing, or would go
+to the operator. Once one of its games is refunded, the round does not go on, and the others are refunded.
 """
 
 from dataclasses import dataclass

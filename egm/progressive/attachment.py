@@ -1,4 +1,4 @@
-"""Progressive link as an attachment: the journal on one side, a carrier to the controller on the other."""
+"""The progressive link as an attachment of the machine: it connects the journal with a carrier to the controller."""
 
 import asyncio
 from collections.abc import Iterator

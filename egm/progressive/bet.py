@@ -1,4 +1,4 @@
-"""The current bet: the player's selection, accepted by its game and by the machine's progressive levels."""
+"""The current bet: the player's selection, if its game and the machine's progressive levels accept it."""
 
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,10 +1,10 @@
-"""Level arithmetic: one progressive amount, exact to the fraction of a minor unit.
+"""Arithmetic of a progressive level: one amount, exact to the fraction of a minor unit.
 
 A level is a value: each step returns the next one. Stand-alone machines and the controller of a link use this
-same code, and the audit derives the levels again with it. The invariant proved by :meth:`Level.check_sums` (NZ
-1.28.2(b); NZ03) is::
+same code, and the audit derives the levels again with it. The invariant proved by :meth:`Level.check_sums`
+(NZ 1.28.2(b); NZ03) is::
 
-    contributed + seeded + received  =  paid + current + hidden + overflow + released
+    contributed + seeded + received = paid + current + hidden + overflow + released
 
 Players are shown and paid whole minor units; fractions stay in their pool and are never lost.
 """

@@ -1,4 +1,4 @@
-"""The levels of the current bet and the amounts they show, wherever they are managed."""
+"""The progressive levels of the current bet and the amounts they show, whoever manages them."""
 
 from collections.abc import Iterator
 

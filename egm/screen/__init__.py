@@ -1,8 +1,8 @@
-"""The screen process: the only process that draws and plays sound. It knows only the messages it receives.
+"""The screen process: the only process that draws and plays sound.
 
-``view = f(snapshot, time)``: :mod:`egm.screen.view` holds everything that is drawn. The scenes draw it and
-change nothing. A person's touch never changes the machine directly; it only produces a request
-(:class:`egm.kernel.messages.Intent`).
+It knows only the messages it receives. What is drawn is a function of these messages and of time:
+:mod:`egm.screen.view` holds everything that is drawn, and the scenes draw it and change nothing. A person's
+touch never changes the machine directly; it only produces a request (:class:`egm.kernel.messages.Intent`).
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Layouts in units: one for landscape, one for portrait, one for a telephone."""
+"""Layouts of the picture in layout units: one for landscape, one for portrait, one for a telephone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""A game's published reel data and the displays of its outcomes, parsed for the reel field.
+"""A game's published reel data and the results of its games, parsed for drawing the reels.
 
 The data come from ``paytables`` as JSON. Fields that this screen does not know are ignored.
 """

@@ -1,4 +1,4 @@
-"""The complete picture of a view, and the map of all touch targets."""
+"""The complete picture of a view, and the list of all touch targets in it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

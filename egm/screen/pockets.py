@@ -1,4 +1,4 @@
-"""Pockets of a wheel: the spots that bet on each alone, and on its neighbours, in wheel order."""
+"""Roulette bets on neighbouring pockets: the straight-up spots of a pocket and its neighbours in wheel order."""
 
 from egm.screen.table import Table
 

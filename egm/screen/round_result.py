@@ -1,7 +1,6 @@
-"""The result of a round at a table, created once, when its end is reported.
+"""The result of a round at a table, created once, when the end of the round is reported.
 
-The status line, the last meter and the text for screen readers print the same object, so they cannot
-disagree.
+The status line, the WIN meter and the text for screen readers use the same object, so they cannot disagree.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The presentation of an outcome: its steps, and the time of every event in them."""
+"""The presentation of a game's outcome on the screen: its steps, and the time of every event in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Texts: one catalogue for each language; money, numbers and times in each language's format (Babel)."""
+"""Texts of the screen in each language (catalogues), and its formats of money, numbers and times (Babel)."""
 
 import re
 import string

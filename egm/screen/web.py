@@ -1,4 +1,4 @@
-"""The picture in a browser on this computer: the same frames as JPEG pieces; taps and keys in return.
+"""The screen's picture in a browser on this computer, sent as JPEG pieces; taps and keys are received.
 
 The latest browser is served; the previous one is notified that the picture has moved. Only the changes since
 the last shown frame are sent, and only after the browser has confirmed that frame, so a slow browser gets

@@ -1,4 +1,4 @@
-"""The picture in a window, full screen, or on a console without a desktop."""
+"""The screen's picture in a window, full screen, or on a console without a desktop."""
 
 import os
 from typing import Final

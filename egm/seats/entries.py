@@ -1,4 +1,4 @@
-"""The journal entries of a real wheel: betting closed for a spin, and its number or why none was received."""
+"""The journal entries of a real wheel: betting closed for a spin, the spin's number, or why no number was received."""
 
 from dataclasses import dataclass
 from typing import Final

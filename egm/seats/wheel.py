@@ -1,13 +1,11 @@
 """A real wheel and the positions around it: when betting closes, and which number each game gets.
 
 The wheel runs independently. When its ball is about to fall, betting closes: each seat with bets starts its
-game, which stakes the wager and waits. The next number from the reader, if the line was never interrupted, is
-recorded first and then answers every game that waits for it. A void spin has no number; the wheel launches
-its ball again.
-
-A spin is identified by the round of its games, not by the reader's counter. The number is missed if the line is
-lost, the machine restarts, or the wheel moves on to its next game. This is recorded. No later number decides the
-games of that spin, and staff rule on them.
+game, which stakes the wager and waits. The next number from the reader is recorded first, if the line was
+never interrupted, and then given to every game that waits for it. A void spin has no number; the wheel
+launches its ball again. A spin is identified by the round that it decides, not by the reader's counter. Its
+number is missed if the line is lost, the machine restarts, or the wheel moves on to its next game. This is
+recorded. No later number decides the games of that spin, and staff rule on them.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""Rules of device tests and slips, which precede all others, so that the reports of a test never count as money."""
+"""State-table rules of device tests and slips.
+
+They precede all others, so that a test's reports never count as money.
+"""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Inventory entry of the machine, and its lifelong technical sheet (Monaco arts 19.1-19.4).
+"""The machine's entry in the venue's inventory, and its technical sheet of all changes (Monaco arts 19.1-19.4).
 
 The cabinet file's data on the machine is recorded whenever it has changed: so the journal holds every move,
 every change of return and when it was certified (Q-08, Q-10, Q-16, Q-17). A base's number is permanent (art.

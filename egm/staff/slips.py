@@ -1,10 +1,10 @@
-"""Slips printed by the machine for the venue, without value: access and audit tickets (E-10, G-17).
+"""Slips without value that the machine prints for the venue: access tickets and audit tickets (E-10, G-17).
 
 If the profile requires it, an access ticket is printed when an intervention starts (who, why, the current
-meters) and when the logic area or an area with money opens, and an audit ticket when the main door opens. It
-uses the ticket printer and the jurisdiction's template; its content is in the journal before it is printed, so
-there is evidence of it either way. A printer that serves a player, or has a fault, prints none: that is
-recorded too.
+meters) and when the logic area or an area with money opens, and an audit ticket when the main door opens. A
+slip uses the ticket printer and the jurisdiction's template. Its content is recorded in the journal before it
+is printed, so there is evidence of it in any case. If the printer serves a player or has a fault, the slip is
+not printed, which is recorded too.
 """
 
 from collections.abc import Mapping

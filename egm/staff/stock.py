@@ -1,9 +1,9 @@
 """Hopper fills and box counts: what persons add and remove, compared with the meters.
 
-A fill adds the venue's coins to the hopper, whose level is only right with it (D-13). A collection stores in
-the machine's memory the amount metered into each box since the previous one; the later count of a box is
-compared with exactly that, and the difference stays in the journal permanently (FR69 (d); Monaco arts 19.5,
-23-1; D-21, G-09).
+A fill adds the venue's coins to the hopper, whose level is only right if fills are recorded (D-13). A
+collection stores in the machine's memory the amount metered into each box since the previous collection. The
+later count of a box is compared with that amount, and the difference stays in the journal permanently (FR69
+(d); Monaco arts 19.5, 23-1; D-21, G-09).
 """
 
 from collections.abc import Mapping

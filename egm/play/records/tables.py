@@ -1,4 +1,4 @@
-"""Tables between rounds: the state of each, and the bets standing on it.
+"""The state of tables between two rounds, and the bets left on them.
 
 If several positions play at one table, the state of the table itself (a shoe, a point) is stored once. Each
 position's record has its player's part: the standing bets, and the point they depend on.

@@ -1,4 +1,4 @@
-"""The stored spin of a real wheel that rounds wait for."""
+"""The stored record of a real wheel's spin, for whose number the games of a round wait."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

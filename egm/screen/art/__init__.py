@@ -1,1 +1,1 @@
-"""Art drawn by code: paths, paints, ornaments and the symbols of the games. No picture files."""
+"""Art of the screen: a vector canvas with paths and paints, ornaments, and the symbols of the games."""

@@ -1,8 +1,9 @@
-"""Draw a game's pictures: ``python -m egm.screen.art SECONDS`` reads pictures and writes their pixels or an error.
+"""Draw a game's pictures in a separate process: ``python -m egm.screen.art SECONDS``.
 
-The first input line is JSON, the name and length of each picture; the bytes of all pictures follow. Each is
-drawn by a separate child process with resource limits, so a picture that crashes the decoder affects no other
-picture. SECONDS is the processor time for all of them.
+It reads the pictures from the standard input and writes for each its pixels or an error. The first input line
+is JSON, the name and length of each picture; the bytes of all pictures follow. Each is drawn by a separate
+child process with resource limits, so a picture that crashes the decoder affects no other picture. SECONDS is
+the processor time for all of them.
 """
 
 import json

@@ -1,12 +1,10 @@
-"""Picture files, the screen's own drawings and those supplied by a game, at any requested size.
+"""Picture files at any requested size: the screen's own drawings, and pictures supplied by a game.
 
 The screen's own pictures are SVG. The decoder supports shapes, strokes and gradients (positions in per cent
 of the shape, ``xlink:href`` for shared stops), but no text, filters, clips, ``use`` or colours with alpha:
-text is outlines, glows are strokes that get fainter.
-
-A game's files are not trusted. Their format and size are limited when the game is loaded
-(:mod:`paytables.assets`), bytes that differ from those that the machine read are not decoded, and decoding
-does not happen in the screen process (:mod:`egm.screen.art.own`).
+text is drawn as outlines, glows as strokes that get fainter. A game's files are not trusted. Their format and
+size are limited when the game is loaded (:mod:`paytables.assets`), bytes that differ from those that the
+machine read are not decoded, and decoding does not happen in the screen process (:mod:`egm.screen.art.own`).
 """
 
 import hashlib

@@ -1,8 +1,8 @@
-"""A game's own pictures, drawn in a separate process, so that no file can stop the screen.
+"""Pictures supplied by a game, drawn in a separate process, so that no picture file can stop the screen.
 
-Their format is limited when the game is loaded (:mod:`paytables.assets`), but a decoder may still crash or
-hang on a file. So each is drawn once outside the screen process, with limited processor time and memory; the
-screen receives the pixels, or the reason why there are none. ``egm game check`` does the same.
+The format of the files is limited when the game is loaded (:mod:`paytables.assets`), but a decoder may still
+crash or hang on a file. So each is drawn once outside the screen process, with limited processor time and
+memory; the screen receives the pixels, or the reason why there are none. ``egm game check`` does the same.
 """
 
 import asyncio

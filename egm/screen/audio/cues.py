@@ -1,4 +1,4 @@
-"""Sound cues from one view to the next: sounds of events, and loops that last as long as a state.
+"""Derivation of sound cues from two successive views: sounds of events, and loops that last as long as a state.
 
 A scene that shows something new triggers its sound by the cue's name alone
 (:data:`egm.screen.audio.scores.CUES`). Loops are not started and stopped by events; each view determines

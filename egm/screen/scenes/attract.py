@@ -1,4 +1,4 @@
-"""The attract scene and the celebrations of wins. Nothing here promises or predicts anything."""
+"""The attract scene of an idle machine, and the celebrations of wins. Nothing here promises or predicts a win."""
 
 import math
 from collections.abc import Callable, Mapping

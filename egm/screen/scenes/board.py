@@ -1,4 +1,4 @@
-"""The content of the field: a step of the game being shown, a decision, or the last result."""
+"""The content of the game field: a step of the game being shown, a decision, or the last result."""
 
 from egm.screen.marks import is_keno
 from egm.screen.outcome import ReelSpin

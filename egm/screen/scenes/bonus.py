@@ -1,4 +1,4 @@
-"""Features that leave the reels: hold-and-spin, picks, and the wheel."""
+"""Drawing of features that are not played on reels: hold-and-spin, picks, and the bonus wheel."""
 
 import math
 from typing import Final

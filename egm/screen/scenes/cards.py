@@ -1,4 +1,4 @@
-"""Cards on a table: faces readable at arm's length, and hands as they are dealt, held and shown."""
+"""Drawing of the cards on a table: faces readable at arm's length, hands as they are dealt, held and shown."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final

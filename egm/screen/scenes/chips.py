@@ -1,4 +1,4 @@
-"""Chips: discs with their values, and the amount that a spot has returned."""
+"""Drawing of chips: discs with their values, and the amount that a spot has returned in place of its chip."""
 
 from functools import partial
 from typing import Final

@@ -1,4 +1,4 @@
-"""The hands on a table, at the end of a step or part way through its cues."""
+"""The hands of cards on a table as data, as they are at the end of a step or while its cards are being dealt."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Player decisions: which reels to hold, which box to open, whether to double.
 
 No decision has a time limit, unless others at a table are waiting for it. The steps before a decision are
-shown first (:mod:`egm.screen.message_reducer` makes a show of them); this module draws the decision itself.
+presented first (:mod:`egm.screen.message_reducer`); this module draws the decision itself.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Meters and keys, which are visible in every scene."""
+"""Drawing of the meters (CREDIT, BET, WIN) and of the keys below them, which are visible in every scene."""
 
 import math
 from dataclasses import dataclass

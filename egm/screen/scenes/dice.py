@@ -1,4 +1,4 @@
-"""Dice thrown on the table, and the point of craps with its puck."""
+"""Drawing of the dice thrown on a table, and of the craps point with its puck."""
 
 import math
 from collections.abc import Sequence

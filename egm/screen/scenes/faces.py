@@ -1,4 +1,4 @@
-"""Faces of cards, in two colours, or at the player's request in four, one for each suit."""
+"""Drawing of card faces: suits in two colours or, at the player's request, in four."""
 
 from functools import partial
 from typing import Final

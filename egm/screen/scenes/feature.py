@@ -1,4 +1,4 @@
-"""The presentation of a feature: its title card, its own light, and its win so far."""
+"""The presentation of a feature: its title card, its own colours and light, and its win so far."""
 
 import math
 from dataclasses import replace

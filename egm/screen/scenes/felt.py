@@ -1,4 +1,4 @@
-"""A table: its layout with the chips, its moving parts, and its decisions."""
+"""Drawing of a table game: its betting layout with the chips, its moving parts, and its decisions."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""The side panels of a table: last results, odds and limits of a spot, and settlements; and its help pages."""
+"""The side panels of a table game (last results, odds and limits of a spot, settlements), and its help pages."""
 
 from collections import Counter
 from dataclasses import replace

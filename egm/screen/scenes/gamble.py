@@ -1,4 +1,4 @@
-"""Double-up: a card face down, the stake, the call, and the card turned over."""
+"""Drawing of a double-up: a card face down, the stake, the player's call, and the card turned over."""
 
 import math
 from functools import partial

@@ -1,4 +1,4 @@
-"""The keys of a table: chips and tools, actions on all chips, and the parts of the layout."""
+"""The keys of a table game: chips and tools, actions on all chips, and the parts of the betting layout."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""The Keno board: the player's numbers, the balls in order, the hits, and every card's prize."""
+"""Drawing of the Keno board: the player's numbers, the balls in order, the hits, and the prize of each card."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

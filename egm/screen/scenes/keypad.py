@@ -1,4 +1,4 @@
-"""The prompt of a service page: its field, and its keys (digits, letters, choices)."""
+"""The prompt of a service page: its input field, and its keys (digits, letters, choices)."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""The scenes that stop play: door, tilt, hand-pay, paying, a host's lock, out of service, link lost.
+"""The screens of lock-ups: door, tilt, hand-pay, paying, a host's lock, out of service, link lost.
 
-Each shows what happened, what to do, and who can end it. The credit stays visible below.
+Each shows what happened, what to do, and who can clear it. The credit stays visible below.
 """
 
 import math

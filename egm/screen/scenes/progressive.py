@@ -1,4 +1,4 @@
-"""Progressive levels: their names and values next to the field, on the top screen, and when one is won."""
+"""Drawing of progressive levels, their names and amounts, next to the game field and on the top screen."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A service page, and the replay of a recalled game: the game's own pictures under a clear RECALL mark."""
+"""Drawing of an open service page, or of the replay of a recalled game under a clear RECALL mark."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""The reel field: strips that run and stop on the recorded outcome."""
+"""Drawing of the reels, whose strips run and stop on the recorded outcome."""
 
 import math
 from dataclasses import dataclass

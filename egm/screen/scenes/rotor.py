@@ -1,4 +1,4 @@
-"""A roulette wheel and its ball, which runs against it and stops at the drawn pocket."""
+"""Drawing of a roulette wheel with its ball, which runs against it and stops in the drawn pocket."""
 
 import math
 from functools import partial

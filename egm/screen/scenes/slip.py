@@ -1,4 +1,4 @@
-"""A Keno slip over the complete stage: a telephone's board is too small for marking with a finger."""
+"""A Keno slip that covers the whole stage on a telephone, whose board is too small for marking with a finger."""
 
 from typing import Final
 

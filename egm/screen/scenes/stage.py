@@ -1,4 +1,4 @@
-"""The context that every scene draws with, and the small elements that scenes share."""
+"""The drawing context of every scene, and the small elements that scenes share."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping

@@ -1,7 +1,7 @@
-"""Value going in and out: bills, coins and tickets are shown moving, each with its amount.
+"""Animations of money that goes in or out: bills, coins and tickets, each with its amount.
 
-The animation is a pure function of time: a notice of the machine names the event, and starts the motion when
-it is received.
+An animation is a pure function of time. A notice of the machine names the event, and the animation starts
+when the notice is received.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""A game that is a wheel: the wheel at rest, and its areas' pays on the panels and in the help."""
+"""Games played on a wheel with betting areas: the wheel at rest, and the areas' pays on the panels and in the help."""
 
 from functools import partial
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Wins on the reels: every winning line and symbol is lit, with its number and its pay."""
+"""Drawing of wins on the reels: every winning line and symbol is lit, with its number and its pay."""
 
 import pygame
 from pygame.transform import smoothscale

@@ -1,4 +1,4 @@
-"""Intervention sheets at the machine: a list, and each in its printed form."""
+"""Intervention sheets at the machine: a page that lists them, and a page with each sheet in its printed form."""
 
 from typing import Final
 

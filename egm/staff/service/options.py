@@ -1,4 +1,4 @@
-"""The options at the machine: what is offered now, what will be offered, and the forms that change it."""
+"""The operator's options at the machine: what is offered now, what will be offered, and the forms that change it."""
 
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,4 +1,4 @@
-"""Service menu timeout: signs out a person who has left the menu open, as an attachment of the machine."""
+"""Service menu timeout: an attachment of the machine that signs out a person who has left the menu open."""
 
 import asyncio
 from collections.abc import Iterable
