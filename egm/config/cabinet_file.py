@@ -175,12 +175,12 @@ class Device(_Table):
 
 
 class Metrics(_Table):
-    """The port for Prometheus, on the loopback address only."""
+    """The network port from which Prometheus reads metrics, on the loopback address only."""
 
     port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
     """The port on 127.0.0.1; 0: any free one."""
     hosts: tuple[str, ...] = ()
-    """Names of a proxy that reads for others; without any, only requests to this computer are answered."""
+    """Host names of a proxy through which others read; without any, only requests to this computer are answered."""
 
 
 class Memory(_Table):
@@ -218,7 +218,7 @@ class Validation(StrEnum):
     """How ticket numbers are made, and who states the value of a ticket."""
 
     STAND_ALONE = "stand_alone"
-    """The machine itself, with its own ledger."""
+    """The machine makes the numbers and redeems tickets itself, with its own ledger."""
     SYSTEM = "system"
     """A host supplies each number and redeems tickets."""
     SECURE_ENHANCED = "secure_enhanced"

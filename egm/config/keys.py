@@ -23,7 +23,7 @@ class Key:
     meaning: str
     example: str = ""
     owners: bool = False
-    """Whether only the machine's owner can supply the value."""
+    """Whether only the machine's owner knows the value of the key."""
 
 
 def build_key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:

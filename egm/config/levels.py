@@ -14,7 +14,7 @@ from egm.config.documented import Documented
 from egm.exact import Rational
 
 LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
-"""A level's id: a word of an account name and of a topic."""
+"""The id of a progressive level: a word that can be part of an account name and of an MQTT topic."""
 
 
 class Kind(StrEnum):

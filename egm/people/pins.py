@@ -33,7 +33,7 @@ DIGITS_MAX: Final = 12
 
 
 class PinRefusedError(OperatorError):
-    """A new PIN that is too weak or malformed; the text says why."""
+    """The error that a new PIN is too weak or malformed; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)

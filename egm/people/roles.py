@@ -55,7 +55,7 @@ class Permission(StrEnum):
     JUDGE = "judge"
     """Decide an incident without appeal, as the management does (Monaco art. 24)."""
     COLLECT = "collect"
-    """Empty and fill boxes and hopper."""
+    """Empty and fill the cash boxes and the hopper."""
     CLEAR_MEMORY = "clear_memory"
     ENROL = "enrol"
     """Enrol and disable staff, set their PINs."""

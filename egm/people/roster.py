@@ -35,7 +35,7 @@ from meters.storage import DiskStorage
 #: The format number of the roster files written now.
 FORMAT: Final = 2
 _UNSEALED_FORMAT: Final = 1
-"""The first format, without digests and seals."""
+"""The number of the first file format of the roster, which had no digests and no seal."""
 #: Included in the HMAC of a roster, so that it is valid for a roster only.
 _SEAL_PURPOSE: Final = b"roster"
 #: The longest name of a person, in characters.

@@ -50,7 +50,7 @@ class DoubleUpStakes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StakesBack:
-    """A game returned stakes before its end."""
+    """A game returned stakes to the player before its end."""
 
     play_id: str
     push_cents: Cents
@@ -93,7 +93,7 @@ class GameVoid(RulingDetails):
     ruling: Ruling
     """The reason: a defect of the machine, or a game disrupted from outside."""
     settled: tuple[Mapping[str, JSON], ...] = omit_if_default(())
-    """The bets that stay decided."""
+    """The bets of the void game that stay decided."""
     recorded: VoidedOutcome
     """The result of the game as far as the journal had recorded it."""
 
@@ -130,7 +130,7 @@ class LargestPrizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameExamined(LargestPrizes):
-    """The largest prizes of a game were computed."""
+    """The largest prizes of a game were computed and are stored."""
 
     game: str
     digest: Digest
@@ -360,10 +360,10 @@ class ResidualPlayed:
 
     amount_cents: Cents
     prize_cents: Cents
-    """The prize that the draw offered."""
+    """The prize that the draw offered, in minor units."""
     draws: tuple[DrawRecord, ...]
     won_cents: Count
-    """The prize, or 0 if the stake was lost."""
+    """The amount won: the prize, or 0 if the stake was lost."""
 
 
 RESIDUAL_REMOVED: Final = Entry(
@@ -387,7 +387,7 @@ class ReminderEnded:
     """A reminder or a pause of player protection has ended."""
 
     kind: ReminderKind
-    """The reminder, or the limit whose pause has ended."""
+    """The kind of reminder that ended, or of limit whose pause of play ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,7 +92,7 @@ class PlayDetail(MenuPage):
     positions: Mapping[int, int] = field(default_factory=dict)
     """For a round of several seats, the machine's player position at each seat."""
     step_index: int = -1
-    """Index of the step shown; -1 for the data page."""
+    """The index of the replayed step that is shown; -1 for the page with the play's data."""
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the play's data page, or the picture of one of its steps."""

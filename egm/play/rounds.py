@@ -262,7 +262,7 @@ class _FailedGenerator:
     draws: tuple[()] = ()
 
     def below(self, bound: int, purpose: str = "") -> int:
-        """Raise OutOfService, because the generator has failed."""
+        """Refuse to draw a number: raise OutOfService, because the generator has failed."""
         raise OutOfService(f"no number below {bound} for {purpose}: the generator has failed")
 
 

@@ -147,13 +147,13 @@ class Returns(_Table):
     """The minimum return of a game, by family; the machine refuses a game below it."""
 
     reels: Odds
-    """Slot-machine games: reels and video poker (Québec s.93)."""
+    """The minimum return of slot-machine games: reels and video poker (Québec s.93)."""
     keno: Odds
-    """Keno (Québec s.85)."""
+    """The minimum return of Keno games (Québec s.85)."""
     wheel: Odds
-    """Wheels of fortune (Québec s.122)."""
+    """The minimum return of wheels of fortune (Québec s.122)."""
     tables: TableReturns = TableReturns()
-    """Table games, for which the regulations state no minimum of their own."""
+    """The minimum return of table games, for which the regulations state none of their own."""
     ceiling: Odds | None = None
     """The maximum return of a game; certification refuses one above. None: a return above 100 % is only
     noted."""
@@ -255,7 +255,7 @@ class ByHand(_Table):
     identity_cents: Cents | None = None
     """A hand-pay of this amount or more is paid only against an identity document (Monaco 21.1)."""
     methods: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = ("cash",)
-    """How a hand-pay may be settled (Monaco 21.1)."""
+    """The methods by which a hand-pay may be settled (Monaco 21.1)."""
     tax_cents: Cents | None = None
     """A win of this amount or more is paid by hand, marked as reportable for tax (NJD 1.40, CFR 547.11)."""
     ticket_instead: bool = True
@@ -312,7 +312,7 @@ class Protection(_Table):
     remind_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
     """A reminder is shown each time this further amount has been spent (wagers minus wins)."""
     limit_minutes: Minutes | None = None
-    """The maximum length of a session."""
+    """The maximum length of a session, in minutes."""
     limit_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
     """The maximum cost of one session."""
     at_limit: Literal["pause", "cash_out"] = "pause"
@@ -416,7 +416,7 @@ class Staff(_Table):
     test_coins_max: Annotated[int, Field(ge=0, le=50, strict=True)] = 5
     """The maximum number of coins paid by a hopper test; 0: hoppers are not tested."""
     meter_names: Literal["us", "mc", "fr", "anz"] = "us"
-    """The vocabulary in which meters are named."""
+    """The vocabulary in which meters are named on the service pages."""
 
 
 class Inventory(_Table):

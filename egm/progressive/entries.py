@@ -136,7 +136,7 @@ class LevelUnanswered:
     claim: str
     pool: str
     amount_cents: Count
-    """The amount that the machine showed, which is paid."""
+    """The amount that the machine displayed, which is paid."""
     person: Person
 
 
@@ -196,7 +196,7 @@ class LevelRuling(RulingDetails):
     play_id: str = omit_if_default("")
     amount_cents: Count | None = omit_if_default(None)
     why: str = omit_if_default("")
-    """The fact that was in doubt."""
+    """What was in doubt about the claim."""
     awarded_cents: Count | None = omit_if_default(None)
     """The amount that the ruling awards, for a hit by a game's outcome (not a mystery prize); else null."""
 
@@ -282,7 +282,7 @@ class MessageRefused:
     text: str
     """The reason, as the controller stated it."""
     last: bool = omit_if_default(False)
-    """Whether further refusals of this kind are not recorded."""
+    """Whether this is the last refusal of its kind that is recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

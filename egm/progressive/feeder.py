@@ -42,7 +42,7 @@ class Feeder:
     falls: int = 0
     value_sequence: int = -1
     value_utc: str = ""
-    """The controller's time of the last accepted value."""
+    """The controller's time stamp of the last accepted value."""
     value_run: str = ""
     values_received: int = 0
     """The count of values received on this connection; the first may be an old one retained by the broker."""

@@ -38,7 +38,7 @@ class Terms:
     """
 
     base_cents: int
-    """The amount shown after a reset."""
+    """The amount to which the level returns after it is won."""
     increment: Fraction
     """The share of every wager that is added to the amount shown."""
     hidden: Fraction = _ZERO

@@ -49,7 +49,7 @@ class LinkFolder:
 
     @classmethod
     def of(cls, state: Path) -> "LinkFolder":
-        """Return the progressive link's folder within a state folder."""
+        """Return the folder of the link's files within a machine's state folder."""
         return cls(state.absolute() / _NAME)
 
     @property

@@ -98,7 +98,7 @@ class RefusalReason(StrEnum):
     CLAIM_DECLINED = "claim_declined"
     """A claim for which a person has ruled that nothing is awarded."""
     NO_WAGER = "no_wager"
-    """A claim without any wager."""
+    """A claim without a wager that could have won."""
     UNKNOWN_CLAIM = "unknown_claim"
     CONTROLLER_FAULT = "controller_fault"
 

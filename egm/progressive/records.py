@@ -45,7 +45,7 @@ class HeldPrize:
     ruling: Literal["pay", "decline"] | None
     """The decision of staff, or None while there is none."""
     won: Mapping[str, JSON] | None = omit_if_default(None)
-    """The controller's message of a mystery prize, or None."""
+    """The controller's message about a mystery prize; None for a hit of a game."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,7 +99,7 @@ class ProgressiveRound:
     """
 
     pools: Mapping[str, Pool | FormerPool]
-    """The pools, by the game's name of the level."""
+    """The progressive pools of the game, by the game's name of the level."""
     fed_cents: Mapping[str, int]
     """The part of the wager that feeds each progressive level, in minor units by the level's name in the game."""
     memory: LevelMemory

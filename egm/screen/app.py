@@ -35,20 +35,20 @@ class Tap:
     """A touch, as fractions of the picture's width and height."""
 
     x: float
-    """From the left edge (0) to the right (1)."""
+    """The distance from the left edge, as a fraction of the width (0 to 1)."""
     y: float
-    """From the upper edge (0) to the lower (1)."""
+    """The distance from the upper edge, as a fraction of the height (0 to 1)."""
 
 
 class Surface(Protocol):
     """An output for the picture: a window, a console without a desktop, or a browser."""
 
     unlocked: bool
-    """Whether staff are signed in. A kiosk can be closed only then."""
+    """Whether staff are signed in to the service menu. Only then can a person close a kiosk's screen."""
 
     @property
     def picture(self) -> Picture:
-        """Return the picture at the size shown now."""
+        """Return the renderer of the picture at the surface's present size."""
         ...
 
     def inputs(self) -> list[Tap | Action] | None:

@@ -342,7 +342,7 @@ def _find_middle(rect: Rect) -> Point:
 
 
 def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> FeltLayout:
-    """Return the outside bets, beside and below the streets."""
+    """Return the layout of the outside bets, beside and below the number cells of a roulette layout."""
     cells: list[FeltCell] = []
     touches: list[tuple[Rect, Action]] = []
     at: list[tuple[str, Point]] = []
@@ -369,7 +369,7 @@ def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> FeltLayout
 
 
 def _lay_out_outside_sheet(table: Table, rect: Rect, finger: float) -> FeltLayout:
-    """Return the separate sheet of outside bets on a telephone."""
+    """Return the layout of the outside bets on their separate sheet, on a telephone."""
     spots = [spot for spot in table.spots.values() if len(spot.covers) > 6]
     arrangements = (
         [SpotRow(tuple(spots[i : i + count])) for i in range(0, len(spots), count)] for count in (3, 4, 6)

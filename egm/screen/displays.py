@@ -328,5 +328,5 @@ class TopScreenProcess:
 
 
 def _find_address(items: "array[int]") -> int:
-    """Return the memory address of an array, for a kernel call."""
+    """Return the memory address of an array, which a kernel call takes as an argument."""
     return items.buffer_info()[0]

@@ -29,31 +29,31 @@ class Layout:
     """
 
     size: tuple[int, int]
-    """Width and height of the picture."""
+    """The width and height of the picture, in layout units."""
     marquee: Rect
-    """The sign with the game's title."""
+    """The rectangle of the sign with the game's title."""
     field: Rect
-    """The part in which the game is shown."""
+    """The rectangle in which the game is shown."""
     left: Rect
-    """The panel at the left of the field."""
+    """The rectangle of the panel at the left of the game field."""
     right: Rect
-    """The panel at the right of the field."""
+    """The rectangle of the panel at the right of the game field."""
     message: Rect
-    """The status line."""
+    """The rectangle of the status line."""
     bar: Rect
-    """The bar of the meters."""
+    """The rectangle of the bar with the meters."""
     meters: Mapping[str, Rect]
     """The rectangle of each meter, by its name."""
     deck: Rect
-    """The bar of the keys."""
+    """The rectangle of the bar with the keys (the button deck)."""
     keys: Mapping[str, Rect]
     """The rectangle of each key, by its name."""
     sheet: Rect
     """The rectangle of a player's page, such as help or the game menu."""
     drawer: Rect
-    """The drawer of simulated devices when it is open."""
+    """The rectangle of the drawer of simulated devices when it is open."""
     tab: Rect
-    """The tab that opens the drawer."""
+    """The rectangle of the tab that opens the drawer of simulated devices."""
     staff: Rect
     """The rectangle of the key that opens the service menu, shown if the machine would open it."""
     aside: float = 0.0

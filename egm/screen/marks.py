@@ -59,7 +59,7 @@ class Slip:
 
     @property
     def current(self) -> Card:
-        """Return the card of the slip that is being marked."""
+        """Return the card that is being marked."""
         return self.cards[self.card]
 
     @property
@@ -68,13 +68,13 @@ class Slip:
         return frozenset().union(*self.current)
 
     def with_current(self, card: Card) -> "Slip":
-        """Return the slip with the current card replaced."""
+        """Return the slip with ``card`` in place of the card that is being marked."""
         return replace(self, cards=(*self.cards[: self.card], card, *self.cards[self.card + 1 :]))
 
 
 # ---------------------------------------------------------------------- Keno
 def is_keno(game: GameView | None) -> bool:
-    """Return whether the player marks numbers in this game."""
+    """Return whether the game is a Keno game, in which the player marks numbers."""
     return game is not None and "tables" in game.presentation and "marks" in game.presentation
 
 
@@ -247,7 +247,7 @@ def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) 
 
 
 def request_form(form: Mapping[str, object], cost: int) -> Intent:
-    """Return the intent to buy a ready-made ticket at its cost."""
+    """Return the request to buy a named (ready-made) ticket at the given cost."""
     return Intent(name="bet", value=cost, options={"form": form["id"]})
 
 

@@ -71,7 +71,7 @@ class ReelTravel:
         return self.target - self._compute_overshoot((since - self.stop_at) / motion.settle)
 
     def compute_speed(self, since: float, motion: Motion) -> float:
-        """Return the speed in cells per second, for the motion blur."""
+        """Return the reel's speed ``since`` seconds into the game, in cells per second, for the motion blur."""
         step = 1 / 120
         return abs(self.find_position(since + step, motion) - self.find_position(since, motion)) / step
 

@@ -139,7 +139,7 @@ class Painter:
 
     # ------------------------------------------------------------------ words
     def font(self, face: str, pixels: int) -> pygame.font.Font:
-        """Return a face of the theme at a height in pixels."""
+        """Return the theme's font for a role (``face``) at a height in pixels."""
         key = (face, max(_PIXELS_MIN, pixels))
         if key not in self._fonts:
             self._fonts[key] = pygame.font.Font(self.theme.fonts[face], key[1])

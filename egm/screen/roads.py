@@ -13,7 +13,7 @@ from typing import Final, Literal
 DEEP: Final = 6
 
 GridCell = tuple[int, int]
-"""Column and row, from 0."""
+"""The position of a mark on a scoreboard: its column and row, from 0."""
 #: The colour of a mark on a road.
 Colour = Literal["red", "blue"]
 SignCount = tuple[str, int]

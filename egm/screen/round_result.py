@@ -28,7 +28,7 @@ class RoundResult:
     display: Mapping[str, Any]
     """The published state of the table at the end of the round, as JSON: ``result``, and the game's own details."""
     point_before: int | None
-    """Craps: the point before the throw; None on a come-out."""
+    """At craps, the point before the throw; None on a come-out roll, and in other games."""
 
     @property
     def is_loss(self) -> bool:

@@ -45,7 +45,7 @@ class Desk:
     since: float = 0.0
     """When the page was opened, in monotonic seconds."""
     touched: frozenset[int] = field(default_factory=frozenset)
-    """Targets of a touch test that were touched."""
+    """The indices of the targets of a touch test that were touched so far."""
     calibration_touches: tuple[TouchPoint, ...] = ()
     """The positions touched so far in a touch calibration."""
     tone: str = ""
@@ -54,7 +54,7 @@ class Desk:
 
     @property
     def sheet(self) -> int:
-        """Return the number of the open page's sheet that is shown."""
+        """Return the index of the sheet of tables that is shown of the open page."""
         return self.sheets[-1]
 
 

@@ -54,7 +54,7 @@ class Show:
     seen_cents: int = 0
     """The amount that the game had won in earlier parts, in minor units."""
     result: RoundResult | None = None
-    """The result of a table's round that has ended."""
+    """The result of a table round that has ended, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ class StepTime:
     title: float
     """When the title card of a feature appears, if the step begins one; the card disappears at ``begin``."""
     begin: float
-    """When the step's movement begins."""
+    """When the movement of the step begins."""
     stops: tuple[float, ...]
-    """When each moving part, such as a reel, stops."""
+    """When each moving part of the step, such as a reel, stops."""
     stopped: float
     """When all moving parts of the step have stopped."""
     end: float
-    """When the next step may begin."""
+    """When the step is over, so that the next one may begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Timeline:
     roll_up_end: float
     """When the win on the WIN meter has been counted up."""
     end: float
-    """When the game may be closed."""
+    """When the presentation is over, so that the game may be closed."""
     level: int
     """The celebration level of the win."""
 

@@ -12,7 +12,7 @@ from egm.screen.outcome import Field, OutcomeError, ReelSpin, read_result
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The award in a coin, a box or a wheel segment of a feature."""
+    """One award of a feature: that of a coin, a box or a wheel segment."""
 
     name: str
     credits: int
@@ -137,7 +137,7 @@ def read_steps(
 
 
 def _read_table_step(display: Data, cues: tuple[Data, ...], settlements: tuple[Data, ...]) -> TableStep:
-    """Return a part of a round at a table."""
+    """Return a part of a round at a table, from its display data, animation cues and settlements."""
     for hand in display.get("hands", ()):
         str(hand["id"]), [str(card) for card in hand["cards"]]
     [int(die) for die in display.get("dice", ())]

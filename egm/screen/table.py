@@ -115,7 +115,7 @@ class Table:
     roads: tuple[str, ...] = ()
     """The two results that have columns on a scoreboard, such as player and banker; empty without a scoreboard."""
     has_suits: bool = False
-    """Whether the dealt pieces have suits: cards do, tiles do not."""
+    """Whether what is dealt has suits: cards have, pai gow tiles have not."""
 
     @property
     def chips(self) -> tuple[int, ...]:
@@ -240,7 +240,7 @@ def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot
 
 
 def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
-    """Return the credits on each spot that published data state."""
+    """Return the credits on each spot from a game's published data."""
     return {str(spot): int(credits_) for spot, credits_ in data.items()}
 
 
@@ -271,7 +271,7 @@ class Chips:
     neighbours: int = NEIGHBOURS[0]
     """How many pockets on each side a bet on the racetrack includes."""
     explained_spot: str = ""
-    """The spot last touched."""
+    """The spot touched last, which the side panel explains."""
     refused: str = ""
     """The catalogue key of the reason why the last touch changed nothing, or empty."""
     must_report_clearing: bool = False
@@ -313,7 +313,7 @@ class Limits:
     """
 
     credits: int
-    """The player's credit, in credits."""
+    """The player's credit, in credits of the denomination."""
     standing_bets: Bets
     """The bets that stay on the table from earlier rounds."""
     closed_spots: frozenset[str]
@@ -321,7 +321,7 @@ class Limits:
     table_state: Felt
     """The table's state as the machine reports it."""
     bet_min_here: int = 0
-    """The venue's minimum stake, in credits."""
+    """The venue's minimum total stake of a round, in credits."""
     bet_max_here: int | None = None
     """The venue's maximum stake, standing bets included, in credits; None if only the table's maximum applies."""
 

@@ -48,7 +48,7 @@ _EXPLAINED: Final = frozenset(
 
 
 class TopPicture(Picture):
-    """A renderer of views for the top screen."""
+    """The renderer of views for the top screen."""
 
     def draw(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view on ``surface``. Nothing else changes."""

@@ -67,7 +67,7 @@ class View:
 
     now: float = 0.0
     linked: bool = False
-    """Whether the machine is connected."""
+    """Whether the screen is connected to the machine."""
     snapshot: Snapshot | None = None
     """The machine's latest snapshot; None until the first arrives."""
     starting: StartUpActivity | None = None
@@ -83,7 +83,7 @@ class View:
     last_display_step: Step | None = None
     """The last step of the outcome that the machine reported last; it is drawn while no game is presented."""
     held: int = 0
-    """The reels or cards marked for a decision, one bit each."""
+    """The reels or cards that the player has marked in a decision, one bit each."""
     focus: int = 0
     """Index of the touch target that is selected with the keys."""
     focused: bool = False
@@ -114,7 +114,7 @@ class View:
     key_turn_pending: bool = False
     """Whether to turn the operator's key as soon as the device simulator has reported its position."""
     pressed: str = ""
-    """The key pressed last."""
+    """The name of the key pressed last."""
     pressed_at: float = -10.0
     active_at: float = 0.0
     """When a person last used the machine, or a game or the credit changed."""
@@ -140,7 +140,7 @@ class View:
     marked_at: float = -10.0
     """When the player last changed the marks."""
     chips: Chips = field(default_factory=Chips)
-    """The player's chips on a table."""
+    """The player's chips at a table game: new bets, undo history and tool."""
     board: bool = True
     """Whether the player wants a table's scoreboard shown; they chose this at ``board_at``."""
     board_at: float = -10.0
@@ -212,7 +212,7 @@ ATTRACT_AFTER = 20.0
 
 
 def build_view_timeline(view: View, theme: Theme) -> Timeline | None:
-    """Return the timeline of the view's show, or None."""
+    """Return the times of the presentation in the view, or None if the view has none."""
     if view.show is None:
         return None
     play = view.show.play

@@ -112,9 +112,9 @@ class BrowserMessage:
     shown: bool = False
     """Whether the browser confirms that it has shown a frame."""
     input_action: Tap | Action | None = None
-    """The person's touch or key, or None."""
+    """The person's touch or key press, or None if the message has none."""
     room: tuple[int, int] | None = None
-    """The size of the browser's window, or None."""
+    """The size of the browser's window in pixels, or None if the message does not state it."""
     pixel_ratio: float = 1.0
     """Device pixels per CSS pixel."""
 

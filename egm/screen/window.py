@@ -14,7 +14,7 @@ from egm.screen.theme import Theme
 from egm.screen.view import Action
 
 _INVISIBLE_DRIVERS: Final = frozenset({"dummy", "offscreen", "evdev"})
-"""SDL's drivers that show nothing."""
+"""The SDL video drivers that show nothing."""
 
 
 def _read_typed_character(event: pygame.event.Event) -> str:

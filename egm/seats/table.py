@@ -73,7 +73,7 @@ class SharedTable:
 
     seats: dict[int, Seat] = field(default_factory=dict)
     betting_deadlines_ns: dict[str, int] = field(default_factory=dict)
-    """Monotonic end of each open betting period, by game digest."""
+    """The end of each open betting period as monotonic nanoseconds, by game digest."""
 
     pending_turns: dict[str, Turn] = field(default_factory=dict)
     """Unanswered decisions that block other seats, by round id (or play id)."""

@@ -130,7 +130,7 @@ class ServiceDesk:
     is_restart_requested: bool = False
     """Whether a restart of the machine was requested."""
     locked_since_ns: dict[str, int] = field(default_factory=dict)
-    """Monotonic start of each recorded lock of staff numbers."""
+    """When each recorded lock of staff numbers started, as monotonic nanoseconds, by state key."""
     _notice: PageText | None = None
     _severity: Severity = "info"
     _turn: int = 0
@@ -236,7 +236,7 @@ class ServiceDesk:
         return f"page-{self._turn}"
 
     def _step_back(self, count: int) -> None:
-        """Leave the given number of pages of the service menu."""
+        """Leave the last ``count`` pages of the service menu."""
         if count:
             del self.pages[-count:]
 

@@ -120,7 +120,7 @@ class InventoryEntry:
     site: str
     """The name of the venue."""
     location: str
-    """The place of the machine in the venue."""
+    """Where in the venue the machine is."""
     photograph: str
     """The name and digest of the photograph's file."""
     profile: str
@@ -157,7 +157,7 @@ class JobFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobPrinted:
-    """A print job without value is printed up to its bar code."""
+    """A print job without value (a slip or a test page) has been printed up to its bar code."""
 
     id: NonBlankText
     """The id of the print job."""
@@ -588,7 +588,7 @@ class BaseWithdrawn(BaseMoved):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HopperOpening:
-    """A demonstration's hopper started with simulated coins."""
+    """The hopper of a demonstration started with a stock of simulated coins."""
 
     amount_cents: Cents
     machine: Serial
@@ -745,9 +745,9 @@ class TouchCalibrated:
 
     person: Staff
     before: tuple[int, ...]
-    """The coefficients of the map before; empty for the first time."""
+    """The coefficients of the touch calibration before; empty if there was none."""
     after: Matrix
-    """The coefficients of the map from detected to true positions."""
+    """The coefficients of the new touch calibration, which maps detected to true positions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -777,7 +777,7 @@ class TestCoins:
     id: NonBlankText
     """The id of the test's payout."""
     ordered_coins: Count
-    """The number of coins ordered."""
+    """The number of coins that the test was to pay."""
     paid_coins: Count
 
 

@@ -132,7 +132,7 @@ class OptionsForm(FilledForm, OptionValues):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberForm(FilledForm):
-    """A form by which a locked staff number is unlocked."""
+    """A form by which staff unlock a locked staff number."""
 
     number: str = ""
     reason: str = ""
@@ -150,7 +150,7 @@ class InterventionForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FillForm(FilledForm):
-    """A form about coins added to the hopper, in minor units."""
+    """A form by which staff record coins added to the hopper, in minor units."""
 
     amount_cents: int = 0
 

@@ -137,7 +137,7 @@ class InventorySheet:
 
     now: Mapping[str, Any]
     changes: tuple[tuple[str, str], ...]
-    """Time (ISO 8601 UTC) and description of each change."""
+    """The changes of the inventory entry, each as its time (ISO 8601 UTC) and a description."""
 
     def tables(self) -> tuple[PageTable, ...]:
         """Return the tables of the technical sheet, as shown on the screen and printed."""

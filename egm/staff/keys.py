@@ -17,7 +17,7 @@ class StaffKey(Key):
     INTERVENTION = "intervention", ClearAction.IDENTITY, Owner.MACHINE
     """The current intervention: who is working in the machine, since when, and why."""
     MONITORED = "intervention_seen", ClearAction.IDENTITY, Owner.MACHINE
-    """The last intervention that the monitoring system has read."""
+    """The id of the last intervention for which the monitoring system has read who is at work."""
     COLLECTED = "collected", ClearAction.TRANSIENT, Owner.MACHINE
     """The last collection: the metered content of each box, and which boxes have been counted."""
     BASE = "base", ClearAction.IDENTITY, Owner.MACHINE

@@ -47,7 +47,7 @@ class OptionValues:
     denomination_cents: str | None = omit_if_default(None)
     """The denomination, in minor units, whose offer is changed."""
     on: Literal["yes", "no"] | None = omit_if_default(None)
-    """Whether the game or the denomination is offered."""
+    """Whether the game or denomination named in the form is offered from then on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ class ClosingClock(TimerService):
 
 
 def create_closing_clock(context: MachineContext) -> Iterable[Attachment]:
-    """Return the closing clock of one player position."""
+    """Return the service that updates the closing notices of one player position."""
     return (ClosingClock(context),)
 
 

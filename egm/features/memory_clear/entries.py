@@ -26,7 +26,7 @@ class DecidedClaim:
     id: str
     """The id of the claim."""
     amount: str
-    """The amount in minor units, exact."""
+    """The amount of the claim in minor units, exact."""
     says: Mapping[str, JSON]
     """Details for the people who decide, which depend on the kind of claim."""
     standing: str
@@ -56,11 +56,11 @@ class Cleared:
     evidence: str
     """The name of the folder with the old memory."""
     before: Mapping[str, JSON]
-    """The result of the inspection of the old memory."""
+    """The result of the inspection of the old memory, before it was cleared."""
     claims: tuple[DecidedClaim, ...] = omit_if_default(())
     """The claims that the old memory owed, with the decision on each."""
     opening: tuple[tuple[str, Digest], ...]
-    """The id and the digest of each entry that follows the first."""
+    """The id and the digest of each entry that follows the first one of the new journal."""
     roster: str = omit_if_default("")
     """The method by which the people were authenticated."""
     complete: bool = omit_if_default(False)
@@ -111,7 +111,7 @@ class StateKept:
     claim: Literal[""] = ""
     ended: tuple[str, ...]
     tickets: EarlierLedger | None = omit_if_default(None)
-    """The end of the ticket ledger."""
+    """The end of the ticket ledger in the old memory, or null."""
     cabinet_text: str = omit_if_default("")
     """The text of the cabinet file that was signed last."""
 

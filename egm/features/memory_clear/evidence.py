@@ -69,7 +69,7 @@ class Evidence:
         self.cabinet_text = ""
         """The text of the cabinet file that persons signed last; empty if none was ever signed."""
         self.rules = ""
-        """The profile in force at the last power-up."""
+        """The profile that was in force at the last power-up, as its journal entry names it."""
         self._counted: dict[str, int] = {}
 
     def visit(self, entry: StoredEntry) -> None:

@@ -28,15 +28,15 @@ class ReminderRecord:
     """The active player-protection reminder."""
 
     kind: ReminderKind
-    """The reminder, or the limit that was reached."""
+    """The kind of reminder, or the kind of limit that was reached."""
     minutes: Count
-    """The length of the session so far."""
+    """The length of the session when the reminder was shown, in minutes."""
     spent_cents: int
     """The net cost of the session so far: wagers less wins."""
     until: str
-    """The end of the pause, or empty."""
+    """When the pause of play ends; empty if there is no pause or it ends with the session."""
     own: bool
-    """Whether the limit was set by the player."""
+    """Whether the reached limit was set by the player, not by the profile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,9 +27,9 @@ class Purse:
     """The number of the tournament entry, in the order of sale."""
     participant: NonBlankText
     round: Positive
-    """The number of the round, from 1."""
+    """The number of the tournament round, from 1."""
     bet_credits: Positive
-    """The points of one wager."""
+    """The points staked by one wager."""
     games_max: Count = field(metadata=stored_as("games_most"))
     """The number of games of the round, or 0 if it is limited by time."""
     minutes: Count

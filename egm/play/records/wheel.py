@@ -33,7 +33,7 @@ class WheelSpin:
 
     @property
     def is_awaited(self) -> bool:
-        """Return whether the number of the spin is still outstanding."""
+        """Return whether the number of the spin is not known yet and may still arrive."""
         return self.number is None and not self.unheard
 
     @property

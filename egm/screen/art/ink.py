@@ -77,7 +77,7 @@ def create_painted_surface(size: tuple[int, int], paint: Paint) -> pygame.Surfac
 
 @lru_cache(maxsize=256)
 def _draw_small_gradient(paint: Linear | Radial) -> pygame.Surface:
-    """Return a gradient on few pixels, to be stretched."""
+    """Return a gradient drawn on a few pixels, which the caller stretches to the size needed."""
     if isinstance(paint, Linear):
         strip = pygame.Surface((_RAMP, 1) if paint.sideways else (1, _RAMP), pygame.SRCALPHA)
         for i in range(_RAMP):

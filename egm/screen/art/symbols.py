@@ -123,7 +123,7 @@ def draw_symbol(
 
 
 def _draw_name_token(symbol: str, text: str, side: int) -> pygame.Surface:
-    """Return a token with a name, for a symbol without a drawing."""
+    """Return the drawing of a token that shows a name, for a symbol without a drawing of its own."""
     light, base, deep = map(parse_colour, _SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_SHADES)])
     black: Colour = (0, 0, 0, 255)
     ink = Ink((side, side))

@@ -181,7 +181,7 @@ def _find_step_index(line: Timeline, now: float) -> int:
 
 # ---------------------------------------------------------------------- what happens
 def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
-    """Return the sound cues of what happened between two views."""
+    """Return the sound cues of the events between two successive views."""
     names: list[str] = []
     old, new = previous.snapshot, current.snapshot
     if current.volume != previous.volume:

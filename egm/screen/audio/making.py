@@ -102,7 +102,7 @@ class SoundStore:
         return None if how is None else self._made.get((cue, family if how.is_per_family else COMMON))
 
     def close(self) -> None:
-        """Stop the thread that makes sounds."""
+        """Stop the thread that synthesises sounds."""
         with self._call:
             self._closed = True
             self._call.notify()

@@ -98,7 +98,7 @@ class Family:
     scale: tuple[int, ...]
     """The semitones of each degree of the family's scale above its root."""
     eighth: float
-    """The length of an eighth note, in seconds."""
+    """The duration of an eighth note in the family's music, in seconds."""
     lead: Instrument
     """The instrument of the melody."""
     second: Instrument
@@ -257,7 +257,7 @@ def _build_run(family: Family, degrees: tuple[int, ...], step: float, start: flo
 
 
 def _build_chord(family: Family, degree: int, at: float, seconds: float) -> Notes:
-    """Return the notes of a full chord with a drum."""
+    """Return the notes of a chord with a drum, starting at ``at`` seconds."""
     instruments = read_sound_table().instruments
     pitches = (*family.list_triad_pitches(degree), family.pitch(degree + family.octave))
     return [

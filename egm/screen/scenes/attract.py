@@ -37,7 +37,7 @@ _VEIL: Final = Linear(
 
 
 def draw_attract(stage: Stage) -> None:
-    """Draw a plate over the field: welcome, and how to start."""
+    """Draw the welcome plate of an idle machine over the field, which says how to start."""
     p, view = stage.painter, stage.view
     x, y, w, h = stage.layout.field
     beat = 0.0 if view.reduced_motion else math.sin(view.now * 1.6)
@@ -275,7 +275,7 @@ _WAYS: Final[Mapping[str, Callable[[int, float], tuple[float, float]]]] = {
 
 
 def _draw_turned_coin(size: tuple[int, int]) -> pygame.Surface:
-    """Draw a coin seen at an angle: its face, compressed."""
+    """Return the drawing of a coin seen at an angle, with its face compressed."""
     if size[0] >= size[1] * 0.35:
         return pygame.transform.smoothscale(render_drawing("coin", max(size)), size)
     ink = Ink(size, oversample=2)

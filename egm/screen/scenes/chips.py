@@ -53,7 +53,7 @@ def _format_short_credits(stage: Stage, credits_: int) -> str:
 
 
 def find_chip_colour(table: Table, credits_: int) -> Colour:
-    """Return the colour of the largest chip within an amount."""
+    """Return the colour of the largest chip whose value does not exceed the amount."""
     chip_index = sum(value <= credits_ for value in table.chips) - 1
     return CHIPS[max(0, min(chip_index, len(CHIPS) - 1))]
 

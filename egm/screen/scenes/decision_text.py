@@ -55,7 +55,7 @@ def format_turn(stage: Stage, decision: Decision) -> str:
 
 
 def describe_decision_before_play(stage: Stage, decision: Decision) -> str:
-    """Return which decision must be made before PLAY does anything."""
+    """Return the text that says which decision must be made before PLAY has an effect."""
     listed = _format_answer_list(stage, decision)
     return stage.texts.say("decide.first", options=listed) if listed else format_question(stage, decision)
 

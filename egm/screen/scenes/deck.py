@@ -260,7 +260,7 @@ def _choose_play_label(stage: Stage) -> str:
 
 
 def _open_prompt(view: View) -> Prompt | None:
-    """Return the prompt of the open service page, or None."""
+    """Return the input prompt of the open service page, or None if it has none or no page is open."""
     page = view.snapshot.page if view.snapshot is not None else None
     return page.prompt if page is not None else None
 

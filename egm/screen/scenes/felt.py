@@ -99,7 +99,7 @@ def lay_out_felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, A
 
 
 def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
-    """Return keys in rows at the lower edge of the field."""
+    """Return the rectangles of the given actions' keys, in rows at the lower edge of the field."""
     x, y, w, h = stage.layout.field
     keys_a_row = 3 if stage.layout.is_telephone else 6
     rows = [actions[i : i + keys_a_row] for i in range(0, len(actions), keys_a_row)]

@@ -144,7 +144,7 @@ def _format_throw(stage: Stage, result: RoundResult) -> str:
 
 
 def _describe_winner(stage: Stage, result: RoundResult) -> str:
-    """Return which of two sides won, and the points of both."""
+    """Return a text on which of two sides won a round, with the points of both sides."""
     game, table, say = stage.view.game, stage.view.table, stage.texts.say
     assert game is not None
     assert table is not None

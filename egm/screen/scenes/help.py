@@ -96,7 +96,7 @@ def list_help_sheets(stage: Stage) -> list[HelpPage]:
 
 
 def _compute_highest_pay(stage: Stage, prize: PrizeTableRow) -> int:
-    """Return what a prize pays at the highest bet."""
+    """Return the pay of a prize at the highest bet, in credits."""
     game = stage.view.game
     return (
         compute_prize_at_bet(game, prize.name, prize.credits, max(game.bet_options))
@@ -323,7 +323,7 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
 
 
 def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[PrizeTableRow]) -> None:
-    """Draw each prize in credits for each bet (C-22)."""
+    """Draw the table of the game's prizes, with the credits of each prize for each bet (C-22)."""
     game = stage.view.game
     if game is None:
         return

@@ -132,7 +132,7 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
 
 
 def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:
-    """Draw one key of the keypad with its sign."""
+    """Draw one key of the prompt's keypad with its letter, digit or sign."""
     p, (x, y, w, h) = stage.painter, rect
     fills: dict[str, tuple[Colour, Colour]] = {
         "enter": ((14, 88, 54, 255), (96, 220, 150, 255)),

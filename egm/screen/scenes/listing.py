@@ -37,7 +37,7 @@ class Line:
     action: str = ""
     icon: str = ""
     inset: float = 0.0
-    """Width for the icons of the table's rows."""
+    """The width reserved at the left for the icons of the table's rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -342,7 +342,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
 
 
 def _choose_payout_picture(stage: Stage) -> str:
-    """Return the picture of how credits are paid out, or ""."""
+    """Return the kind of payout to picture (a ticket or coins), or "" for none."""
     paying = stage.view.snapshot.paying if stage.view.snapshot is not None else None
     return paying.way if paying is not None and paying.way in {"ticket", "coins"} else ""
 

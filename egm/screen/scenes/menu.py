@@ -145,7 +145,7 @@ def format_menu_lines(stage: Stage) -> list[str]:
 
 
 def format_menu_choice(stage: Stage, action: Action) -> str:
-    """Return the text of one choice of the menu."""
+    """Return the text of one choice of the game menu, such as a game or a denomination."""
     say = stage.texts.say
     match action.name:
         case "game":

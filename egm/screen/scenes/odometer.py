@@ -94,7 +94,7 @@ def _render_digit(painter: Painter, digit: int, height: float, *, dim: bool) -> 
 
 
 def _tint_mask(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
-    """Return a white picture in a gradient's colours."""
+    """Return a white picture coloured with a gradient."""
     ink = Ink(mask.get_size(), (100.0, 100.0), 1)
     ink.fill(box(0, 0, 100, 100), paint)
     colour = ink.finish()

@@ -51,7 +51,7 @@ class Room:
 
     @property
     def gap(self) -> float:
-        """Return the width of the gap after the low hand, in cards."""
+        """Return the width of the gap after the low hand, in card widths."""
         return _GAP if self.low else 0.0
 
     def fit_cards(self, area: Rect) -> tuple[int, float]:

@@ -7,7 +7,7 @@ from egm.screen.scenes.stage import Stage
 
 
 def format_prize_names(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
-    """Return the names of prizes, each once with its count."""
+    """Return the names of merchandise prizes as text, each name once with its count."""
     names = [stage.texts.choose_translation(prize.names, prize.id) for prize in prizes]
     counted = {name: names.count(name) for name in names}
     return "  ·  ".join(
@@ -17,5 +17,5 @@ def format_prize_names(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
 
 
 def format_prizes_won(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
-    """Return the text that announces the prizes won."""
+    """Return the text that announces the merchandise prizes won."""
     return stage.texts.say("win.prize", name=format_prize_names(stage, prizes))

@@ -54,7 +54,7 @@ def list_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 
 
 def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
-    """Return the page's actions in a row below the field."""
+    """Return the keys of the page's actions, in a row below the field."""
     left, low, most_width, height = find_back_key_rect(stage.layout)
     width = min(
         most_width,

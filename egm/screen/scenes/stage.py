@@ -52,7 +52,7 @@ class Stage:
     layout: Layout
     view: View
     lit: bool = False
-    """Whether everything is drawn in the light of a feature."""
+    """Whether everything is drawn in a feature's colours."""
 
     @property
     def theme(self) -> Theme:

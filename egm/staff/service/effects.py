@@ -55,7 +55,7 @@ def menu_may_open(machine: Machine, event: Event) -> bool:
 
 
 def page_is_open(machine: Machine, event: Event) -> bool:
-    """Return whether an answer belongs to the open service page."""
+    """Return whether the answer in the event belongs to the service page that is open now."""
     return machine.component(ServiceDesk).is_answer_to_open_page(event.of(PageAnswer).options.page)
 
 

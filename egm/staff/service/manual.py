@@ -173,7 +173,7 @@ def _build_step_rows(procedure: str) -> Callable[[Menu], Iterator[tuple[PageText
     """Return the function that yields the numbered steps of a procedure as rows of the manual."""
 
     def rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
-        """Yield the numbered steps of the procedure."""
+        """Yield the numbered steps of the procedure as rows."""
         for number in range(1, STEPS[procedure] + 1):
             yield say_plain(number), say(f"manual.steps.{procedure}.s{number}")
 
