@@ -97,7 +97,7 @@ def main(
     reduced_motion: bool,
     silent: bool,
 ) -> None:
-    """Show the machine of a state folder."""
+    """Run a screen of the machine whose data are in the state folder."""
     make_process_private()
     if mode == "web":
         os.environ["SDL_VIDEODRIVER"] = "dummy"
