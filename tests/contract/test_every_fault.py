@@ -156,7 +156,7 @@ def test_a_fault_of_a_device_reaches_the_machine(tmp_path, texts, kind, code, st
     told = {notice.code for notice in snapshot(room.engine, fingerprint="").notices}
     assert (f"fault.{name}" in told) or room.machine.faults[name]["locks"] is False
     for each in texts:
-        assert each.has(f"tilt.text.{name}")
+        assert each.has_text(f"tilt.text.{name}")
         assert format_fault(each, name) == each.say(f"tilt.text.{name}")
     assert format_fault(texts[0], name) != format_fault(texts[1], name)
     for event in iter_reported_events(over, kind, ()):

@@ -269,8 +269,8 @@ def browser(count, _):
     for data in messages(samples, count):
         text = data.decode("utf-8", "replace")
         said = read_input(text)
-        did += [] if said.did is None else [said.did]
-        refused += said.did is None and said.room is None and not said.shown
+        did += [] if said.input_action is None else [said.input_action]
+        refused += said.input_action is None and said.room is None and not said.shown
         if said.room is not None:
             assert choose_fitting_layout(said.room, portrait=False, pixel_ratio=said.pixel_ratio)[1] > 0
         assert isinstance(read_session(text), str)
