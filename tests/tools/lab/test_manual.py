@@ -67,7 +67,7 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
         assert all(texts.say(f"service.needs.{code_of(need)}") in row[2] for need in form.needs)
     found = rows(page, texts, "meters")
     for meter in METERS:
-        assert found[meter.name][0] == texts.code("meter_name", meter.name)
+        assert found[meter.name][0] == texts.say_code("meter_name", meter.name)
     found = rows(page, texts, "roles")
     for permission in Permission:
         assert found[texts.say(f"manual.permission.{permission}")][1] == roles(texts, permission)
