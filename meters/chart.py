@@ -117,6 +117,9 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
     ),
     Account("house:residual", Role.WAGER, "residual credit removed or played off, which is not coin-in"),
     Account("house:forfeit", Role.WAGER, "credits forfeited by a player who disrupted the machine"),
+    Account(
+        "house:time_charge", Role.WAGER, "charges for the time played at a poker table, which are not coin-in"
+    ),
     Account("house:orphan", Role.OUT, "credit found without an owner, listed in its own register"),
     Account("house:expired", Role.OUT, "expired promotional credit"),
     Account("out:handpay_cancelled_credit", Role.OUT, "cancelled credit paid by an attendant"),

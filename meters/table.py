@@ -162,6 +162,7 @@ METERS: Final[tuple[Meter, ...]] = (
         "credits forfeited by a player who disrupted the machine",
         ((_CREDIT, "house:forfeit"),),
     ),
+    Meter("time_charges", "charges for the time played at a poker table", ((_CREDIT, "house:time_charge"),)),
     Meter("orphan", "credits, hand-pays and vouchers found without an owner", (("*", "house:orphan"),)),
     Meter(
         "orphan_merchandise",

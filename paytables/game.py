@@ -27,6 +27,7 @@ from paytables.contract import (
     Remark,
     Settlement,
     Spot,
+    TimeCharge,
     Wager,
     drive,
 )
@@ -104,6 +105,10 @@ class Rules(Protocol):
 
         It is the certified figure of such a game, instead of a return (Monaco art. 19.3).
         """
+
+    @property
+    def time_charge(self) -> TimeCharge | None:
+        """Return what each player pays for a period of play at the table, beside the stakes, or None."""
 
     @property
     def betting_seconds(self) -> int | None:

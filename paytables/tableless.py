@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Protocol, Self
 
 from paytables.analysis import BetAnalysis
-from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, Wager
+from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, TimeCharge, Wager
 
 
 class _Analysed(Protocol):
@@ -52,6 +52,11 @@ class Tableless:
     @property
     def levy(self) -> Fraction | None:
         """Return None: the players play against the house, so the game is certified by its return."""
+        return None
+
+    @property
+    def time_charge(self) -> TimeCharge | None:
+        """Return None: nothing is paid for the time played."""
         return None
 
     @property

@@ -20,7 +20,7 @@ from egm.play.void_rule import Ruling
 from egm.progressive.entries import POOL_MOVES
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import omit_if_default
-from egm.record_fields import Cents, Count, Digest, Persons, Serial
+from egm.record_fields import Cents, Count, Digest, Persons, Serial, Time
 from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.recall import PLAY_PUSH, PLAY_START
@@ -458,4 +458,28 @@ LIMIT_SET: Final = Entry(
     writes=(PlayKey.LIMITS,),
     significance=Significance(Effect.LOG),
     logs=(Log.PROTECTION,),
+)
+
+
+# ---------------------------------------------------------------------------------------------- the time played
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeCharged:
+    """The charge for the time played at a table was taken from the player's credit when a game had started."""
+
+    digest: Digest
+    """The definition of the table's game, which states the charge."""
+    play_id: str
+    """The game at whose start the charge was taken."""
+    amount_cents: Cents
+    minutes: Count
+    """The time that the charge pays for."""
+    until: Time
+    """The time until which the position has paid."""
+
+
+TIME_CHARGED: Final = Entry(
+    kind="room.time_charged",
+    record=TimeCharged,
+    moves=(Moves("credit:*:*", "house:time_charge"),),
+    writes=(PlayKey.TIME_PAID,),
 )

@@ -17,9 +17,11 @@ from egm.play.records.games import is_game_open
 from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
 from egm.play.records.purse import Purse
 from egm.play.records.residual import ResidualTerms
+from egm.play.records.time_paid import TimePaid
 from egm.play.registers import REGISTERS
 from egm.play.reminders import create_reminders
 from egm.play.rules import RULES
+from egm.play.time_charge import iter_time_charge_notices
 
 PLAY: Final = Feature(
     name="play",
@@ -34,6 +36,7 @@ PLAY: Final = Feature(
         PlayKey.LIMITS: OwnLimits,
         PlayKey.DEFINITION: str,
         PlayKey.RESIDUAL: ResidualTerms,
+        PlayKey.TIME_PAID: TimePaid,
         PlayKey.EXAMINED: LargestPrizes,
     },
     entries=list_entries(entries),
@@ -42,4 +45,5 @@ PLAY: Final = Feature(
     offers=(*PAGES, *FORMS, *REGISTERS),
     states=(DerivedState(State.PLAYING, is_game_open),),
     position_services=(create_reminders,),
+    notices=iter_time_charge_notices,
 )

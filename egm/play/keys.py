@@ -24,6 +24,8 @@ class PlayKey(Key):
     """Prefix; one key per game definition played here, by digest, which stores it (:mod:`egm.play.definitions`)."""
     RESIDUAL = "residual_terms", ClearAction.TRANSIENT, Owner.PLAYER
     """The terms for residual credit on this position (:class:`egm.play.records.residual.ResidualTerms`)."""
+    TIME_PAID = "time_charge", ClearAction.IDENTITY, Owner.PLAYER
+    """The table for whose time the player has paid, and until when (:class:`egm.play.records.time_paid.TimePaid`)."""
     EXAMINED = "examined:", ClearAction.TRANSIENT, Owner.MACHINE
     """Prefix; one key per game definition, by digest, which stores its largest prizes."""
 

@@ -37,6 +37,7 @@ from egm.play.records.tables import build_shared_state_change
 from egm.play.records.wheel import read_recorded_number
 from egm.play.shared_round import PositionRounds, answer_is_already_recorded, find_common_round, may_answer
 from egm.play.showing import find_question, send_screen_update
+from egm.play.time_charge import collect_time_charge
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.round import ProgressiveRound
@@ -200,6 +201,7 @@ def start_game(machine: Machine, _: Event) -> None:
     if round_ is not None:
         round_.add_step(0, step)
     common.current = round_
+    collect_time_charge(machine, game)
     send_screen_update(machine, resumed=False)
 
 

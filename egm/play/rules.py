@@ -88,6 +88,7 @@ from egm.play.rulings import (
     open_game_has_neither_outcome_nor_win,
     refund_game,
 )
+from egm.play.time_charge import credits_cover_time_charge
 from egm.progressive.game_levels import (
     await_award,
     levels_show_payable_amounts,
@@ -117,6 +118,7 @@ MAY_PLAY: Final = (
     selected_bet_is_accepted,
     bet_is_covered,
     credits_cover_bet_and_raises,
+    credits_cover_time_charge,
     game_is_enabled,
     levels_show_payable_amounts,
     chance_is_ready,

@@ -38,7 +38,7 @@ from paytables.contract.round import (
     play_with_answers,
     view_of_seat,
 )
-from paytables.contract.wager import SINGLE_SPOT, Bet, Spot, Wager
+from paytables.contract.wager import SINGLE_SPOT, Bet, Spot, TimeCharge, Wager
 
 __all__ = [
     "ALL_STAKED",
@@ -67,6 +67,7 @@ __all__ = [
     "Settlement",
     "Spot",
     "Step",
+    "TimeCharge",
     "Wager",
     "deal_one",
     "draw_weighted_index",

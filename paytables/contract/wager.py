@@ -12,6 +12,14 @@ SINGLE_SPOT: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
+class TimeCharge:
+    """What each player at a table pays for the time played, beside the stakes: ``credits`` for each ``minutes``."""
+
+    credits: int
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Bet:
     """The credits of one seat on one spot. In a wager, a negative amount takes credits off a standing bet."""
 

@@ -66,6 +66,7 @@ ANNEX_D = [
     ((CREDIT, "house:residual"), "residual_removed", None),
     (("house:refund_defect", CREDIT), "refund_defect", None),
     ((CREDIT, "house:forfeit"), "forfeit_tamper", None),
+    ((CREDIT, "house:time_charge"), "time_charges", None),
     ((CREDIT, "house:orphan"), "orphan", None),
     (("world:voucher_in:cashable", "house:orphan"), "orphan", None),
     (("credit:1:restricted", "house:expired"), "expired", None),

@@ -25,6 +25,7 @@ METERS: Final = (
     "coin_in",
     "coin_out",
     "hand_paid",
+    "time_charges",
     "coin_drop",
     "bill_in.value",
     "ticket_in.cashable.value",
@@ -33,10 +34,10 @@ METERS: Final = (
     "money_in",
     "money_out",
 )
-#: The operator's win from the games, in minor units: wagers less wins, paid by the machine or by hand.
+#: The operator's win from the games, in minor units: wagers less wins, and charges for the time played.
 WIN_KEY: Final = "house_win"
 #: The meters of which the operator's win is the sum, each with its sign.
-_WIN_SIGNS: Final = {"coin_in": 1, "coin_out": -1, "hand_paid": -1}
+_WIN_SIGNS: Final = {"coin_in": 1, "coin_out": -1, "hand_paid": -1, "time_charges": 1}
 #: What staff counted, in minor units: the sum, what was metered for the same boxes, and the difference.
 COUNTED_KEYS: Final = ("counted_cents", "metered_cents", "difference_cents")
 

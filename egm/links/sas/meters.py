@@ -30,7 +30,7 @@ _CANCELLED: Final = (
     "phys_coin_out",
     *_TICKETS_OUT,
     *_AFT_OUT,
-    *("residual_removed", "forfeit_tamper", "orphan", "expired"),
+    *("residual_removed", "forfeit_tamper", "time_charges", "orphan", "expired"),
 )
 
 #: SAS meter code -> the canonical machine meters that it sums, in minor units or occurrences.

@@ -19,7 +19,20 @@ from typing import Final, Self
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.cards.card import Card, Shoe, format_card, rank_of
 from paytables.cards.ranking import FIVE, Ranking, find_category
-from paytables.contract import Bet, Choice, Cue, Decision, Draw, Outcome, Play, Remark, Spot, Step, Wager
+from paytables.contract import (
+    Bet,
+    Choice,
+    Cue,
+    Decision,
+    Draw,
+    Outcome,
+    Play,
+    Remark,
+    Spot,
+    Step,
+    TimeCharge,
+    Wager,
+)
 from paytables.errors import RefusedRoundError
 from paytables.layout import Layout, push_bet
 from paytables.poker.pays import NAMES
@@ -177,6 +190,12 @@ class RoomRules(SeatedRules):
     def levy(self) -> Fraction:
         """Return the share of a pot that the house takes as its commission (s. 67.108)."""
         return Fraction(self.definition.commission.percent, 100)
+
+    @property
+    def time_charge(self) -> TimeCharge | None:
+        """Return what each player pays for a period of play (s. 67.108), if the definition states it."""
+        charge = self.definition.time_charge
+        return None if charge is None else TimeCharge(charge.credits, charge.minutes)
 
     @cached_property
     def cloth(self) -> Layout:

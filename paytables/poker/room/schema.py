@@ -11,9 +11,12 @@ from paytables.layout import Limits, TableDefinition
 from paytables.poker.pays import NAMES
 from paytables.poker.room.betting import LimitKind, Sizes
 from paytables.poker.room.pots import CommissionRules
+from paytables.wording import format_count
 
 #: The id of the spot of the table stakes.
 STACK: Final = "stack"
+#: The longest period of a charge for the time played, in minutes.
+TIME_CHARGE_MINUTES_MAX: Final = 240
 #: The highest commission on a pot, in percent (Québec by-law, s. 67.108).
 PERCENT_MAX: Final = 10
 #: Cards of a pack.
@@ -95,6 +98,13 @@ class Commission(Strict):
     from_round: PositiveInt = 1
 
 
+class TimeTerms(Strict):
+    """The charge for the time played (``[time_charge]``, s. 67.108): credits of each player for a period of play."""
+
+    credits: PositiveInt
+    minutes: Annotated[int, Field(strict=True, ge=1, le=TIME_CHARGE_MINUTES_MAX)]
+
+
 class RoomDefinition(TableDefinition):
     """The definition of a game of poker that players play against each other."""
 
@@ -106,6 +116,9 @@ class RoomDefinition(TableDefinition):
     forced: Forced
     limit: BetLimit
     commission: Commission
+    time_charge: TimeTerms | None = Field(
+        default=None, description="what each player pays for the time played; absent: nothing"
+    )
 
     @model_validator(mode="after")
     def _check_seats_and_cards(self) -> Self:
@@ -193,6 +206,7 @@ def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
     """Return the paragraphs of the pay table in one language."""
     names = ", ".join(NAMES[category][code == "fr"] for category in FIVE.categories)
     commission, limit, stack = data.commission, _format_limit(data, code), data.stack.limits
+    charge = () if data.time_charge is None else (_format_time_charge(data.time_charge, code),)
     forced = _format_forced_bets(data.forced, code)
     if code == "fr":
         return (
@@ -200,12 +214,28 @@ def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
             f"En crédits : avoir de {_format_thousands(stack.least)} à {_format_thousands(stack.most)} ; {forced}",
             limit,
             f"Commission : {commission.percent} % de chaque cagnotte, en crédits entiers ; {commission.most} au plus",
+            *charge,
         )
     return (
         f"Hands, highest first: {names}",
         f"In credits: table stakes of {stack.least:,} to {stack.most:,}; {forced}",
         limit,
         f"Commission: {commission.percent}% of each pot, in whole credits; at most {commission.most} of a game",
+        *charge,
+    )
+
+
+def _format_time_charge(charge: TimeTerms, code: str) -> str:
+    """Return the sentence on the charge for the time played."""
+    if code == "fr":
+        noun = "crédit" if charge.credits == 1 else "crédits"
+        return (
+            f"Commission pour le temps de jeu : {_format_thousands(charge.credits)} {noun} de chaque joueur, "
+            f"au début d'une partie, pour {charge.minutes} min"
+        )
+    return (
+        f"Charge for the time played: {format_count(charge.credits, 'credit')} of each player, when a game starts, "
+        f"for {charge.minutes} min"
     )
 
 

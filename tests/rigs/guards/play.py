@@ -9,6 +9,7 @@ from rigs.guards.money import IDLE, MENU, OPEN_MENU, show_prizes, with_profile_t
 from rigs.guards.staff import KEY
 from rigs.jackpot import GAME, OWN, PAIR, begin, bet, room_of
 from rigs.three_levels import FixedFace, hitting
+from rigs.timed_room import write_timed_room
 from rigs.voids import undecided_game
 
 from egm.config.levels import Kind, LevelSlot
@@ -37,11 +38,9 @@ def open_second_seat(folder: Path, **options) -> MachineRig:
     for number in (1, 2):
         rig = MachineRig(
             folder,
-            games=(GAME,),
-            denominations_cents=(100,),
             position=Position(number, 2),
             beside=rooms[0] if rooms else None,
-            **{"levels": OWN, **options},
+            **{"games": (GAME,), "denominations_cents": (100,), "levels": OWN, **options},
         )
         rig.machine.install(table)
         table.register_position(rig.machine, rig.engine.submit, lambda rig=rig: rig.state in BETTABLE)
@@ -63,6 +62,17 @@ def open_linked_seat(folder: Path) -> MachineRig:
     rig.machine.component(LevelDisplays).link = link
     insert_and_bet(rig)
     link.now = Shown(1700, Status.DOWN)
+    return rig
+
+
+def open_timed_seat(folder: Path) -> MachineRig:
+    """Return the second of two positions at a poker room, with credit for the least stakes but not for its charge."""
+    folder.mkdir(parents=True, exist_ok=True)
+    room = str(write_timed_room(folder))
+    rig = open_second_seat(folder / "state", games=(room,), denominations_cents=(), levels=())
+    for _ in range(2):
+        rig.insert(2000)
+    bet(rig, stack=160)
     return rig
 
 
@@ -133,6 +143,7 @@ MAY_PLAY: dict[str, tuple[Arrangement, tuple[str, ...]]] = {
     "bet_is_laid": (after(open_second_seat, insert), NO_BET),
     "bet_is_covered": (after(open_second_seat, insert, lay_bets(5)), ("raises_are_covered",)),
     "raises_are_covered": (after(open_second_seat, insert, lay_bets(4)), ()),
+    "time_charge_is_covered": (open_timed_seat, ()),
     "game_is_enabled": (after(WITH_BET, _disable_game), ()),
     "levels_are_up": (open_linked_seat, ()),
     "chance_is_ready": (after(WITH_BET, _fail_beside), ()),

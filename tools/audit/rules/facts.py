@@ -85,6 +85,8 @@ class Facts:
 
         A table is identified by its definition's digest, and also by the position if it is not shared.
         """
+        self.started_at: dict[int, datetime] = {}
+        """The time of the entry that started the last game of each position that plays tables."""
         self._closes: datetime | None = None
         self.session: bool | None = None
         """Whether games since the last power-up are counted in a player session; None until one has shown it."""
@@ -127,7 +129,7 @@ class Facts:
         if entry.transfers or entry.phase is not Phase.POST:
             self.moved[read_position(entry)] = kind
         self._follow_conversion(entry)
-        self._follow_closing(entry)
+        self._follow_game_starts(entry)
         if kind == POWER_UP.kind:
             self.positions, self.session = "position" in entry.transaction.dims, None
             self.played, self.changed = set(), set()
@@ -163,11 +165,13 @@ class Facts:
         elif entry.transfers or entry.phase is not Phase.POST or entry.kind == FAULT_RAISED.kind:
             self.converted.discard(read_position(entry))
 
-    def _follow_closing(self, entry: StoredEntry) -> None:
-        """Track the announced closing time of the tables, and the rounds that start after it.
+    def _follow_game_starts(self, entry: StoredEntry) -> None:
+        """Track when games start, the announced closing time of the tables, and the rounds that start after it.
 
         An entry that cannot be read is ignored: its rule reports what is wrong.
         """
+        if entry.kind == PLAY_START:
+            self.started_at[read_position(entry)] = entry.time_utc
         with suppress(KeyError, TypeError, ValueError, AttributeError):
             if entry.kind in {CLOSING_ANNOUNCED.kind, TABLES_OPENED.kind}:
                 self.last_rounds, self._closes = {}, None

@@ -45,6 +45,7 @@ TAKEN: Final = (
     "house:double_up_bet",
     "house:residual",
     "house:forfeit",
+    "house:time_charge",
     "house:orphan",
     "house:expired",
 )

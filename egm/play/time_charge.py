@@ -1,0 +1,88 @@
+"""The charge for the time played at a poker room's table (Québec by-law, s. 67.108).
+
+The room's definition may state a charge (``[time_charge]``): an amount from each player for each period of play. The
+first game that starts without time paid for at this table takes the charge, after its table stakes, and pays for
+the period that begins then. A player who does not have both is not dealt in. Promotional credit that can only be
+played pays no charge. If power is lost between the start of the game and the charge, the next game takes it.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from egm.kernel.credits import MONEY, CreditKind
+from egm.kernel.events import Event
+from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
+from egm.play.entries import TIME_CHARGED, TimeCharged
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import GameRecord
+from egm.play.records.games import find_first_entry
+from egm.play.records.time_paid import TimePaid
+from egm.progressive.bet import find_bet_in_force
+from paytables.contract import TimeCharge
+
+#: The account that receives the charges.
+ACCOUNT: Final = "house:time_charge"
+
+
+def find_due_charge(machine: Machine) -> TimeCharge | None:
+    """Return the charge that the next game of the selected table takes, or None if none is due."""
+    game = machine.games.get(machine.selection.game_id)
+    charge = None if game is None else game.rules.time_charge
+    if game is None or charge is None:
+        return None
+    paid = machine.memory.read(TimePaid, PlayKey.TIME_PAID)
+    if paid is None or paid.digest != game.digest:
+        return charge
+    return charge if machine.clock.now() >= datetime.fromisoformat(paid.until) else None
+
+
+@refusal_code("time_charge_is_covered")
+def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
+    """Return whether the player's money covers the charge that is due beside the selected bet."""
+    charge, bet = find_due_charge(machine), find_bet_in_force(machine)
+    if charge is None or bet is None:
+        return True
+    staked_money_cents = max(0, bet.cents - machine.read_credit_cents(CreditKind.RESTRICTED))
+    return charge.credits * bet.denomination_cents <= machine.cash_cents - staked_money_cents
+
+
+def collect_time_charge(machine: Machine, game: GameRecord) -> None:
+    """Take the charge that is due for the game that has just started, and record the time that it pays for.
+
+    The period begins at the time of the entry that started the game.
+    """
+    charge = find_due_charge(machine)
+    if charge is None:
+        return
+    amount_cents = charge.credits * game.denomination_cents
+    start_entry, _ = find_first_entry(machine, game.play_id)
+    until = (start_entry.time_utc + timedelta(minutes=charge.minutes)).isoformat()
+    machine.post(
+        TIME_CHARGED,
+        TimeCharged(
+            digest=game.game.digest,
+            play_id=game.play_id,
+            amount_cents=amount_cents,
+            minutes=charge.minutes,
+            until=until,
+        ),
+        transfers=machine.build_debit_transfers(amount_cents, ACCOUNT, MONEY),
+        state={PlayKey.TIME_PAID: TimePaid(digest=game.game.digest, until=until)},
+    )
+    machine.notice = Notice(
+        code="time_charge_taken", values={"amount_cents": amount_cents, "minutes": charge.minutes}
+    )
+
+
+def iter_time_charge_notices(machine: Machine) -> Iterator[Notice]:
+    """Yield the message that the next game takes a charge, while one is due and the player has credit."""
+    charge = find_due_charge(machine)
+    if charge is not None and machine.credit_cents:
+        values: dict[str, int | str] = {
+            "amount_cents": charge.credits * machine.selection.denomination_cents,
+            "minutes": charge.minutes,
+        }
+        yield Notice(code="time_charge_due", values=values, lasting=True)

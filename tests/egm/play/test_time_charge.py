@@ -1,0 +1,246 @@
+"""A poker room may charge each player for the time played: when a game starts, once for each period, of money only."""
+
+import copy
+from functools import partial
+
+import pytest
+from rigs.cards import dealing
+from rigs.lies import audit_findings, read_signed_entries
+from rigs.positions import open_positions
+from rigs.timed_room import write_timed_room
+
+from egm.kernel.events import EventType, State
+from egm.kernel.messages import Decision
+from egm.play.time_charge import ACCOUNT, iter_time_charge_notices
+from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.table import SharedTable
+from meters import Transaction, Transfer, open_view
+from paytables import DefinitionError
+from paytables.game import load_game
+from tools.audit.games import Shelf
+from tools.audit.statement import compute_statement
+from tools.audit.verify import Auditor
+
+CENTS, BILL_CENTS, CHARGE_CENTS, STACK = 25, 10_000, 500, 160
+#: Of two players the button has the first cards; then the board.
+CARDS = "As 7h Kd 2c 9s 8d 3h Qc Jd"
+
+
+@pytest.fixture
+def room_file(tmp_path):
+    """A room with a charge of 20 credits for 30 minutes."""
+    return write_timed_room(tmp_path)
+
+
+@pytest.fixture
+def tables(tmp_path, room_file):
+    """Two positions at the timed room."""
+    with open_positions(tmp_path / "state") as start:
+        yield partial(start, str(room_file), count=2)
+
+
+def lay(rig, stack=STACK):
+    rig.engine.handle(EventType.BET, value=stack, options={"bets": {"stack": stack}})
+    rig.engine.handle(EventType.PLAY)
+
+
+def table_of(rooms):
+    return rooms[0].machine.component(SharedTable)
+
+
+def close(rooms):
+    machine = rooms[0].machine
+    table_of(rooms).close(machine.games[machine.selection.game_id].digest)
+    take_recorded_steps(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
+
+
+def play(rooms, stack=STACK):
+    """A game in which the button folds at once: it loses its small blind of 4 credits."""
+    for rig in rooms:
+        rig.machine.chance = dealing(CARDS, decks=1)
+        lay(rig, stack)
+        assert rig.state is State.BETTING, rig.notice
+    close(rooms)
+    (asked,) = (
+        rig for rig in rooms if isinstance(rig.hands.told[-1], Decision) and rig.hands.told[-1].options
+    )
+    asked.engine.handle(EventType.CHOOSE, value="fold")
+    take_recorded_steps(table_of(rooms))
+    for rig in rooms:
+        rig.report_shown()
+        assert rig.state is State.IDLE, rig.notice
+
+
+def charges(rooms):
+    values = [rooms[0].journal.meters().select(position=n).values for n in (1, 2)]
+    return [each["time_charges"] for each in values]
+
+
+def told(rig):
+    return [(notice.code, *notice.values.values()) for notice in iter_time_charge_notices(rig.machine)]
+
+
+@pytest.mark.requirement("S-35")
+def test_the_first_game_of_each_period_takes_the_charge_and_the_next_ones_do_not(tables, tmp_path):
+    rooms = tables()
+    for rig in rooms:
+        assert told(rig) == []  # nobody is here
+        rig.insert(BILL_CENTS)
+        assert told(rig) == [("time_charge_due", CHARGE_CENTS, 30)]
+    play(rooms)
+    assert charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
+    assert sum(rig.credit_cents for rig in rooms) == 2 * (BILL_CENTS - CHARGE_CENTS)
+    assert [told(rig) for rig in rooms] == [[], []]
+    rooms[0].clock.pass_seconds(30 * 60 - 1)
+    play(rooms)
+    assert charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
+    rooms[0].clock.pass_seconds(1)
+    assert told(rooms[1]) == [("time_charge_due", CHARGE_CENTS, 30)]
+    play(rooms)
+    assert charges(rooms) == [2 * CHARGE_CENTS, 2 * CHARGE_CENTS]
+    values = rooms[0].journal.meters().values
+    assert values["coin_in"] == 6 * STACK * CENTS, "a charge is no wager"
+    rooms[0].journal.self_audit()
+    (period,) = compute_statement(rooms[0].journal.entries(), "day", position=1).values()
+    won_cents = period["coin_in"] - period["coin_out"] - period["hand_paid"]
+    assert period["house_win"] == won_cents + 2 * CHARGE_CENTS
+    rooms[0].close()
+    with open_view(tmp_path / "state") as view:
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+
+
+@pytest.mark.requirement("S-35")
+def test_a_player_who_cannot_pay_stakes_and_charge_is_told_and_keeps_the_credit(tables):
+    rooms = tables()
+    rooms[1].insert(BILL_CENTS)
+    rooms[0].insert(2000).insert(2000)  # the least stakes are 4,000
+    lay(rooms[0])
+    assert (rooms[0].state, rooms[0].credit_cents) == (State.IDLE, 4000)
+    assert rooms[0].notice == "refused.time_charge_is_covered"
+    rooms[0].insert(500)
+    play(rooms)
+    assert charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
+
+
+@pytest.mark.requirement("S-35")
+def test_stakes_raised_in_the_betting_time_that_leave_no_room_for_the_charge_are_not_played(tables):
+    rooms = tables()
+    for rig in rooms:
+        rig.insert(BILL_CENTS)
+        lay(rig)
+    rooms[0].engine.handle(
+        EventType.BET, value=BILL_CENTS // CENTS, options={"bets": {"stack": BILL_CENTS // CENTS}}
+    )
+    close(rooms)
+    assert [(rig.state, rig.credit_cents) for rig in rooms] == [(State.IDLE, BILL_CENTS)] * 2
+    assert charges(rooms) == [0, 0]
+
+
+@pytest.mark.requirement("S-35")
+def test_promotional_credit_that_can_only_be_played_pays_no_charge(tables):
+    rooms = tables()
+    machine = rooms[0].machine
+    machine.journal.append(
+        Transaction(
+            kind="aft.in",
+            id="promotion",
+            transfers=(Transfer("world:aft_in:restricted", "credit:1:restricted", BILL_CENTS),),
+        )
+    )
+    lay(rooms[0])
+    assert rooms[0].notice == "refused.time_charge_is_covered"
+    rooms[0].insert(500)
+    rooms[1].insert(BILL_CENTS)
+    play(rooms)
+    moved = [
+        (part.source, part.amount_cents)
+        for entry in rooms[0].journal.entries("room.time_charged")
+        for part in entry.transfers
+        if part.target == ACCOUNT
+    ]
+    assert sorted(moved) == [("credit:1:cashable", CHARGE_CENTS), ("credit:2:cashable", CHARGE_CENTS)]
+
+
+@pytest.mark.requirement("S-35", "A-08")
+def test_time_paid_for_outlasts_a_restart(tables):
+    rooms = tables()
+    for rig in rooms:
+        rig.insert(BILL_CENTS)
+    play(rooms)
+    wall = rooms[0].clock.wall
+    rooms[0].close()
+    rooms = tables(wall=wall)
+    play(rooms)
+    assert charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
+
+
+@pytest.mark.requirement("S-35", "E-13")
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"amount_cents": 525}, "the definition states 500 cents for 30 minutes"),
+        ({"minutes": 29}, "the definition states 500 cents for 30 minutes"),
+        ({"until": "2026-01-01T00:29:59+00:00"}, "is not 30 minutes after the game's start"),
+        ({"play_id": "another"}, "play_id"),
+    ],
+)
+def test_the_audit_names_another_amount_time_or_game(tables, change, why):
+    rooms = tables()
+    for rig in rooms:
+        rig.insert(BILL_CENTS)
+    play(rooms)
+    entries = read_signed_entries(rooms[0])
+    at = next(n for n, raw in enumerate(entries) if raw["kind"] == "room.time_charged")
+    entries[at]["record"] |= change
+    if "until" in change:
+        entries[at]["state"]["time_charge"]["until"] = change["until"]
+    if "amount_cents" in change:
+        entries[at]["transfers"][0][2] = change["amount_cents"]
+    assert why in audit_findings(entries)[at + 1]
+
+
+@pytest.mark.requirement("S-35", "E-13")
+def test_the_audit_names_a_second_charge_for_time_that_is_paid(tables):
+    rooms = tables()
+    for rig in rooms:
+        rig.insert(BILL_CENTS)
+    play(rooms)
+    rooms[0].clock.pass_seconds(30 * 60)
+    play(rooms)
+    entries = read_signed_entries(rooms[0])
+    first, second = [
+        n
+        for n, raw in enumerate(entries)
+        if raw["kind"] == "room.time_charged" and "time_charge" in raw["state"]
+    ]
+    later = copy.deepcopy(entries)
+    later[first]["record"]["until"] = later[first]["state"]["time_charge"]["until"] = (
+        "2026-01-01T00:30:30+00:00"
+    )
+    assert "not 30 minutes after the game's start" in audit_findings(later)[first + 1]
+    assert "was already paid" in audit_findings(later)[second + 1]
+
+
+@pytest.mark.requirement("S-35", "C-10:a")
+def test_the_pay_table_states_the_charge_in_both_languages(room_file):
+    rows = load_game(str(room_file)).rules.definition.format_pay_table_rows()
+    assert (
+        "Charge for the time played: 20 credits of each player, when a game starts, for 30 min" in rows["en"]
+    )
+    assert (
+        "Commission pour le temps de jeu : 20 crédits de chaque joueur, au début d'une partie, pour 30 min"
+        in rows["fr"]
+    )
+    library = load_game("quebec-texas-holdem-room").rules
+    assert library.time_charge is None
+    assert "time played" not in " ".join(library.definition.format_pay_table_rows()["en"])
+
+
+@pytest.mark.parametrize(("key", "value"), [("credits", 0), ("minutes", 0), ("minutes", 241)])
+def test_a_charge_of_nothing_or_for_no_time_is_refused(room_file, key, value):
+    terms = {"credits": 20, "minutes": 30}
+    text = room_file.read_text(encoding="utf-8")
+    room_file.write_text(text.replace(f"{key} = {terms[key]}", f"{key} = {value}"), encoding="utf-8")
+    with pytest.raises(DefinitionError, match=rf"time_charge\.{key}"):
+        load_game(str(room_file))

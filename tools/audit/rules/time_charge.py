@@ -1,0 +1,74 @@
+"""The rule of the charge for the time played at a poker room: its amount, when it is due, and the time it pays for."""
+
+import zlib
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from egm.kernel.credits import MONEY
+from egm.kernel.events import State
+from egm.kernel.states import only
+from egm.play import entries
+from egm.play.definitions import build_stored_game
+from egm.play.keys import PlayKey
+from paytables import PaytableError
+from paytables.contract import TimeCharge
+from tools.audit.rules.parts import derive_debit_transfers
+from tools.audit.rules.pattern import Derived, Differs, Scope
+from tools.audit.rules.rule import Rule
+
+#: The storage key of the time that a position has paid for.
+_KEY: Final = "time_charge"
+
+
+def _check_charge(scope: Scope) -> None:
+    """Check the charge against the definition of the open game, and the time paid for. Raises :class:`Differs`."""
+    record = scope.record
+    charge, denomination_cents = _read_terms(scope, record["digest"])
+    amount_cents = 0 if charge is None else charge.credits * denomination_cents
+    if charge is None or (record["amount_cents"], record["minutes"]) != (amount_cents, charge.minutes):
+        stated = "no charge" if charge is None else f"{amount_cents} cents for {charge.minutes} minutes"
+        raise Differs(
+            f"record: a charge of {record['amount_cents']} cents for {record['minutes']} minutes; the definition "
+            f"states {stated}"
+        )
+    paid, start = scope.value_before(_KEY), scope.facts.started_at.get(scope.position, scope.entry.time_utc)
+    is_same_table = paid is not None and paid["digest"] == record["digest"]
+    if is_same_table and scope.entry.time_utc < datetime.fromisoformat(paid["until"]):
+        raise Differs(f"record: the time until {paid['until']} was already paid")
+    if datetime.fromisoformat(record["until"]) - start != timedelta(minutes=charge.minutes):
+        raise Differs(
+            f"record.until: {record['until']} is not {charge.minutes} minutes after the game's start"
+        )
+
+
+def _read_terms(scope: Scope, digest: str) -> tuple[TimeCharge | None, int]:
+    """Return the charge and the only denomination of the definition that the journal stores under a digest."""
+    try:
+        game = build_stored_game(str(scope.value_before(f"{PlayKey.DEFINITION}{digest}")))
+    except (PaytableError, ValueError, zlib.error):
+        return None, 0
+    return game.rules.time_charge, game.denominations_cents[0]
+
+
+def _derive_transfers(scope: Scope) -> Any:
+    """Return the transfers of the charge from the player's money."""
+    return derive_debit_transfers(scope, scope.record["amount_cents"], "house:time_charge", MONEY)
+
+
+RULES: Final = (
+    Rule(
+        entry=entries.TIME_CHARGED,
+        allowed_states=only(State.PLAYING),
+        state_before={"game": {"play_id": "$play"}},
+        record={
+            "digest": "$digest:digest",
+            "play_id": "$play",
+            "amount_cents": "$:cents",
+            "minutes": "$:cents",
+            "until": "$until:time",
+        },
+        state={_KEY: {"digest": "$digest", "until": "$until"}},
+        moves=Derived(_derive_transfers),
+        extra_checks=(_check_charge,),
+    ),
+)
