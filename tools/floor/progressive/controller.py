@@ -43,7 +43,7 @@ from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session, Store
 
 #: Values carry the term above this bit, so that they keep rising when another controller takes over.
-_TERM_BITS_SHIFT = 40
+_TERM_SHIFT_BITS = 40
 #: How long signs show who has won a level.
 _WIN_DISPLAY_TIME = timedelta(minutes=1)
 
@@ -439,7 +439,7 @@ class Controller:
         prize = session.read_last_prize(record.id) if record.level.terms.mystery else None
         return Value(
             level=record.id,
-            sequence=(self._store.term << _TERM_BITS_SHIFT) + self._spoken,
+            sequence=(self._store.term << _TERM_SHIFT_BITS) + self._spoken,
             time_utc=at.isoformat(),
             run=self._run,
             amount_cents=record.level.shown_cents,
