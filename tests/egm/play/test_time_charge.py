@@ -50,7 +50,7 @@ def table_of(rooms):
 
 def close(rooms):
     machine = rooms[0].machine
-    table_of(rooms).close(machine.games[machine.selection.game_id].digest)
+    table_of(rooms).close_betting(machine.games[machine.selection.game_id].digest)
     take_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
 

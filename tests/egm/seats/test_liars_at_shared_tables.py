@@ -9,14 +9,20 @@ from tools.audit.games import Shelf
 from tools.dev.liars import run_lies
 
 TABLES = {
-    **{game: ROUNDS[game] for game in ("quebec-texas-holdem-room", "monaco-chemin-de-fer")},
+    **ROUNDS,
     "monaco-banque-a-tout-va": [{"a-cheval": 10}, {"tableau-1": 20}, {"tableau-1": 10, "tableau-2": 10}],
 }
 
 
+#: Tables whose game is of the same family as another one's.
+SLOW = {"quebec-omaha-room", "quebec-seven-card-stud-room", "quebec-pai-gow-poker"}
+
+
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("lies", [20, pytest.param(500, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("game", TABLES)
+@pytest.mark.parametrize(
+    "game", [pytest.param(game, marks=[pytest.mark.slow] * (game in SLOW)) for game in TABLES]
+)
 def test_no_lie_about_a_round_in_common_passes_unnamed(seats, tmp_path, game, lies):
     rooms = seats(game, count=len(TABLES[game]))
     for rig in rooms:
