@@ -27,10 +27,11 @@ LEAST_BET_OF_12_CENTS = "bet_minimum_cents = 12"
 def make(tmp_path):
     rigs = []
 
-    def rig(chance=None, way="played", more="", play="") -> MachineRig:
+    def rig(chance=None, way="played", more="", play="", hopper_cents=100) -> MachineRig:
         """A machine with a rest of three cents on its meter."""
         place = tmp_path / "place.toml"
         text = GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"')
+        text = text.replace("hopper_cents = 100\n", f"hopper_cents = {hopper_cents}\n")
         place.write_text(text.replace("[play]", f"[play]\n{play}") + more)
         made = MachineRig(tmp_path / f"{len(rigs)}", profile=place, chance=chance).boot().insert(500)
         leave_a_rest(made)
@@ -90,6 +91,18 @@ def test_what_is_under_the_least_bet_of_the_place_buys_nothing(make):
         assert snapshot(rig.engine, fingerprint="").residual == told
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.notice, rig.credit_cents) == ("residual_won", 15)
+
+
+@pytest.mark.requirement("F-10")
+def test_credit_that_buys_a_coin_is_no_residual_credit(make):
+    """A hopper coin of 10 cents is worth less than the least bet: 7 cents are residual, 10 cents are not."""
+    rig = make(play=LEAST_BET_OF_12_CENTS, hopper_cents=10)
+    for added_cents, residual in ((4, Residual(amount_cents=REST_CENTS + 4, prize_cents=10)), (3, None)):
+        flow = Transfer("house:win", "credit:1:cashable", added_cents)
+        write_undeclared(rig.machine, "test.fund", transfers=(flow,))
+        assert snapshot(rig.engine, fingerprint="").residual == residual
+    rig.engine.handle(EventType.RESIDUAL)
+    assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", 10)
 
 
 @pytest.mark.requirement("F-10")
