@@ -153,11 +153,23 @@ def test_a_passing_error_at_start_is_waited_out_and_damage_is_not():
     assert tries[-1]
     assert not tries[0]
 
-    async def is_damaged(_):
-        raise JournalDamaged("both copies", "gone")
+
+@pytest.mark.requirement("A-05")
+def test_damage_of_the_memory_is_not_tried_again():
+    """The second attempt would succeed: damage that nobody has cleared must not end in this way."""
+    attempts = []
+
+    async def is_damaged_once(alone):
+        attempts.append(alone)
+        if len(attempts) == 1:
+            raise JournalDamaged("both copies", "gone")
+
+    async def show_tilt(_why, _code):
+        await asyncio.Event().wait()
 
     with pytest.raises(JournalDamaged):
-        asyncio.run(run_once_media_respond(is_damaged, still, SystemClock()))
+        asyncio.run(run_once_media_respond(is_damaged_once, show_tilt, SystemClock(), pause_s=0.01))
+    assert attempts == [False]
 
 
 def test_a_damaged_ticket_ledger_stops_tickets_and_is_no_traceback(tmp_path, file):

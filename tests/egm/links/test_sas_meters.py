@@ -140,6 +140,64 @@ def test_a_game_has_the_meters_of_play_and_no_others(bench: Bench) -> None:
     assert set(kept) <= set(range(0x23))
 
 
+#: Movements of money, and the SAS meters of value that each increases.
+MOVEMENTS: tuple[tuple[str, str, set[int]], ...] = (
+    ("world:voucher_in:cashable", "credit:1:cashable", {0x0D, 0x15, 0x24, 0x28, 0x29, 0x80}),
+    ("world:voucher_in:nonrestricted", "credit:1:nonrestricted", {0x0D, 0x15, 0x24, 0x28, 0x2B, 0x84}),
+    ("world:voucher_in:restricted", "credit:1:restricted", {0x0F, 0x15, 0x24, 0x2A, 0x82}),
+    ("world:aft_in:cashable", "credit:1:cashable", {0x17, 0x2E, 0xA0}),
+    ("house:win", "credit:1:cashable", {0x01, 0x1C, 0x22}),
+    ("house:push", "credit:1:cashable", {0x01, 0x1C, 0x22}),
+    ("house:bonus", "credit:1:cashable", {0x01, 0x1E, 0x22, 0xAE}),
+    ("house:residual_win", "credit:1:cashable", {0x01, 0x22}),
+    ("house:attendant_jackpot", "out:handpay_jackpot", {0x02, 0x1F, 0x22, 0x23}),
+    ("house:bonus", "out:handpay_bonus", {0x02, 0x21, 0x22, 0x23}),
+    ("credit:1:cashable", "out:handpay_cancelled_credit", {0x03, 0x04, 0x23}),
+    ("credit:1:cashable", "out:hopper", {0x04, 0x09}),
+    ("credit:1:cashable", "house:residual", {0x04}),
+    ("credit:1:cashable", "house:forfeit", {0x04}),
+    ("credit:1:cashable", "house:orphan", {0x04}),
+    ("credit:1:cashable", "out:aft_out:cashable", {0x04, 0x18, 0x32, 0xB8}),
+    ("credit:1:restricted", "house:expired", {0x04}),
+)
+
+
+@pytest.mark.requirement("K-08", "K-11")
+def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path) -> None:
+    """Each movement has an amount of its own: a power of two, so that a sum names its parts."""
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig)
+    write_undeclared(
+        rig.machine,
+        "test.fund",
+        transfers=(
+            Transfer("house:win", "credit:1:cashable", 1 << 20),
+            Transfer("house:carried_over", "credit:1:restricted", 1 << 20),
+        ),
+        counts={"games_won": 3, "games_pushed": 4, "games_lost": 8},
+    )
+    rig.engine.handle(EventType.SERVICE)  # an event sends the line new readings
+    before = every_meter(bench)
+    assert (before[0x06], before[0x07]) == (3 + 4, 8)
+    amounts_cents = [1 << number for number in range(len(MOVEMENTS))]
+    write_undeclared(
+        rig.machine,
+        "test.move",
+        transfers=tuple(
+            Transfer(source, target, cents)
+            for (source, target, _), cents in zip(MOVEMENTS, amounts_cents, strict=True)
+        ),
+    )
+    rig.engine.handle(EventType.SERVICE)
+    after = every_meter(bench)
+    for code in set[int]().union(*(codes for _, _, codes in MOVEMENTS)):
+        expected = sum(
+            cents for (_, _, codes), cents in zip(MOVEMENTS, amounts_cents, strict=True) if code in codes
+        )
+        assert (after[code] or 0) - (before[code] or 0) == expected, f"{code:02X}"
+    rig.close()
+
+
 @pytest.mark.requirement("K-08")
 @settings(max_examples=8)
 @given(
