@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from egm.devices.cctalk.codec import CoinError
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.interface import (
     CoinAccepted,
@@ -198,6 +199,32 @@ class TestCoinAcceptor:
             await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
             await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
             await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+    @pytest.mark.parametrize(
+        ("error", "code"),
+        [
+            (CoinError.BACKWARDS, FaultCode.COIN_CHEAT),
+            (CoinError.ON_STRING, FaultCode.COIN_CHEAT),
+            (CoinError.CREDIT_SENSOR_BLOCKED, FaultCode.JAM),
+            (CoinError.CREDIT_SENSOR_NOT_READY, FaultCode.SENSOR_STUCK),
+            (CoinError.VALIDATION_SENSOR_NOT_READY, FaultCode.SENSOR_STUCK),
+            (CoinError.REJECT_SENSOR_BLOCKED, FaultCode.SENSOR_STUCK),
+            (CoinError.SORTER_TIMEOUT, FaultCode.DIVERTER),
+            (CoinError.SORTER_BLOCKED, FaultCode.DIVERTER),
+            (CoinError.WRONGLY_SORTED, FaultCode.WRONG_LANE),
+        ],
+    )
+    def test_each_error_of_the_acceptor_is_its_fault(self, error, code):
+        async def scene():
+            rig = CoinRig()
+            await rig.ready()
+            rig.twin._events.add(0, error)
+            await rig.advance_until(lambda: rig.of(Fault))
+            await rig.stop()
+            assert [(fault.code, fault.active) for fault in rig.of(Fault)][:1] == [(code, True)]
             rig.close()
 
         jump(scene())

@@ -587,7 +587,7 @@ def test_a_reminder_says_the_time_played_and_what_was_spent(published, language,
     assert wanted[language] in " ".join(" ".join(said).split())
 
 
-@pytest.mark.requirement("N-05")
+@pytest.mark.requirement("N-05", "F-03")
 @EVERY_LAYOUT
 @pytest.mark.parametrize(
     ("language", "words"),
@@ -599,6 +599,14 @@ def test_a_reminder_says_the_time_played_and_what_was_spent(published, language,
 def test_credit_and_bet_are_told_in_money_and_in_credits(published, language, words, layout):
     game = next(one for one in published if one.id == "maple-classic")
     assert words <= set(words_on(build_idle_view(published, game, language), layout))
+
+
+@pytest.mark.requirement("F-03")
+@pytest.mark.parametrize("state", ["idle", "playing", "handpay", "tilt", "out_of_service", "locked"])
+def test_the_credit_meter_is_shown_in_every_state(published, state):
+    game = next(one for one in published if one.id == "maple-classic")
+    view = build_idle_view(published, game, "en", state=state, credit_cents=765_432)
+    assert "$7,654.32" in words_on(view)
 
 
 @pytest.mark.requirement("N-08")
