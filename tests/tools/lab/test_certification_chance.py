@@ -1,12 +1,15 @@
 """The rules about chance, on every game of the library and on definitions made to break each of them."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import pytest
 
 from egm.profiles import load_profile
 from paytables import Depth, analyse, build_game, list_library_games, load_game
 from paytables.definition import parse, read_source
 from tools.dev.gallery import Walk
-from tools.lab.certification.chance import RULES
+from tools.lab.certification.chance import RULES, strategy
 from tools.lab.certification.finding import Case, Status
 
 
@@ -55,6 +58,18 @@ def test_the_best_and_the_worst_strategy_are_stated():
     assert "95.0302 % for the best of 1 bet, 2.5700 % for the worst" in words[1]
     words = [f.evidence for f in findings(load_game("orchard-picnic")) if f.rule == "strategy"]
     assert "91.0036 % however the player decides: double-up: any way" in words[0]
+
+
+@pytest.mark.requirement("P-10")
+@pytest.mark.parametrize("missing", [{"strategy": None}, {"worst_rtp": Fraction(2)}], ids=["best", "worst"])
+def test_a_game_with_choices_fails_without_a_best_or_a_worst_strategy(missing):
+    """The worst way to play must not return more than the best one."""
+    game, profile = load_game("orchard-picnic"), load_profile("quebec-casino")
+    analysis = analyse(game, Depth.RETURN)
+    for changes, status in (({}, Status.PASS), (missing, Status.FAIL)):
+        bets = tuple(replace(bet, **changes) for bet in analysis.bets)
+        case = Case(game, game.id, replace(analysis, bets=bets), profile, Walk("case"), 0)
+        assert {finding.status for finding in list(strategy(case))[: len(bets)]} == {status}
 
 
 @pytest.mark.requirement("B-01")
