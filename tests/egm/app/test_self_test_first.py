@@ -9,7 +9,8 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import Metrics, StateFolder, load_cabinet
 from egm.config.sas_line import SasLine
 from egm.devices.line import LineLostError
-from egm.kernel.events import EventType
+from egm.integrity.keys import IntegrityKey
+from egm.kernel.events import EventType, State
 from egm.testing.machine import MachineRig
 from meters import Journal, SelfAuditFailed
 from rng import KernelSource
@@ -63,6 +64,21 @@ def test_before_the_self_test_has_passed_every_bill_and_ticket_goes_back(tmp_pat
     rig.engine.handle(EventType.SELF_TEST_PASSED)
     rig.insert(2000)
     assert rig.credit_cents == 2000
+    rig.close()
+
+
+@pytest.mark.requirement("A-09:b")
+def test_a_failed_self_test_stops_play_until_a_later_one_has_passed(tmp_path):
+    """Each start tests again: another failure stops play again, and a pass ends it."""
+    for _ in range(2):
+        rig = MachineRig(tmp_path)
+        rig.engine.handle(EventType.MEMORY_READY)
+        rig.engine.handle(EventType.SELF_TEST_FAILED, detail="a level does not add up")
+        assert rig.state is State.OUT_OF_SERVICE
+        rig.close()
+    rig = MachineRig(tmp_path).boot()
+    assert rig.state is State.IDLE
+    assert rig.machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
     rig.close()
 
 
