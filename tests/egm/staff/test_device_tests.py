@@ -100,7 +100,7 @@ def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(me
     assert rig.machine.memory.get(MoneyKey.HOPPER) is None
 
 
-@pytest.mark.requirement("J-11")
+@pytest.mark.requirement("J-10", "J-11")
 def test_behind_closed_doors_no_coin_is_paid(menu):
     menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.touch("device:hopper").enter("3")

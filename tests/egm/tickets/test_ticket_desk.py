@@ -205,7 +205,9 @@ def test_the_last_35_are_shown_and_no_unredeemed_number_in_full(office):
     numbers = [office.issued(str(n)).number for n in range(40)]
     office.desk.redeem_begin("in", numbers[39])
     office.desk.redeem_commit("in")
+    office.desk.redeem_begin("pending", numbers[38])  # in an acceptor, and not redeemed yet
     history = office.desk.history()
+    assert history[1].state is TicketState.PENDING
     assert [r.ticket.sequence for r in history] == list(range(40, 5, -1))
     assert history[0].shown_number == numbers[39]
     assert {(r.ticket.amount_cents, r.ticket.issued_at) for r in history} == {
