@@ -378,13 +378,16 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(rig, tmp_path)
 
 
 @pytest.mark.requirement("K-01", "A-23")
-def test_a_journal_of_another_machine_is_not_gone_on_with(tmp_path, monkeypatch):
+@pytest.mark.parametrize("labelled", [True, False])
+def test_a_journal_of_another_machine_is_not_gone_on_with(tmp_path, monkeypatch, labelled):
     monkeypatch.setattr(
         MachineProcess, "_work", lambda _: asyncio.sleep(0)
     )  # it works no more if it comes up
     state = StateFolder(tmp_path)
     state.prepare()
     Journal.open(tmp_path, now=StoppedClock().now, machine_id="EGM-1").close()
+    for label in [] if labelled else [*tmp_path.rglob("medium.json")]:  # the journal names its machine too
+        label.unlink()
     default = load_cabinet()
     file = default.model_copy(update={"machine": default.machine.model_copy(update={"serial": "EGM-2"})})
     with pytest.raises((OperatorError, JournalDamaged, LocalError), match="EGM-1"):

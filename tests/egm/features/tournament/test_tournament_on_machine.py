@@ -247,6 +247,15 @@ def test_rules_that_break_the_by_law_or_are_of_another_machine_are_not_installed
 
 
 @pytest.mark.requirement("L-08")
+def test_a_machine_without_the_denomination_of_the_rules_is_not_in_the_tournament(hall):
+    hall = hall()
+    machine = hall.room.machine
+    machine.denominations_cents = {**machine.denominations_cents, "maple-classic": (100,)}
+    assert hall.fill("tournament_rules") == "refused.rules_describe_the_machine"
+    assert hall.room.records("tournament.rules") == []
+
+
+@pytest.mark.requirement("L-08")
 def test_a_game_with_a_progressive_level_is_not_played_in_a_tournament(hall):
     linked = "summit-keno"
     slots = (LevelSlot(game=linked, level="summit"),)
