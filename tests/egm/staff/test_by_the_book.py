@@ -298,7 +298,7 @@ def test_a_complement_is_for_a_supervisor_to_pay(rig, persons):
     assert rig.records("complement.paid") == []
 
 
-@pytest.mark.requirement("Q-19")
+@pytest.mark.requirement("Q-19", "F-17")
 def test_an_override_where_signal_and_display_differ_stands_on_its_slip(rig):
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)
