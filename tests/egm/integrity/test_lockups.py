@@ -12,7 +12,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel import standing_faults
 from egm.kernel.events import EventType, State
-from egm.kernel.faults import get_fault
+from egm.kernel.faults import FAULTS, get_fault
 from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -110,14 +110,41 @@ def settle(rig):
 
 #: Faults that stay when their cause is gone, and who must see to them.
 SEEN_TO = {
-    "bill_acceptor.cheat": "attendant",
-    "coin_acceptor.coin_cheat": "attendant",
-    "hopper.hopper_runaway": "attendant",
-    "logic_access": "technician",
-    "unidentified_opening": "attendant",
+    **dict.fromkeys(
+        (
+            "bill_acceptor.cheat",
+            "coin_acceptor.coin_cheat",
+            "coin_acceptor.diverter",
+            "coin_acceptor.jam",
+            "coin_acceptor.sensor_stuck",
+            "coin_acceptor.uninvited",
+            "coin_acceptor.wrong_lane",
+            "hopper.hopper_runaway",
+            "hopper.jam",
+            "io_board.battery_low",
+            "unidentified_opening",
+        ),
+        "attendant",
+    ),
+    **dict.fromkeys(
+        (
+            "cabinet_file_unusable",
+            "game_defective",
+            "holder_gone",
+            "logic_access",
+            "memory_replaced",
+            "meter_jump",
+            "progressive_unproved",
+            "software_check",
+            "staff_roster",
+            "ticket_contradiction",
+        ),
+        "technician",
+    ),
     "bill_acceptor.disputed": "ruling",
+    "coin_acceptor.disputed": "ruling",
     "hopper.disputed": "ruling",
-    "game_defective": "technician",
+    "ticket_printer.disputed": "ruling",
     "memory_damaged": "memory_clear",
 }
 
@@ -131,6 +158,11 @@ def test_what_somebody_must_see_to_is_cleared_by_nobody_else(rig, code, by):
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (code in rig.machine.faults) is (by != "attendant")
     assert get_fault(code).cleared_by == by
+
+
+@pytest.mark.requirement("G-11")
+def test_every_other_fault_ends_with_its_cause():
+    assert {code for code in FAULTS if get_fault(code).cleared_by != "self"} - {"*"} == SEEN_TO.keys()
 
 
 @pytest.mark.requirement("A-08", "A-24")

@@ -70,7 +70,7 @@ def test_the_person_is_kept_with_the_event(journal):
     assert ENTRIES.find_subject(say(journal, "power.up")) == "power.up"
 
 
-@pytest.mark.requirement("E-05", "E-06", "E-07", "D-18", "A-16")
+@pytest.mark.requirement("E-05", "E-06", "E-07", "E-08", "E-09", "D-18", "A-16")
 def test_every_ring_is_as_long_as_the_rules_ask(journal):
     least = {"events": 100, "bills": 5, "vouchers": 35, "transfers": 35, "progressives": 25, "software": 10}
     assert [log for log in Log if log.size < least.get(log, 0)] == []
