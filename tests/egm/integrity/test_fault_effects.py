@@ -106,6 +106,42 @@ def test_what_the_table_says_of_a_fault_is_done(rig, code):
     CARRIED_OUT[effect_of(code)](code, Does(rig))
 
 
+def of_rows(code: str, carried_out: Callable[[str, Does], None], *rows: str) -> object:
+    """A fault and its effect as the requirement rows state it, whatever the table says."""
+    return pytest.param(code, carried_out, id=code, marks=pytest.mark.requirement(*rows))
+
+
+@pytest.mark.parametrize(
+    ("code", "carried_out"),
+    [
+        of_rows("bill_acceptor.stacker_removed", acceptor_off, "G-01", "G-06"),
+        of_rows("bill_acceptor.stacker_full", acceptor_off, "G-06"),
+        of_rows("bill_acceptor.jam", acceptor_off, "G-06"),
+        of_rows("bill_acceptor.stacker_jam", acceptor_off, "G-06"),
+        of_rows("bill_acceptor.failure", acceptor_off, "G-06"),
+        of_rows("bill_acceptor.communication", acceptor_off, "G-06", "G-15"),
+        of_rows("bill_acceptor.cheat", stops, "G-06"),
+        of_rows("coin_acceptor.communication", acceptor_off, "G-15"),
+        of_rows("coin_acceptor.coin_cheat", stops, "G-07"),
+        of_rows("coin_acceptor.jam", stops, "G-07"),
+        of_rows("coin_acceptor.sensor_stuck", stops, "G-07"),
+        of_rows("coin_acceptor.diverter", stops, "G-07"),
+        of_rows("coin_acceptor.uninvited", stops, "G-07"),
+        of_rows("hopper.communication", payout_off, "G-15"),
+        of_rows("ticket_printer.communication", payout_off, "G-15"),
+        of_rows("io_board.communication", stops, "G-15"),
+        of_rows("meter_jump", stops, "A-26"),
+        of_rows("cabinet_file_changed", stops, "A-22"),
+        of_rows("link.buffer_full", stops, "K-05"),
+        of_rows("software_differs", stops, "A-12", "A-14"),
+        of_rows("memory_damaged", stops, "A-05"),
+    ],
+)
+def test_a_fault_has_the_effect_that_the_requirement_states(rig, code, carried_out):
+    rig.engine.handle(EventType.FAULT_RAISED, code=code)
+    carried_out(code, Does(rig))
+
+
 @pytest.mark.requirement("G-01", "G-04")
 @pytest.mark.parametrize("code", [code for code in sorted(_CODES) if effect_of(code) is Effect.ACCEPTOR_OFF])
 def test_what_lies_in_an_acceptor_that_is_off_goes_back(rig, code):

@@ -29,7 +29,7 @@ from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.pays import list_pays
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
-from egm.screen.steps import KenoStep
+from egm.screen.steps import HoldStep, KenoStep
 from egm.screen.text import Texts, format_fault, read_catalogue, typeset
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, build_view_timeline, list_offered_costs
@@ -291,6 +291,18 @@ def test_free_games_are_counted_down(published, outcomes, theme, layout):
         spinning = replace(view, now=100 + line.steps[index].begin + 0.3)
         wanted = f"{place + 1} of {len(series)}"
         assert any(wanted in words for words in words_on(spinning, layout)), wanted
+
+
+@pytest.mark.requirement("C-14:a")
+def test_the_spins_left_in_a_hold_and_spin_feature_are_counted(published, outcomes, theme):
+    game = next(one for one in published if one.id == "lantern-harbour")
+    view = show_outcome(build_idle_view(published, game, "en"), game, outcomes[game.id].feature)
+    line = build_view_timeline(view, theme)
+    index, step = next((n, step) for n, step in enumerate(view.show.steps) if isinstance(step, HoldStep))
+    assert len(set(step.spins_left)) > 1
+    for stop, left in zip(line.steps[index].stops[:-1], step.spins_left, strict=False):
+        words = Texts("en").say("feature.spins_left", count=left)
+        assert words in words_on(replace(view, now=100 + stop + 0.001)), (left, stop)
 
 
 @pytest.mark.requirement("C-13", "C-14")
