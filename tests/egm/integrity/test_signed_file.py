@@ -200,6 +200,19 @@ def test_a_signature_that_is_forged_or_of_somebody_who_may_not_counts_for_nothin
     assert len(cabinet.signed()) == 1
 
 
+@pytest.mark.requirement("A-22")
+def test_one_person_does_not_sign_where_two_are_required(cabinet):
+    """The signature is authentic, and the person may sign: only the second person is missing."""
+    cabinet.file.write_text(TEXT.replace("generic", "quebec-casino"))
+    cabinet.sign("1", "2")
+    assert cabinet.start()["faults"] == set()
+    digest, at = cabinet.change(), "2026-01-01T00:00:00+00:00"
+    for persons, faults in ((("1",), {"cabinet_file_changed"}), (("1", "2"), set())):
+        Signature(digest, persons, "the site", at).write(cabinet.folder.root / FILE_NAME)
+        assert cabinet.start()["faults"] == faults
+    assert [told["persons"] for told, _ in cabinet.signed()] == [["1", "2"], ["1", "2"]]
+
+
 @pytest.mark.requirement("A-22", "E-11")
 def test_a_signed_file_can_be_put_back_after_an_authorised_clear(cabinet):
     """The new journal has no entry of the signature: the clear carries the text over, also over a second one."""
