@@ -9,7 +9,7 @@ from egm.profiles import load_profile
 from paytables import Depth, analyse, build_game, list_library_games, load_game
 from paytables.definition import parse, read_source
 from tools.dev.gallery import Walk
-from tools.lab.certification.chance import RULES, strategy
+from tools.lab.certification.chance import RULES, chance_decides, strategy
 from tools.lab.certification.finding import Case, Status
 
 
@@ -70,6 +70,16 @@ def test_a_game_with_choices_fails_without_a_best_or_a_worst_strategy(missing):
         bets = tuple(replace(bet, **changes) for bet in analysis.bets)
         case = Case(game, game.id, replace(analysis, bets=bets), profile, Walk("case"), 0)
         assert {finding.status for finding in list(strategy(case))[: len(bets)]} == {status}
+
+
+@pytest.mark.requirement("P-10", "B-01")
+def test_a_game_with_choices_in_which_chance_changes_no_win_fails():
+    game, profile = load_game("orchard-picnic"), load_profile("quebec-casino")
+    analysis = analyse(game, Depth.RETURN)
+    for variance, status in ((Fraction(1), Status.PASS), (Fraction(0), Status.FAIL)):
+        bets = tuple(replace(bet, variance=variance) for bet in analysis.bets)
+        case = Case(game, game.id, replace(analysis, bets=bets), profile, Walk("case"), 0)
+        assert {finding.status for finding in chance_decides(case)} == {status}
 
 
 @pytest.mark.requirement("B-01")
