@@ -8,11 +8,13 @@ import pytest
 from egm.app.view import snapshot
 from egm.app.wiring import find_lit_tower_lights, is_bell_ringing, iter_reported_events
 from egm.devices.interface import FaultCode, InputsKnown
+from egm.integrity.entries import DOOR_OPENED
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel import standing_faults
 from egm.kernel.events import EventType, State
 from egm.kernel.faults import FAULTS, get_fault
+from egm.kernel.significance import Effect
 from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -327,3 +329,4 @@ def test_the_drop_door_lights_rings_and_is_reported(rig):
     assert "door" in find_lit_tower_lights(shown)
     assert is_bell_ringing(shown)
     assert rig.records("door.opened") == [{"door": "drop"}]
+    assert DOOR_OPENED.significance["drop"].effect is Effect.LAMP

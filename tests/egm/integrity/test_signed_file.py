@@ -160,6 +160,33 @@ def test_persons_sign_the_changed_file_at_the_machine(cabinet):
 
 
 @pytest.mark.requirement("A-22")
+def test_a_changed_file_is_not_signed_at_the_machine_while_it_has_credits(cabinet):
+    cabinet.sign("1")
+    cabinet.start()
+    with Journal.open(cabinet.folder.root, now=CLOCK.now) as journal:
+        journal.append(
+            Transaction(
+                id="bill-1",
+                kind="bill.in",
+                transfers=(Transfer("world:bill", "credit:1:cashable", 500, {"bill_cents": "500"}),),
+            )
+        )
+    cabinet.change()
+
+    def refuse(process):
+        machine = process._machine
+        machine.install(machine.component(Roster))
+        menu = Menu(SimpleNamespace(machine=machine, engine=process._engine))
+        process._engine.handle(EventType.MENU, key="operator")
+        menu.enter("2").enter(pin_of("2"))
+        process._engine.handle(EventType.FILE_SIGNED, person="2", persons=("2",), reason="a new name")
+        assert "cabinet_file_changed" in machine.faults
+
+    assert cabinet.start(refuse)["faults"] == {"cabinet_file_changed"}
+    assert len(cabinet.signed()) == 1
+
+
+@pytest.mark.requirement("A-22")
 def test_no_other_file_is_taken_with_credits_on_the_meter(cabinet):
     cabinet.sign("1")
     cabinet.start()

@@ -117,6 +117,16 @@ def test_credit_of_either_payable_kind_counts_to_the_ticket_limit(tmp_path, kind
     rig.close()
 
 
+@pytest.mark.requirement("F-07:a")
+@pytest.mark.parametrize(("dollars", "way"), [(100, State.PAYING), (101, State.HANDPAY)])
+def test_above_the_coins_that_a_hopper_may_pay_an_attendant_pays(tmp_path, dollars, way):
+    rig = MachineRig(tmp_path, devices=("hopper",)).boot()
+    write_undeclared(rig.machine, "bill.in", transfers=_fund(dollars * 100))
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is way
+    rig.close()
+
+
 @pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
 def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
