@@ -182,3 +182,21 @@ def test_nobody_who_handles_money_configures_alone_and_only_the_management_enrol
         assert not (held & technical and held & money), f"{role} both opens the machine and pays"
     reading = {permission for permission in Permission if permission.value.startswith("read_")}
     assert find_permissions(Role.INSPECTOR) == reading
+
+
+@pytest.mark.requirement("Q-12", "J-16")
+def test_each_of_monacos_roles_may_do_its_duties_and_no_other_work():
+    """Art. 23-1: supervisors control, collect and pay; mechanics repair; changers serve players; agents only read."""
+    supervisor, mechanic = find_permissions(Role.SUPERVISOR), find_permissions(Role.MECHANIC)
+    changer, agent = find_permissions(Role.ATTENDANT), find_permissions(Role.INSPECTOR)
+    duties = {Permission.READ_METERS, Permission.COLLECT, Permission.SETTLE, Permission.PAY_BY_HAND}
+    assert supervisor >= duties
+    assert mechanic >= {Permission.OPEN_DOORS, Permission.TEST_DEVICES}
+    assert not mechanic & {*duties - {Permission.READ_METERS}, Permission.CONFIGURE, Permission.ENROL}
+    assert changer == {
+        Permission.ANSWER_CALLS,
+        Permission.CLEAR_TILTS,
+        Permission.PAY_BY_HAND,
+        Permission.READ_RECALL,
+    }
+    assert {Permission.READ_LOGS, Permission.READ_METERS} <= agent
