@@ -16,7 +16,7 @@ from egm.play.keys import PlayKey
 from egm.play.player_protection import find_due_reminder, find_next_due_time
 from egm.play.reminders import Reminders, create_reminders
 from egm.profiles import profile as profiles
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, ScriptedChance
 from rng.draws import Draw
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -208,6 +208,21 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
     rig.engine.handle(EventType.LIMIT, value=60, options=limit)
     assert rig.notice == "limit_set"
     assert [record["value"] for record in rig.records("protection.limit_set")] == [20, 1000, 10, 60]
+
+
+@pytest.mark.requirement("N-03")
+def test_play_pauses_as_soon_as_the_players_own_limit_of_cost_is_reached(make):
+    rig = make("own_limits = true\nlimit_spend_cents = 1000", chance=ScriptedChance(0, 0, 0)).insert(2000)
+    wager_cents = rig.machine.selection.bet_credits * rig.machine.selection.denomination_cents
+    rig.engine.handle(EventType.LIMIT, value=wager_cents, options={"of": "cents"})
+    play(rig)
+    assert rig.credit_cents == 2000 - wager_cents
+    assert find_due_reminder(rig.machine) == "spend_limit"
+    rig.engine.handle(EventType.REMINDER_DUE)
+    seen = snapshot(rig.engine, fingerprint="").reminder
+    assert (seen.kind, seen.spent_cents, seen.own) == ("spend_limit", wager_cents, True)
+    rig.play()
+    assert (rig.state, rig.notice) == (State.IDLE, "refused.no_reminder_is_active")
 
 
 @pytest.mark.requirement("N-02")
