@@ -49,6 +49,7 @@ def test_a_machines_secure_numbers_do_not_repeat():
     assert len({n.create_secure_enhanced_number(0x123456, sequence) for sequence in range(20_000)}) == 20_000
 
 
+@pytest.mark.requirement("H-04")
 def test_what_the_secure_check_sees_of_one_wrong_digit():
     """Its check is a sum modulo 5: a digit 5 off is not seen. The ledger, not the digits, must refuse it."""
     passed = Counter()
@@ -80,6 +81,7 @@ def test_a_hosts_number():
 @pytest.mark.requirement("H-04")
 @pytest.mark.parametrize("kind", TicketKind)
 def test_a_stand_alone_number_says_its_kind_and_holds_its_check(kind):
+    assert [other for other in TicketKind if n.MARKS[other] == n.MARKS[kind]] == [kind]
     for _, number in zip(range(300), fresh(kind=kind), strict=False):
         assert len(number) == PLACES
         assert int(number[:2]) == n.KIND_MARKS[kind]
