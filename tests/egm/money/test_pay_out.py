@@ -565,3 +565,14 @@ def test_a_ticket_is_refused_once_its_last_day_is_over(tmp_path, place):
     rig.offer_ticket(number)
     assert rig.notice == "ticket_refused.expired"
     rig.close()
+
+
+@pytest.mark.requirement("D-13", "G-08")
+def test_a_coin_that_left_above_the_order_is_missing_from_the_hopper_and_is_not_paid_to_the_player(coins):
+    coins.insert(500)
+    coins.engine.handle(EventType.CASH_OUT)
+    payout_id, number = _order(coins)
+    coins.ledgers.payouts.close_payout(payout_id, number + 1)
+    values = coins.journal.meters().values
+    assert (values["hopper_level"], values["phys_coin_out"]) == (-600, 500)
+    assert (coins.credit_cents, coins.machine.memory.get(MoneyKey.HANDPAY)) == (0, None)

@@ -102,13 +102,17 @@ def test_no_acceptor_takes_anything_in_a_state_other_than_idle(rig, state):
     assert [bool(each) for each in taken] == [state is State.IDLE] * 3
 
 
-@pytest.mark.requirement("G-04", "J-02")
+@pytest.mark.requirement("G-04", "J-02", "J-19")
 def test_a_bill_offered_while_the_door_is_open_goes_back(rig):
+    rig.insert(500)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     assert list_wanted_bills(rig.machine, rig.state) == frozenset()
+    assert list_wanted_coins(rig.machine, rig.state) == frozenset()
     rig.offer(2000)
-    assert rig.hands.orders == [("return", 1)]
+    assert rig.hands.orders[-1] == ("return", 2)
     assert rig.state is State.DOOR_OPEN
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 500)
 
 
 def test_a_bill_stacked_as_the_door_opens_is_credited(rig):

@@ -241,7 +241,7 @@ def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
     assert len(register(again)) == 1
 
 
-@pytest.mark.requirement("G-08", "F-13:a")
+@pytest.mark.requirement("G-08", "F-13:a", "D-13")
 def test_coins_that_stray_are_out_of_the_stock_and_a_person_signs_for_them(coins, tmp_path):
     rig = coins.room
     rig.ledgers.payouts.record_strayed_coins(4, "4 coins left the hopper and none were ordered")
