@@ -431,11 +431,12 @@ def test_the_offer_to_double_says_what_is_at_stake_what_may_be_won_and_how_likel
     view = next(
         view for name, view in scenes if name.startswith("asks") and view.decision.kind == "double_up"
     )
-    words = " ".join(words_on(view, layout))
-    for key in ("gamble.at_stake", "gamble.to_win"):
-        assert texts.say(key) in words
-    assert texts.number(view.decision.display["to_win"]) in words
-    assert set(texts.say("gamble.fair").split()) <= set(words.split())
+    seen = words_on(view, layout)
+    for key, amount in (("gamble.at_stake", "credits"), ("gamble.to_win", "to_win")):
+        at = seen.index(texts.say(key))
+        assert seen[at + 1] == texts.number(view.decision.display[amount])
+    assert view.decision.display["to_win"] == 2 * view.decision.display["credits"]
+    assert set(texts.say("gamble.fair").split()) <= set(" ".join(seen).split())
 
 
 @pytest.mark.requirement("C-14:b")
