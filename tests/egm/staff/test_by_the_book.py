@@ -258,6 +258,7 @@ def test_a_complement_is_paid_by_hand_and_moves_no_other_meter(rig):
     assert (after["complement"], after["coin_out"], rig.credit_cents) == (700, 0, 500)
     (line,) = register(rig, "complements")
     assert (line["amount_cents"], line["reason"], line["persons"]) == (700, "line 2 was not paid", ["2"])
+    assert line["machine"] == rig.machine.identity.serial
     in_logs = {
         log
         for log in Log
@@ -298,7 +299,7 @@ def test_a_complement_is_for_a_supervisor_to_pay(rig, persons):
     assert rig.records("complement.paid") == []
 
 
-@pytest.mark.requirement("Q-19", "F-17")
+@pytest.mark.requirement("Q-19", "F-17", "Q-05")
 def test_an_override_where_signal_and_display_differ_stands_on_its_slip(rig):
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)

@@ -183,6 +183,21 @@ def test_a_door_opened_by_nobody_known_is_an_alarm_of_its_own(rig, unattended):
     assert rig.state is State.IDLE
 
 
+@pytest.mark.requirement("E-12", "J-06:c")
+def test_the_housing_of_the_printer_opened_by_nobody_known_is_an_alarm(rig):
+    rig.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.chassis_open", detail="")
+    assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
+
+
+@pytest.mark.requirement("E-12", "J-04")
+@pytest.mark.parametrize(("door", "is_alarm"), [("cash_box", False), ("main", False), ("logic", True)])
+def test_who_collects_the_money_is_identified_for_its_doors_and_not_for_the_logic_area(rig, door, is_alarm):
+    Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
+    monitored(rig)
+    rig.engine.handle(EventType.DOOR_OPENED, door=door)
+    assert ("unidentified_opening" in rig.machine.faults) is is_alarm
+
+
 def test_where_the_place_does_not_ask_a_door_is_a_door(tmp_path):
     rig = MachineRig(tmp_path).boot()
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
