@@ -63,6 +63,7 @@ def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
     found = inspect(broken)
     assert found.agreed_meters["bill_in.value"] == 500
     assert "coin_in" in found.disputed_meters
+    assert not found.agreed_meters.keys() & found.disputed_meters.keys()
     assert found.second.why
     assert found.second.sequence < found.first.sequence
     assert found.together.sequence > found.first.sequence  # each goes on where the other breaks
