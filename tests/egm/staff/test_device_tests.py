@@ -90,6 +90,7 @@ def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(me
     menu.enter("3")
     ((payout_id, coins),) = rig.hands.payouts
     assert coins == 3
+    assert rig.records("test.started")[-1]["coins"] == 3
     rig.ledgers.payouts.open_payout(
         PayoutRecord(payout_id=payout_id, coins=3, events_before=0, count_before=0)
     )
