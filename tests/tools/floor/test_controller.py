@@ -484,11 +484,11 @@ def _when_free(dsn):
 @pytest.mark.requirement("I-16", "I-17")
 def test_the_day_s_amount_and_every_win_are_on_record(floor):
     floor.give("EGM-1", 1)
-    floor.claim("EGM-1", "c1", 1)
-    floor.commit("EGM-1", "c1", 1_000_00, way="hand")
     floor.controller.list_values()
     ((day, name, _, cents),) = floor.controller.list_daily_amounts()
-    assert (day, name, cents) == ("2026-01-01", "grand", 1_000_00)
+    assert (day, name, cents) == ("2026-01-01", "grand", 1_000_00), "of a level that nobody has won yet"
+    floor.claim("EGM-1", "c1", 1)
+    floor.commit("EGM-1", "c1", 1_000_00, way="hand")
     for number in range(2, 26):  # two cents of it
         floor.give("EGM-1", number)
     floor.controller.list_values()
