@@ -90,6 +90,16 @@ def test_a_clear_without_its_authorisation_is_refused(broken, changes, why):
         Journal.open(broken, now=clock)
 
 
+@pytest.mark.requirement("A-05", "A-21")
+def test_a_clear_that_carries_over_more_credit_than_was_owed_is_refused(broken):
+    found, before = inspect(broken), kept(broken)
+    flow = Transfer("house:carried_over", "credit:1:cashable", found.together.credits_cents + 1)
+    opening = (Transaction(id="c1", kind="clear.carried", transfers=(flow,)),)
+    with pytest.raises(ClearRefused, match="would be carried over"):
+        clear(broken, authorised(found, opening=opening), now=clock)
+    assert kept(broken) == before
+
+
 @pytest.mark.requirement("A-05", "A-20", "A-21")
 def test_an_authorised_clear_keeps_the_evidence_and_starts_at_zero(broken):
     found = inspect(broken)
