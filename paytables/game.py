@@ -115,7 +115,7 @@ class Rules(Protocol):
         """Return how many seconds several seats have to bet on one round, or None if each seat plays alone."""
 
     @property
-    def shared_keys(self) -> frozenset[str]:
+    def shared_table_keys(self) -> frozenset[str]:
         """Return the keys of ``Outcome.table`` that all players at a table share, such as the shoe or the point."""
 
     @property

@@ -171,7 +171,7 @@ class PlayerBankRules(SeatedRules):
         return self.player_bank is not None
 
     @property
-    def shared_keys(self) -> frozenset[str]:
+    def shared_table_keys(self) -> frozenset[str]:
         """Return the table-state key that all players share: the turn to be the bank."""
         return frozenset() if self.player_bank is None else frozenset({BANK})
 

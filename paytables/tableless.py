@@ -65,7 +65,7 @@ class Tableless:
         return None
 
     @property
-    def shared_keys(self) -> frozenset[str]:
+    def shared_table_keys(self) -> frozenset[str]:
         """Return no keys: the game has no table state that players could share."""
         return frozenset()
 

@@ -154,7 +154,7 @@ def build_ports(
     return Ports(drivers=tuple(drivers), kinds=kinds, **places)
 
 
-def create_lone_driver(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
+def create_driver_without_machine(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
     """Return a driver of ``protocol`` with in-memory ledgers, for use without a machine."""
     ledgers = Ledgers(
         paper=TransientEscrowLedger(),

@@ -72,7 +72,7 @@ Make = Callable[[MachineContext], Iterable[Attachment]]
 """A factory that creates the background services of a feature that the cabinet file asks for."""
 
 
-class TimerService(ABC):
+class DueEventService(ABC):
     """Base class of a service that submits ``event`` whenever a time computed from the machine's memory comes."""
 
     name: ClassVar[str]

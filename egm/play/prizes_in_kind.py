@@ -5,7 +5,7 @@ prize's stated value is recorded in separate accounts that no money can enter or
 handed over, no money meter moves, but the meter ``att_merchandise`` does. If the profile lets the player take
 the value instead, staff exchange the prize: one transaction reserves the money as the new hand-pay, and the
 next voids the older reservation. A power loss between the two leaves both reserved but only one of them owed
-(:func:`end_exchange`).
+(:func:`void_exchanged_reservation`).
 """
 
 from collections.abc import Sequence
@@ -136,7 +136,7 @@ def exchange_is_unfinished(machine: Machine, _: Event) -> bool:
     return handpay is not None and bool(handpay.instead_of)
 
 
-def end_exchange(machine: Machine, _: Event) -> None:
+def void_exchanged_reservation(machine: Machine, _: Event) -> None:
     """Void the older reservation of prizes in kind that were exchanged for money.
 
     This happens directly after the exchange or, after a power loss, at the next start.

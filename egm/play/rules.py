@@ -54,7 +54,12 @@ from egm.play.player_protection import (
     set_limit,
     show_reminder,
 )
-from egm.play.prizes_in_kind import end_exchange, exchange_is_unfinished, exchange_prizes, prize_may_be_cash
+from egm.play.prizes_in_kind import (
+    exchange_is_unfinished,
+    exchange_prizes,
+    prize_may_be_cash,
+    void_exchanged_reservation,
+)
 from egm.play.residual_credit import (
     play_residual,
     remove_residual,
@@ -203,7 +208,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     # ------------------------------------------------------------------ what persons decide about a game
     build_form_rule(FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY, (prize_may_be_cash,), exchange_prizes),
-    Rule(EventType.AFTER_EVENT, EVERYWHERE, (exchange_is_unfinished,), (end_exchange,)),
+    Rule(EventType.AFTER_EVENT, EVERYWHERE, (exchange_is_unfinished,), (void_exchanged_reservation,)),
     build_form_rule(FORMS, EventType.REFUND_GAME, RULING, (game_cannot_end,), refund_game),
     build_form_rule(
         FORMS,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from egm.progressive.display import Shown, Status
-from egm.progressive.messages import SILENT_NS, Contribution, Enrolment, Joined, RefusalReason, Value
+from egm.progressive.messages import SILENT_NS, Contribution, Joined, LevelEnrolment, RefusalReason, Value
 from egm.progressive.pools import Pool
 
 WINDOW: Final = 64
@@ -49,10 +49,10 @@ class Feeder:
     heard_ns: int | None = None
 
     @property
-    def enrolment(self) -> Enrolment:
+    def enrolment(self) -> LevelEnrolment:
         """Return the message that enrols the machine in the progressive level: stake, odds and amount shown last."""
         chance = self.pool.definition.chance
-        return Enrolment(
+        return LevelEnrolment(
             level=self.pool.id,
             stake_cents=chance.stake_cents,
             odds=chance.odds,

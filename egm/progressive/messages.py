@@ -109,7 +109,7 @@ class _Message(BaseModel):
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
-class Enrolment(_Message):
+class LevelEnrolment(_Message):
     """One level in a machine's request to feed levels: its stake, and the exact mean hits of one such wager (s.92).
 
     ``shown_cents`` and ``falls`` are the amount that the machine showed last, and the level's number of falls
@@ -130,7 +130,7 @@ class Join(_Message):
     type: Literal["join"] = "join"
     machine: MachineId
     nonce: ClaimId
-    levels: Annotated[tuple[Enrolment, ...], Field(min_length=1, max_length=32)]
+    levels: Annotated[tuple[LevelEnrolment, ...], Field(min_length=1, max_length=32)]
 
 
 def _parse_trigger(data: object) -> Trigger:
@@ -337,7 +337,7 @@ class Closed(_Message):
 
 
 class Refused(_Message):
-    """Message between machine and progressive controller that refuses a message, with reason and subject.
+    """Message in which the progressive controller refuses a machine's message, with reason and subject.
 
     For a gap, ``next`` is the number of the next contribution needed.
     """

@@ -90,7 +90,7 @@ class Picture:
         return self._texts[code, zone]
 
     def draw(self, surface: pygame.Surface, view: View) -> None:
-        """Draw the view on ``surface``. Nothing else changes."""
+        """Draw the view on ``surface``. The view is not changed."""
         self.painter.surface = surface
         stage = light_stage_for_feature(self._build_stage(view))
         surface.blit(draw_background(stage), (0, 0))

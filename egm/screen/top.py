@@ -51,7 +51,7 @@ class TopPicture(Picture):
     """The renderer of views for the top screen."""
 
     def draw(self, surface: pygame.Surface, view: View) -> None:
-        """Draw the view on ``surface``. Nothing else changes."""
+        """Draw the view on ``surface``. The view is not changed."""
         self.painter.surface = surface
         stage = self._build_stage(view)
         surface.blit(draw_backdrop(stage, stage.title), (0, 0))

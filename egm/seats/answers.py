@@ -131,7 +131,7 @@ def _is_blocking_other_seats(machine: Machine, game: GameRecord) -> bool:
     """Return whether other seats must wait until the pending decision of this game is answered."""
     rules = machine.games.get(game.game.id)
     return game.wager.seat is not None or (
-        bool(game.round_id) and rules is not None and bool(rules.rules.shared_keys)
+        bool(game.round_id) and rules is not None and bool(rules.rules.shared_table_keys)
     )
 
 

@@ -217,7 +217,7 @@ def _must_next_round_wait(machine: Machine, game: str) -> bool:
     rules = machine.games[game_record.game.id].rules
     if game_record.outcome is not None:
         return bool(game_record.round_id and rules.bound_keys)
-    return game_record.wager.seat is not None or bool(rules.shared_keys)
+    return game_record.wager.seat is not None or bool(rules.shared_table_keys)
 
 
 def _find_misfit(rules: Rules, number: int, wager: Wager, others: Mapping[int, Wager]) -> Notice | None:

@@ -62,15 +62,15 @@ class Intervention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """The last collection: the amounts metered into each box until then and until the collection before.
-
-    It also has the boxes that have been counted since.
-    """
+    """The last collection, and which of its boxes have been counted since."""
 
     id: NonBlankText
     before: Mapping[str, Count]
+    """The amount metered into each box until the collection before."""
     after: Mapping[str, Count]
+    """The amount metered into each box until this collection."""
     counted: tuple[Box, ...]
+    """The boxes whose content has been counted since this collection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

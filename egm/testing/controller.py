@@ -82,7 +82,7 @@ class SmallController:
                 assert self.commits[message.claim] == message
                 return [m.Closed(machine=message.machine, claim=message.claim)]
 
-    def _handle_join(self, message: m.Join, enrolment: m.Enrolment) -> m.FromController:
+    def _handle_join(self, message: m.Join, enrolment: m.LevelEnrolment) -> m.FromController:
         """Enrol a machine at a level; return the level's terms and the contributions counted so far, or a refusal."""
         key = (message.machine, enrolment.level)
         if enrolment.level not in self.levels:

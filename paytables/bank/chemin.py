@@ -207,7 +207,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
     # ------------------------------------------------------------------ what lasts
     @property
-    def shared_keys(self) -> frozenset[str]:
+    def shared_table_keys(self) -> frozenset[str]:
         """Return the table-state keys that all players share: the shoe, and the turn to hold the bank."""
         return frozenset({"shoe", BANK})
 

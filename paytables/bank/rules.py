@@ -99,7 +99,7 @@ class BankRules(TableRules, Generic[D]):
         return Layout((*spots, *self.list_added_spots()), self.definition.table, self.definition.form)
 
     @property
-    def shared_keys(self) -> frozenset[str]:
+    def shared_table_keys(self) -> frozenset[str]:
         """Return the key of the table state that all players at the table share: the shoe."""
         return frozenset({"shoe"})
 

@@ -383,7 +383,7 @@ def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hand
 
 
 def _compute_root_rounded_up(square: Fraction) -> Fraction:
-    """Return the square root of a small number, rounded up to nine decimals."""
+    """Return an upper bound of the square root of a small number, at most 1e-9 too large."""
     return Fraction(isqrt(int(square * 10**18)) + 1, 10**9)
 
 

@@ -142,7 +142,7 @@ class BlackjackRules(SeatedRules):
         return words
 
     @property
-    def shared_keys(self) -> frozenset[str]:
+    def shared_table_keys(self) -> frozenset[str]:
         """Return the key of the table state that all seats share: the shoe, from which every box is dealt."""
         return frozenset({"shoe"})
 

@@ -1,8 +1,9 @@
 """Counts of the dealer hands that each player hand beats, computed for all hands at once (needs numpy, numba).
 
-The dealer's hands are processed from the weakest up, and each is counted in every set of cards that it holds.
-A player's hand reads the counts when all weaker hands are in, and again when those equal to it are. The hands
-that hold none of the player's cards follow by inclusion and exclusion. So 134,459 classes of hands against
+The dealer's hands are added to a table of counts, from the weakest up; each is counted under every subset of its
+cards. The table is read twice for a player's hand: when all weaker dealer hands have been added, and when the
+equal ones have been added too. Inclusion and exclusion over the player's cards then gives the number of dealer
+hands that share no card with the player's. So 134,459 classes of hands against
 all the dealer's cost a few hundred million additions instead of 10 ** 11 comparisons.
 """
 

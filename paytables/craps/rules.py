@@ -49,7 +49,7 @@ class CrapsRules(TableRules):
         return replace(self, state=state_from_json(table, self.felt))
 
     @property
-    def shared_keys(self) -> frozenset[str]:
+    def shared_table_keys(self) -> frozenset[str]:
         """Return the key of the table state that is the same for all seats: the point."""
         return frozenset({"point"})
 

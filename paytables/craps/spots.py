@@ -58,7 +58,8 @@ class SpotRules:
     def can_switch_on_off(self) -> bool:
         """Return whether the player may turn a craps bet on this spot on or off.
 
-        This is allowed for a bet that is off on a come-out, and for a don't come bet, which may wait.
+        This is allowed for a bet that does not play on a come-out unless the player asks for it, and, if the table's
+        rules let it lie without playing ("no action"), for a don't come bet that has not moved to its number.
         """
         return self.bet.off or (self.bet.waits and not self.key)
 

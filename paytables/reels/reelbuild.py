@@ -140,7 +140,10 @@ class ReelBuilder:
     def _list_possible_columns(
         self, strips: Sequence[Sequence[int]], columns: Sequence[Sequence[parts.Column]]
     ) -> Sequence[Sequence[parts.Column]]:
-        """Return, for each reel, the columns it can show; in a cascade a column may also fill with one symbol."""
+        """Return, for each reel, the columns that it can show.
+
+        With cascades these include, for each symbol of the reel, a column of nothing but that symbol.
+        """
         if not self.table.cascade:
             return columns
         if any(len({x for x, _ in line}) != len(line) for line in self._list_played_lines()):

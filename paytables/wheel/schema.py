@@ -116,7 +116,10 @@ class WheelDefinition(Definition):
     form: Annotated[tuple[NamedWheelBet, ...], Field(min_length=1)]
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
-        """Return what each area pays, as text by language: at a table without the stake, otherwise with it."""
+        """Return what each area pays, as text by language.
+
+        A table game states odds without the stake (4:1), other games a multiple that includes it (x5).
+        """
         return {
             code: [
                 f"{area.name.model_dump()[code]}{colon} {self._format_pays(area, code)}" for area in self.area

@@ -12,7 +12,7 @@ from egm.devices.interface import CoinAccepted, CommUp, Fault, FaultCode, Stacke
 from egm.devices.twin import ActionError
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
-from tools.cli.device_listener import create_lone_driver
+from tools.cli.device_listener import create_driver_without_machine
 
 #: Protocol -> the channel that is wrong, its other worth, and the money that then goes in.
 WRONG = {
@@ -63,7 +63,7 @@ MUTE = {
 async def begun(protocol: str, prepare=lambda _: None) -> DeviceRig:
     rig = DeviceRig(protocol)
     prepare(rig)
-    driver = create_lone_driver(protocol, "device", rig.serial_line(), rig.sink)
+    driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
 
     def take(event):
         if hasattr(event, "escrow"):

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from egm.app.ports import create_lone_driver
+from egm.app.ports import create_driver_without_machine
 from egm.devices.interface import Identified
 from egm.staff.workbench import Workbench
 from egm.testing.device import DeviceRig
@@ -29,7 +29,7 @@ def test_a_device_is_identified_by_what_it_states_itself(protocol):
 
     async def scene():
         rig = DeviceRig(protocol, react=bench.store_report)
-        rig.start(create_lone_driver(protocol, "device", rig.serial_line(), rig.sink))
+        rig.start(create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink))
         await rig.advance_until(lambda: rig.of(Identified))
         await asyncio.sleep(2)
         await rig.stop()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from egm.app.ports import create_lone_driver
+from egm.app.ports import create_driver_without_machine
 from egm.app.view import snapshot
 from egm.app.wiring import iter_reported_events
 from egm.devices.interface import CommLost, CommUp, Disputed, Fault, FaultCode
@@ -226,7 +226,7 @@ def test_a_fault_of_a_hopper_at_rest_reaches_the_machine(tmp_path, code):
 def test_an_extra_coin_of_a_hopper_is_told():
     async def scene():
         rig = DeviceRig("cctalk_hopper")
-        rig.start(create_lone_driver("cctalk_hopper", "hopper", rig.serial_line(), rig.sink))
+        rig.start(create_driver_without_machine("cctalk_hopper", "hopper", rig.serial_line(), rig.sink))
         await asyncio.sleep(1)
         rig.hand("lie")
         await rig.advance_until(lambda: rig.of(Disputed))
@@ -256,6 +256,6 @@ def with_hopper(folder):
             room.happen(each)
 
     rig.react = happen
-    driver = create_lone_driver("cctalk_hopper", "hopper", rig.serial_line(), rig.sink)
+    driver = create_driver_without_machine("cctalk_hopper", "hopper", rig.serial_line(), rig.sink)
     rig.start(driver)
     return room, rig, driver

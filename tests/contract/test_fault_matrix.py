@@ -9,7 +9,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import CoinAccepted, CommLost, CommUp, Stacked
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
-from tools.cli.device_listener import create_lone_driver
+from tools.cli.device_listener import create_driver_without_machine
 from tools.dev.fuzz.codec_table import CODECS
 
 #: trouble -> (begin, end, whether the driver must say that the device is lost)
@@ -36,7 +36,7 @@ def test_every_driver_gets_over_every_trouble(protocol, trouble):
 
     async def scene():
         rig = DeviceRig(protocol)
-        driver = create_lone_driver(protocol, "device", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
         for _ in range(2):
             await rig.advance_until(lambda: driver.up)
@@ -65,7 +65,7 @@ def test_a_port_that_is_not_there_yet(protocol):
     async def scene():
         rig = DeviceRig(protocol)
         rig.hand("unplug")
-        driver = create_lone_driver(protocol, "device", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
         await rig.advance_until(lambda: rig.of(CommLost), 5)
         await asyncio.sleep(10)
@@ -99,7 +99,7 @@ def test_a_device_that_babbles_is_survived(protocol):
     async def scene(seed: int) -> None:
         dice = random.Random(seed)
         rig = DeviceRig(protocol, seed=seed)
-        driver = create_lone_driver(protocol, "device", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
         await rig.advance_until(lambda: driver.up)
         samples = [sample for codec in CODECS.values() for sample in codec.samples]

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from egm.app.ports import create_lone_driver
+from egm.app.ports import create_driver_without_machine
 from egm.devices.cctalk.codec import HOST, Frame, Header
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.id003 import codec as id003
@@ -81,7 +81,7 @@ def test_every_cctalk_twin_reads_back_what_it_is(protocol, header):
 def test_an_id003_acceptor_stacks_by_either_command():
     async def scene():
         rig = DeviceRig("id003")
-        driver = create_lone_driver("id003", "bill", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine("id003", "bill", rig.serial_line(), rig.sink)
         driver.enable(frozenset({20_00}))
         rig.start(driver)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from bill_rig import DRIVERS, NOTES
 
-from egm.app.ports import create_lone_driver
+from egm.app.ports import create_driver_without_machine
 from egm.devices.bill_twin import SimulatedPaper
 from egm.devices.cctalk.codec import Header
 from egm.devices.ebds import codec as ebds
@@ -50,7 +50,7 @@ NONSENSE = {
 def test_a_device_that_says_only_what_cannot_be_read_is_lost_and_counted(protocol):
     async def scene():
         rig = DeviceRig(protocol)
-        driver = create_lone_driver(protocol, "device", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
         await rig.advance_until(lambda: driver.up)
         await asyncio.sleep(3)
@@ -80,7 +80,7 @@ def test_every_numbered_answer_is_acknowledged():
 
     async def scene():
         rig = DeviceRig("ebds")
-        driver = create_lone_driver("ebds", "device", rig.serial_line(), rig.sink)
+        driver = create_driver_without_machine("ebds", "device", rig.serial_line(), rig.sink)
         rig.start(driver)
         await rig.advance_until(lambda: driver.up)
         await asyncio.sleep(1)

@@ -297,7 +297,7 @@ def test_without_a_bank_in_its_definition_the_machine_is_the_bank(name, seeded_d
     seats = {"0": {"stake": 20}, "1": {"stake": 20}}
     assert play(game, all_seats(game, seats), seeded_draw(1))[1].table is None
     assert not game.rules.has_fixed_seats
-    assert not game.rules.shared_keys - {"shoe"}
+    assert not game.rules.shared_table_keys - {"shoe"}
     with pytest.raises(ValueError, match="no round"):
         game.for_table({"bank": {"seat": 0, "took_part": [0]}})
 

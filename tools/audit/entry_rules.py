@@ -153,7 +153,7 @@ class EntryRulesAudit:
         facts.record_stake(run.smallest_stake_cents)
         facts.played |= run.tables
         facts.moved[1] = run.last_moved
-        facts.idle_at[1] = run.last_start_utc
+        facts.idle_at[1] = facts.started_at[1] = run.last_start_utc
 
     def _check_position(self, entry: StoredEntry, ledger: Ledger) -> None:
         """Check the player position that a journal entry names.

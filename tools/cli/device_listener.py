@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from egm.app.ports import create_lone_driver
+from egm.app.ports import create_driver_without_machine
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import DeviceEvent, Escrowed
 from egm.devices.line import SerialLine
@@ -75,7 +75,9 @@ class Listener:
         line = SerialLine(str(self._port), PROTOCOLS[self._protocol].line)
         if self._tap is not None:
             line.tap = self._tap
-        driver = self._driver = create_lone_driver(self._protocol, self._port.name, line, self._process_event)
+        driver = self._driver = create_driver_without_machine(
+            self._protocol, self._port.name, line, self._process_event
+        )
         if self._accept:
             if not isinstance(driver, _TakesMoney):
                 raise ListenError(f"{self._protocol} accepts no money")

@@ -14,7 +14,7 @@ from typing import Final
 
 from serial.tools.list_ports import comports
 
-from egm.app.ports import create_lone_driver
+from egm.app.ports import create_driver_without_machine
 from egm.config.on_this_computer import find_stable_port_name
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import CommLost, CommUp, DeviceEvent, Identified
@@ -98,7 +98,7 @@ async def _query_identity(port: str, protocol: str) -> str | None:
             line_lost.set()
 
     line = SerialLine(port, PROTOCOLS[protocol].line)
-    driver = asyncio.ensure_future(create_lone_driver(protocol, "probe", line, handle_event).run())
+    driver = asyncio.ensure_future(create_driver_without_machine(protocol, "probe", line, handle_event).run())
     waits = [asyncio.ensure_future(condition.wait()) for condition in (answered, line_lost)]
     try:
         await asyncio.wait((driver, *waits), timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)

@@ -20,7 +20,7 @@ from egm.kernel.events import Event, EventType, Next, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
-from egm.kernel.services import Attachment, MachineContext, TimerService
+from egm.kernel.services import Attachment, DueEventService, MachineContext
 from egm.kernel.states import AWAKE, only
 from egm.people import Permission
 from egm.record_fields import Time
@@ -67,7 +67,7 @@ _FORMS: Final = (
 )
 
 
-class ClosingClock(TimerService):
+class ClosingClock(DueEventService):
     """Service that updates the notices of the closing, each minute of its last half hour."""
 
     name = "closing"

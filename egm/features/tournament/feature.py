@@ -70,7 +70,7 @@ from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import REPORT, DerivedState, Rule
-from egm.kernel.services import Attachment, MachineContext, TimerService
+from egm.kernel.services import Attachment, DueEventService, MachineContext
 from egm.kernel.states import AWAKE, LISTENING, RULING, SHOWING, only
 from egm.money.host_controls import game_is_enabled
 from egm.people import Permission
@@ -342,7 +342,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
 )
 
 
-class RoundClock(TimerService):
+class RoundClock(DueEventService):
     """Service that ends a position's round when its time is over, and updates the minutes left on the screen."""
 
     name = "tournament"

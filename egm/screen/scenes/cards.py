@@ -411,8 +411,8 @@ def _draw_small_hand(stage: Stage, place: HandLayout, hand: Hand) -> None:
 def _format_hand_label(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
     """Return the label of a hand, with its number if it was split.
 
-    At a shared table it says whether the hand is the player's own or which seat holds it. A hand on which
-    several seats bet also has its own name.
+    At a shared table it says whether the hand is the player's own ("You") or which player holds it. A tableau, or
+    a bank that a player may hold, shows its name first and the holder in parentheses: "Bank (Player 3)".
     """
     ids = [each.id for each in hands]
     if hand.seat is None:

@@ -212,7 +212,7 @@ class RoomRules(SeatedRules):
         return Layout((spot,), self.definition.table, self.definition.form)
 
     @property
-    def shared_keys(self) -> frozenset[str]:
+    def shared_table_keys(self) -> frozenset[str]:
         """Return the key of the table state that all players share: the button."""
         return frozenset({BUTTON})
 

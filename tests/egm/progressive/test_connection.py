@@ -17,7 +17,14 @@ from egm.progressive import topics
 from egm.progressive.connection import AT_LEAST_ONCE, build_tls_context, open_connection, run_together
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.messages import Claim, Contribution, Enrolment, Join, decode_controller_message, encode
+from egm.progressive.messages import (
+    Claim,
+    Contribution,
+    Join,
+    LevelEnrolment,
+    decode_controller_message,
+    encode,
+)
 from egm.progressive.mqtt import MqttCarrier
 from tools.floor.progressive.certificates import (
     AUTHORITY,
@@ -280,7 +287,7 @@ def test_wagers_that_come_one_upon_the_other_cost_one_disk_write(tmp_path):
     keeper = Controller(store, stated_now)
     keeper.open_levels([LEVEL])
     keeper.admit("EGM-1")
-    enrolment = Enrolment(level="grand", stake_cents=25, odds=LEVEL.chance.odds)
+    enrolment = LevelEnrolment(level="grand", stake_cents=25, odds=LEVEL.chance.odds)
     keeper.take([ReceivedMessage("EGM-1", Join(machine="EGM-1", nonce="n", levels=(enrolment,)))])
     told = []
 

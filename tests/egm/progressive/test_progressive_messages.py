@@ -30,7 +30,9 @@ FILE = {
     "message",
     [
         m.Join(
-            machine="EGM-1", nonce="n1", levels=(m.Enrolment(level="a", stake_cents=5, odds=Fraction(1, 7)),)
+            machine="EGM-1",
+            nonce="n1",
+            levels=(m.LevelEnrolment(level="a", stake_cents=5, odds=Fraction(1, 7)),),
         ),
         m.Contribution(machine="EGM-1", level="a", sequence=1, wager_cents=5, amount=Fraction(1, 40)),
         m.Claim(machine="EGM-1", level="a", claim="x:1", after=1, shown_cents=7),

@@ -351,7 +351,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
             return None
 
     silent = SimpleNamespace(poll=lambda _now: NoNews(), send=lambda _message: True)
-    sounds = SimpleNamespace(follow=lambda _before, _after: None)
+    sounds = SimpleNamespace(play_changes=lambda _before, _after: None)
     app = App(theme=theme, surface=Still(), machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0)
     assert app.run_frame()
     assert app.view.page is Page.HELP

@@ -186,7 +186,7 @@ AUTOMATIC = {
     "after_event in everywhere: end_rulings": "ruling_is_unfinished",
     "after_event in awake: end_ticket_ruling": "ticket_ruling_is_unfinished",
     "after_event in everywhere: end_cash_out": "cash_out_is_unfinished",
-    "after_event in everywhere: end_exchange": "exchange_is_unfinished",
+    "after_event in everywhere: void_exchanged_reservation": "exchange_is_unfinished",
     "after_event in not playing: end_conversation": "ended_game_has_conversation",
     "after_event in listening: end_ruled_prizes": "ruled_mystery_prize_can_be_settled",
     "after_event in listening: end_finished_round": "round_is_over",

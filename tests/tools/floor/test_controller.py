@@ -18,9 +18,9 @@ from egm.progressive.messages import (
     Commit,
     Contribution,
     Counted,
-    Enrolment,
     Join,
     Joined,
+    LevelEnrolment,
     RefusalReason,
     Refused,
 )
@@ -57,7 +57,7 @@ class Floor:
         return answer
 
     def join(self, machine, name="grand", stake=STAKE, odds=ODDS):
-        wanted = Enrolment(level=name, stake_cents=stake, odds=odds)
+        wanted = LevelEnrolment(level=name, stake_cents=stake, odds=odds)
         return self.tell(machine, Join(machine=machine, nonce="n", levels=(wanted,)))
 
     def give(self, machine, sequence, name="grand", wager=STAKE, amount=SHARE):
@@ -187,7 +187,7 @@ def _commit(**changes):
     )
 
 
-JOIN = Join(machine="EGM-9", nonce="n", levels=(Enrolment(level="grand", stake_cents=STAKE, odds=ODDS),))
+JOIN = Join(machine="EGM-9", nonce="n", levels=(LevelEnrolment(level="grand", stake_cents=STAKE, odds=ODDS),))
 
 
 @pytest.mark.requirement("I-15")

@@ -14,7 +14,7 @@ from egm.config.levels import Kind
 from egm.people import Person, Role, Roster
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.messages import Award, Claim, Contribution, Enrolment, Join, RefusalReason
+from egm.progressive.messages import Award, Claim, Contribution, Join, LevelEnrolment, RefusalReason
 from tools.cli import main
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.frequency import IMPROBABLE, bound_win_probability, is_improbable
@@ -45,7 +45,7 @@ class Machine:
         controller.admit("EGM-1")
         self.made = 0
         self.level = definition.id
-        wanted = Enrolment(level=self.level, stake_cents=STAKE, odds=ODDS)
+        wanted = LevelEnrolment(level=self.level, stake_cents=STAKE, odds=ODDS)
         self.say(Join(machine="EGM-1", nonce="n", levels=(wanted,)))
 
     def say(self, message):

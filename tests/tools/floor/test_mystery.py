@@ -18,8 +18,8 @@ from egm.progressive.messages import (
     Commit,
     Contribution,
     Counted,
-    Enrolment,
     Join,
+    LevelEnrolment,
     RefusalReason,
     decode_controller_message,
     encode,
@@ -61,7 +61,7 @@ class Floor:
 
     def join(self, machine, **changes):
         chance = level().chance
-        wanted = Enrolment(
+        wanted = LevelEnrolment(
             **{"level": "luck", "stake_cents": chance.stake_cents, "odds": chance.odds, **changes}
         )
         return self.tell(machine, Join(machine=machine, nonce="n", levels=(wanted,)))

@@ -13,7 +13,7 @@ from test_controller import level
 from egm.progressive.display import Status
 from egm.progressive.feeder import Feeder
 from egm.progressive.level import Level
-from egm.progressive.messages import FALLS_AHEAD_MAX, INTEGER_MAX, SILENT_NS, Enrolment, Join, Value
+from egm.progressive.messages import FALLS_AHEAD_MAX, INTEGER_MAX, SILENT_NS, Join, LevelEnrolment, Value
 from egm.progressive.pools import Keeper, Pool
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller, ReceivedMessage
@@ -235,7 +235,7 @@ def test_no_machine_can_push_a_level_s_falls_out_of_reach(tmp_path):
     house = House(tmp_path, ["A"])
     chance = POOL.definition.chance
     for falls in (0, 7, 1_000_000_000_000):
-        seen = Enrolment(
+        seen = LevelEnrolment(
             level="TOP", stake_cents=chance.stake_cents, odds=chance.odds, shown_cents=9_999_99, falls=falls
         )
         house.controller.take([ReceivedMessage("A", Join(machine="A", nonce="n", levels=(seen,)))])

@@ -17,7 +17,7 @@ from rigs.moments import stated_now
 from egm.config.levels import Kind
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.messages import Claim, Contribution, Enrolment, Join, LevelWin, Value
+from egm.progressive.messages import Claim, Contribution, Join, LevelEnrolment, LevelWin, Value
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from tools.cli.commands.progressive import command
@@ -228,7 +228,7 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
         step = next(steps, None)
         machine = {"machine": "EGM-1", "level": "grand"}
         if step == "wager":
-            enrol = Enrolment(level="grand", stake_cents=25, odds=ODDS)
+            enrol = LevelEnrolment(level="grand", stake_cents=25, odds=ODDS)
             give = Contribution(**machine, sequence=1, wager_cents=25, amount=Fraction(5))
             join = Join(machine="EGM-1", nonce="1", levels=(enrol,))
             controller.take([ReceivedMessage("EGM-1", join), ReceivedMessage("EGM-1", give)])

@@ -16,7 +16,7 @@ from test_sign import LEVEL, Eye, told
 from egm.links.metrics import Exporter
 from egm.progressive import topics
 from egm.progressive.connection import RETRY_SECONDS, build_tls_context, stay_connected
-from egm.progressive.messages import Enrolment, Join, ProgressiveMessageError
+from egm.progressive.messages import Join, LevelEnrolment, ProgressiveMessageError
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosquitto
 from tools.floor.progressive.certificates import format_sign_name
@@ -251,7 +251,7 @@ def test_the_status_says_of_each_machine_when_it_was_last_heard(tmp_path):
         controller.open_levels([LEVEL])
         for machine in ("EGM-1", "EGM-2"):
             controller.admit(machine)
-        wanted = Enrolment(level="grand", stake_cents=LEVEL.chance.stake_cents, odds=LEVEL.chance.odds)
+        wanted = LevelEnrolment(level="grand", stake_cents=LEVEL.chance.stake_cents, odds=LEVEL.chance.odds)
         controller.take([ReceivedMessage("EGM-1", Join(machine="EGM-1", nonce="n", levels=(wanted,)))])
     shown = CliRunner().invoke(command, ["status", "--store", str(path)])
     assert re.search(r"EGM-1 +2026-11-23T08:30:00 +grand", shown.output), shown.output

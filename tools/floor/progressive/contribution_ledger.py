@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from egm.errors import OperatorError
 from egm.progressive.level import FULL_LEVEL
-from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, Enrolment, find_unlawful_fall
+from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, LevelEnrolment, find_unlawful_fall
 from tools.floor.progressive.mystery import COMBINATION, Mysteries, claim_id
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
@@ -150,7 +150,7 @@ class ContributionLedger:
             self.add_moved_amount(session, record.successor, amount)
 
     def correct_outdated_level(
-        self, session: Session, record: LevelRecord, machine: str, enrolment: Enrolment
+        self, session: Session, record: LevelRecord, machine: str, enrolment: LevelEnrolment
     ) -> None:
         """Record a correction if a machine has seen a later state of a level than this store has.
 

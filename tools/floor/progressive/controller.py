@@ -24,11 +24,11 @@ from egm.progressive.messages import (
     Commit,
     Contribution,
     Counted,
-    Enrolment,
     FromController,
     FromMachine,
     Join,
     Joined,
+    LevelEnrolment,
     LevelWin,
     RefusalReason,
     Refused,
@@ -166,7 +166,7 @@ class Controller:
             session.note(self._format_time(), "misunderstood", sender=sender, text=text)
 
     # ------------------------------------------------------------------ enrolment
-    def _join(self, session: Session, join: Join, enrolment: Enrolment) -> FromController:
+    def _join(self, session: Session, join: Join, enrolment: LevelEnrolment) -> FromController:
         """Enrol a machine in a level; refuse it if the game's stake or odds differ from the level's (s.92)."""
         record = session.read_level(enrolment.level)
         if record is None:
@@ -203,7 +203,7 @@ class Controller:
         )
 
     def _refuse_join(
-        self, session: Session, join: Join, enrolment: Enrolment, reason: RefusalReason, why: str
+        self, session: Session, join: Join, enrolment: LevelEnrolment, reason: RefusalReason, why: str
     ) -> FromController:
         """Record why a machine may not enrol in a level, and return the refusal."""
         refused = Refused(

@@ -316,7 +316,7 @@ class Session:
         return tuple((row[0], row[1]) for row in self._run("SELECT id, record FROM sign ORDER BY id"))
 
     def put_sign(self, sign: str, text: str) -> None:
-        """Store a sign's record."""
+        """Store the last known state of an overhead sign; ``text`` is its :class:`SignRecord` as JSON."""
         self._run(
             "INSERT INTO sign VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
             sign,

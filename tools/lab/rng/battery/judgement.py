@@ -1,9 +1,9 @@
 """The joint judgement of all test results of a game, by rules that are fixed before any result is seen.
 
 A perfect generator fails one test in a hundred at 99 %, so tests are never judged alone. Every p-value enters
-the family twice, as itself and as its complement, because a fit that is too good is a finding as well. The
-uniformity of all p-values enters once. Holm's step-down procedure keeps the chance of any false alarm in the
-family below ``alpha``.
+the family as itself and, except for tests with fewer than three degrees of freedom, also as its complement, because
+a fit that is too good is a finding as well. The uniformity of all p-values enters once. Holm's step-down procedure
+keeps the chance of any false alarm in the family below ``alpha``.
 """
 
 from collections.abc import Sequence
