@@ -149,7 +149,7 @@ def test_chances_are_told_in_the_words_of_the_language(published, theme, game_id
     told = {words.replace("\u00a0", " ") for words, _ in scribe.written}
     expected = {
         "river-wheel": {
-            "Loutre : Parties qui gagnent un lot",
+            "Loutre : Parties où un lot est gagné",
             "Nouveau tour de la roue",
             "Plus gros lot : Étoile, 45 crédits",
         },
