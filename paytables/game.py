@@ -108,7 +108,7 @@ class Rules(Protocol):
 
     @property
     def time_charge(self) -> TimeCharge | None:
-        """Return what each player pays for a period of play at the table, beside the stakes, or None."""
+        """Return what each player pays for a period of play at the table, in addition to the stakes, or None."""
 
     @property
     def betting_seconds(self) -> int | None:

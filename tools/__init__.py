@@ -1,1 +1,1 @@
-"""What people run beside the machine: the ``egm`` command, audit, laboratory, floor, developers' tools."""
+"""Tools for people: the ``egm`` command, audit, laboratory, floor and image, and the developers' tools."""

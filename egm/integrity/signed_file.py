@@ -135,7 +135,7 @@ def compute_digest(text: str) -> str:
 def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None:
     """Check at start-up that the cabinet file in use is the signed one.
 
-    A signature that waits beside the journal is accepted if possible; otherwise a fault is raised.
+    A signature that waits next to the journal is accepted if possible; otherwise a fault is raised.
     """
     machine.install(FileInUse(file.text))
     digest, record = compute_digest(file.text), machine.memory.get(IntegrityKey.CABINET)

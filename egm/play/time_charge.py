@@ -41,7 +41,7 @@ def find_due_charge(machine: Machine) -> TimeCharge | None:
 
 @refusal_code("time_charge_is_covered")
 def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
-    """Return whether the player's money covers the charge that is due beside the selected bet."""
+    """Return whether the player's money covers the selected bet and the charge that is due."""
     charge, bet = find_due_charge(machine), find_bet_in_force(machine)
     if charge is None or bet is None:
         return True

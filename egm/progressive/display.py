@@ -26,7 +26,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContributionStatus:
-    """The controller's count of this machine's contributions to a progressive level, beside the machine's own.
+    """The controller's count of this machine's contributions to a progressive level, compared with the machine's own.
 
     ``counted`` is the number of the last contribution counted. ``since`` is a journal entry after which all
     uncounted contributions are found. ``falls`` is how often the level's amount has been lowered.

@@ -1,4 +1,4 @@
-"""The progressive levels of the current bet and the amounts they show, whoever manages them."""
+"""The progressive levels of the current bet and the amounts they show, for levels of the machine and linked ones."""
 
 from collections.abc import Iterator
 

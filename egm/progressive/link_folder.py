@@ -128,7 +128,7 @@ class LinkFolder:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 
     def store_answer(self, answer: EnrolmentAnswer) -> str:
-        """Store the files of an answer to the certificate request, beside the files in use.
+        """Store the files of an answer to the certificate request, next to the files in use.
 
         Return the digest of the answer's certificate. Raises EnrolmentError.
         """

@@ -25,7 +25,7 @@ DECK: Final = (
 class Layout:
     """The rectangles of the picture's parts in one orientation, in layout units.
 
-    ``left`` and ``right`` are the panels beside the game field.
+    ``left`` and ``right`` are the panels next to the game field.
     """
 
     size: tuple[int, int]
@@ -70,7 +70,7 @@ class Layout:
 
     @property
     def levels(self) -> Rect | None:
-        """Return the rectangle beside the game's title in which progressive levels are shown.
+        """Return the rectangle next to the game's title in which progressive levels are shown.
 
         None in portrait, where a side panel shows them.
         """

@@ -248,7 +248,7 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
 
 
 def _remove_refused_seats(seats: list[Seat], places: dict[int, tuple[int, Wager]]) -> dict[int, Notice]:
-    """Remove the seats whose wager the rules do not accept beside the others; return the reason by position number.
+    """Remove the seats whose wager does not fit those of the others; return the reason by position number.
 
     A game that needs several seats is not reduced: it is refused as a whole instead (:func:`_find_refusal`).
     """

@@ -45,7 +45,7 @@ class AmountOption:
     read: Callable[[Profile], int]
     """Returns the amount that the profile states, which applies without the option."""
     narrow: Callable[[Profile, int], Profile]
-    """Returns the profile with the operator's amount in place of its own, if the operator's amount is stricter."""
+    """Returns the profile with the operator's amount instead, if the operator's amount is stricter."""
     least_cents: int = 0
     """The smallest amount that the option's form accepts, in minor units."""
 

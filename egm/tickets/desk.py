@@ -56,7 +56,7 @@ class TicketRules:
     allowance: int | None = None
     """The most tickets that this machine numbered and the host does not know yet; None without a host."""
     unread: int | None = None
-    """The most tickets, whoever numbered them, that the host does not know yet; None without a host."""
+    """The most tickets, with numbers of any origin, that the host does not know yet; None without a host."""
 
 
 @dataclass(frozen=True, slots=True)

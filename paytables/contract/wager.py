@@ -13,7 +13,7 @@ SINGLE_SPOT: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class TimeCharge:
-    """What each player at a table pays for the time played, beside the stakes: ``credits`` for each ``minutes``."""
+    """What each player at a table pays for the time played, beyond the stakes: ``credits`` for each ``minutes``."""
 
     credits: int
     minutes: int

@@ -236,7 +236,7 @@ def draw_wheel(
 ) -> None:
     """Draw a bonus wheel under its pointer, turning, or at rest on the segment it won if ``time`` is None.
 
-    If ``shows_result``, the award is written beside the wheel once it has stopped.
+    If ``shows_result``, the award is written next to the wheel once it has stopped.
     """
     draw_board_background(stage)
     p = stage.painter

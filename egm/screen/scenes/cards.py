@@ -77,7 +77,7 @@ def find_cards_rect(stage: Stage, table: Table) -> Rect:
 def find_suits_rect(layout: Layout) -> Rect:
     """Return the rectangle of the legend of the four suit colours, for a table without betting spots.
 
-    On a telephone it is at the upper right, beside the pay table.
+    On a telephone it is at the upper right, next to the pay table.
     """
     x, y, w, _ = find_felt_rect(layout)
     return (x + w - _SUITS if layout.is_telephone else x, y, _SUITS, max(layout.finger, 52.0))
@@ -244,7 +244,7 @@ def _lay_out_hand_areas(
 
     Two hands with many cards are stacked. If the game publishes the number of cards of every hand, the widths
     in a row follow from it. If there are many hands, the player's own (``own_hands``) have a row below the others,
-    and the shared board is beside the bank's.
+    and the shared board is next to the bank's.
     """
     x, y, w, h = rect
     if len(hands) <= 1:

@@ -152,7 +152,7 @@ def draw_felt(stage: Stage) -> None:
 
 
 def _draw_wheel_or_dice(stage: Stage, table: Table, step: TableStep, time: StepTime, since: float) -> bool:
-    """Draw the wheel beside the layout, or the dice on it, while they move; return False if neither moves."""
+    """Draw the wheel next to the layout, or the dice on it, while they move; return False if neither moves."""
     for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
         kind, begin = cue.get("cue"), time.stops[number - 1] if number else time.begin
         if since >= stop and number < len(step.cues) - 1:

@@ -101,7 +101,7 @@ def _draw_turning_card(stage: Stage, face: str, turn: float) -> None:
 
 
 def _draw_sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
-    """Draw the two amounts of a double-up, stake and possible win, beside the card, and the note on its odds."""
+    """Draw the two amounts of a double-up, stake and possible win, next to the card, and the note on its odds."""
     x, y, w, _ = stage.layout.field
     for side, (key, credits_, colour) in zip((-1, 1), sums, strict=True):
         middle = x + w / 2 + side * (w / 4 + 36)

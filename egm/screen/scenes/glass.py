@@ -1,4 +1,4 @@
-"""The two panels beside the game field: the game's prizes, and the small print below them."""
+"""The two panels next to the game field: the game's prizes, and the small print below them."""
 
 from typing import Final
 

@@ -169,7 +169,7 @@ def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect,
 
 
 def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
-    """Draw a telephone's pay table in two columns, with its heading beside the key ``key``."""
+    """Draw a telephone's pay table in two columns, with its heading next to the key ``key``."""
     columns = lay_out_pay_columns(stage, rect, key)
     for column_rect, rows in columns:
         draw_pays(stage, column_rect, rows)

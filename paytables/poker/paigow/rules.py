@@ -68,7 +68,7 @@ class PaiGowPokerRules(TwoHands):
             for n, code in enumerate(("en", "fr"))
         }
 
-    # ------------------------------------------------------------ bets beside the stake
+    # ------------------------------------------------------------ side bets
     @cached_property
     def _remaining_bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
         """Return the odds and the name of each side bet on the total of the undealt cards, by spot."""

@@ -329,7 +329,7 @@ def _compute_restart_pause_s(ends: int) -> float:
 
 
 def _find_one_game_folder(game: str) -> Path:
-    """Return the state folder for a demonstration cabinet with only this game, beside the demonstration's folder."""
+    """Return the state folder for a demonstration cabinet with only this game, next to the demonstration's folder."""
     usual = default_state_dir()
     return usual.with_name(f"{usual.name}-{Path(game).stem}")
 

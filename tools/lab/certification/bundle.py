@@ -36,7 +36,7 @@ _KEY_NAME: Final = "laboratory.key"
 
 
 def find_key_path(key_option: Path | None, out: Path) -> Path:
-    """Return the path of the laboratory's signing key: ``key_option``, or the default beside the state folder.
+    """Return the path of the laboratory's signing key: ``key_option``, or the default next to the state folder.
 
     ``out`` is handed over to others, so it must not contain a private key. Raises BundleError if the path is
     in ``out``, or if ``out`` holds a key.

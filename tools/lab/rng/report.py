@@ -80,7 +80,7 @@ def _list_source_files() -> list[dict[str, str]]:
 
 
 def _measure_entropy_sources() -> list[dict[str, Any]]:
-    """Return an estimate of each entropy source's min-entropy, beside the entropy that it claims."""
+    """Return an estimate of each entropy source's min-entropy and the entropy that it claims."""
     rows = []
     for source in rng.list_available_sources():
         count = _JITTER_SAMPLES if isinstance(source, rng.JitterSource) else START_UP_SAMPLES * 10
