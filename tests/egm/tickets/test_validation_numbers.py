@@ -81,7 +81,7 @@ def test_a_hosts_number():
 @pytest.mark.requirement("H-04")
 @pytest.mark.parametrize("kind", TicketKind)
 def test_a_stand_alone_number_says_its_kind_and_holds_its_check(kind):
-    assert [other for other in TicketKind if n.MARKS[other] == n.MARKS[kind]] == [kind]
+    assert [other for other in TicketKind if n.KIND_MARKS[other] == n.KIND_MARKS[kind]] == [kind]
     for _, number in zip(range(300), fresh(kind=kind), strict=False):
         assert len(number) == PLACES
         assert int(number[:2]) == n.KIND_MARKS[kind]
