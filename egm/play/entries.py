@@ -482,4 +482,5 @@ TIME_CHARGED: Final = Entry(
     record=TimeCharged,
     moves=(Moves("credit:*:*", "house:time_charge"),),
     writes=(PlayKey.TIME_PAID,),
+    may_write=(PlayKey.SESSION,),
 )

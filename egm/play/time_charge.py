@@ -15,6 +15,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
+from egm.play import player_protection as protection
 from egm.play.entries import TIME_CHARGED, TimeCharged
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameRecord
@@ -52,7 +53,7 @@ def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
 def collect_time_charge(machine: Machine, game: GameRecord) -> None:
     """Take the charge that is due for the game that has just started, and record the time that it pays for.
 
-    The period begins at the time of the entry that started the game.
+    The period begins at the time of the entry that started the game. The charge counts towards the session's cost.
     """
     charge = find_due_charge(machine)
     if charge is None:
@@ -70,7 +71,10 @@ def collect_time_charge(machine: Machine, game: GameRecord) -> None:
             until=until,
         ),
         transfers=machine.build_debit_transfers(amount_cents, ACCOUNT, MONEY),
-        state={PlayKey.TIME_PAID: TimePaid(digest=game.game.digest, until=until)},
+        state={
+            PlayKey.TIME_PAID: TimePaid(digest=game.game.digest, until=until),
+            **protection.build_counted_session(machine, wagered_cents=amount_cents),
+        },
     )
     machine.notice = Notice(
         code="time_charge_taken", values={"amount_cents": amount_cents, "minutes": charge.minutes}

@@ -7,10 +7,13 @@ import pytest
 from rigs.cards import dealing
 from rigs.lies import audit_findings, read_signed_entries
 from rigs.positions import open_positions
+from rigs.three_levels import place
 from rigs.timed_room import write_timed_room
 
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
+from egm.play.keys import PlayKey
+from egm.play.records.protection import SessionRecord
 from egm.play.time_charge import ACCOUNT, iter_time_charge_notices
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
@@ -160,6 +163,20 @@ def test_promotional_credit_that_can_only_be_played_pays_no_charge(tables):
         if part.target == ACCOUNT
     ]
     assert sorted(moved) == [("credit:1:cashable", CHARGE_CENTS), ("credit:2:cashable", CHARGE_CENTS)]
+
+
+@pytest.mark.requirement("S-35", "N-03")
+def test_the_charge_counts_towards_the_cost_of_the_players_session(tables, tmp_path):
+    rooms = tables(profile=place(tmp_path, "[coins]", "[protection]\nown_limits = true\n\n[coins]"))
+    for rig in rooms:
+        rig.insert(BILL_CENTS)
+    play(rooms)
+    sessions = [rig.machine.memory.read(SessionRecord, PlayKey.SESSION) for rig in rooms]
+    assert [BILL_CENTS - rig.credit_cents for rig in rooms] == [each.spent_cents for each in sessions]
+    assert sum(each.spent_cents for each in sessions) == 2 * CHARGE_CENTS
+    rooms[0].close()
+    with open_view(tmp_path / "state") as view:
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("S-35", "A-08")

@@ -12,7 +12,7 @@ from egm.play.definitions import build_stored_game
 from egm.play.keys import PlayKey
 from paytables import PaytableError
 from paytables.contract import TimeCharge
-from tools.audit.rules.parts import derive_debit_transfers
+from tools.audit.rules.parts import derive_debit_transfers, derive_session, require_stored_value
 from tools.audit.rules.pattern import Derived, Differs, Scope
 from tools.audit.rules.rule import Rule
 
@@ -69,6 +69,11 @@ RULES: Final = (
         },
         state={_KEY: {"digest": "$digest", "until": "$until"}},
         moves=Derived(_derive_transfers),
-        extra_checks=(_check_charge,),
+        extra_checks=(
+            _check_charge,
+            require_stored_value(
+                "session", lambda scope: derive_session(scope, wagered_cents=scope.record["amount_cents"])
+            ),
+        ),
     ),
 )
