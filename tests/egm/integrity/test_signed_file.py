@@ -159,10 +159,8 @@ def test_persons_sign_the_changed_file_at_the_machine(cabinet):
     cabinet.audited()
 
 
-@pytest.mark.requirement("A-22")
-def test_a_changed_file_is_not_signed_at_the_machine_while_it_has_credits(cabinet):
-    cabinet.sign("1")
-    cabinet.start()
+def insert_bill(cabinet):
+    """Five dollars of credit, recorded while the machine is off."""
     with Journal.open(cabinet.folder.root, now=CLOCK.now) as journal:
         journal.append(
             Transaction(
@@ -171,6 +169,13 @@ def test_a_changed_file_is_not_signed_at_the_machine_while_it_has_credits(cabine
                 transfers=(Transfer("world:bill", "credit:1:cashable", 500, {"bill_cents": "500"}),),
             )
         )
+
+
+@pytest.mark.requirement("A-22")
+def test_a_changed_file_is_not_signed_at_the_machine_while_it_has_credits(cabinet):
+    cabinet.sign("1")
+    cabinet.start()
+    insert_bill(cabinet)
     cabinet.change()
 
     def refuse(process):
@@ -190,14 +195,7 @@ def test_a_changed_file_is_not_signed_at_the_machine_while_it_has_credits(cabine
 def test_no_other_file_is_taken_with_credits_on_the_meter(cabinet):
     cabinet.sign("1")
     cabinet.start()
-    with Journal.open(cabinet.folder.root, now=CLOCK.now) as journal:
-        journal.append(
-            Transaction(
-                id="bill-1",
-                kind="bill.in",
-                transfers=(Transfer("world:bill", "credit:1:cashable", 500, {"bill_cents": "500"}),),
-            )
-        )
+    insert_bill(cabinet)
     cabinet.change()
     cabinet.sign("2")
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
