@@ -74,7 +74,7 @@ class Entry(Generic[R]):
     subject: str = ""
     """The field of the record that names what the entry concerns, such as a door, a fault or a menu."""
     significance: Significance | Mapping[str, Significance] | None = None
-    """The entry's effect, clearing and SAS code as a significant event; None if it is none.
+    """The entry's effect, clearing and SAS code as a significant event; None if it is not significant.
 
     It is the same for every such entry, or depends on the subject: a mapping by patterns of the subject, in
     order.

@@ -124,7 +124,7 @@ class TwoHands(PlayerBankRules):
     PIECES: ClassVar[Sequence[str]]
     """The names of all pieces, by their numbers."""
     BACK: ClassVar[str] = "??"
-    """The text by which the screen is told to draw a piece face down."""
+    """The text that makes the screen draw a piece face down."""
 
     # ------------------------------------------------------------ what a family says
     @abstractmethod

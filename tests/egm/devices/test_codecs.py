@@ -151,7 +151,7 @@ def test_ithaca_ticket_round_trip(lines, number):
 
 # ------------------------------------------------------------------ any bytes
 @pytest.mark.parametrize("name", sorted(CODECS))
-@settings(max_examples=60)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_any_bytes_whole_or_one_at_a_time(name, data):
     codec = CODECS[name]

@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import threading
+import time
 import urllib.request
 from pathlib import Path
 
@@ -176,12 +177,14 @@ def test_figures_are_read_under_the_names_of_this_computer_only(exporter):
 
 def test_idle_connections_cost_a_few_threads_and_end(exporter, monkeypatch):
     """Two hundred that say nothing: a handful is served, the rest let go, and then it answers again."""
-    monkeypatch.setattr(metrics, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(metrics, "ANSWER_SECONDS", 2.0)
     port, before = exporter[1].port, threading.active_count()
     lines = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) for _ in range(200)]
-    most = threading.active_count() - before
-    # a thread that serves it and one that ends it; on a busy computer those of connections that have just ended are still there
-    assert most <= 4 * metrics.CONNECTIONS_MAX
+    for _ in range(100):  # a thread that has just let go of its connection takes a moment to end
+        if (count := threading.active_count() - before) <= 2 * metrics.CONNECTIONS_MAX:
+            break
+        time.sleep(0.01)
+    assert count <= 2 * metrics.CONNECTIONS_MAX  # a thread that serves it and one that ends it
     for line in lines:  # each is ended from the other side
         with contextlib.suppress(ConnectionError):
             assert line.recv(1) == b""

@@ -286,5 +286,5 @@ def _model(examples):
     return Case
 
 
-TestMoney = pytest.mark.requirement("A-27", "F-01", "N-06", "A-01")(_model(5))
+TestMoney = pytest.mark.requirement("A-27", "F-01", "N-06", "A-01")(_model(10))
 TestMoneyAtLength = pytest.mark.slow(_model(100))

@@ -16,9 +16,6 @@ from tools.audit.rules.parts import derive_debit_transfers, derive_session, requ
 from tools.audit.rules.pattern import Derived, Differs, Scope
 from tools.audit.rules.rule import Rule
 
-#: The storage key of the time that a position has paid for.
-_KEY: Final = "time_charge"
-
 
 def _check_charge(scope: Scope) -> None:
     """Check the charge against the definition of the open game, and the time paid for. Raises :class:`Differs`."""
@@ -31,7 +28,10 @@ def _check_charge(scope: Scope) -> None:
             f"record: a charge of {record['amount_cents']} cents for {record['minutes']} minutes; the definition "
             f"states {stated}"
         )
-    paid, start = scope.value_before(_KEY), scope.facts.started_at.get(scope.position, scope.entry.time_utc)
+    paid, start = (
+        scope.value_before(PlayKey.TIME_PAID),
+        scope.facts.started_at.get(scope.position, scope.entry.time_utc),
+    )
     is_same_table = paid is not None and paid["digest"] == record["digest"]
     if is_same_table and scope.entry.time_utc < datetime.fromisoformat(paid["until"]):
         raise Differs(f"record: the time until {paid['until']} was already paid")
@@ -67,7 +67,7 @@ RULES: Final = (
             "minutes": "$:cents",
             "until": "$until:time",
         },
-        state={_KEY: {"digest": "$digest", "until": "$until"}},
+        state={PlayKey.TIME_PAID: {"digest": "$digest", "until": "$until"}},
         moves=Derived(_derive_transfers),
         extra_checks=(
             _check_charge,
