@@ -20,7 +20,6 @@ from typing import Any, Final, Literal, TypeVar
 
 import click
 from rich.cells import cell_len
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tools.cli.terminal import Terminal, echo, format_json, make_lines_printable, make_printable
 
@@ -315,8 +314,19 @@ def show_progress(what: str, total: int | None = None) -> Iterator[Callable[[int
     not contain it.
     """
     console = Terminal(stderr=True)
+    if not console.is_terminal:
+        yield lambda done: None  # noqa: ARG005 (the parameter of a step)
+        return
+    from rich.progress import (  # noqa: PLC0415 (a tenth of a short command)
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     known = columns if total is not None else (columns[0], columns[1], columns[3])
-    with Progress(*known, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*known, console=console, transient=True) as bar:
         task = bar.add_task(make_printable(what), total=total)
         yield lambda done: bar.update(task, completed=done)

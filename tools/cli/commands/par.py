@@ -17,7 +17,6 @@ from paytables import (
     analyse,
     load_game,
 )
-from paytables.craps.strategy import analyse_named_strategy
 from paytables.odds import ONTARIO_LIMITS
 from paytables.wording import format_count, format_known_names
 from tools.cli.par_sheet import print_level_returns, print_par_sheet
@@ -101,6 +100,8 @@ def command(
     try:
         with show_progress(f"analysing {loaded.id}"):
             if strategy is not None:
+                from paytables.craps.strategy import analyse_named_strategy  # noqa: PLC0415 (other games have none)
+
                 analysis = _wrap_single_bet(loaded, analyse_named_strategy(strategy, loaded.rules))
             else:
                 analysis = _analyse_layout(loaded, bets) if bets else analyse(loaded)
