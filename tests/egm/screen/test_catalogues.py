@@ -49,6 +49,11 @@ def test_the_recall_page_and_the_screen_have_texts_for_the_same_settlements():
 
 
 @pytest.mark.requirement("C-18")
+def test_french_texts_have_typographic_apostrophes():
+    assert [key for key, text in read_catalogue("fr").items() if "'" in text] == []
+
+
+@pytest.mark.requirement("C-18")
 def test_no_text_is_empty_and_french_is_not_english():
     english, french = read_catalogue("en"), read_catalogue("fr")
     assert all(text.strip() for text in (*english.values(), *french.values()))
