@@ -37,8 +37,9 @@ test-near: $(VENV)/.dev ## run the tests of the packages that differ from the la
 	if [ -z "$$folders" ]; then echo "make: no package differs from $(or $(BASE),HEAD)"; else \
 	  $(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal $(ARGS) $$folders; fi
 
-test-slow: $(VENV)/.dev ## run the slow tests: calibration, long simulations, thousands of bit flips
-	$(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m slow --timeout 5400 $(ARGS)
+test-slow: $(VENV)/.dev ## run the slow tests: calibration, long simulations, more examples of each property
+	$(HEADLESS) TMPDIR=$(SCRATCH) HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-thorough} $(BIN)/python -m pytest \
+	  -m "slow or hypothesis" --timeout 5400 $(ARGS)
 
 check: $(VENV)/.dev ## run ruff, mypy in strict mode, the import rules and a check of our own
 	$(BIN)/ruff check .

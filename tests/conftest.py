@@ -52,20 +52,26 @@ for _name in ("CACHE_HOME", "CONFIG_HOME", "DATA_HOME", "RUNTIME_DIR", "STATE_HO
 
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
+from hypothesis.internal.conjecture import providers  # noqa: E402
 
+from tests.rigs.examples import THOROUGH  # noqa: E402
 from tools.dev.conformance.requirements import load  # noqa: E402
 
 os.environ.pop("COLUMNS", None)  # xdist gives its workers a terminal's width, which none of them has
 
+# Hypothesis takes literals from the source of every loaded module for its examples: those of a test would depend on
+# which other tests are collected, and each worker would parse the whole product (eight seconds).
+providers.is_local_module_file = lambda path: False
 # The suite repeats exactly, on any machine however loaded; HYPOTHESIS_PROFILE=explore looks for new examples.
-settings.register_profile(
-    "repeatable",
-    derandomize=True,
-    deadline=None,
-    database=None,
-    max_examples=50,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+for _profile, _examples in {"repeatable": 50, "thorough": THOROUGH}.items():
+    settings.register_profile(
+        _profile,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        max_examples=_examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 

@@ -19,6 +19,7 @@ from meters.clear import inspect
 from meters.entry import GENESIS_HASH, decode, decode_transaction, encode_canonical_json
 from meters.ledger import Ledger
 from meters.transaction import AMOUNT_MAX, DEPTH_MAX
+from tests.rigs.examples import scale_examples
 
 CREDIT = "credit:1:cashable"
 SCALARS = st.one_of(
@@ -86,14 +87,14 @@ def holds(state, values, transfer=None):
 
 
 @pytest.mark.requirement("A-05", "A-08")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale_examples(90), deadline=None)
 @given(values=WRONG)
 def test_any_value_is_refused_whole_or_recorded_for_good(values):
     with tempfile.TemporaryDirectory() as folder:  # some MB for each example
         holds(Path(folder), values)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scale_examples(60), deadline=None)
 @given(source=ANY, amount=ANY, dims=ANY, which=st.sampled_from(["source", "amount", "dims"]))
 def test_any_value_of_a_transfer_is_refused_whole_or_recorded_for_good(source, amount, dims, which):
     good = {"source": "world:bill", "amount": 500, "dims": {}}
@@ -204,7 +205,7 @@ WRITTEN = {
 }
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=scale_examples(600), deadline=None)
 @given(
     st.dictionaries(st.sampled_from([*WRITTEN, "phase", "ref", "marks"]), JSON, max_size=2),
     st.sets(st.sampled_from([*WRITTEN])),

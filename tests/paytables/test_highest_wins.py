@@ -14,8 +14,9 @@ from test_reels_exact import definition, line_games, ways_games
 from paytables import DefinitionError, Depth, analyse, build_game, load_game
 from paytables.reels.highest_pays import find_top_pays
 from paytables.reels.run import find_top_pays_by_awards
+from tests.rigs.examples import scale_examples
 
-SMALL = settings(max_examples=80, deadline=None, derandomize=True)
+SMALL = settings(max_examples=scale_examples(120), deadline=None, derandomize=True)
 
 
 def check(data):

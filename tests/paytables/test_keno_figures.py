@@ -15,6 +15,7 @@ from paytables import Depth, WinDistribution, analyse, build_game
 from paytables.errors import AnalysisError
 from paytables.keno import bounds, figures, win_distribution
 from paytables.keno.joint import Joint, JointSelection
+from tests.rigs.examples import scale_examples
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "keno" / "published_tables.json"
 PUBLISHED = json.loads(VECTORS.read_text(encoding="utf-8"))
@@ -165,7 +166,7 @@ def playable(selections):
     return kept
 
 
-@settings(max_examples=150)
+@settings(max_examples=scale_examples(150))
 @given(small_games())
 def test_random_games_and_tickets_have_the_law_that_every_draw_gives(case):
     data, selections = case
@@ -177,7 +178,7 @@ def test_random_games_and_tickets_have_the_law_that_every_draw_gives(case):
     ) == brute.law_of_ticket(data, ticket, ("m",))
 
 
-@settings(max_examples=60)
+@settings(max_examples=scale_examples(100))
 @given(small_games())
 def test_bounds_hold_and_moments_are_exact_where_the_law_is_known(case):
     data, selections = case
@@ -340,7 +341,7 @@ def test_every_figure_names_the_wager_it_is_of():
         )
 
 
-@settings(max_examples=80)
+@settings(max_examples=scale_examples(120))
 @given(small_games(), st.integers(12, 60))
 def test_every_ticket_returns_at_least_the_stated_minimum_under_a_limit(case, cost):
     data, selections = case

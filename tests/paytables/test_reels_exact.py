@@ -8,10 +8,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from paytables import DefinitionError, Depth, analyse, build_game
+from tests.rigs.examples import scale_examples
 
 SYMBOLS = ["a", "b", "c", "w", "s"]
 TEXT = {"en": "x", "fr": "x"}
-SMALL = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+SMALL = settings(
+    max_examples=scale_examples(100), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 
 
 def definition(stage, *, cost=1, groups=None, wild=None):

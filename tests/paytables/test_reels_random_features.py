@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from paytables_trees import TooManyOutcomesError, definition, moments_match
 
 from paytables import DefinitionError, analyse, build_game
+from tests.rigs.examples import scale_examples
 
-TINY = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+TINY = settings(
+    max_examples=scale_examples(50), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 STRIP = st.lists(st.sampled_from(["a", "b", "s", "w"]), min_size=1, max_size=2).map(" ".join)
 ODDS = st.sampled_from([[1, 2], [1, 3], [2, 3]])
 

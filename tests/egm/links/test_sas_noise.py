@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from egm.links.sas.crc import append_crc
 from egm.links.sas.tables.polls import POLLS
 from egm.links.sas.wire import mark_message
+from tests.rigs.examples import scale_examples
 from tools.dev.fuzz.sas import one_input
 
 #: Messages that come near real ones: a known command, some data, often a right CRC, sometimes marks.
@@ -23,7 +24,7 @@ NEARLY = st.builds(
 
 
 @pytest.mark.requirement("K-06")
-@settings(max_examples=300)
+@settings(max_examples=scale_examples(300))
 @given(choices=st.integers(0, 255), step=st.integers(0, 15), noise=st.binary(max_size=400))
 @example(choices=1, step=0, noise=b"\xff\x00\x01\x2f\xff\xff")
 @example(choices=0, step=15, noise=b"\x01\x01\x51\x08\x81\x81\x81")
@@ -32,7 +33,7 @@ def test_random_bytes_silence_nothing(choices: int, step: int, noise: bytes) -> 
 
 
 @pytest.mark.requirement("K-06")
-@settings(max_examples=500)
+@settings(max_examples=scale_examples(500))
 @given(choices=st.integers(0, 255), messages=st.lists(NEARLY, max_size=12))
 def test_polls_that_are_nearly_right_silence_nothing(choices: int, messages: list[bytes]) -> None:
     one_input(bytes((choices, 15)) + b"".join(messages))

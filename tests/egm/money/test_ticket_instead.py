@@ -13,6 +13,7 @@ from egm.profiles import load_profile
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu
 from egm.tickets.model import TicketState
+from tests.rigs.examples import scale_examples
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -135,7 +136,7 @@ def test_nothing_else_becomes_a_ticket(tmp_path, place):
 STEPS = ("paper", "no paper", "cash out", "key", "printed", "failed", "bill", "play", "restart", "cut")
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=scale_examples(75))
 @given(st.lists(st.sampled_from(STEPS), max_size=16), st.integers(0, 4))
 def test_in_any_order_the_money_is_in_one_place(tmp_path_factory, steps, entries):
     """All the player has put in is on the meter, reserved, on a ticket, paid by hand, wagered or won: once."""

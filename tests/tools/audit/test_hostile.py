@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from meters.entry import GENESIS_HASH, decode
 from meters.export import FORMAT
 from meters.keys import MachineKey
+from tests.rigs.examples import scale_examples
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
@@ -200,7 +201,7 @@ _KIND = st.sampled_from(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=scale_examples(200))
 @given(st.dictionaries(_FIELD, _JSON, max_size=8), _KIND)
 def test_any_entry_at_all_ends_in_a_report(fields, kind):
     first = genesis()

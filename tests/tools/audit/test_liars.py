@@ -150,9 +150,10 @@ def honest(tmp_path_factory):
     return journals(tmp_path_factory.mktemp("liars"))
 
 
-def test_a_lie_that_matters_is_named_or_its_witness_stated(honest):
-    score = run_lies(honest, Shelf(), lies=300, seed=1)
-    _is_won(score, 300)
+@pytest.mark.parametrize("lies", [150, pytest.param(300, marks=pytest.mark.slow)])
+def test_a_lie_that_matters_is_named_or_its_witness_stated(honest, lies):
+    score = run_lies(honest, Shelf(), lies=lies, seed=1)
+    _is_won(score, lies)
 
 
 def otherwise(value):

@@ -15,6 +15,7 @@ from egm.people import Person, Role, Roster
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import Award, Claim, Contribution, Join, LevelEnrolment, RefusalReason
+from tests.rigs.examples import scale_examples
 from tools.cli import main
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.frequency import IMPROBABLE, bound_win_probability, is_improbable
@@ -172,7 +173,7 @@ def test_an_honest_machine_is_held_less_than_once_in_many_lives():
     share=st.fractions(Fraction(1, 60), 1),
     odds=st.fractions(Fraction(1, 5000), Fraction(9, 10), max_denominator=5000),
 )
-@settings(max_examples=200)
+@settings(max_examples=scale_examples(200))
 def test_the_bound_is_never_below_the_exact_probability(wagers, share, odds):
     wins = max(1, round(wagers * share))
     exact = sum(comb(wagers, k) * odds**k * (1 - odds) ** (wagers - k) for k in range(wins, wagers + 1))

@@ -13,6 +13,7 @@ from paytables.contract import draw_weighted_index
 from paytables.keno.draws import pick
 from rng import InvalidRange, RejectionLimit
 from rng.draws import WordDraws
+from tests.rigs.examples import scale_examples
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.errors import InvalidSample
 
@@ -47,7 +48,7 @@ REQUESTS = st.one_of(
     near_top=st.sampled_from([0.0, 0.02, 0.2]),
     requests=st.lists(st.tuples(REQUESTS, st.integers(0, 40)), min_size=1, max_size=6),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale_examples(90), deadline=None)
 def test_any_run_of_requests_gives_the_same_numbers_and_leaves_the_stream_at_the_same_byte(
     seed: int, near_top: float, requests: list[tuple[tuple[str, object], int]]
 ) -> None:
