@@ -193,8 +193,10 @@ def _machines_put_away() -> Iterator[None]:
     """Close every machine a test has left running: each holds some ten files, and there are thousands of tests."""
     yield
     machines = sys.modules.get("egm.testing.machine")
-    while machines is not None and machines.OPENED:
-        machines.OPENED.pop().close()
+    if machines is not None:
+        while machines.OPENED:
+            machines.OPENED.pop().close()
+        machines.restart_random_bytes()
 
 
 @cache

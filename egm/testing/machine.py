@@ -8,7 +8,7 @@ every run.
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -48,7 +48,7 @@ from egm.tickets.model import Venue
 from egm.tickets.store import TicketStore
 from meters import Journal, Phase, Policy, Transaction, Transfer
 from meters.copies import SECOND_FOLDER
-from meters.storage import Storage
+from meters.storage import DiskStorage, Storage, StorageFile
 from rng import (
     KernelSource,
     OutOfService,
@@ -89,6 +89,25 @@ class StoppedClock:
         """Advance wall clock and monotonic clock."""
         self.wall += timedelta(seconds=seconds)
         self.ns += int(seconds * 1e9)
+
+
+class RepeatableStorage(DiskStorage):
+    """The disk of a test machine: the same random bytes for the same seed, and syncs without threads."""
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+        self._requests = 0
+        """How often random bytes were requested."""
+
+    def random_bytes(self, count: int) -> bytes:
+        """Return the next bytes of this seed's sequence."""
+        self._requests += 1
+        return hashlib.shake_256(f"{self._seed} {self._requests}".encode()).digest(count)
+
+    def sync_together(self, files: Sequence[StorageFile]) -> None:
+        """Sync the files one after the other: a thread costs a test machine more than it saves in memory."""
+        for file in files:
+            file.sync()
 
 
 class ScriptedStep:
@@ -241,6 +260,21 @@ class PowerCutError(Exception):
 
 #: Machines created by a test; those left running are closed after it (see tests/conftest.py).
 OPENED: list["MachineRig"] = []
+#: Storages created by a test so far: each has random bytes of its own, the same in every run.
+_created_storages = 0
+
+
+def restart_random_bytes() -> None:
+    """Let the next test machine have the random bytes of a test's first one, whatever ran before."""
+    global _created_storages  # noqa: PLW0603 (the count of a process)
+    _created_storages = 0
+
+
+def _create_storage(folder: Path) -> RepeatableStorage:
+    """Return the disk of the next test machine, with its memory in ``folder``."""
+    global _created_storages  # noqa: PLW0603 (as above)
+    _created_storages += 1
+    return RepeatableStorage(f"{_created_storages} {folder.name}")
 
 
 class MachineRig:
@@ -283,7 +317,9 @@ class MachineRig:
         slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
         installed, self.refused = admit_once(slots, self.profile, levels)
         self.journal: Journal = (
-            Journal.open(folder, now=self.clock.now, storage=storage, policy=_POLICY)
+            Journal.open(
+                folder, now=self.clock.now, storage=storage or _create_storage(folder), policy=_POLICY
+            )
             if beside is None
             else beside.journal
         )
