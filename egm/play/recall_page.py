@@ -67,7 +67,12 @@ class PlayList(MenuPage):
             RecallShown(play_id=play.play_id, person="" if person is None else person.id),
         )
         return OpenPage(
-            PlayDetail(play, _replay_steps(machine, play), _map_seats_to_positions(machine, play))
+            PlayDetail(
+                play,
+                _replay_steps(machine, play),
+                _map_seats_to_positions(machine, play),
+                has_hidden_pictures=_has_hidden_pictures(machine, play),
+            )
         )
 
 
@@ -91,6 +96,8 @@ class PlayDetail(MenuPage):
     steps: tuple[ReplayStep, ...]
     positions: Mapping[int, int] = field(default_factory=dict)
     """For a round of several seats, the machine's player position at each seat."""
+    has_hidden_pictures: bool = False
+    """Whether the pictures may show cards that the player at this screen must not see yet."""
     step_index: int = -1
     """The index of the replayed step that is shown; -1 for the page with the play's data."""
 
@@ -98,10 +105,12 @@ class PlayDetail(MenuPage):
         """Return the play's data page, or the picture of one of its steps."""
         title = say("service.recall.title", play=self.play.play_id)
         if self.step_index < 0:
-            show = PageAction(
-                id="show", label=say("service.recall.show"), style="confirm", enabled=bool(self.steps)
-            )
+            can_show = bool(self.steps) and not self.has_hidden_pictures
+            show = PageAction(id="show", label=say("service.recall.show"), style="confirm", enabled=can_show)
             tables = _build_play_tables(machine, self.play, self.steps, self.positions)
+            if self.has_hidden_pictures:
+                reason = say("service.recall.pictures_hidden", number=self.play.position)
+                tables = (*tables, build_pair_table((("recall.pictures", reason),)))
             return ServicePage(id="", title=title, tables=tables, actions=(BACK, show))
         forward, position = (
             self.step_index + 1 < len(self.steps),
@@ -131,7 +140,12 @@ class PlayDetail(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Go to another step of the recalled play, or back to its data page."""
         targets = {"show": 0, "figures": -1, "earlier": self.step_index - 1, "later": self.step_index + 1}
-        if action not in targets or targets[action] >= len(self.steps) or targets[action] < -1:
+        if (
+            self.has_hidden_pictures
+            or action not in targets
+            or targets[action] >= len(self.steps)
+            or targets[action] < -1
+        ):
             return refuse("not_offered")
         self.step_index = targets[action]
         return StayOnPage()
@@ -179,6 +193,13 @@ def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
     beside = recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX) if round_id else ()
     games = ((_read_start(seat_play), seat_play.position) for seat_play in beside)
     return {game.wager.seat or 0: position for game, position in games if game.round_id == round_id}
+
+
+def _has_hidden_pictures(machine: Machine, play: Play) -> bool:
+    """Return whether the play is an undecided game of another position, which holds its own cards of a shared round."""
+    game = _apply_later_steps(play)
+    is_undecided = game.outcome is None and not play.end_kind
+    return is_undecided and game.wager.seat is not None and play.position != machine.position.number
 
 
 def _read_start(play: Play) -> GameRecord:
@@ -267,7 +288,9 @@ def _build_play_tables(
     lines = build_win_rows(rules, () if game.outcome is None else game.outcome.settlements, unit_cents)
     return (
         build_pair_table(rows),
-        build_pair_table(iter_wager_rows(rules, game.wager, unit_cents), say("service.recall.wager")),
+        build_pair_table(
+            iter_wager_rows(rules, game.wager, unit_cents, positions), say("service.recall.wager")
+        ),
         *([build_pair_table(choices, say("service.recall.choices"))] if choices else []),
         *([PageTable(title=say("service.recall.wins"), rows=lines)] if lines else []),
     )

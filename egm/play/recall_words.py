@@ -37,10 +37,13 @@ SETTLED: Final = frozenset(
 _LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
 
 
-def iter_wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Label]:
-    """Yield the rows that describe a recorded wager: mode, bet level, draws, cards or areas.
+def iter_wager_rows(
+    game: Game | None, wager: Wager, unit_cents: int, positions: Mapping[int, int] | None = None
+) -> Iterator[Label]:
+    """Yield the rows that describe a recorded wager: mode, bet level, draws, cards or areas, other seats' bets.
 
-    ``unit_cents`` is the value of a credit in minor units.
+    ``unit_cents`` is the value of a credit in minor units; ``positions`` has the player position at each seat
+    of a shared round.
     """
     presentation: Mapping[str, Any] = {} if game is None else game.presentation()
     options = dict(wager.options)
@@ -61,6 +64,8 @@ def iter_wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterato
             _find_entry_name(_list_betting_areas(presentation), "id", area),
             say_money(int(credits_) * unit_cents),
         )
+    options.pop("seat", None)  # the recall states the position
+    yield from _iter_other_seats_rows(options.pop("others", {}), unit_cents, positions or {})
     for card_number, card in enumerate(options.pop("selections", ()), 1):
         yield (
             say("service.wager.card", number=card_number),
@@ -70,6 +75,15 @@ def iter_wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterato
             yield say("service.wager.stake", count=str(size)), say_money(int(credits_) * unit_cents)
     for name, value in options.items():  # options of game families not handled above
         yield say_code("service.wager", name), say_plain(value)
+
+
+def _iter_other_seats_rows(
+    others: Mapping[str, Mapping[str, int]], unit_cents: int, positions: Mapping[int, int]
+) -> Iterator[Label]:
+    """Yield a row with the total bet of each other seat of a shared round."""
+    for seat, bets in others.items():
+        number = positions.get(int(seat), int(seat) + 1)
+        yield say("service.wager.others", number=number), say_money(sum(bets.values()) * unit_cents)
 
 
 def describe_choice(kind: str, choice: object) -> PageText:

@@ -4,13 +4,16 @@ import pytest
 from rigs.cards import dealing
 from test_cuts_between_players import begin, go_on_to_the_end, iter_cut_rounds
 from test_liars_at_shared_tables import TABLES
-from test_void_rounds import BILL_CENTS, audit, find_asked
+from test_void_rounds import BILL_CENTS, HOLDEM, ROUNDS, audit, find_asked, go_on
 
-from egm.kernel.events import State
+from egm.app.features import FEATURES
+from egm.features.memory_clear.carrying import inspect_claims
+from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.play.records.games import open_game
-from egm.testing.clearing import clear_with_decisions
-from egm.testing.service_menu import Menu
+from egm.play.records.tables import read_shared_state
+from egm.testing.clearing import build_paid_decision, clear_with_decisions
+from egm.testing.service_menu import Menu, list_enabled_actions
 
 BANKS = ("monaco-chemin-de-fer", "monaco-banque-a-tout-va")
 #: Five and six in turn: in both games somebody is asked before the third cards.
@@ -23,36 +26,214 @@ def with_credit(rooms):
     return rooms
 
 
+def begin_undecided(rooms, game):
+    """Begin a round in which a position is asked; return the play id of each position's game."""
+    working = rooms[0].machine.chance
+    chance = dealing(CARDS[game], 6) if game in CARDS else working
+    for rig in with_credit(rooms):
+        rig.machine.chance = chance
+    begin(rooms, TABLES[game])
+    for rig in rooms:
+        rig.machine.chance = working
+    assert find_asked(rooms) is not None
+    return [open_game(rig.machine).play_id for rig in rooms]
+
+
+def answer_cheaply(rooms):
+    """Let the position that is asked call or check; if it can do neither, it takes its first option."""
+    rig = find_asked(rooms)
+    options, steps = rig.hands.told[-1].options, len(open_game(rig.machine).steps)
+    rig.engine.handle(EventType.CHOOSE, value=next(iter({"call", "check"} & {*options}), options[0]))
+    go_on(rooms)
+    assert len(open_game(rig.machine).steps) > steps, rig.notice
+
+
+def list_claims(folder):
+    """The claims of a memory clear by id; together they are all money that the positions brought."""
+    return {each.id: each for each in inspect_claims(folder, FEATURES).proposals}
+
+
+def check_claims(folder, game, count):
+    """Check that every position's stake is claimed once, and is carried over if players win each other's stakes."""
+    claims = list_claims(folder)
+    assert sum(claim.proposed.amount for claim in claims.values()) == count * BILL_CENTS
+    games = [claim for name, claim in claims.items() if name.startswith("game:")]
+    assert len(games) == count
+    if game in ROUNDS and "pai-gow" not in game:
+        assert {claim.possible_decisions for claim in games} == {("carried",)}
+
+
 @pytest.mark.requirement("S-51", "S-52", "A-05", "E-01")
 @pytest.mark.parametrize("game", BANKS)
 def test_a_round_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path, game):
     count = len(TABLES[game])
-    rooms = with_credit(seats(game, count=count))
-    chance = dealing(CARDS[game], 6)
-    working = rooms[0].machine.chance
-    for rig in rooms:
-        rig.machine.chance = chance
-    begin(rooms, TABLES[game])
-    assert find_asked(rooms) is not None
+    rooms = seats(game, count=count)
+    plays = begin_undecided(rooms, game)
     before = [open_game(rig.machine).steps for rig in rooms]
-    plays = [open_game(rig.machine).play_id for rig in rooms]
     rooms[0].close()
+    check_claims(tmp_path, game, count)
     clear_with_decisions(tmp_path)
     rooms = seats(game, count=count)
     assert [open_game(rig.machine).steps for rig in rooms] == before
-    for rig in rooms:
-        rig.machine.chance = working
     go_on_to_the_end(rooms)
     check_recalled(rooms, plays)
     assert audit(rooms, tmp_path) == []
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.requirement("S-32", "S-51", "S-52", "A-05", "E-01")
+@pytest.mark.parametrize("game", TABLES)
+def test_a_memory_clear_before_each_answer_claims_all_money_and_the_round_goes_on(seats, tmp_path, game):
+    count = len(TABLES[game])
+    rooms, clears = seats(game, count=count), 0
+    plays = begin_undecided(rooms, game)
+    while find_asked(rooms) is not None:
+        before = [open_game(rig.machine).steps for rig in rooms]
+        assert audit(rooms, tmp_path) == []
+        check_claims(tmp_path, game, count)
+        clear_with_decisions(tmp_path)
+        rooms, clears = seats(game, count=count), clears + 1
+        go_on(rooms)
+        assert [open_game(rig.machine).steps for rig in rooms] == before
+        answer_cheaply(rooms)
+    assert {open_game(rig.machine).outcome is None for rig in rooms} == {False}
+    go_on_to_the_end(rooms)
+    check_recalled(rooms, plays)
+    assert audit(rooms, tmp_path) == []
+    assert clears
+
+
+@pytest.mark.requirement("S-32", "S-34", "A-05")
+def test_a_memory_clear_claims_the_table_stakes_of_a_game_with_side_pots_once(seats, tmp_path):
+    """What is in the pots is no claim of its own: each player's whole table stakes are, until the pots are awarded."""
+    rooms = with_credit(seats(HOLDEM, count=3))
+    begin(rooms, [{"stack": 200}, {"stack": 160}, {"stack": 300}])
+    for option in ("call", "all-in", "all-in"):
+        find_asked(rooms).engine.handle(EventType.CHOOSE, value=option)
+        go_on(rooms)
+    assert len(find_asked(rooms).hands.told[-1].display["hands"][0]["pots"]) == 2
+    rooms[0].close()
+    check_claims(tmp_path, HOLDEM, 3)
+    claims = list_claims(tmp_path)
+    stakes = {name: claim.proposed.amount for name, claim in claims.items() if name.startswith("game:")}
+    assert stakes == {"game:1": 200 * 25, "game:2": 160 * 25, "game:3": 300 * 25}
+
+
+@pytest.mark.requirement("S-32", "S-51", "S-52", "A-05")
+@pytest.mark.parametrize(
+    "game",
+    [pytest.param(game, marks=[pytest.mark.slow] * (game not in {HOLDEM, BANKS[0]})) for game in TABLES],
+)
+def test_a_memory_clear_pays_or_carries_over_what_each_position_won(seats, tmp_path, game):
+    """The pots are awarded, and no game has ended but the first: of the others one is paid by hand."""
+    count = len(TABLES[game])
+    rooms = seats(game, count=count)
+    begin_undecided(rooms, game)
+    while find_asked(rooms) is not None:
+        answer_cheaply(rooms)
+    rooms[0].report_shown()
+    kept_cents = sum(open_game(rig.machine).staked_cents - compute_return(rig) for rig in rooms[1:])
+    kept_cents += BILL_CENTS - rooms[0].credit_cents
+    paid_cents = compute_return(rooms[1])
+    shared = read_shared_state(rooms[0].machine, rooms[0].machine.games[game].digest)
+    rooms[0].close()
+    claims = list_claims(tmp_path)
+    assert sum(claim.proposed.amount for claim in claims.values()) == count * BILL_CENTS - kept_cents
+    assert claims["game:2"].proposed.amount == paid_cents
+    by_hand = (
+        {"game_2": build_paid_decision(paid_cents)} if "paid" in claims["game:2"].possible_decisions else {}
+    )
+    clear_with_decisions(tmp_path, **by_hand)
+    rooms = seats(game, count=count)
+    go_on_to_the_end(rooms)
+    owed_cents = paid_cents if by_hand else 0
+    assert sum(rig.credit_cents for rig in rooms) == count * BILL_CENTS - kept_cents - owed_cents
+    assert read_shared_state(rooms[0].machine, rooms[0].machine.games[game].digest) == shared
+    assert audit(rooms, tmp_path) == []
+
+
+def compute_return(rig):
+    game = open_game(rig.machine)
+    return game.outcome.win_credits * game.denomination_cents
+
+
+@pytest.mark.requirement("E-01", "E-03", "S-33", "B-01")
+def test_the_recall_of_an_open_round_shows_no_other_positions_cards(seats):
+    """The screen of a position is its player's, whoever has opened the service menu at it."""
+    rooms = seats(HOLDEM, count=4)
+    plays = begin_undecided(rooms[:3], HOLDEM)
+    menu = Menu(rooms[3]).sign_in(Role.ATTENDANT).touch("recall")
+    menu.touch(plays[1])
+    lines = menu.lines()
+    assert (lines["Status"], lines["Pictures"]) == (
+        "Still open",
+        "Only at position 2 until the round is decided",
+    )
+    assert (lines["Table stakes"], lines["Bets of position 1"], lines["Bets of position 3"]) == (
+        "$50.00",
+    ) * 3
+    assert not {"seat", "others"} & lines.keys()
+    assert "show" not in list_enabled_actions(menu.page)
+    menu.room.engine.handle(EventType.ANSWER, value="show", options={"page": menu.page.id, "input": ""})
+    assert menu.page.replay is None
+    menu.home().touch("leave")
+    go_on_to_the_end(rooms[:3])
+    menu = Menu(rooms[3]).sign_in(Role.ATTENDANT).touch("recall").touch(plays[1]).touch("show")
+    assert menu.page.replay.display["hands"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.requirement("E-01", "E-03", "S-33", "B-01", "A-08")
+@pytest.mark.parametrize("game", TABLES)
+def test_an_open_round_is_recalled_after_a_power_loss_before_each_answer(seats, game):
+    """Each position sees its own game as far as it came, with its own cards; of the others' it sees no picture."""
+    count = len(TABLES[game])
+    rooms, losses = seats(game, count=count), 0
+    plays = begin_undecided(rooms, game)
+    while find_asked(rooms) is not None:
+        rooms[0].close()
+        rooms, losses = seats(game, count=count), losses + 1
+        go_on(rooms)
+        for rig, own in zip(rooms, plays, strict=True):
+            check_open_recall(rig, own, plays)
+        answer_cheaply(rooms)
+    go_on_to_the_end(rooms)
+    check_recalled(rooms, plays)
+    assert losses
+
+
+def check_open_recall(rig, own, plays):
+    """Check what the recall behind an open door shows of the undecided games of a round."""
+    seen = rig.hands.told[-1].display["hands"]
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
+    rows = menu.page.tables[0].rows
+    assert {row.action for row in rows} == {*plays}
+    assert {(row.icon, row.cells[-1].value) for row in rows} == {("warning", "service.recall.open")}
+    for play_id in plays:
+        menu.touch(play_id)
+        assert menu.lines()["Status"] == "Still open"
+        if play_id == own:
+            menu.touch("show")
+            while "later" in list_enabled_actions(menu.page):
+                menu.touch("later")
+            assert (menu.page.replay.display["hands"], menu.page.replay.answer) == (seen, None)
+            menu.touch("figures")
+        else:
+            assert "show" not in list_enabled_actions(menu.page)
+        menu.touch("back")
+    menu.home().touch("leave")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert rig.state is State.PLAYING, rig.notice
+
+
 @pytest.mark.requirement("E-01")
 @pytest.mark.parametrize("game", TABLES)
 def test_each_position_recalls_its_own_game_of_a_round_in_common(seats, game):
-    rooms = with_credit(seats(game, count=len(TABLES[game])))
-    begin(rooms, TABLES[game])
-    plays = [open_game(rig.machine).play_id for rig in rooms]
+    rooms = seats(game, count=len(TABLES[game]))
+    plays = begin_undecided(rooms, game)
     go_on_to_the_end(rooms)
     check_recalled(rooms, plays)
 
