@@ -1,8 +1,9 @@
 """The power is cut at storage operations of a game of poker that three seats play for one pot.
 
-The button is all in with less than the others, who bet a side pot. Whatever was not durable when the power went:
-no card is drawn twice; if every seat had begun its game, each has what the pots come to, and otherwise every
-table stake comes back and no card is drawn. The button goes on only after a game that was played.
+At hold'em the button is all in with less than the others, who bet a side pot. At stud the first seat folds on the
+fifth street. Whatever was not durable when the power went: no card is drawn twice; if every seat had begun its
+game, each has what the pots come to, and otherwise every table stake comes back and no card is drawn. The button
+goes on only after a game that was played.
 """
 
 import pytest
@@ -15,23 +16,24 @@ from egm.play.records.tables import read_shared_state
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.testing.machine import MachineRig, ScriptedStep
 
-GAME, CENTS = "quebec-texas-holdem-room", 25
-#: The hands of seats 1, 2 and 0 (the button), a card each and again; then the board.
-NUMBERS = dealing("7h Kd As 2c Kh Ah Ac 9s 8d 3h Qc", decks=1).values
-STACKS = (160, 200, 300)
-#: What is answered, each option by the seat that is asked, after the table has answered that all have staked.
-ANSWERS = ("all-in", "call", "call", "bet", "call", "check", "check", "check", "check")
-#: The main pot of 480, of which 20 are taken, is the button's; the side pot of twice 8 the kings'.
-WON = (460 - 160, -168, -168 + 16)
+CENTS = 25
 
 
 class Poker(LifeOfSeats):
-    """The game, answered as it is asked."""
+    """A game of hold'em, answered as it is asked."""
 
     SEATS, CREDIT_CENTS = 3, 10_000
+    GAME = "quebec-texas-holdem-room"
+    #: The hands of seats 1, 2 and 0 (the button), a card each and again; then the board.
+    NUMBERS = dealing("7h Kd As 2c Kh Ah Ac 9s 8d 3h Qc", decks=1).values
+    STACKS = (160, 200, 300)
+    #: What is answered, each option by the seat that is asked, after the table has answered that all have staked.
+    ANSWERS = ("all-in", "call", "call", "bet", "call", "check", "check", "check", "check")
+    #: The main pot of 480, of which 20 are taken, is the button's; the side pot of twice 8 the kings'.
+    WON = (460 - 160, -168, -168 + 16)
 
     def rig(self, **more):
-        return MachineRig(self.folder, games=(GAME,), chance=self, **more)
+        return MachineRig(self.folder, games=(self.GAME,), chance=self, **more)
 
     def step(self):
         """The cards in their order, from where the furthest game of the round has recorded its last one."""
@@ -40,20 +42,20 @@ class Poker(LifeOfSeats):
             record = entry.record
             draws = record["draws"] if entry.kind == "game.choice" else record["steps"][0]["draws"]
             drawn[record["play_id"]] = drawn.get(record["play_id"], 0) + len(draws)
-        return ScriptedStep(NUMBERS[max(drawn.values(), default=0) :])
+        return ScriptedStep(self.NUMBERS[max(drawn.values(), default=0) :])
 
     def bet(self):
-        for room, stack in zip(self.rooms, STACKS, strict=True):
+        for room, stack in zip(self.rooms, self.STACKS, strict=True):
             self.lay(room, {"stack": stack})
 
     def end(self):
-        for _ in range(2 * len(ANSWERS)):
+        for _ in range(2 * len(self.ANSWERS)):
             take_recorded_steps(self.table)
             answer_overdue_turns(self.table)
             for room in self.rooms:
                 game = open_game(room.machine)
                 if game is not None and game.outcome is None and room.hands.told[-1].options:
-                    room.engine.handle(EventType.CHOOSE, value=ANSWERS[len(game.steps) - 2])
+                    room.engine.handle(EventType.CHOOSE, value=self.ANSWERS[len(game.steps) - 2])
         for room in self.rooms:
             if room.state is State.PLAYING:
                 room.report_shown()
@@ -62,15 +64,31 @@ class Poker(LifeOfSeats):
     def judge(self):
         """All seats have played, or nobody has won or lost anything."""
         meters, begun = self.room.journal.meters(), self.count_begun()
-        won = WON if all(begun) else (0, 0, 0)
+        won = self.WON if all(begun) else (0, 0, 0)
         for number, room in enumerate(self.rooms):
             own = meters.select(position=number + 1).values
-            assert own["coin_in"] == begun[number] * STACKS[number] * CENTS
+            assert own["coin_in"] == begun[number] * self.STACKS[number] * CENTS
             assert own["coin_out"] - own["coin_in"] == won[number] * CENTS
             assert room.credit_cents == self.CREDIT_CENTS + won[number] * CENTS
-        button = read_shared_state(self.room.machine, self.room.machine.games[GAME].digest)
+        button = read_shared_state(self.room.machine, self.room.machine.games[self.GAME].digest)
         assert button == (({"button": 1} if all(begun) else {"button": 0}) if any(begun) else None)
         assert self.room.journal.list_pending() == []
+
+
+class Stud(Poker):
+    """A game of stud to the seventh street: the aces of the button win against kings."""
+
+    GAME = "quebec-seven-card-stud-room"
+    #: Each row is dealt to seats 1, 2 and 0: two cards face down, four face up, one face down.
+    NUMBERS = dealing("7h Kd As  2c Kh Ah  2d Ks Ad  9c 8c Th  Jc 5d 6s  4c 7d  Qs Jh", decks=1).values
+    STACKS = (240, 300, 320)
+    #: The deuce brings in; the button's cards are the highest from the fourth street on.
+    ANSWERS = (
+        *("raise", "call", "call", "bet", "call", "call"),
+        *("bet", "fold", "call", "check", "check", "bet", "call"),
+    )
+    #: Antes of 4, then 12, 12, 24 and 24: of a pot of 180 the house takes 18.
+    WON = (162 - 76, -28, -76)
 
 
 @pytest.mark.timeout(1_800)
@@ -80,3 +98,12 @@ def test_a_cut_in_a_game_of_poker_settles_each_pot_once(tmp_path, capsys, every)
     begun = set()
     cut_everywhere(lambda disk: Poker(tmp_path, disk, begun), capsys, every)
     assert begun == set(range(Poker.SEATS + 1)) if every == 5 else Poker.SEATS in begun
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_800)
+@pytest.mark.requirement("S-32", "S-34", "A-08", "D-15", "O-01")
+def test_a_cut_on_any_street_of_stud_settles_the_pot_once(tmp_path, capsys):
+    begun = set()
+    cut_everywhere(lambda disk: Stud(tmp_path, disk, begun), capsys, every=11)
+    assert {0, Stud.SEATS} <= begun
