@@ -246,7 +246,7 @@ def _place_outside_bet(spot: Spot) -> tuple[int, float, float]:
     return 1, 4.0 if 1 in numbers else 6.0, 2.0
 
 
-def _is_inside(spot: Spot) -> bool:
+def is_inside_bet(spot: Spot) -> bool:
     """Return whether a roulette spot is an inside bet, which is one on at most six numbers."""
     return bool(spot.covers) and len(spot.covers) <= 6
 
@@ -318,7 +318,7 @@ def _lay_out_inside_bets(
     last = grid.first + grid.count
     shared = _list_zero_bets(table, zeros, part)
     for spot in table.spots.values():
-        if not _is_inside(spot):
+        if not is_inside_bet(spot):
             continue
         (u, v, du, dv), point = _place_inside_bet(spot.covers, zeros)
         if spot.id in shared:

@@ -134,13 +134,13 @@ class Layout:
         """
         if not self.is_telephone:
             return self
-        height = 88.0 + LEVELS_HIGH * levels
-        top = 118.0 + height
+        height = 98.0 + LEVELS_HIGH * levels
+        top = 108.0 + height
         return replace(
             self,
-            marquee=(16.0, 4.0, self.size[0] - 32.0, 52.0),
-            left=(16.0, 60.0, self.size[0] - 32.0, height),
-            right=(16.0, 60.0, 0.0, height),
+            marquee=(16.0, 4.0, self.size[0] - 32.0, 42.0),
+            left=(16.0, 50.0, self.size[0] - 32.0, height),
+            right=(16.0, 50.0, 0.0, height),
             field=(46.0, top, self.size[0] - 92.0, self.bar[1] - 154 - top),
         )
 

@@ -9,7 +9,7 @@ from egm.screen.outcome import Field, PrizeTableRow, compute_prize_at_bet
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.felt_glass import draw_felt_glasses
 from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
-from egm.screen.scenes.limits_sign import draw_limits_sign, format_table_limits
+from egm.screen.scenes.limits_sign import draw_limits_sign, format_kind_limits, format_table_limits
 from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
 from egm.screen.scenes.reels import render_symbol
 from egm.screen.scenes.stage import Stage, draw_caption
@@ -21,6 +21,13 @@ from egm.screen.text import Texts
 _LEAD_FROM: Final = 40.0
 #: From this number of prizes on, a Keno card's prizes have two columns in portrait.
 _BESIDE_FROM: Final = 4
+#: Between two facts of the small print.
+_SEPARATOR: Final = "  \u00b7  "
+#: A line of limits may be this many times as wide as its room: it is then written smaller.
+_SHRUNK: Final = 1.15
+#: Height of a line of small print on a telephone's strip, and of the space below the last one, in units.
+_STRIP_LINE: Final = 22.0
+_STRIP_EDGE: Final = 6.0
 
 
 def find_base_field(stage: Stage) -> Field | None:
@@ -244,19 +251,24 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
         return
     p = stage.painter
     facts = [stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents))]
-    limits = format_table_limits(stage)
+    limits, kinds = (
+        format_table_limits(stage),
+        format_kind_limits(stage) if stage.layout.is_portrait else None,
+    )
     if limits is not None:
         key = "felt.limits_short" if stage.layout.is_telephone else "felt.limits"
         facts.append(stage.texts.say(key, least=limits[0], most=limits[1]))
     defect = stage.texts.say(f"defect.{snapshot.defect}")
+    if rect[2] <= 0:
+        _draw_strip_print(stage, defect, facts, kinds)
+        return
     foot, left = _find_small_print_height(stage.layout), stage.layout.left
-    if rect[2] <= 0:  # Both texts stand below the only panel.
-        x, y, w, h = left
-        rect, left = (x + 0.42 * w, y, 0.58 * w, h), (x, y, 0.42 * w, h)
-    strong = Style("strong", "caption", "text")
-    on_one_line = "  \u00b7  ".join(facts)
-    if stage.layout.is_telephone or p.measure(on_one_line, strong) <= rect[2] - 36:
+    strong, room = Style("strong", "caption", "text"), rect[2] - 36
+    on_one_line = _SEPARATOR.join(facts)
+    if stage.layout.is_telephone or p.measure(on_one_line, strong) <= room:
         facts = [on_one_line]
+    if len(facts) == 1 and kinds is not None and p.measure(kinds, strong) <= _SHRUNK * room:
+        facts.append(kinds)
     for (x, y, w, h), lines, style in (
         (rect, facts, strong),
         (left, [defect], Style("text", "caption", "text_dim")),
@@ -266,3 +278,19 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
         height = (foot - 11) / len(lines)
         for i, text in enumerate(lines):
             p.label(text, (x + 18, line + 3 + i * height, w - 36, height), style)
+
+
+def _draw_strip_print(stage: Stage, defect: str, facts: list[str], kinds: str | None) -> None:
+    """Draw the small print of a telephone's strip: the malfunction clause, and below it the facts in one line.
+
+    Instead of the limits of the whole table, the limits of each kind of bet are shown if they fit.
+    """
+    p, (x, y, w, h) = stage.painter, stage.layout.left
+    strong, room, text = Style("strong", "caption", "text"), w - 24, _SEPARATOR.join(facts)
+    if kinds is not None:
+        longer = _SEPARATOR.join((facts[0], kinds))
+        text = longer if p.measure(longer, strong) <= _SHRUNK * room else text
+    bottom = y + h - _STRIP_EDGE
+    p.shade((x + 24, bottom - 2 * _STRIP_LINE - 1, w - 48, 2), (*stage.look.accent[:3], 70))
+    for i, (line, style) in enumerate(((defect, Style("text", "caption", "text_dim")), (text, strong))):
+        p.text(line, (x + w / 2, bottom - (1.5 - i) * _STRIP_LINE), style, width=room)

@@ -1,16 +1,18 @@
 """The minimum and maximum bet of a table, always readable at the table (by-law ss. 9, 72 and 95.5).
 
 The small print names the lowest and the highest bet of the whole table. On a landscape screen, a sign also lists the
-limits of each group of bets.
+limits of each group of bets. On other screens the small print names the limits of each kind of bet if there are
+few: at roulette those of inside and of outside bets.
 """
 
 from dataclasses import replace
 from typing import Final
 
+from egm.screen.cloth import is_inside_bet
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.hand import lay_out_hand_keys, list_group_names
 from egm.screen.scenes.stage import Stage
-from egm.screen.table import Spot, build_bet_limits
+from egm.screen.table import Limits, Spot, build_bet_limits
 
 #: Height of a line of the sign, in units.
 _LINE: Final = 28.0
@@ -20,6 +22,8 @@ _SPACE: Final = 8.0
 _LINES_MIN: Final = 4
 #: At most this many lines stand on the right.
 _MOST_LINES: Final = 7
+#: The small print names the limits of at most this many kinds of bets.
+_KINDS_MAX: Final = 3
 #: The style of the sign's text.
 _STYLE: Final = Style("strong", "caption", "text")
 
@@ -36,6 +40,32 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
         stage.money(max(lowest, limits.bet_min_here) * unit_cents),
         stage.money(highest * unit_cents),
     )
+
+
+def format_kind_limits(stage: Stage) -> str | None:
+    """Return the limits of each kind of bet in one line; None if the table has only one kind, or too many."""
+    snapshot, table = stage.view.snapshot, stage.view.table
+    if snapshot is None or table is None:
+        return None
+    rows = list_limit_rows(stage)
+    if table.felt == "roulette":
+        limits, kinds = build_bet_limits(snapshot), {"inside": list[Spot](), "outside_bets": list[Spot]()}
+        for spot in table.spots.values():
+            kinds["inside" if is_inside_bet(spot) else "outside_bets"].append(limits.limit_spot(spot))
+        rows = [
+            ([stage.texts.say(f"felt.{kind}")], _format_amounts(stage, _find_extremes(limits, spots)))
+            for kind, spots in kinds.items()
+            if spots
+        ]
+    if not 1 < len(rows) <= _KINDS_MAX:
+        return None
+    shown = ((f"{names[0]} \u2026" if len(names) > 1 else names[0], amounts) for names, amounts in rows)
+    return "  \u00b7  ".join(f"{name} {amounts}" for name, amounts in shown)
+
+
+def _find_extremes(limits: Limits, spots: list[Spot]) -> tuple[int, int]:
+    """Return the lowest and the highest bet of several spots, in credits."""
+    return min(spot.least for spot in spots), max(map(limits.find_spot_maximum, spots))
 
 
 def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:

@@ -6,7 +6,7 @@ from rigs.painters import TextPainter
 
 from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
 from egm.screen.picture import Picture
-from egm.screen.scenes.limits_sign import format_table_limits, list_limit_rows
+from egm.screen.scenes.limits_sign import format_kind_limits, format_table_limits, list_limit_rows
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from paytables import list_table_games, load_game
@@ -22,10 +22,11 @@ class RecordingPainter(TextPainter):
 
     def __init__(self, theme):
         super().__init__(theme)
-        self.texts = []
+        self.texts, self.widths = [], {}
 
     def text(self, words, at, style, **more):
         self.texts.append(words)
+        self.widths.setdefault(words, []).append((self.measure(words, style), more.get("width")))
         return super().text(words, at, style, **more)
 
 
@@ -58,8 +59,50 @@ def test_the_limits_of_the_table_are_drawn_before_during_and_after_a_round(theme
         stage = picture._build_stage(view)
         least, most = format_table_limits(stage)
         small_print = f"Bets {least}\u2013{most}" if layout == "telephone" else f"Bets of {least} to {most}"
-        assert any(small_print in words for words in painter.texts), scene
+        by_kind = format_kind_limits(stage) if layout == "telephone" and "roulette" in name else None
+        assert any((by_kind or small_print) in words for words in painter.texts), scene
         if layout == "landscape":
             assert "BET LIMITS" in painter.texts, scene
             _, amounts = list_limit_rows(stage)[0]
             assert amounts in painter.texts, scene
+
+
+@pytest.mark.requirement("S-04")
+@pytest.mark.parametrize("layout", ["portrait", "telephone"])
+@pytest.mark.parametrize(
+    ("language", "kinds"), [("en", ("Inside", "Outside")), ("fr", ("Intérieur", "Extérieur"))]
+)
+def test_roulette_shows_the_limits_of_inside_and_outside_bets_where_no_sign_stands(
+    theme, layout, language, kinds
+):
+    """By-law, s. 72."""
+    _, view = felt("quebec-roulette-french")
+    picture = Picture(theme, layout=LAYOUTS[layout])
+    painter = picture.painter = RecordingPainter(theme)
+    idle = build_idle_view((view,), view, language)
+    picture.draw(pygame.Surface(picture.pixels), idle)
+    stage = picture._build_stage(idle)
+    cents, spots = idle.snapshot.denomination_cents, idle.table.spots
+    for kind, least, most in zip(
+        kinds, ("straight-7", "column-1"), ("six-line-31-32-33-34-35-36", "red"), strict=True
+    ):
+        limits = (
+            f"{kind} {stage.money(spots[least].least * cents)}\u2013{stage.money(spots[most].most * cents)}"
+        )
+        assert any(limits in words for words in painter.texts), limits
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize(
+    "name", ["quebec-roulette-french", "quebec-texas-holdem-room", "quebec-caribbean-stud"]
+)
+def test_a_telephone_shows_the_malfunction_clause_of_a_table_large_enough_to_read(theme, name, language):
+    """It was written in half of the strip, in letters of a quarter of the size of the other texts."""
+    _, view = felt(name)
+    picture = Picture(theme, layout=LAYOUTS["telephone"])
+    painter = picture.painter = RecordingPainter(theme)
+    idle = build_idle_view((view,), view, language)
+    picture.draw(pygame.Surface(picture.pixels), idle)
+    clause = picture._build_stage(idle).texts.say(f"defect.{idle.snapshot.defect}")
+    ((width, room),) = painter.widths[clause]
+    assert width <= room
