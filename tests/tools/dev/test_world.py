@@ -17,6 +17,7 @@ from egm.staff.form import Form
 from egm.testing.forgetful import Medium
 from egm.testing.jumping_loop import jump
 from meters import open_view
+from paytables import load_game
 from tools.dev.commands.world import command
 from tools.dev.simulation.actions import CUT, ROUND, Action
 from tools.dev.simulation.cabinet_setup import GAMES_BY_JURISDICTION, GATHERINGS, CabinetSetup
@@ -126,6 +127,12 @@ def test_seeds_draw_a_table_of_every_game_that_positions_play_in_common():
     assert all(case.setup.positions in GATHERINGS[case.setup.gathering] for case in gatherings)
     assert all(ROUND in {action.name for action in case.script} for case in gatherings)
     assert len(gatherings) < len(drawn) / 2
+
+
+def test_a_gathering_has_as_many_positions_as_its_game_needs():
+    for game, positions in GATHERINGS.items():
+        rules = load_game(game).rules
+        assert rules.seats_min <= min(positions) <= max(positions) <= rules.cloth.table.seats, game
 
 
 @pytest.mark.slow
