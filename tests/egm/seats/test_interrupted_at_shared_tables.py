@@ -3,7 +3,7 @@
 import pytest
 from rigs.cards import dealing
 from test_cuts_between_players import begin, go_on_to_the_end, iter_cut_rounds
-from test_liars_at_shared_tables import TABLES
+from test_liars_at_shared_tables import SLOW, TABLES
 from test_void_rounds import BILL_CENTS, HOLDEM, ROUNDS, audit, find_asked, go_on
 
 from egm.app.features import FEATURES
@@ -122,8 +122,7 @@ def test_a_memory_clear_claims_the_table_stakes_of_a_game_with_side_pots_once(se
 
 @pytest.mark.requirement("S-32", "S-51", "S-52", "A-05")
 @pytest.mark.parametrize(
-    "game",
-    [pytest.param(game, marks=[pytest.mark.slow] * (game not in {HOLDEM, BANKS[0]})) for game in TABLES],
+    "game", [pytest.param(game, marks=[pytest.mark.slow] * (game != BANKS[0])) for game in TABLES]
 )
 def test_a_memory_clear_pays_or_carries_over_what_each_position_won(seats, tmp_path, game):
     """The pots are awarded, and no game has ended but the first: of the others one is paid by hand."""
@@ -230,7 +229,9 @@ def check_open_recall(rig, own, plays):
 
 
 @pytest.mark.requirement("E-01")
-@pytest.mark.parametrize("game", TABLES)
+@pytest.mark.parametrize(
+    "game", [pytest.param(game, marks=[pytest.mark.slow] * (game in SLOW)) for game in TABLES]
+)
 def test_each_position_recalls_its_own_game_of_a_round_in_common(seats, game):
     rooms = seats(game, count=len(TABLES[game]))
     plays = begin_undecided(rooms, game)
