@@ -17,6 +17,7 @@ from egm.play.records.protection import SessionRecord
 from egm.play.time_charge import ACCOUNT, iter_time_charge_notices
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
+from egm.testing.clearing import clear_with_decisions
 from meters import Transaction, Transfer, open_view
 from paytables import DefinitionError
 from paytables.game import load_game
@@ -179,17 +180,22 @@ def test_the_charge_counts_towards_the_cost_of_the_players_session(tables, tmp_p
         assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
-@pytest.mark.requirement("S-35", "A-08")
-def test_time_paid_for_outlasts_a_restart(tables):
+@pytest.mark.requirement("S-35", "A-05", "A-08")
+@pytest.mark.parametrize("is_cleared", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_time_paid_for_outlasts_a_restart_and_a_memory_clear(tables, tmp_path, is_cleared):
     rooms = tables()
     for rig in rooms:
         rig.insert(BILL_CENTS)
     play(rooms)
     wall = rooms[0].clock.wall
     rooms[0].close()
+    if is_cleared:
+        clear_with_decisions(tmp_path / "state")
     rooms = tables(wall=wall)
     play(rooms)
-    assert charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
+    assert charges(rooms) == (
+        [0, 0] if is_cleared else [CHARGE_CENTS, CHARGE_CENTS]
+    )  # meters since the clear
 
 
 @pytest.mark.requirement("S-35", "E-13")

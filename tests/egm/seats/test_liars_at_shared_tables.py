@@ -1,9 +1,10 @@
 """The liar's game on journals of rounds that several positions play for each other's stakes."""
 
 import pytest
-from test_cuts_between_players import play
-from test_void_rounds import BILL_CENTS, ROUNDS
+from test_cuts_between_players import begin, go_on_to_the_end, play
+from test_void_rounds import BILL_CENTS, HOLDEM, ROUNDS, find_asked, go_on
 
+from egm.kernel.events import EventType
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.dev.liars import run_lies
@@ -12,8 +13,6 @@ TABLES = {
     **ROUNDS,
     "monaco-banque-a-tout-va": [{"a-cheval": 10}, {"tableau-1": 20}, {"tableau-1": 10, "tableau-2": 10}],
 }
-
-
 #: Tables whose game is of the same family as another one's.
 SLOW = {"quebec-omaha-room", "quebec-seven-card-stud-room", "quebec-pai-gow-poker"}
 
@@ -29,9 +28,29 @@ def test_no_lie_about_a_round_in_common_passes_unnamed(seats, tmp_path, game, li
         rig.insert(BILL_CENTS)
     for _ in range(2):
         play(rooms, TABLES[game])
+    assert find_undetected_lies(rooms, tmp_path, lies) == []
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("E-13", "S-32", "S-34")
+def test_no_lie_about_a_fold_a_side_pot_or_returned_stakes_passes_unnamed(seats, tmp_path):
+    rooms = seats(HOLDEM, count=3)
     for rig in rooms:
-        rig.cash_out_ticket()
+        rig.insert(BILL_CENTS)
+    begin(rooms, [{"stack": 200}, {"stack": 160}, {"stack": 300}])
+    for option in ("call", "all-in", "all-in", "fold"):
+        find_asked(rooms).engine.handle(EventType.CHOOSE, value=option)
+        go_on(rooms)
+    go_on_to_the_end(rooms)
+    assert find_undetected_lies(rooms, tmp_path, 300) == []
+
+
+def find_undetected_lies(rooms, folder, lies):
+    """Cash out, and return the lies about the journal that the audit does not name."""
+    for rig in rooms:
+        if rig.credit_cents:
+            rig.cash_out_ticket()
     rooms[0].close()
-    with open_view(tmp_path) as view:
+    with open_view(folder) as view:
         bodies = [*view.iter_bodies()]
-    assert run_lies([bodies], Shelf(), lies=lies, seed=6).undetected == []
+    return run_lies([bodies], Shelf(), lies=lies, seed=6).undetected
