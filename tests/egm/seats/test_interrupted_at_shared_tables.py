@@ -2,7 +2,8 @@
 
 import pytest
 from rigs.cards import dealing
-from test_cuts_between_players import begin, go_on_to_the_end, iter_cut_rounds
+from test_cuts_between_players import BANKS as PLAYER_BANKS
+from test_cuts_between_players import STAKES, begin, go_on_to_the_end, iter_cut_rounds, play
 from test_liars_at_shared_tables import SLOW, TABLES
 from test_void_rounds import BILL_CENTS, HOLDEM, ROUNDS, audit, find_asked, go_on
 
@@ -102,6 +103,29 @@ def test_a_memory_clear_before_each_answer_claims_all_money_and_the_round_goes_o
     check_recalled(rooms, plays)
     assert audit(rooms, tmp_path) == []
     assert clears
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("S-18", "A-05", "E-01")
+@pytest.mark.parametrize("game", PLAYER_BANKS)
+def test_a_memory_clear_carries_over_a_round_under_a_players_bank(seats, tmp_path, game):
+    rooms = with_credit(seats(game, count=3))
+    play(rooms, STAKES)
+    before_cents = sum(rig.credit_cents for rig in rooms)
+    begin(rooms, [{"stake": 20, "bank": 40}, *STAKES[1:]])
+    plays = [open_game(rig.machine).play_id for rig in rooms]
+    shared = read_shared_state(rooms[0].machine, rooms[0].machine.games[game].digest)
+    assert find_asked(rooms) is not None
+    assert audit(rooms, tmp_path) == []
+    claims = list_claims(tmp_path)
+    assert sum(claim.proposed.amount for claim in claims.values()) == before_cents
+    assert {claims[f"game:{n}"].possible_decisions for n in (1, 2, 3)} == {("carried",)}
+    clear_with_decisions(tmp_path)
+    rooms = seats(game, count=3)
+    assert read_shared_state(rooms[0].machine, rooms[0].machine.games[game].digest) == shared
+    go_on_to_the_end(rooms)
+    check_recalled(rooms, plays)
+    assert audit(rooms, tmp_path) == []
 
 
 @pytest.mark.requirement("S-32", "S-34", "A-05")
@@ -215,9 +239,7 @@ def check_open_recall(rig, own, plays):
         menu.touch(play_id)
         assert menu.lines()["Status"] == "Still open"
         if play_id == own:
-            menu.touch("show")
-            while "later" in list_enabled_actions(menu.page):
-                menu.touch("later")
+            show_last_step(menu)
             assert (menu.page.replay.display["hands"], menu.page.replay.answer) == (seen, None)
             menu.touch("figures")
         else:
@@ -245,7 +267,14 @@ def check_recalled(rooms, plays):
     for rig, play_id in zip(rooms, plays, strict=True):
         menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
         assert {row.action for row in menu.page.tables[0].rows} == {*plays}
-        assert menu.touch(play_id).touch("show").page.replay.display["hands"]
+        show_last_step(menu.touch(play_id))
+        assert menu.page.replay.display["hands"]
+
+
+def show_last_step(menu):
+    menu.touch("show")
+    while "later" in list_enabled_actions(menu.page):
+        menu.touch("later")
 
 
 @pytest.mark.slow
