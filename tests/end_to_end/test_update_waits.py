@@ -7,6 +7,8 @@ from click.testing import CliRunner
 from run_rig import PATIENCE_SECONDS, Visit, cabinet
 
 from egm.config.cabinet_file import StateFolder
+from egm.kernel.events import State
+from egm.kernel.messages import Snapshot, Tilt
 from tools.image import update
 from tools.image.slot import Release
 from tools.image.update import ScreenWatch, wait_until_lasting
@@ -39,6 +41,30 @@ def test_a_machine_with_credit_is_not_idle_and_one_that_has_paid_is(tmp_path):
         await comes(lambda: not machine.is_up)
 
     asyncio.run(session())
+
+
+def shown(state=State.IDLE, *, credit_cents=0, tilts=()):
+    """Return what the screen of one position displays."""
+    return Snapshot.model_construct(
+        journal_sequence=9, state=state.value, credit_cents=credit_cents, tilts=tilts
+    )
+
+
+@pytest.mark.requirement("A-17")
+@pytest.mark.parametrize(
+    ("others", "is_idle"),
+    [
+        ((), True),
+        ((shown(),), True),
+        ((shown(State.PLAYING),), False),
+        ((shown(State.HANDPAY),), False),
+        ((shown(credit_cents=5),), False),
+        ((shown(tilts=(Tilt.model_construct(code="jam"),)),), False),
+    ],
+)
+def test_a_machine_is_idle_only_if_every_position_is(tmp_path, monkeypatch, others, is_idle):
+    monkeypatch.setattr(ScreenWatch, "list_snapshots", lambda _self: [shown(), *others])
+    assert ScreenWatch(tmp_path).is_idle is is_idle
 
 
 @pytest.mark.requirement("A-17")

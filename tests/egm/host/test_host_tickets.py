@@ -260,6 +260,18 @@ def test_one_paper_is_never_taken_twice_whatever_the_host_says(make):
     assert (rig.credit_cents, rig.notice) == (1234, "ticket_refused.redeemed")
 
 
+@pytest.mark.requirement("G-16")
+def test_a_known_ticket_with_another_amount_from_the_host_is_returned(make):
+    rig = make()
+    rig.offer_ticket(FIRST)
+    rig.port.authorise(FIRST, CASHABLE, 1234)
+    rig.ledger.void_unstacked_paper("the path is clear")
+    rig.port.acknowledge_result()
+    rig.offer_ticket(FIRST)
+    rig.port.authorise(FIRST, CASHABLE, 4321)
+    assert (rig.hands.orders[-1][0], rig.notice) == ("return", "ticket_refused.amount")
+
+
 @pytest.mark.requirement("H-08", "G-16")
 @pytest.mark.parametrize(
     ("digits", "kind", "cents", "status"),

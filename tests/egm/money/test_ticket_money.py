@@ -163,6 +163,7 @@ def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_
 
 
 # ---------------------------------------------------------------- the ledger is forged, lost or put back
+@pytest.mark.requirement("G-16")
 def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
     rig.insert(1000).cash_out_ticket()
     rows = [list(row) for row in rig.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
@@ -185,6 +186,7 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
     assert (again.state, again.hands.jobs) == (State.HANDPAY, [])
 
 
+@pytest.mark.requirement("G-16")
 def test_a_ticket_the_journal_does_not_know_is_not_taken(rig):
     """Whoever has the key, or a program with a fault, enters a ticket that no cash-out has paid for."""
     desk = rig.machine.installed(TicketDesk)

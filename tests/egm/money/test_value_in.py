@@ -149,11 +149,12 @@ def given_back(rig, content):
         rig.happen(event)
 
 
-@pytest.mark.requirement("H-08")
+@pytest.mark.requirement("H-08", "G-16")
 def test_a_ticket_given_back_is_called_a_ticket_and_counts_as_none_of_the_bills(rig):
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.TICKET_ESCROWED, escrow=3, digits="00" * 9)
     assert rig.notice == "ticket_returned"
+    assert rig.hands.orders[-1] == ("return", 3)
     given_back(rig, Barcode("00" * 9))
     assert (len(rig.records("voucher.returned")), rig.records("bill.returned")) == (1, [])
     values = rig.journal.meters().values

@@ -43,6 +43,12 @@ def throw(rig, **bets):
     rig.report_shown()
 
 
+def returned_by_pay_table(rig):
+    """Return the stakes given back, by pay table and denomination."""
+    reading = rig.journal.meters()
+    return reading.split_by("push", "paytable"), reading.split_by("push", "denomination_cents")
+
+
 def sound(rig, tmp_path):
     """The books add up, and the audit derives every table again."""
     rig.journal.self_audit()
@@ -91,7 +97,7 @@ def test_a_credit_keeps_its_worth_while_bets_stand(point):
     assert rig.machine.selection.denomination_cents == 25
 
 
-@pytest.mark.requirement("D-15")
+@pytest.mark.requirement("D-15", "O-04")
 def test_a_bet_taken_down_comes_back_as_a_stake_and_no_win(point, tmp_path):
     rig = point(2, 4).insert(1000)
     throw(rig, line=10, place=4)
@@ -100,9 +106,10 @@ def test_a_bet_taken_down_comes_back_as_a_stake_and_no_win(point, tmp_path):
     meters = sound(rig, tmp_path)
     assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (70, 20, 20)
     assert meters["games_pushed"] == 1
+    assert returned_by_pay_table(rig) == ({"point@1.0.0": 20}, {"5": 20})
 
 
-@pytest.mark.requirement("F-08")
+@pytest.mark.requirement("F-08", "O-04")
 def test_whoever_leaves_is_given_back_what_may_be_taken_down(point, tmp_path):
     rig = point(0).insert(1000)
     throw(rig, line=10)
@@ -113,6 +120,7 @@ def test_whoever_leaves_is_given_back_what_may_be_taken_down(point, tmp_path):
     assert list_standing_tables(rig.machine) == ()
     (returned,) = rig.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("taken_down", 20)
+    assert returned_by_pay_table(rig) == ({"point@1.0.0": 20}, {"5": 20})
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 950
     sound(rig, tmp_path)

@@ -49,7 +49,7 @@ def audited(folder):
         return Auditor(Shelf()).run(view.iter_bodies()).findings
 
 
-@pytest.mark.requirement("D-08", "C-20", "D-02")
+@pytest.mark.requirement("D-08", "C-20", "D-02", "O-04")
 def test_stakes_and_wins_of_the_double_up_reach_their_meters(tmp_path):
     rig = MachineRig(tmp_path, games=(GAME,)).boot()
     lost = won = 0
@@ -72,6 +72,10 @@ def test_stakes_and_wins_of_the_double_up_reach_their_meters(tmp_path):
         staked, doubled, first = staked + sum(stakes), doubled + won_by_rounds, first + stakes[0]
     values = rig.journal.meters().values
     assert (values["double_up_bet"], values["double_up_won"]) == (staked, doubled)
+    reading = rig.journal.meters()
+    for name, total_cents in (("coin_out", values["coin_out"]), ("double_up_bet", staked)):
+        for dimension in ("game", "paytable", "denomination_cents"):
+            assert sum(reading.split_by(name, dimension).values()) == total_cents
     rig.journal.self_audit()
     rig.close()
     assert audited(tmp_path) == []

@@ -79,6 +79,7 @@ def test_only_a_duplicate_says_duplicate(place):
     assert "DUPLICATA" in template.texts(a_ticket(duplicate=True), "fr")["duplicate"]
 
 
+@pytest.mark.requirement("H-02")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", TicketKind)
 def test_every_printer_can_print_every_field_every_time(place, kind):
@@ -91,6 +92,7 @@ def test_every_printer_can_print_every_field_every_time(place, kind):
             job = template.job("cashout-1", ticket, language)
             assert (job.job_id, job.template, job.barcode) == ("cashout-1", place, ticket.number)
             assert tuple(job.fields) == template.names
+            assert template.kinds[kind][language] in template.texts(ticket, language)["kind"]
             tcl.Print("0", (*job.fields.values(), job.barcode)).encode()
             ithaca.encode_ticket(list(job.fields.values()), job.barcode)
 

@@ -7,7 +7,9 @@ from click.testing import CliRunner
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import GameInProgress
+from egm.play.rulings import void_game
 from egm.testing.machine import GAME, MachineRig, ScriptedChance
+from tools.audit.returns import GameVersion, Return
 from tools.cli import main
 
 #: Where the reels of the classic stop on three maple leaves, 60 credits.
@@ -80,6 +82,29 @@ def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path
     shown = CliRunner().invoke(main, ["returns", "--state", str(tmp_path)])
     assert shown.exit_code == 1
     assert "investigate" in shown.output.replace("\n", "")
+
+
+@pytest.mark.requirement("Q-22")
+@pytest.mark.parametrize(
+    ("z", "verdict"),
+    [(-3.3, "investigate"), (-3.28, "explained"), (3.28, "explained"), (3.3, "investigate")],
+)
+def test_a_return_is_investigated_from_three_point_three_deviations_on_either_side(z, verdict):
+    played = GameVersion(GAME, "1.0", "00", 25)
+    facts = {"games": 1, "staked_cents": 25, "won_cents": 0, "coin_in_cents": 25, "paid_cents": 0}
+    assert Return(played=played, z=z, **facts).verdict == verdict
+
+
+@pytest.mark.requirement("Q-22")
+def test_a_void_game_has_no_part_in_the_return(tmp_path):
+    rig = MachineRig(tmp_path, games=("hold-fast",)).boot()
+    play(rig, 2)
+    rig.play()
+    persons = {"ruling": "defect", "persons": ["2", "5"], "reason": "test", "place": ""}
+    void_game(rig.machine, refund=True, machine=rig.machine.identity.serial, **persons)
+    rig.close()
+    _, (line,) = asked(tmp_path)
+    assert (line["games"], line["staked_cents"], line["coin_in_cents"]) == (2, 50, 75)
 
 
 @pytest.mark.requirement("Q-22")

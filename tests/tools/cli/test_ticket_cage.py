@@ -108,11 +108,12 @@ def test_the_register_of_coupons_of_500_dollars(tmp_path):
     assert line.paid.at == office.clock.now().replace(microsecond=0)
 
 
-@pytest.mark.requirement("H-07")
+@pytest.mark.requirement("H-07", "H-02")
 def test_a_duplicate_is_the_same_ticket(office, two):
     ticket = office.issued()
     again = two.reprint(ticket.number, "the paper tore")
     assert again == replace(ticket, duplicate=True)
+    assert load_template("generic").texts(again, "en")["duplicate"] == "DUPLICATE"
     assert isinstance(office.desk.redeem_begin("r", ticket.number), Redemption)
     with pytest.raises(OperatorError, match="the ticket is pending; reprint requires it to be issued"):
         two.reprint(ticket.number, "once more")

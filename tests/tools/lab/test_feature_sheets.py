@@ -45,8 +45,27 @@ def test_keno_has_a_sheet_of_every_catch_of_every_number_of_spots():
     facts = dict(found["Keno"]["facts"])
     assert facts["field"] == "20 of 80 numbers, without replacement"
     level = dict(found["Progressive level lighthouse"]["facts"])
-    assert level["won by"] == "a way of 8 spots that catches 8"
-    assert level["reset, credits"] == 20_000
+    assert level == {
+        "name": "Lighthouse / Phare",
+        "won by": "a way of 8 spots that catches 8",
+        "stake of the way, credits": "1 or more",
+        "reset, credits": 20_000,
+        "increment, share of each eligible wager": "1/100",
+        "kept by": "the machine",
+    }
+    assert facts["bonus beacon"] == "ball 20 on the way multiplies its win by 2; part of every bet"
+
+
+@pytest.mark.requirement("R-04")
+def test_a_keno_sheet_states_each_limit_and_the_price_of_a_bonus():
+    found, _ = sheets("aurora-keno")
+    facts = dict(found["Keno"]["facts"])
+    limits = ("stakes, credits a way", "most selections a ticket", "most groups a way selection")
+    limits += ("most draws a ticket", "most a ticket may cost a draw, credits")
+    assert [facts[name] for name in limits] == ["1, 2, 5, 10", 4, 10, 20, 200]
+    assert facts["most a ticket is paid a draw, credits"] == 2_000_000
+    weights = "1 (9 in 20), 2 (6 in 20), 3 (3 in 20), 5 (2 in 20)"
+    assert facts["bonus northern-lights"] == f"every win times {weights}; bought for 1 credit a credit staked"
 
 
 @pytest.mark.requirement("R-04")
@@ -59,6 +78,11 @@ def test_every_progressive_level_states_all_its_parameters():
     assert won["mystery"]["won by"].startswith("its meter reaching a secret amount")
     assert won["mystery"]["ceiling, credits at bet level 1"] == 110
     assert [level["increment, share of each wager"] for level in won.values()] == ["1/70", "1/150", "1/90"]
+    assert [level["reset, credits at bet level 1"] for level in won.values()] == [300, 100, 100]
+    assert won["top"]["name"] == "Top / Sommet"
+    assert {level["kept by"] for level in won.values()} == {"the machine"}
+    (linked, *_) = (sheet for name, sheet in sheets("lantern-harbour")[0].items() if "level" in name)
+    assert dict(linked["facts"])["kept by"] == "a controller, for linked machines"
     for share in bet.progressives:
         (row,) = found[f"Progressive level {share.level}"]["rows"]
         exact = [Fraction(c["exact"]) for c in row[2:]]
@@ -75,7 +99,8 @@ def test_the_double_up_has_a_sheet_round_by_round():
     assert column(sheet, "of all so far") == [Fraction(1, 2**n) for n in range(1, 6)]
     assert column(sheet, "return of the win") == [1] * 5
     facts = dict(sheet["facts"])
-    assert facts["most a round may come to, credits"] == 5000
+    assert (facts["most rounds"], facts["most a round may come to, credits"]) == (5, 5000)
+    assert facts["return of a round"]["exact"] == "1"
     bet = analysis.bets[0]
     offered = Fraction(facts[f"bet {bet.bet}, level 1: games whose win may be doubled"]["exact"])
     assert bet.hit_probability * Fraction(9, 10) < offered < bet.hit_probability
@@ -185,4 +210,7 @@ def test_a_table_where_the_player_chooses_states_its_best_its_simplest_and_its_w
     if whole["family"] == "blackjack":
         (chart,) = [sheet for sheet in whole["feature_sheets"] if sheet["sheet"] == "chart"]
         assert len(chart["columns"]) == 11
+        facts = dict(chart["facts"])
+        assert facts["insurance"] == "half of the bet, at a dealer's ace; pays 2:1"
+        assert 0 < Fraction(facts["insurance, always taken, of a fresh shoe"]["exact"]) < 1
         assert {row[0] for row in chart["rows"]} >= {"hard 16", "soft 18", "pair of 8", "pair of aces"}

@@ -20,6 +20,14 @@ from tools.cli import main
 from tools.lab.manual import manual_chapters
 
 AUDIENCES = ("operator", "service")
+#: Faults with the text that states their effect.
+EFFECTS = {
+    "bill_acceptor.cheat": "stop",
+    "memory_damaged": "stop",
+    "memory_full": "closes",
+    "ticket_printer.paper_out": "hampers",
+    "ticket_printer.paper_low": "log",
+}
 
 
 def printed(audience, language):
@@ -55,6 +63,8 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
         assert shown == texts.say(f"tilt.text.{code}")
         assert remedy == texts.say(f"manual.remedy.{code}")
         assert clears == texts.say(f"manual.clears.{get_fault(code).cleared_by}")
+    for code, effect in EFFECTS.items():
+        assert found[code][2] == texts.say(f"manual.effect.{effect}")
     found = rows(page, texts, "menu")
     for entry in MENU.pages:
         row = found[texts.say(f"service.menu.{entry.id}")]
@@ -101,6 +111,7 @@ def test_operator_manual_states_who_may_clear_memory_and_change_denominations(la
     told = page.partition(texts.say("manual.chapter.denomination"))[2]
     for key in ("service.menu.options", "form.options_denomination.title", "form.restart.title"):
         assert texts.say(key) in told
+    assert f"| {roles(texts, denomination.permission)} |" in told
     for need in denomination.needs:
         assert texts.say(f"service.needs.{code_of(need)}") in told
 

@@ -6,18 +6,22 @@ import shutil
 import subprocess
 import tarfile
 import zipfile
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from egm.screen.art.symbols import DRAWINGS
-from egm.verify.manifest import load_signed
+from egm.verify.manifest import Manifest, load_signed
+from paytables import load_game
 from paytables.definition import read_source
 from tools.cli import main
 from tools.cli.commands import certify
-from tools.lab.certification import bundle
-from tools.lab.certification.reproduction import _compare_packages
+from tools.lab.certification import bundle, reproduction
+from tools.lab.certification.reproduction import _compare_installed_software, _compare_packages
 
 GAMES = ("maple-classic", "orchard-picnic")
 
@@ -202,6 +206,38 @@ def test_a_submission_is_built_and_written_again_from_what_is_in_it(made, submis
     assert f"manual-service-en.md {len(manual)} bytes signed, " in said
     assert "more.md: nothing here makes it" in said
     assert "meters.md the same" in said
+
+
+@pytest.mark.requirement("R-07")
+def test_a_report_states_identity_versions_date_and_digests(made, submission):
+    games = {name: load_game(submission / f"{name}.toml") for name in GAMES}
+    (whole,) = json.loads(run("certify", "--verify", submission, "--json"))
+    (single,) = json.loads(run("certify", "--verify", made / GAMES[1], "--json"))
+    made_by = f"open-egm {version('open-egm')}"
+    assert (whole["submission"], single["made_by"]) == (made_by, made_by)
+    assert whole["games"] == {
+        name: {"version": game.version, "digest_sha256": game.digest} for name, game in games.items()
+    }
+    assert (single["game"], single["version"]) == (GAMES[1], games[GAMES[1]].version)
+    assert single["digest_sha256"] == games[GAMES[1]].digest
+    for report in (whole, single):
+        assert report["jurisdiction"] == "quebec-casino"
+        assert datetime.fromisoformat(report["made_utc"]).tzinfo is UTC
+        for name, digest in report["files"].items():
+            folder = submission if report is whole else made / GAMES[1]
+            assert sha256((folder / name).read_bytes()).hexdigest() == digest
+
+
+@pytest.mark.requirement("R-07")
+def test_installed_software_that_differs_from_the_signed_one_is_named(tmp_path, monkeypatch):
+    installed = tmp_path / "installed.py"
+    installed.write_bytes(b"one")
+    monkeypatch.setattr(reproduction, "list_built_files", lambda: {"rng/one.py": installed})
+    facts = {"version": "1", "made": "", "reason": "", "libraries": False, "bytecode": False}
+    signed = Manifest(files={"rng/one.py": sha256(b"one").hexdigest()}, **facts)
+    assert _compare_installed_software(signed).differs == ""
+    installed.write_bytes(b"two")
+    assert _compare_installed_software(signed).differs == "rng/one.py: altered"
 
 
 @pytest.mark.requirement("R-07")

@@ -20,7 +20,7 @@ from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
 from egm.verify.certificate import SIGNER, BundleError
 from egm.verify.digest import compute_digests
-from egm.verify.manifest import find_differences, load_signed
+from egm.verify.manifest import Manifest, find_differences, load_signed
 from paytables import Game, PaytableError, analyse, load_game
 from paytables.wording import format_count
 from tools.lab.certification.finding import Case, Status
@@ -142,8 +142,7 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
         f"{SOFTWARE} of {wheel}",
         _describe_wheel_differences(_read_wheel_digests((folder / wheel).read_bytes()), signed.files),
     )
-    installed = [str(each) for each in find_differences(signed, compute_digests(list_built_files()))]
-    yield ReproducedItem("the software installed here", _format_some_names(installed))
+    yield _compare_installed_software(signed)
     profile = load_profile(folder / "profile.toml")
     games = [load_game(folder / f"{game}.toml") for game in facts["games"]]
     documents = {
@@ -162,6 +161,12 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
         "every file of the bundle",
         _format_some_names([f"{name}: nothing here makes it" for name in sorted(unknown_names)]),
     )
+
+
+def _compare_installed_software(signed: Manifest) -> ReproducedItem:
+    """Compare the software that runs here with the signed manifest of a submission."""
+    differences = find_differences(signed, compute_digests(list_built_files()))
+    return ReproducedItem("the software installed here", _format_some_names(map(str, differences)))
 
 
 def _read_wheel_digests(data: bytes) -> dict[str, str]:
