@@ -70,6 +70,8 @@ class Field:
     """For each scatter symbol that triggers a feature anywhere in the window, how many symbols are needed."""
     weights: tuple[tuple[int, ...] | None, ...] = ()
     """Weight of each stop, by reel; None for a reel whose stops are equally likely."""
+    rest: tuple[int, ...] = ()
+    """The stops at which the reels stand before any game; no bet wins there."""
 
     def icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
         """Return the symbols that illustrate a prize; for a prize of a symbol group, the group's members in turn."""
@@ -182,6 +184,7 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
     try:
         stage_data = data.get("stages", {}).get(stage, data)
         strips = tuple(tuple(str(s) for s in strip) for strip in stage_data["strips"])
+        rest = tuple(int(stop) for stop in stage_data.get("rest") or [0] * len(strips))
         heights = tuple(int(h) for h in stage_data.get("heights") or [3] * len(strips))
         symbols = data.get("symbols", {})
         groups = {str(name): tuple(map(str, members)) for name, members in data.get("groups", {}).items()}
@@ -207,7 +210,9 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
         raise OutcomeError(f"game {game.id}: presentation: {len(strips)} strips for {len(heights)} reels")
     ids = {symbol for strip in strips for symbol in strip} | {str(key) for key in symbols}
     names = {symbol: _read_names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
-    return Field(strips, heights, names, lines, prizes, groups, titles, triggers, weights)
+    if len(rest) != len(strips):
+        raise OutcomeError(f"game {game.id}: presentation: {len(rest)} stops for {len(strips)} reels")
+    return Field(strips, heights, names, lines, prizes, groups, titles, triggers, weights, rest)
 
 
 def compute_bet_multiple(game: GameView, bet_credits: int) -> int:

@@ -1,6 +1,7 @@
 """Screen data of a reel game: plain JSON data without rules."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, product
 
 from paytables.contract import Json
 from paytables.reels.bonus import BonusItem, Hold, Pick, Wheel
@@ -23,6 +24,8 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
     for name, table in definition.stage.items():
         label = table.name.model_dump() if table.name else None
         drawn[name] = {"kind": table.kind, "name": label, **_describe_stage(first.stage(name), ids)}
+        if "strips" in drawn[name]:
+            drawn[name]["rest"] = list(_find_resting_stops(name, stages))
     bets = []
     for mode_stages in stages.values():
         mode = mode_stages.mode
@@ -62,6 +65,27 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
         ],
         "double_up": definition.double_up.model_dump() if definition.double_up else None,
     }
+
+
+def _find_resting_stops(name: str, stages: Mapping[str, ModeStages]) -> tuple[int, ...]:
+    """Return the stops at which the reels of a stage stand before any game: the first where no bet wins.
+
+    They are the first stops of the strips if every window wins.
+    """
+    played = [each for each in stages.values() if each.mode.stage == name] or [next(iter(stages.values()))]
+    every_reels = [
+        stage.reels for each in played if isinstance(stage := each.stage(name), Spin | Falls | Holds)
+    ]
+    stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in every_reels[0].weights]
+    # Each reel is turned further than the one before it, which finds a window soon; then every window is tried.
+    turned = (
+        tuple([stops[turn * x % len(stops)] for x, stops in enumerate(stops_by_reel, 1)])
+        for turn in range(max(map(len, stops_by_reel)))
+    )
+    for stops in chain(turned, product(*stops_by_reel)):
+        if not any(reels.evaluate_stops(stops)[1] for reels in every_reels):
+            return stops
+    return (0,) * len(stops_by_reel)
 
 
 def _list_display_names(definition: ReelsDefinition) -> dict[str, Json]:

@@ -7,6 +7,8 @@ import pytest
 
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
+from egm.kernel.timekeeping import Timekeeper
+from egm.testing.jumping_loop import LoopClock, jump
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
 
@@ -61,6 +63,27 @@ def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> N
         later.close()
 
     asyncio.run(scenario())
+
+
+@pytest.mark.requirement("K-04")
+@pytest.mark.parametrize("polls", [False, True])
+def test_a_machine_that_is_not_polled_goes_on_up_to_the_limit(tmp_path: Path, *, polls: bool) -> None:
+    async def scenario() -> None:
+        rig = MachineRig(tmp_path, profile=profile(tmp_path, "silence_seconds = 60"))
+        rig.machine.clock = LoopClock(asyncio.get_running_loop())
+        rig.machine.times = Timekeeper(rig.machine.clock)
+        bench = Bench(tmp_path, rig)
+        bench.line._watch.begin()
+        await asyncio.sleep(59)
+        assert rig.state is State.IDLE
+        if polls:
+            bench.general()
+        await asyncio.sleep(2)
+        assert list(list_disabling_sources(rig.machine)) == ([] if polls else ["host:main:silent"])
+        assert rig.state is (State.IDLE if polls else State.OUT_OF_SERVICE)
+        rig.close()
+
+    jump(scenario())
 
 
 @pytest.mark.requirement("K-04")

@@ -427,6 +427,7 @@ def test_what_one_medium_lost_of_the_archive_is_copied_from_the_other(lived, med
 
 
 # ---------------------------------------------------------------------------------------------- a clear
+@pytest.mark.requirement("A-20")
 def test_an_inspection_sees_what_is_archived_and_a_clear_takes_it_along(lived):
     """Both copies broken near their end: what they still prove is the whole history, archive and all."""
     folder, written = lived

@@ -70,7 +70,7 @@ def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
     assert (found.together.credits_cents, found.is_complete) == (300, True)
 
 
-@pytest.mark.requirement("A-05", "A-21")
+@pytest.mark.requirement("A-05", "A-20", "A-21")
 @pytest.mark.parametrize(
     ("changes", "why"),
     [

@@ -7,6 +7,7 @@ import pytest
 from rigs.library import REELS
 from rigs.rounds import questions
 
+from egm.testing.machine import ScriptedStep
 from paytables import Choice, Depth, RecordingDraw, Round, analyse, load_game
 from paytables.cards.card import JOKER, format_card
 from paytables.definition import list_shipped_games
@@ -32,6 +33,25 @@ def window_of(strips, heights, stops):
         [strip[(stop + row) % len(strip)] for row in range(height)]
         for strip, height, stop in zip(strips, heights, stops, strict=True)
     ]
+
+
+@pytest.mark.requirement("A-20")
+@pytest.mark.parametrize("name", REELS)
+def test_the_reels_shown_before_any_game_are_no_win_at_any_bet(name):
+    """After a clear the machine shows no game: the reels then stand where no bet wins."""
+    game = load_game(name)
+    shown = game.presentation()
+    for bet in game.bet_options:
+        wager = game.wager(bet)
+        (stage,) = [each["stage"] for each in shown["bets"] if each["mode"] == wager.options["mode"]]
+        weights, rest = shown["stages"][stage]["weights"], shown["stages"][stage]["rest"]
+        values = [sum(w[:stop]) if w else stop for w, stop in zip(weights, rest, strict=True)]
+        found = Round(game.play(wager, ScriptedStep(values)), wager)
+        found.advance()
+        if found.decision is not None:
+            found.advance(Choice(found.decision.options[-1]))  # all reels are held
+        assert found.outcome.display["steps"][0]["stops"] == rest
+        assert (found.outcome.win_credits, found.outcome.display["wins"]) == (0, [])
 
 
 @pytest.mark.requirement("B-17", "B-10", "B-08")

@@ -109,6 +109,7 @@ class TestCopies:
         service._drbg = snapshot
         assert sequence(service) == first
 
+    @pytest.mark.requirement("B-05")
     def test_the_child_of_a_fork_never_draws_and_the_parent_goes_on(self) -> None:
         program = """
 import os, sys, rng

@@ -83,6 +83,7 @@ def test_a_range_that_is_none_is_refused(bound: object) -> None:
         WordDraws(create_reader(bytes(64))).below(bound)  # type: ignore[arg-type]
 
 
+@pytest.mark.requirement("B-06")
 def test_words_out_of_range_again_and_again_are_a_failure_and_never_a_biased_draw() -> None:
     draws = WordDraws(create_reader(b"\xff" * 2 * REJECTIONS_MAX))
     with pytest.raises(RejectionLimit, match="16 words in a row"):

@@ -88,7 +88,7 @@ class Grid:
 
 
 def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
-    """Draw the reels at rest: a window, or the first symbols of the strips before any game."""
+    """Draw the reels at rest: a window, or before any game the stops at which no bet wins (A-20)."""
     grid = Grid(stage.layout.field, field.heights)
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
@@ -96,7 +96,10 @@ def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
         column = (
             window[reel]
             if window
-            else [_find_strip_symbol(field.strips[reel], row) for row in range(field.heights[reel])]
+            else [
+                _find_strip_symbol(field.strips[reel], field.rest[reel] + row)
+                for row in range(field.heights[reel])
+            ]
         )
         for row, symbol in enumerate(column):
             _draw_cell(stage, grid, field, reel, row, symbol)
@@ -231,7 +234,8 @@ def _choose_strip(
     If the true strip cannot show the result's window, a strip with the window inserted at its start is used.
     """
     strip, stop = field.strips[reel], result.stops[reel]
-    start = previous.stops[reel] if previous is not None and len(previous.stops) == field.reel_count else 0
+    has_previous = previous is not None and len(previous.stops) == field.reel_count
+    start = previous.stops[reel] if previous is not None and has_previous else field.rest[reel]
     start = result.first_stops[reel] if result.first_stops else start
     if stop < 0:
         laid = result.window[reel] + strip

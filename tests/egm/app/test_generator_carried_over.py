@@ -31,7 +31,7 @@ class Written(KernelSource):
 IDENTITY = Identity("TEST-1", "7", Venue(site="test"))
 
 
-def draw(file, number=1, events=None, *, identity=IDENTITY, boots=2) -> list[int]:
+def draw(file, number=1, events=None, *, identity=IDENTITY, boots=2, instance=1) -> list[int]:
     """Start the generator with the noise of ``number``, and return the first words that it draws."""
     service = start_chance(
         profile=load_profile("generic"),
@@ -42,6 +42,7 @@ def draw(file, number=1, events=None, *, identity=IDENTITY, boots=2) -> list[int
         on_event=lambda code, values: events.append((code, values)) if events is not None else None,
         sources=[Written(number)],
         fresh_input=bytes,
+        instance=instance,
     )
     with service.step() as draws:
         return [draws.below(1 << 32, "word") for _ in range(4)]
@@ -64,7 +65,9 @@ def test_the_sequence_after_a_power_loss_depends_on_the_one_before(tmp_path):
 
 @pytest.mark.requirement("B-05")
 @pytest.mark.parametrize(
-    "changed", [{"identity": replace(IDENTITY, serial="TEST-2")}, {"boots": 3}], ids=["machine", "start"]
+    "changed",
+    [{"identity": replace(IDENTITY, serial="TEST-2")}, {"boots": 3}, {"instance": 2}],
+    ids=["machine", "start", "instance"],
 )
 def test_of_the_same_noise_no_two_machines_and_no_two_starts_share_a_sequence(tmp_path, changed):
     assert draw(tmp_path / "one") == draw(tmp_path / "again")

@@ -3,8 +3,10 @@
 import pytest
 
 from egm.kernel.events import State
-from egm.testing.machine import MachineRig, ScriptedStep
+from egm.testing.machine import MachineRig, ScriptedStep, write_undeclared
+from meters import Transfer
 
+CREDIT = "credit:1:cashable"
 GAMES = ("maple-classic", "icebreak", "northern-ways", "river-wheel")
 
 
@@ -54,7 +56,25 @@ def pay_out(rig):
     rig.insert(2000)
 
 
-HISTORIES = {"real": play_real_games, "the same again and again": play_fixed_games, "paid out": pay_out}
+def pay_far_more_than_was_staked(rig):
+    play(rig)
+    won = (Transfer("house:win", CREDIT, 900_000), Transfer(CREDIT, "out:handpay_cancelled_credit", 900_000))
+    write_undeclared(rig.machine, "won", transfers=won)
+
+
+def stake_far_more_than_was_paid(rig):
+    play(rig)
+    lost = (Transfer("world:bill", CREDIT, 900_000), Transfer(CREDIT, "house:wager", 900_000))
+    write_undeclared(rig.machine, "lost", transfers=lost)
+
+
+HISTORIES = {
+    "real": play_real_games,
+    "the same again and again": play_fixed_games,
+    "paid out": pay_out,
+    "paid far more than was staked": pay_far_more_than_was_staked,
+    "staked far more than was paid": stake_far_more_than_was_paid,
+}
 
 
 def play_after(folder, game, history):
@@ -62,9 +82,11 @@ def play_after(folder, game, history):
     rig = MachineRig(folder, games=(game,), devices=("printer",)).boot().insert(2000)
     history(rig)
     rig.machine.chance = FixedChance(11)
+    before = rig.journal.meters().value("coin_out")
     play(rig)
     record = rig.records("game.start")[-1]
-    return [step["draws"] for step in record["steps"]], record["outcome"], record["wager"]
+    paid_cents = rig.journal.meters().value("coin_out") - before
+    return [step["draws"] for step in record["steps"]], record["outcome"], record["wager"], paid_cents
 
 
 @pytest.mark.requirement("B-11")

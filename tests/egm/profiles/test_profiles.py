@@ -149,6 +149,17 @@ def test_a_place_may_limit_odds_and_want_every_prize_at_every_bet(tmp_path, rule
     assert list(installed) == ["maple-classic"]
 
 
+@pytest.mark.requirement("B-12")
+def test_a_game_with_a_prize_that_no_result_wins_is_refused(tmp_path):
+    text = read_source("maple-classic").path.read_text("utf-8")
+    hidden = '[[stage.base.pay]]\nof = "maple"\nid = "less"\npays = { 3 = 1 }\n'
+    path = tmp_path / "hidden.toml"
+    path.write_text(f"{text}\n{hidden}", "utf-8")
+    installed, refused = admit_games((GameSlot(game=str(path)),), load_profile("generic"))
+    assert installed == {}
+    assert "no result of bet line wins 3 less" in refused[0].reason
+
+
 @pytest.mark.requirement("B-15")
 @pytest.mark.parametrize(("revolutions", "is_offered"), [(2, False), (3, True), (4, True)])
 def test_a_wheel_whose_spins_make_fewer_than_three_turns_is_refused(tmp_path, revolutions, is_offered):

@@ -1,9 +1,11 @@
 """Games that feed and win progressive levels: nothing rounded away, locked at the draw, paid with the game."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from click.testing import CliRunner
 from rigs.forms import fill_in
 from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, place, room_of
 
@@ -28,6 +30,7 @@ from egm.testing.service_menu import NUMBERS, Menu
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
+from tools.cli import main
 
 TOP, LUCKY, MYSTERY = "three-levels.top.50", "three-levels.luck.50", "three-levels.mystery.50"
 MISS = 49
@@ -414,7 +417,7 @@ def test_level_needs_a_ceiling_within_the_prize_limit(tmp_path):
         assert said is None or said in refused[0].reason
 
 
-@pytest.mark.requirement("C-09", "C-05")
+@pytest.mark.requirement("C-09", "C-05", "C-26")
 @pytest.mark.parametrize(("counted", "admits"), [("nothing", False), ("reset", True), ("all", True)])
 def test_the_floor_counts_of_a_level_what_the_place_counts(tmp_path, counted, admits):
     counting = f'[progressives]\ncounted = "{counted}"\n[returns]'
@@ -422,6 +425,10 @@ def test_the_floor_counts_of_a_level_what_the_place_counts(tmp_path, counted, ad
     admitted, refused = admit_games((GameSlot(game=str(GAME)),), load_profile(path), OWN)
     assert bool(admitted) is admits, refused
     assert admits or "returns 80.0000 %" in refused[0].reason
+    for game in admitted.values():
+        (bet,) = json.loads(CliRunner().invoke(main, ["par", str(GAME), "--json"]).output)["bets"]
+        sheet = {"reset": "progressives_at_reset", "all": "progressives_and_increments"}[counted]
+        assert game.return_min == Fraction(bet[f"return_with_{sheet}"]["exact"])
 
 
 @pytest.mark.requirement("O-01", "I-14")

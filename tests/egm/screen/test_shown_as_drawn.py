@@ -5,6 +5,8 @@ from rigs.library import REELS
 
 from egm.screen.motion import ReelTravel
 from egm.screen.outcome import ReelSpin
+from egm.screen.picture import Picture
+from egm.screen.scenes import reels
 from egm.screen.scenes.reels import _choose_strip
 from egm.screen.show import build_timeline
 from egm.screen.theme import load_theme
@@ -46,6 +48,25 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
                 assert strip == field.strips[reel]
                 spins += 1
     assert spins >= GAMES
+
+
+@pytest.mark.requirement("A-20")
+@pytest.mark.parametrize("name", ["comet-respin", "icebreak", "northern-ways", "seven-rivers"])
+def test_before_any_game_the_reels_stand_where_no_bet_wins_and_spin_from_there(name, monkeypatch):
+    """At the first stops of these games' strips some bet wins."""
+    drawn = []
+    monkeypatch.setattr(reels, "_draw_cell", lambda *cell: drawn.append(cell[3:]))
+    view, _ = next(shows(name))
+    field = view.fields[name]["base"]
+    reels.draw_still(Picture(THEME)._build_stage(view), field, None)
+    rest = load_game(name).presentation()["rest"]
+    assert drawn == [
+        (reel, row, field.strips[reel][(stop + row) % len(field.strips[reel])])
+        for reel, stop in enumerate(rest)
+        for row in range(field.heights[reel])
+    ]
+    starts = [_choose_strip(field, view.show.steps[0], None, reel)[1] for reel in range(field.reel_count)]
+    assert starts == rest != [0] * field.reel_count
 
 
 @pytest.mark.requirement("B-17", "C-13")

@@ -312,6 +312,8 @@ def test_meters_are_shown_in_money_or_in_credits_with_their_unit(tmp_path):
         ]
         assert [c.strip() for c in row("bill_in.count", "--credit", "25")][1:] == ["0000000001", "times"]
         assert [c.strip() for c in row("bill_in.value", "--digits", "2")][1:] == ["07", "cents"]
+        split = row("bill_in.value", "--by", "position", "--credit", "25")
+        assert [c.strip() for c in split][1:] == ["1", "0000000020", "credits of 25 cents"]
         rolled = row("bill_in.value", "--credit", "25", "--digits", "1")
         assert [c.strip() for c in rolled][1:] == ["0", "credits of 25 cents"]
         assert [c.strip() for c in row("Coin In", "--names", "us")][1:] == ["0000000000", "cents"]

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from rigs.three_levels import LINKED, LUCK, NO_LUCK, A, C, awaiting, room_of
 
 from egm.app.features import FEATURES
+from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.features.memory_clear.carrying import inspect_claims, prepare_clearance
 from egm.features.memory_clear.claims import CLAIMS, WITH
@@ -79,6 +80,20 @@ def test_credit_is_carried_over_and_can_be_cashed_out(tmp_path):
     number = rig.cash_out_ticket()
     assert rig.store.get(number).ticket.amount_cents == 2000
     assert wrong(rig) == []
+    rig.close()
+
+
+@pytest.mark.requirement("A-20")
+def test_after_a_clear_no_win_is_displayed(tmp_path):
+    rig = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig.play()
+    rig.report_shown()
+    before = snapshot(rig.engine, fingerprint="")
+    assert before.last_display["wins"]
+    assert before.win_cents
+    rig = again(rig, tmp_path)
+    after = snapshot(rig.engine, fingerprint="")
+    assert (after.last_display, after.win_cents) == (None, 0)
     rig.close()
 
 
