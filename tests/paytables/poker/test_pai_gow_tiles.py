@@ -15,6 +15,7 @@ from paytables.poker.tiles.tiles import (
     compute_strength,
     count_points,
     find_combination_rank,
+    is_worthless,
     list_settings,
 )
 
@@ -111,6 +112,21 @@ def test_the_high_hand_is_equal_or_better():
         assert 1 <= len(ways) <= 3
         assert all(low <= high for low, high, _ in ways)
         assert all(mask.bit_count() == 2 for *_, mask in ways)
+
+
+@pytest.mark.requirement("S-47")
+def test_a_low_hand_without_value_is_no_better_than_any_other():
+    """Of two such hands the one with the higher tile is the stronger, and does not win for it."""
+    rules = load_game(FILE).rules
+    worthless = sorted(
+        {strength for pair in combinations(range(32), 2) if is_worthless(strength := compute_strength(*pair))}
+    )
+    assert len(worthless) > 1
+    assert not rules.is_low_hand_better(worthless[-1], worthless[0])
+    one_point = next(
+        strength for pair in combinations(range(32), 2) if (strength := compute_strength(*pair)) // 32 == 1
+    )
+    assert rules.is_low_hand_better(one_point, worthless[-1])
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,9 @@ def test_operator_manual_states_who_may_clear_memory_and_change_denominations(la
     told = page.partition(texts.say("manual.chapter.denomination"))[2]
     for key in ("service.menu.options", "form.options_denomination.title", "form.restart.title"):
         assert texts.say(key) in told
-    assert f"| {roles(texts, denomination.permission)} |" in told
+    label = texts.say("manual.column.roles")
+    permitted = roles(texts, denomination.permission)
+    assert rows(page, texts, "denomination")[label] == (label, permitted)
     for need in denomination.needs:
         assert texts.say(f"service.needs.{code_of(need)}") in told
 
