@@ -127,6 +127,19 @@ def test_a_new_machine_waits_for_its_host_to_start_it_up_and_only_the_first_time
     rig.close()
 
 
+@pytest.mark.requirement("K-02")
+def test_a_machine_with_two_hosts_waits_until_each_has_started_it_up(tmp_path: Path) -> None:
+    rig = MachineRig(tmp_path, profile=profile(tmp_path, "starts_machine = true"))
+    first, second = Bench(tmp_path, rig), Bench(tmp_path, rig, name="second", boot=False)
+    for bench in (first, second):
+        bench.line._watch.begin()
+    assert first.long(0x02) == "01"
+    assert rig.state is State.OUT_OF_SERVICE
+    assert second.long(0x02) == "01"
+    assert rig.state is State.IDLE
+    rig.close()
+
+
 @pytest.mark.requirement("K-05")
 def test_a_machine_whose_host_falls_behind_waits_for_it_where_the_place_says_so(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, profile=profile(tmp_path, "full_queue_stops = true"))

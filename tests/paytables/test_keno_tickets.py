@@ -190,6 +190,8 @@ def test_the_central_data_prevail_and_the_difference_is_told():
 def test_a_prize_is_claimed_at_the_place_and_within_the_time():
     record = played(0, 0, 20)
     assert record.deadline == date(2027, 3, 1)
+    undrawn = claims.close(paid(), 501)
+    assert refused(claims.claim, undrawn, present(record), place="cage-1", at=NOON) is ClaimRefusal.TOO_EARLY
     last = datetime(2027, 3, 1, 23, 59, tzinfo=UTC)
     assert refused(claims.claim, record, present(record), place="cage-2", at=last) is ClaimRefusal.WRONG_PLACE
     late = last + timedelta(minutes=1)
@@ -206,7 +208,7 @@ def test_a_prize_is_claimed_at_the_place_and_within_the_time():
     )
 
 
-@pytest.mark.requirement("M-12")
+@pytest.mark.requirement("M-12", "M-11")
 def test_each_draw_is_settled_once_and_the_ticket_keeps_the_others():
     record = played(8)
     assert record.deadline is None

@@ -133,6 +133,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 42
 
+    @pytest.mark.requirement("B-05")
     def test_the_child_of_a_fork_within_a_step_draws_nothing_of_what_the_step_holds(self) -> None:
         program = """
 import os, sys, rng

@@ -127,6 +127,17 @@ def test_above_the_coins_that_a_hopper_may_pay_an_attendant_pays(tmp_path, dolla
     rig.close()
 
 
+@pytest.mark.requirement("F-07:a")
+@pytest.mark.parametrize("fault", ["hopper_empty", "failure", "communication", "power", "sensor_stuck"])
+def test_a_hopper_that_cannot_pay_is_not_asked(tmp_path, fault):
+    rig = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
+    rig.engine.handle(EventType.FAULT_RAISED, code=f"hopper.{fault}")
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
+    assert rig.machine.memory.get(MoneyKey.HANDPAY)["kind"] == "cancelled_credit"
+    rig.close()
+
+
 @pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
 def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):

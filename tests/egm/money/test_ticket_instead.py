@@ -110,6 +110,7 @@ def test_where_the_key_alone_is_not_enough_a_person_lets_it(tmp_path):
     rig.close()
 
 
+@pytest.mark.requirement("F-07:c")
 @pytest.mark.parametrize("place", ["refused here", "a jackpot", "its form is begun", "too much"])
 def test_nothing_else_becomes_a_ticket(tmp_path, place):
     rules = {
