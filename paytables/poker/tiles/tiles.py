@@ -73,10 +73,13 @@ def find_combination_rank(tiles: Sequence[int]) -> int | None:
 
 @cache
 def compute_strength(first: int, second: int) -> int:
-    """Return the strength of two pai gow tiles: by combination, then by points, then by the higher tile."""
+    """Return the strength of two pai gow tiles: by combination, else by points and then by the higher tile.
+
+    Two hands of the same combination have the same higher tile, and so are equal.
+    """
     place = find_combination_rank((first, second))
     if place is not None:
-        return (10 + NAMED - place) * 32 + max(find_single_tile_value(first), find_single_tile_value(second))
+        return (10 + NAMED - place) * 32
     return count_points((first, second)) * 32 + max(
         find_single_tile_value(first), find_single_tile_value(second)
     )

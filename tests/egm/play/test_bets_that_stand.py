@@ -7,10 +7,12 @@ import pytest
 from rigs.forms import TWO, fill_in
 from rigs.table_games import LINE, PLACE, definition, offer
 
+from egm.app.features import MENU
 from egm.kernel.events import EventType, State
 from egm.money.keys import MoneyKey
 from egm.play.records.tables import list_standing_tables
 from egm.profiles import load_profile
+from egm.staff.service.filling import Filling
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -332,3 +334,22 @@ def test_credits_nobody_claims_take_the_bets_that_stand_with_them(point, tmp_pat
     assert orphan["amount_cents"] == 1000
     assert [entry["why"] for entry in rig.records("table.returned")] == ["stopped"]
     sound(rig, tmp_path)
+
+
+@pytest.mark.requirement("F-18")
+def test_bets_left_on_a_table_with_no_credit_leave_by_a_recorded_decision(point, tmp_path):
+    """The player put the whole credit on the table and left; the bets go to the register of unclaimed money."""
+    rig = point(2).insert(100)
+    throw(rig, line=10, place=10)
+    (table,) = list_standing_tables(rig.machine)
+    assert (rig.credit_cents, table.standing_cents) == (0, 100)
+    (form,) = (form for form in MENU.forms if form.id == "orphan_credits")
+    (condition,) = Filling(form).build_page(rig.machine).tables[-1].rows
+    assert condition.icon == "good"  # the form shows staff that there is something to take
+    assert fill_in(rig, "orphan_credits", place="bank 4") == "refused.authorised"
+    assert list_standing_tables(rig.machine) == (table,)
+    fill_in(rig, "orphan_credits", **TWO, place="bank 4")
+    assert (rig.state, rig.credit_cents, list_standing_tables(rig.machine)) == (State.IDLE, 0, ())
+    (orphan,) = rig.records("orphan.credits")
+    assert (orphan["amount_cents"], orphan["place"]) == (100, "bank 4")
+    assert sound(rig, tmp_path)["orphan"] == 100

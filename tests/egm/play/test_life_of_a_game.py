@@ -45,6 +45,25 @@ def test_the_outcome_is_durable_before_it_is_shown(rig):
     assert rig.credit_cents == 10000 - 5
 
 
+@pytest.mark.requirement("D-15")
+def test_the_stake_is_metered_by_game_denomination_and_wager_with_the_credit_change(rig):
+    """The entry that takes the stake from the credit states the parts of the meters that it belongs to."""
+    rig.play()
+    assert rig.state is State.PLAYING
+    game = rig.machine.games[GAME]
+    parts = {
+        "game": GAME,
+        "paytable": f"{GAME}@{game.version}",
+        "denomination_cents": "5",
+        "wager_level": "1",
+    }
+    reading = rig.journal.meters()
+    assert (reading.values["coin_in"], reading.values["games_played"]) == (5, 1)
+    for dimension, value in parts.items():
+        assert reading.split_by("coin_in", dimension) == {value: 5}
+        assert reading.split_by("games_played", dimension) == {value: 1}
+
+
 def no_credit(rig):
     rig.engine.handle(EventType.CASH_OUT)
 
