@@ -102,6 +102,8 @@ def test_bets_wait_for_the_ball_and_its_number_pays_them(room):
     assert said(room) == {"wheel_turns"}
     phase(room, WheelPhase.NUMBER, number=17)
     deliver_numbers(room.machine)
+    (received,) = room.records("wheel.number")
+    assert (received["spin"], received["number"]) == (7, 17)
     (choice,) = room.records("game.choice")
     assert choice["choice"] == "17"
     assert choice["outcome"]["win_credits"] == 36 * 5
@@ -166,6 +168,7 @@ def test_a_wheel_that_nobody_bets_at_is_not_recorded(room):
     assert read_last_spin(room.machine) is None
 
 
+@pytest.mark.requirement("B-18")
 @pytest.mark.parametrize("told", ["before", "after"])
 def test_a_restart_while_the_ball_runs_goes_on_from_the_number_recorded(tmp_path, told):
     room = started(tmp_path)
@@ -202,6 +205,7 @@ def unheard(room, **waits):
     assert (room.state, room.credit_cents) == (State.IDLE, 2000)
 
 
+@pytest.mark.requirement("B-18")
 @pytest.mark.parametrize("later", [WheelPhase.WAITING, WheelPhase.BETTING, WheelPhase.CLOSED])
 def test_spin_without_a_received_number_is_voided_when_the_wheel_continues(room, tmp_path, later):
     bet(room)
@@ -231,6 +235,7 @@ def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_nex
     one.close()
 
 
+@pytest.mark.requirement("B-18")
 def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(room):
     """Simulated wheel, its protocol, the driver: the cable is out while the ball runs."""
     bet(room)
@@ -256,6 +261,7 @@ def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(
     assert room.records("wheel.unheard")[0]["unheard"] == "line_lost"
 
 
+@pytest.mark.requirement("B-18")
 def test_a_ball_that_is_launched_again_decides_the_bets_it_was_launched_for(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)

@@ -1,5 +1,6 @@
 """Poker against the bank as it is played, against settlements written from the words of the by-law."""
 
+import itertools
 import json
 from fractions import Fraction
 
@@ -334,6 +335,59 @@ class Given:
         place = self.left.index(self.cards.pop(0))
         self.left.pop(place)
         return place
+
+
+#: Cards of the player for every line of the pay tables; a game deals the player as many of them as it gives.
+PLAYER_HANDS = (
+    "As Ks Qs Js Ts",
+    "9h 8h 7h 6h 5h",
+    "As Ad Ah Ac 3d",
+    "7s 7d 7h 7c 2d",
+    "9s 9d 9h 4c 4d",
+    "Ac Jc 9c 6c 3c",
+    "9s 8d 7h 6c 5s",
+    "8s 8d 8h Kc 3d",
+    "Js Jd 4h 4c 9s",
+    "9s 9d 4h 4c 2s",
+    *(f"{rank}s {rank}d 9h 7c 3s" for rank in "AKQJT652"),
+    "Ad Kh Qc Js 9d",
+    "Ks Jd 8h 6c 3s",
+    "5s 4d 3h 2c 7s",
+)
+#: The cards dealt after those of the player, without those that the player has: a weak bank, and a strong one.
+NEXT_CARDS = ("2c 4d 6h Tc Qd 8c 3h 5d 7s Jc 9c Kd", "Ah Kc Ac Kh Ad Kd Qh Qd Jh Th 2h 2d")
+
+
+@pytest.mark.requirement("S-22", "S-23", "S-25", "S-26", "S-27", "S-28")
+@pytest.mark.parametrize(
+    "name", [name for name in SETTLED if name not in {"quebec-let-it-ride", "france-casino-holdem"}]
+)
+def test_every_line_of_the_pay_tables_is_paid_with_every_answer(name):
+    """Hands that random deals hardly ever give, such as a straight flush, against a weak and a strong bank."""
+    game = load(name)
+    bets = max((form.bets for form in game.rules.definition.form), key=len)
+    wager = game.wager(sum(bets.values()), bets=dict(bets))
+    answers_offered = range(len(game.rules.definition.step[1].option))
+    every_hand = itertools.product(PLAYER_HANDS, NEXT_CARDS[:1], answers_offered[:1])
+    every_answer = itertools.product(PLAYER_HANDS[::5], NEXT_CARDS, answers_offered)
+    for own, following, preferred in itertools.chain(every_hand, every_answer):
+        dealt = " ".join(dict.fromkeys(f"{own} {following}".split()))
+        found, answers = Round(game.play(wager, Given(dealt)), wager), []
+        found.advance()
+        while found.decision is not None:
+            options = found.decision.options
+            answers.append(options[min(preferred, len(options) - 1)])
+            found.advance(Choice(answers[-1]))
+        shown = cards_shown(found.outcome)
+        bank = [] if "??" in shown.get("bank", []) else shown.get("bank", [])
+        expected = SETTLED[name](bets, answers, shown["player"], shown.get("board", []), bank)
+        back = dict.fromkeys((bet.spot for bet in found.staked), 0)
+        staked = dict(back)
+        for bet in found.staked:
+            staked[bet.spot] += bet.credits
+        for each in found.settlements:
+            back[each.spot] += each.credits
+        assert back == {spot: expected[spot] * staked[spot] for spot in staked}, (answers, shown)
 
 
 @pytest.mark.requirement("S-28")
