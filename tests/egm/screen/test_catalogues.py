@@ -178,7 +178,8 @@ def test_what_quebecs_players_are_told_of_a_failure_is_the_refund(place):
     assert "your bet is returned" in english.say(f"defect.{defect}")
     assert "Malfunction voids" not in english.say(f"defect.{defect}")
     assert "disrupts" in english.say(f"defect.rule_{defect}")
-    assert "remboursée" in french.say(f"defect.rule_{defect}")
+    assert "votre mise est remboursée" in french.say(f"defect.{defect}")
+    assert "la mise est remboursée" in french.say(f"defect.rule_{defect}")
     assert "perturbe" in french.say(f"defect.rule_{defect}")
 
 

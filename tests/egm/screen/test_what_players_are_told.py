@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, starmap
 from pathlib import Path
 
 import pygame
@@ -27,6 +27,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes import keno, wins
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.pays import list_pays
+from egm.screen.scenes.reels import Grid
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.steps import HoldStep, KenoStep
@@ -43,15 +44,20 @@ LONG_ODDS = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
 
 
 class Writer(Watcher):
-    """Notes every text that is written, seen or not."""
+    """Notes every text and every piece of art that is drawn, seen or not."""
 
     def begin(self):
         super().begin()
         self.seen = []
+        self.art_keys = []
 
     def text(self, words, *args, **kwargs):
         self.seen.append(words)
         return super().text(words, *args, **kwargs)
+
+    def art(self, key, rect, make, **kwargs):
+        self.art_keys.append((key, rect))
+        return super().art(key, rect, make, **kwargs)
 
 
 EVERY_LAYOUT = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
@@ -390,9 +396,23 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
             build_snapshot(game, "en", win_cents=outcome.win_credits * 25),
         )
         said = set()
+        field = read_field(game)
+        grid = Grid(layout.field, field.heights)
         for i in range(4 * (len(lines) + 2)):
             later = replace(after, now=after.now + i * theme.motion.line_cycle / 2)
-            said |= {words for words in words_on(later, layout) if words.startswith("Line ")}
+            said |= (named := {words for words in words_on(later, layout) if words.startswith("Line ")})
+            drawn = writing(find_layout_name(layout))[0].painter.art_keys
+            for win in (win for win in outcome.display["wins"] if win.get("on", "line") == "line"):
+                if any(words.startswith(f"Line {win['number']}:") for words in named):
+                    cells = {grid.find_cell_rect(reel, row) for reel, row in win["positions"]}
+                    assert {rect for key, rect in drawn if key[0] == "win frame"} == cells
+                    (path,) = (key[1] for key, _ in drawn if key[0] == "line")
+                    assert path[1:-1] == tuple(
+                        (x + w / 2, y + h / 2)
+                        for x, y, w, h in starmap(
+                            grid.find_cell_rect, enumerate(field.lines[win["number"] - 1])
+                        )
+                    )
         for each in lines:
             assert any(words.startswith(f"Line {each}:") for words in said), (each, said)
         shown_lines += len(lines)

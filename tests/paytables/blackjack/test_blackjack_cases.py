@@ -252,6 +252,43 @@ def test_sevens_count_the_first_three_cards_of_the_box_split_or_not():
     assert came_back(three) == [("main", "three-sevens", 2, 5), ("sevens", "sevens-three", 1, 501)]
 
 
+@pytest.mark.requirement("S-09")
+@pytest.mark.parametrize(
+    ("name", "side", "cards", "row", "returned"),
+    [
+        (OPTIONS, "twelve-sixteen", "Ac 9h Ad", "aces-or-eights", 3),
+        (OPTIONS, "twelve-sixteen", "8c 9h 8d", "aces-or-eights", 3),
+        (OPTIONS, "twelve-sixteen", "5c 9h 6d", "lost", 0),
+        (OPTIONS, "twelve-sixteen", "5c 9h 7d", "of-12-to-16", 2),
+        (OPTIONS, "twelve-sixteen", "9c 5h 7d", "of-12-to-16", 2),
+        (OPTIONS, "twelve-sixteen", "Tc 5h 7d", "lost", 0),
+        (OPTIONS, "twelve-sixteen", "Ac 9h 2d", "of-12-to-16", 2),
+        (OPTIONS, "twelve-sixteen", "Ac 9h 6d", "lost", 0),
+        (OPTIONS, "over", "6c 9h 7d", "lost", 0),
+        (OPTIONS, "over", "7c 9h 7d", "over-13", 2),
+        (OPTIONS, "over", "Ac 9h 5d", "lost", 0),
+        (OPTIONS, "under", "6c 9h 7d", "lost", 0),
+        (OPTIONS, "under", "5c 9h 7d", "under-13", 2),
+        (OPTIONS, "under", "Ac 9h 5d", "under-13", 2),
+        (MONACO, "pairs", "8s 5h 8s", "perfect-pair", 26),
+        (MONACO, "pairs", "8s 5h 8c", "coloured-pair", 13),
+        (MONACO, "pairs", "8s 5h 8d", "mixed-pair", 7),
+        (MONACO, "pairs", "8s 5h 9s", "lost", 0),
+        (MONACO, "twenty-one-plus-three", "5s 6s 7s", "straight-flush", 10),
+        (MONACO, "twenty-one-plus-three", "7s 7h 7d", "three-of-a-kind", 10),
+        (MONACO, "twenty-one-plus-three", "As 2h 3d", "straight", 10),
+        (MONACO, "twenty-one-plus-three", "Qs Kh Ad", "straight", 10),
+        (MONACO, "twenty-one-plus-three", "Ks Ah 2d", "lost", 0),
+        (MONACO, "twenty-one-plus-three", "2s 9s Ts", "flush", 10),
+        (MONACO, "twenty-one-plus-three", "2s 9h Ts", "lost", 0),
+    ],
+)
+def test_each_side_bet_wins_with_the_cards_of_its_text_and_no_others(name, side, cards, row, returned):
+    """The cards are the player's first, the dealer's first and the player's second."""
+    found = asked(load_game(name), {"main": 2, side: 1}, cards)
+    assert [(each.name, each.credits) for each in found.settlements if each.spot == side] == [(row, returned)]
+
+
 def test_a_row_of_more_cards_than_were_dealt_does_not_pay():
     row = {
         "id": "suited",
