@@ -1,7 +1,12 @@
 """The screen shows the drawn stops and nothing else: no symbol of its own, no time that hints at one."""
 
+import itertools
+from dataclasses import replace
+
+import pygame
 import pytest
 from rigs.library import REELS
+from rigs.painters import TextPainter
 
 from egm.screen.motion import ReelTravel
 from egm.screen.outcome import ReelSpin
@@ -10,6 +15,7 @@ from egm.screen.scenes import reels
 from egm.screen.scenes.reels import _choose_strip
 from egm.screen.show import build_timeline
 from egm.screen.theme import load_theme
+from egm.screen.view import build_view_timeline
 from egm.testing.machine import ScriptedStep
 from paytables import Round, load_game
 from paytables.definition import read_source
@@ -67,6 +73,35 @@ def test_before_any_game_the_reels_stand_where_no_bet_wins_and_spin_from_there(n
     ]
     starts = [_choose_strip(field, view.show.steps[0], None, reel)[1] for reel in range(field.reel_count)]
     assert starts == rest != [0] * field.reel_count
+
+
+@pytest.mark.requirement("B-17")
+@pytest.mark.parametrize("name", ["maple-classic", "aurora-twenty"])
+def test_symbols_drawn_on_reels_at_rest_are_those_of_the_outcome(name, monkeypatch):
+    """When the show has ended, and on the idle screen that shows the last game."""
+    picture = Picture(THEME)
+    picture.painter = TextPainter(THEME)
+    surface, drawn = pygame.Surface(picture.pixels), {}
+    monkeypatch.setattr(
+        reels,
+        "_draw_cell",
+        lambda stage, grid, field, reel, row, symbol, **_: drawn.update({(reel, row): symbol}),
+    )
+    game, compared = build_game_view(load_game(name)), 0
+    for view, outcome in itertools.islice(shows(name), 12):
+        if len(outcome.display["steps"]) > 1:
+            continue
+        window = outcome.display["steps"][0]["window"]
+        idle = build_idle_view((game,), game, "en", last_display=outcome.to_json()["display"])
+        for shown in (replace(view, now=100 + build_view_timeline(view, THEME).end), idle):
+            drawn.clear()
+            picture.draw(surface, shown)
+            visible = {cell: symbol for cell, symbol in drawn.items() if cell[1] in range(len(window[0]))}
+            assert visible == {
+                (reel, row): symbol for reel, column in enumerate(window) for row, symbol in enumerate(column)
+            }
+            compared += 1
+    assert compared > 10
 
 
 @pytest.mark.requirement("B-17", "C-13")

@@ -147,6 +147,8 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
     assert again.state is State.OUT_OF_SERVICE
     menu = Menu(again).sign_in(Role.SUPERVISOR).fill("collection", "new base")
     menu.home().fill("base_in", "S-7", "lock 42", "H. Main")
+    (returned,) = again.records("base.returned")
+    assert (returned["base"], returned["lock"], returned["cashier"]) == ("S-7", "lock 42", "H. Main")
     menu.home().fill("collection_end", "base in place").touch("leave")
     assert again.state is State.IDLE
     first, second = iter_sheets(again.journal, FEATURES.entries)

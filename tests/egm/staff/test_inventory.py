@@ -191,10 +191,11 @@ def test_a_photograph_that_is_not_there_is_named(rig, tmp_path):
         note_inventory(rig.machine, inventory(tmp_path, photograph=tmp_path / "gone.jpg"))
 
 
-@pytest.mark.requirement("Q-10:a", "Q-10:b", "Q-10:c")
+@pytest.mark.requirement("Q-10:a", "Q-10:b", "Q-10:c", "J-12")
 def test_the_sheet_is_shown_and_exported_twice(rig, tmp_path):
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("inventory")
     assert menu.lines()["Cabinet stand number"] == "B-12"
+    assert menu.lines()["Manufacturer’s serial"] == "TEST-1"
     rig.close()
 
     def egm(*words):

@@ -43,7 +43,7 @@ def replayed(menu, play_id):
     return replay, shown
 
 
-@pytest.mark.requirement("E-01", "E-03", "E-04")
+@pytest.mark.requirement("E-01", "E-03", "E-04", "J-12")
 def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(rig):
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     newest, won = [row.action for row in menu.page.tables[0].rows]
@@ -239,6 +239,8 @@ def test_logs_and_identity_are_read_at_the_machine(rig):
     lines = menu.lines()
     assert lines["Program"] == f"open-egm {version('open-egm')}"
     assert lines["Key fingerprint"] == rig.journal.fingerprint
+    assert lines["Jurisdiction rules"].startswith(f"{rig.profile.id}: ")
+    assert lines["Journal’s last entry"] == f"{rig.journal.sequence}: {rig.journal.head_hash[:32]}"
     game = rig.machine.games["maple-classic"]
     assert lines[f"maple-classic {game.version}"] == game.digest[:32]
 
