@@ -1,6 +1,7 @@
 """The controller of progressive levels: enrolment, contributions, hits, payments, changes; on both stores."""
 
 import contextlib
+import json
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -10,7 +11,7 @@ from rigs.moments import NOW
 
 from egm.config.levels import Kind
 from egm.progressive.definition import Chance, LevelDefinition
-from egm.progressive.level import Terms
+from egm.progressive.level import LevelDefectiveError, Terms
 from egm.progressive.messages import (
     Award,
     Claim,
@@ -24,6 +25,7 @@ from egm.progressive.messages import (
     RefusalReason,
     Refused,
 )
+from egm.verify.examine import Findings
 from tools.floor.progressive.controller import Controller, ControllerError, ReceivedMessage
 from tools.floor.progressive.store import DeposedError, StoreBusyError, StoreLostError
 
@@ -508,6 +510,28 @@ def test_a_record_that_does_not_add_up_is_found(floor, amount):
     store.run(f"UPDATE contribution SET amount = '{amount}'")
     with pytest.raises(ControllerError, match="the ledger has"):
         floor.controller.check()
+
+
+@pytest.mark.requirement("I-08")
+def test_money_that_is_in_no_pool_of_a_level_is_found(floor):
+    """The contributions and the register agree, but the level's own pools do not add up."""
+    floor.give("EGM-1", 1)
+    store = floor.controller._store
+    ((text,),) = store.run("SELECT record FROM level")
+    record = json.loads(text)
+    record["level"]["seeded"] += 1
+    store.run("UPDATE level SET record = ?", json.dumps(record))
+    with pytest.raises(LevelDefectiveError, match=r"contributed .* seeded"):
+        floor.controller.check()
+
+
+@pytest.mark.requirement("I-08")
+def test_altered_software_is_recorded_and_refused(floor):
+    altered = Findings(trouble=("egm/progressive/level.py: differs",))
+    with pytest.raises(ControllerError, match=r"differs from the signed software: egm/progressive/level\.py"):
+        floor.controller.record_software_check(altered)
+    ((_, _, details),) = [event for event in _events(floor.controller) if event[1] == "software_altered"]
+    assert details == {"trouble": ["egm/progressive/level.py: differs"]}
 
 
 def _held(controller):

@@ -14,8 +14,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from egm.devices.ioboard.codec import INPUTS, TOWER
+from egm.kernel.faults import FAULTS
 from egm.screen.art.symbols import DRAWINGS
 from egm.verify.manifest import Manifest, load_signed
+from meters.table import METERS
 from paytables import load_game
 from paytables.definition import read_source
 from tools.cli import main
@@ -134,8 +137,12 @@ def test_the_bundle_holds_all_a_laboratory_asks_of_a_maker(made, submission):
     }.items():
         assert word in said[name], name
     assert {"symbols.png", "battery.json", "maple-classic.findings.json"} <= files.keys()
-    signals = said["signals.md"]
-    assert all(f"| {name} |" in signals for name in ("logic", "stacker", "reset", "tilt"))
+    assert [meter.name for meter in METERS if f"| {meter.meaning} |" not in said["meters.md"]] == []
+    switches, lights = said["signals.md"].split("| Element | Lit for |")
+    assert [name for _, name in INPUTS if f"| {name} |" not in switches] == []
+    assert [name for name in TOWER if f"| {name} |" not in lights] == []
+    errors = said["manual-service-en.md"]
+    assert [code for code in FAULTS if "*" not in code and code not in errors] == []
     assert "--submission needs --out" in run(
         "certify", GAMES[0], "--jurisdiction", "generic", "--submission", code=2
     )
