@@ -137,15 +137,31 @@ def test_the_bundle_holds_all_a_laboratory_asks_of_a_maker(made, submission):
     }.items():
         assert word in said[name], name
     assert {"symbols.png", "battery.json", "maple-classic.findings.json"} <= files.keys()
+    assert "--submission needs --out" in run(
+        "certify", GAMES[0], "--jurisdiction", "generic", "--submission", code=2
+    )
+
+
+@pytest.mark.requirement("R-05")
+def test_the_tables_of_meters_signals_and_errors_are_complete(submission):
+    """Every meter with its meaning, each element of the tower light, each switch and each error."""
+    files = json.loads((submission / "manifest.json").read_text())["files"]
+    said = {name: (submission / name).read_text() for name in files if name.endswith(".md")}
     assert [meter.name for meter in METERS if f"| {meter.meaning} |" not in said["meters.md"]] == []
     switches, lights = said["signals.md"].split("| Element | Lit for |")
     assert [name for _, name in INPUTS if f"| {name} |" not in switches] == []
     assert [name for name in TOWER if f"| {name} |" not in lights] == []
     errors = said["manual-service-en.md"]
     assert [code for code in FAULTS if "*" not in code and code not in errors] == []
-    assert "--submission needs --out" in run(
-        "certify", GAMES[0], "--jurisdiction", "generic", "--submission", code=2
-    )
+    for name, word in {
+        "generator.md": "CTR_DRBG(AES-256",
+        "architecture.md": "what guards each",
+        "states.md": "awaiting_award",
+        "interruptions.md": "door_open",
+        "libraries.txt": "==",
+    }.items():
+        assert word in (submission / name).read_text(), name
+    assert {"software.json", "battery.json", "maple-classic.findings.json"} <= files.keys()
 
 
 def packed_otherwise(path):
