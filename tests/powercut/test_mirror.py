@@ -55,6 +55,7 @@ def test_a_cut_at_every_operation_leaves_the_old_or_the_new(folders, survival):
                 assert mirror(found, (folder,)).read() == read
 
 
+@pytest.mark.requirement("A-04")
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_copy_lost_flipped_or_behind_is_mended_from_the_other(folders, which):
     disk = written(folders, b"old", b"new")

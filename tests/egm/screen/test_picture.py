@@ -267,6 +267,29 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
 
 
 @pytest.mark.requirement("C-19")
+@pytest.mark.parametrize("game_id", ["maple-classic", "hold-fast", "river-wheel", "aurora-keno"])
+def test_every_touch_point_has_its_own_text_or_drawing(published, theme, game_id, monkeypatch):
+    """Within each touch point something is drawn that is not part of a larger drawing behind it."""
+    picture = Picture(theme)
+    picture.painter = TextPainter(theme)
+    surface, drawn, put = pygame.Surface(picture.pixels), [], picture.painter.put
+
+    def note_and_put(image, at, *rest):
+        drawn.append(image.get_rect(topleft=at))
+        put(image, at, *rest)
+
+    monkeypatch.setattr(picture.painter, "put", note_and_put)
+    rest = build_idle_view(published, next(one for one in published if one.id == game_id), "en")
+    marked, _ = apply_action(rest, Action("mark", 7), theme)
+    for view in (rest, marked, *(apply_action(rest, Action(name), theme)[0] for name in ("help", "games"))):
+        drawn.clear()
+        picture.draw(surface, view)
+        for touch in picture.list_touches(view):
+            key = pygame.Rect(*map(round, touch.rect)).inflate(4, 4)
+            assert not touch.action.name or any(map(key.contains, drawn)), f"{touch.action}: nothing is drawn"
+
+
+@pytest.mark.requirement("C-19")
 @pytest.mark.parametrize("layout", SOME)
 def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, layout):
     """In every scene of the machine and of games that ask: each touch point is drawn, and answers as it says."""

@@ -709,6 +709,15 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
         assert [ball for _, ball in by_place] == drawn[:count]
         assert any(words.startswith(f"Drawn {count}/{len(drawn)} ") for words in words)
     assert count == len(drawn) == 20
+    board = [
+        key[1] for key, _ in writing(find_layout_name(layout))[0].painter.art_keys if key[0] == "keno cell"
+    ]
+    marked = outcome.to_json()["display"]["draws"][0]["ways"][0]["numbers"]
+    assert len(board) == 80
+    assert {number: state for number, state in enumerate(board, 1) if state} == {
+        number: "marked" if number not in drawn else "hit" if number in marked else "drawn"
+        for number in {*drawn, *marked}
+    }
 
 
 @pytest.mark.requirement("C-25")

@@ -252,7 +252,7 @@ def test_a_short_log_is_completed_from_the_database(tmp_path, keep):
     assert office.store.verify() == 13
 
 
-@pytest.mark.requirement("A-02")
+@pytest.mark.requirement("A-02", "A-04")
 def test_a_damaged_log_is_written_again(tmp_path):
     """Each kind of damage in the middle: a digit, a line end, a line gone, two lines exchanged."""
     records = lived(tmp_path)
@@ -271,6 +271,8 @@ def test_a_damaged_log_is_written_again(tmp_path):
             assert store.verify() == 11  # looks at every line, and mends
             assert store.mended.startswith("tickets.moves written again from tickets.sqlite")
             assert list(store.records()) == records
+        with TicketStore.open(tmp_path, key=KEY) as store:
+            assert (store.verify(), store.mended) == (11, "")  # what was written again can be read
 
 
 def test_when_both_are_damaged_nothing_is_guessed(tmp_path):
