@@ -66,6 +66,31 @@ def test_the_sheet_as_json_holds_what_a_laboratory_asks():
 
 
 @pytest.mark.requirement("R-02")
+def test_the_sheet_states_the_frequency_of_each_prize_and_how_it_is_derived():
+    data = json.loads(run("par", VECTORS / "bell-21.toml", "--json"))
+    (bet,) = data["bets"]
+    for prize in bet["prizes"]:
+        assert Fraction(prize["per_game"]["exact"]) == Fraction(prize["hits"], bet["cycle"])
+        assert Fraction(prize["return"]["exact"]) == Fraction(prize["hits"] * prize["credits"], bet["cycle"])
+    assert bet["max_win_credits"] == max(prize["credits"] for prize in bet["prizes"])
+    highest = sum(prize["hits"] for prize in bet["prizes"] if prize["credits"] == bet["max_win_credits"])
+    assert Fraction(bet["max_win_odds"]["exact"]) == Fraction(highest, bet["cycle"])
+    assert data["derivation"].startswith("Exact: integer counts over the full cycle")
+
+
+@pytest.mark.requirement("R-02")
+def test_the_sheet_states_how_often_a_feature_comes_and_what_the_strategy_holds():
+    """A wheel that turns again, and reels of which the player holds some."""
+    (bet, *_) = json.loads(run("par", "river-wheel", "--json"))["bets"]
+    (again,) = bet["features"]
+    assert (again["feature"], again["per_game"]["exact"]) == ("again", "1/27")
+    (bet, *_) = json.loads(run("par", "hold-fast", "--json"))["bets"]
+    assert bet["choices"] == "hold the reels worth most on average, as the game advises"
+    best, worst = (Fraction(bet[name]["exact"]) for name in ("return", "return_of_the_worst_choices"))
+    assert 1 > best > worst > 0
+
+
+@pytest.mark.requirement("R-02")
 def test_the_sheet_as_csv_terminal_and_html(tmp_path):
     rows = list(csv.reader(io.StringIO(run("par", "seven-rivers", "--csv"))))
     found = {(r[0], r[2], r[3]): r[4] for r in rows if r}
