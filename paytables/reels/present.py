@@ -1,7 +1,8 @@
 """Screen data of a reel game: plain JSON data without rules."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain, product
+from itertools import chain, islice, product
+from typing import Final
 
 from paytables.contract import Json
 from paytables.reels.bonus import BonusItem, Hold, Pick, Wheel
@@ -11,6 +12,9 @@ from paytables.reels.run import Stage
 from paytables.reels.schema import HoldStage, ReelsDefinition, ReelsStage
 from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
+
+_RESTING_WINDOWS_TRIED: Final = 10_000
+"""How many windows are tried for one that wins nothing, so that a game that always wins is loaded in time."""
 
 
 def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:
@@ -70,19 +74,19 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
 def _find_resting_stops(name: str, stages: Mapping[str, ModeStages]) -> tuple[int, ...]:
     """Return the stops at which the reels of a stage stand before any game: the first where no bet wins.
 
-    They are the first stops of the strips if every window wins.
+    They are the first stops of the strips if each of the windows tried wins.
     """
     played = [each for each in stages.values() if each.mode.stage == name] or [next(iter(stages.values()))]
     every_reels = [
         stage.reels for each in played if isinstance(stage := each.stage(name), Spin | Falls | Holds)
     ]
     stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in every_reels[0].weights]
-    # Each reel is turned further than the one before it, which finds a window soon; then every window is tried.
+    # Each reel is turned further than the one before it, which finds a window soon; then all windows in turn.
     turned = (
         tuple([stops[turn * x % len(stops)] for x, stops in enumerate(stops_by_reel, 1)])
         for turn in range(max(map(len, stops_by_reel)))
     )
-    for stops in chain(turned, product(*stops_by_reel)):
+    for stops in islice(chain(turned, product(*stops_by_reel)), _RESTING_WINDOWS_TRIED):
         if not any(reels.evaluate_stops(stops)[1] for reels in every_reels):
             return stops
     return (0,) * len(stops_by_reel)

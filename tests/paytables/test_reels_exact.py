@@ -161,3 +161,12 @@ def test_many_random_line_games_are_exact(data):
 @given(ways_games())
 def test_random_ways_games_are_exact(data):
     check_exact(data)
+
+
+def test_a_game_that_wins_at_every_stop_is_presented_without_trying_all_its_windows():
+    """Five reels of thirty stops have 24 million windows."""
+    stage = {"heights": [1] * 5, "strips": ["a " * 29 + "b"] * 5, "lines": [[0] * 5], "pay": []}
+    stage["pay"] = [{"of": symbol, "pays": {1: 1}} for symbol in ("a", "b")]
+    data = definition(stage)
+    data["symbol"] = [each for each in data["symbol"] if each["id"] in "ab"]
+    assert build_game(data, "always").presentation()["rest"] == [0] * 5
