@@ -232,8 +232,10 @@ PORTRAIT: Final = Layout(
 
 #: The least size of a touch target on a telephone, each way, in units: 44 of its pixels.
 FINGER: Final = 82.0
+#: Height of the two lines of small print across a telephone's only panel, in units.
+SMALL_PRINT_HIGH: Final = 52.0
 #: Height of two rows of a wheel's betting areas, each a touch target high, with heading and small print.
-_AREAS_HIGH: Final = 266.0
+_AREAS_HIGH: Final = 278.0
 #: Height of a table's progressive meters in a telephone's strip above the layout.
 LEVELS_HIGH: Final = 58.0
 #: Width of a telephone in units. A caption is then about 11 of its pixels high, a touch target 44 wide.

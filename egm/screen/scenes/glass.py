@@ -241,7 +241,7 @@ def _draw_prize(stage: Stage, field: Field, prize: PrizeTableRow, rect: Rect, cr
 
 def _find_small_print_height(layout: Layout) -> float:
     """Return the height that a panel needs for its small print."""
-    return 62.0 if not layout.is_telephone else 40.0
+    return 62.0 if not layout.is_telephone else 50.0
 
 
 def _draw_small_print(stage: Stage, rect: Rect) -> None:

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any, Final
 
 from egm.screen.art.files import render_own_picture
-from egm.screen.layout import Layout
+from egm.screen.layout import SMALL_PRINT_HIGH, Layout
 from egm.screen.marks import is_wheel as is_wheel_game
 from egm.screen.marks import read_area_stakes
 from egm.screen.painter import Rect, Style
@@ -84,7 +84,7 @@ def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
     x, y, w, h = layout.left
     step = min(86.0, (h - 124) / max(1, count))
     if layout.is_telephone:
-        width, step = (w - 36) / 3, (h - 46 - 40) / -(-count // 3)
+        width, step = (w - 36) / 3, (h - 46 - SMALL_PRINT_HIGH) / -(-count // 3)
         return [
             (x + 12 + (i % 3) * (width + 6), y + 46 + i // 3 * step, width, step - 6) for i in range(count)
         ]
