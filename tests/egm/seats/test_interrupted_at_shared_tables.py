@@ -5,7 +5,17 @@ from rigs.cards import dealing
 from test_cuts_between_players import BANKS as PLAYER_BANKS
 from test_cuts_between_players import STAKES, begin, go_on_to_the_end, iter_cut_rounds, play
 from test_liars_at_shared_tables import SLOW, TABLES
-from test_void_rounds import BILL_CENTS, HOLDEM, ROUNDS, audit, find_asked, go_on
+from test_void_rounds import (
+    BILL_CENTS,
+    HOLDEM,
+    ROUNDS,
+    audit,
+    find_asked,
+    go_on,
+    let_the_generator_fail,
+    repair,
+    rule,
+)
 
 from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import inspect_claims
@@ -225,6 +235,40 @@ def test_an_open_round_is_recalled_after_a_power_loss_before_each_answer(seats, 
     go_on_to_the_end(rooms)
     check_recalled(rooms, plays)
     assert losses
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("E-01", "F-14", "S-32", "S-51")
+@pytest.mark.parametrize(
+    ("game", "answers"),
+    [(HOLDEM, 0), (HOLDEM, 3), (HOLDEM, 9), ("quebec-seven-card-stud-room", 9), (BANKS[0], 0)],
+)
+def test_a_round_that_a_failure_interrupted_is_recalled_as_open_and_then_as_void(
+    seats, tmp_path, game, answers
+):
+    rooms = seats(game, count=len(TABLES[game]))
+    plays = begin_undecided(rooms, game)
+    for _ in range(answers):
+        answer_cheaply(rooms)
+    working = let_the_generator_fail(rooms)
+    menu = Menu(rooms[0]).sign_in(Role.ATTENDANT).touch("recall")
+    assert {row.cells[-1].value for row in menu.page.tables[0].rows} == {"service.recall.open"}
+    menu.home().touch("leave")
+    assert [rule(rig, "refund_game") for rig in reversed(rooms)] == [None] * len(rooms)
+    repair(rooms, working)
+    menu = Menu(rooms[0]).sign_in(Role.ATTENDANT).touch("recall")
+    rows = menu.page.tables[0].rows
+    assert {row.cells[-1].value for row in rows} == {"service.recall.void"}
+    unit_cents = rooms[0].machine.selection.denomination_cents
+    staked = {play: sum(bet.values()) * unit_cents for play, bet in zip(plays, TABLES[game], strict=True)}
+    assert {row.action: row.cells[-3].value for row in rows} == staked
+    assert {row.action: row.cells[-2].value for row in rows} == staked  # returned
+    for play_id in plays:
+        show_last_step(menu.touch(play_id))
+        assert menu.page.replay.display["hands"]
+        menu.touch("figures").touch("back")
+    menu.home().touch("leave")
+    assert audit(rooms, tmp_path) == []
 
 
 def check_open_recall(rig, own, plays):
