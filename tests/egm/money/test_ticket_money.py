@@ -189,7 +189,6 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
 @pytest.mark.requirement("G-16")
 def test_a_ticket_the_journal_does_not_know_is_not_taken(rig):
     """Whoever has the key, or a program with a fault, enters a ticket that no cash-out has paid for."""
-    genuine = rig.insert(1000).cash_out_ticket()
     desk = rig.machine.installed(TicketDesk)
     ticket = desk.prepare("made-up", 5000, denomination_cents=1)
     desk.record_printed(ticket.number)
@@ -197,11 +196,17 @@ def test_a_ticket_the_journal_does_not_know_is_not_taken(rig):
     assert (rig.hands.orders[-1][0], rig.notice) == ("return", "ticket_refused.not_ours")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert (
-        "the journal says 1000 cents, the ticket ledger 6000" in rig.machine.faults["ticket_ledger"]["detail"]
-    )
-    rig.offer_ticket(genuine)
+    assert "the journal says 0 cents, the ticket ledger 5000" in rig.machine.faults["ticket_ledger"]["detail"]
+
+
+@pytest.mark.requirement("G-16")
+def test_no_ticket_is_taken_while_the_ticket_ledger_is_in_fault(rig):
+    number = rig.insert(1000).cash_out_ticket()
+    rig.engine.handle(EventType.FAULT_RAISED, code="ticket_ledger", detail="planted")
+    assert rig.state is State.IDLE
+    rig.offer_ticket(number)
     assert (rig.hands.orders[-1][0], rig.notice) == ("return", "ticket_returned")
+    assert rig.store.require_ticket(number).state is TicketState.ISSUED
 
 
 @pytest.mark.requirement("A-02")

@@ -155,7 +155,7 @@ def test_from_a_balance_on_it_is_paid_without_asking_once_the_bets_are_decided(p
     sound(rig, tmp_path)
 
 
-@pytest.mark.requirement("F-08", "A-28")
+@pytest.mark.requirement("F-08", "A-28", "C-04")
 def test_bets_that_are_more_than_the_place_takes_now_are_played_on(point, tmp_path):
     """They could neither be played nor leave the table, and the player could not cash out."""
     place = tmp_path / "place.toml"

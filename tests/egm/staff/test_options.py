@@ -8,6 +8,7 @@ from egm.kernel.events import Event, EventError, EventType, State
 from egm.kernel.games import InstalledGames
 from egm.kernel.positions import Position
 from egm.people import Role
+from egm.profiles import load_profile
 from egm.staff.desk import ServiceDesk
 from egm.staff.entries import OptionsChanged
 from egm.staff.events import OptionsForm
@@ -218,6 +219,16 @@ def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp
     again.play()
     assert again.journal.meters().values["coin_in"] == 3 * credit_cents
     again.close()
+
+
+@pytest.mark.requirement("C-04")
+@pytest.mark.parametrize(("least_cents", "in_force_cents"), [(5, 50), (50, 50), (80, 80)])
+def test_an_operators_least_bet_never_lowers_the_profiles(least_cents, in_force_cents):
+    profile = load_profile("generic")
+    play = profile.play.model_copy(update={"bet_minimum_cents": 50})
+    strict = profile.model_copy(update={"play": play})
+    narrowed = AMOUNTS["bet_minimum"].narrow(strict, least_cents)
+    assert narrowed.play.bet_minimum_cents == in_force_cents
 
 
 @pytest.mark.requirement("J-08", "A-22")
