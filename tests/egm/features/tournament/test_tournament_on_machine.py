@@ -585,7 +585,7 @@ def _read_every_sas_meter(room, folder):
     return found
 
 
-@pytest.mark.requirement("L-04", "L-09", "L-03")
+@pytest.mark.requirement("L-04", "L-09", "L-03", "L-10")
 def test_the_view_names_tournament_rules_points_and_win(hall):
     hall = hall(chance=ScriptedChance(*WON, *LOST, *LOST))
 
