@@ -3,11 +3,13 @@
 import re
 from dataclasses import replace
 
+import pygame
 import pytest
 from rigs.layouts import LAYOUTS
+from rigs.painters import TextPainter
 
 from egm.kernel.messages import Notice, Play
-from egm.screen.cloth import RACE, find_open_part, list_felt_parts, list_street_sheets
+from egm.screen.cloth import RACE, find_open_part, lay_out_felt, list_felt_parts, list_street_sheets
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, is_inside
 from egm.screen.message_reducer import advance_time, apply_message
@@ -201,6 +203,30 @@ def test_a_standing_bet_is_apart_from_new_ones_and_taken_down_by_a_negative_bet(
     )
     assert (wish.value, wish.options) == (0, {"bets": {spot.id: -5}})
     assert dict(view.chips.bets) == {spot.id: -5}
+
+
+@pytest.mark.requirement("P-06")
+def test_each_chip_on_the_felt_shows_its_value_at_its_spot(player, theme, monkeypatch):
+    """Before betting is closed the player can check how much lies where."""
+    for spot in {spots_of(player)[0].id, spots_of(player)[-1].id}:
+        player.does("spot", spot)
+    picture = Picture(theme)
+    picture.painter, written = TextPainter(theme), []
+    draw_text = picture.painter.text
+
+    def note_and_draw(words, at, *rest, **options):
+        written.append((words, at))
+        return draw_text(words, at, *rest, **options)
+
+    monkeypatch.setattr(picture.painter, "text", note_and_draw)
+    picture.draw(pygame.Surface(picture.pixels), player.view)
+    points = dict(lay_out_felt(player.view.table, player.view.chips, LANDSCAPE).chip_points)
+    bets = {spot: credits_ for spot, credits_ in player.bets.items() if spot in points}
+    assert bets
+    for spot, credits_ in bets.items():
+        x, y = points[spot]
+        values = {words for words, (at_x, at_y) in written if abs(at_x - x) < 1 and abs(at_y - y) < 4}
+        assert str(credits_) in values, spot
 
 
 @pytest.mark.requirement("C-22", "P-06")

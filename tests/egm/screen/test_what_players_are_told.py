@@ -108,6 +108,18 @@ def test_every_departure_from_the_usual_rules_is_on_the_help_pages(name, languag
     assert not missing
 
 
+@pytest.mark.requirement("C-18")
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("name", ["jacks-or-better-9-6", "quebec-let-it-ride", "quebec-three-card-poker"])
+def test_the_pay_table_names_the_winning_combinations_in_the_players_language(name, language):
+    game = build_game_view(load_game(name))
+    view = build_idle_view((game,), game, language)
+    shown = " ".join(" ".join(words_on(view)).split())
+    differing = [pay["names"] for pay in game.presentation["pays"] if pay["names"]["en"] != pay["names"]["fr"]]
+    assert len(differing) > 3
+    assert [names[language] for names in differing if typeset(names[language], language) not in shown] == []
+
+
 @pytest.mark.requirement("C-01", "C-02", "C-12", "C-18", "C-25", "C-26", "M-01", "C-11")
 @pytest.mark.parametrize(
     ("language", "named"),

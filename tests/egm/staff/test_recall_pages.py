@@ -210,7 +210,7 @@ def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(
     rig.close()
 
 
-@pytest.mark.requirement("D-05:a", "D-05:b")
+@pytest.mark.requirement("D-05:a", "D-05:b", "D-07")
 def test_a_meter_of_the_service_menu_rolls_over_after_ten_digits(rig):
     more = Transfer("world:bill", "credit:1:cashable", 10**10 - 1 - 2000)
     write_undeclared(rig.machine, "bills", transfers=(more,))

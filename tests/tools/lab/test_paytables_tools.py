@@ -80,7 +80,7 @@ def test_the_sheet_states_the_frequency_of_each_prize_and_how_it_is_derived():
 
 @pytest.mark.requirement("R-02")
 def test_the_sheet_states_how_often_a_feature_comes_and_what_the_strategy_holds():
-    """A wheel that turns again, and reels of which the player holds some."""
+    """Two of the 54 segments of the wheel turn it again; of the reels the player holds some."""
     (bet, *_) = json.loads(run("par", "river-wheel", "--json"))["bets"]
     (again,) = bet["features"]
     assert (again["feature"], again["per_game"]["exact"]) == ("again", "1/27")
