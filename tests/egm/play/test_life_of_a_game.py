@@ -300,10 +300,19 @@ def test_a_quebec_video_lottery_machine_takes_no_bet_above_two_dollars_fifty(tmp
 
 @pytest.mark.requirement("F-02", "N-06")
 def test_no_play_without_the_credit_for_it(tmp_path):
-    rig = MachineRig(tmp_path).boot()
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS * 20)).boot()
     rig.play()
     assert (rig.state, rig.notice) == (State.IDLE, "refused.bet_is_covered")
     assert rig.records("game.start") == []
+    rig.insert(100)
+    rig.engine.handle(EventType.BET, value=3)
+    for _ in range(6):
+        rig.play()
+        rig.report_shown()
+    assert (rig.credit_cents, rig.machine.selection.bet_credits) == (10, 3)  # a game costs 15
+    rig.play()
+    assert (rig.state, rig.notice, rig.credit_cents) == (State.IDLE, "refused.bet_is_covered", 10)
+    assert len(rig.records("game.start")) == 6
     rig.close()
 
 
