@@ -82,7 +82,10 @@ def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, pla
         assert (room.state, room.credit_cents) == (State.IDLE, 2000)
         room.engine.handle(EventType.CASH_OUT)
         await rig.advance_until(lambda: room.state is State.IDLE)
-        kinds = [line["event"] for line in iter_register_lines(REGISTERS["printed"], room.journal.entries())]
+        lines = list(iter_register_lines(REGISTERS["printed"], room.journal.entries()))
+        (ticket,) = room.records("voucher.out")
+        assert (lines[-1]["amount_cents"], lines[-1]["number"]) == (2000, ticket["number"])
+        kinds = [line["event"] for line in lines]
         assert kinds == ["slip.printed", "slip.printed", "voucher.out"]
         assert len(kinds) == len(rig.twin.describe()["printed"])
         assert room.journal.meters().values["slips_printed"] == kinds.count("slip.printed")

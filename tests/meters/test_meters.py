@@ -348,3 +348,29 @@ def test_a_level_below_zero_is_shown_with_its_sign():
         0,
     )
     assert compute_displayed_value(-(10**10) - 5) == -5
+
+
+@pytest.mark.requirement("A-01")
+@pytest.mark.parametrize("checkpoint_every", [1, 1000])
+def test_a_restart_restores_every_meter_reservation_and_state(tmp_path, checkpoint_every):
+    """From a checkpoint and from the entries after it."""
+    policy = Policy(checkpoint_every=checkpoint_every)
+    journal = Journal.open(tmp_path, now=clock, policy=policy)
+    journal.append(Transaction(id="up", kind="power.up", counts={"power_resets": 1}, marks=(Mark.POWER_UP,)))
+    move(journal, ("world:bill", CREDIT, 2000, {"bill_cents": 2000}))
+    move(
+        journal,
+        (CREDIT, "house:wager", 25),
+        dims={"game": "classic"},
+        counts={"games_played": 1},
+        state={"game.open": {"play_id": "g1"}},
+    )
+    move(journal, (CREDIT, "out:voucher:cashable", 600), phase=Phase.RESERVE)
+    values, cells, pending = journal.meters().values, journal.meters().cells, journal.list_pending()
+    assert (values["power_resets"], values["power_resets.since_power_up"]) == (1, 0)
+    journal.abandon()  # without the checkpoint of an orderly end
+    with Journal.open(tmp_path, now=clock, policy=policy) as journal:
+        assert journal.meters().values == values
+        assert sorted(map(str, journal.meters().cells)) == sorted(map(str, cells))
+        assert journal.list_pending() == pending != []
+        assert journal.state("game.open") == {"play_id": "g1"}

@@ -115,7 +115,9 @@ def test_the_pay_table_names_the_winning_combinations_in_the_players_language(na
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, language)
     shown = " ".join(" ".join(words_on(view)).split())
-    differing = [pay["names"] for pay in game.presentation["pays"] if pay["names"]["en"] != pay["names"]["fr"]]
+    differing = [
+        pay["names"] for pay in game.presentation["pays"] if pay["names"]["en"] != pay["names"]["fr"]
+    ]
     assert len(differing) > 3
     assert [names[language] for names in differing if typeset(names[language], language) not in shown] == []
 
