@@ -105,7 +105,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
 
 
 #: Prefix of the accounts of prizes in kind.
-BOOK: Final = "prizes:"
+UNCLAIMED_BOOK: Final = "prizes:"
 
 
 @refusal_code("no_prize_waits")
@@ -122,6 +122,6 @@ def find_unclaimed_account(flow: Transfer) -> str:
 
     Money goes to the register of unclaimed money, a prize in kind to the stock of unclaimed prizes.
     """
-    if not flow.source.startswith(BOOK):
+    if not flow.source.startswith(UNCLAIMED_BOOK):
         return "house:orphan"
-    return f"{BOOK}{parse_account_words(flow.source)['prize']}:unclaimed"
+    return f"{UNCLAIMED_BOOK}{parse_account_words(flow.source)['prize']}:unclaimed"

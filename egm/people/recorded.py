@@ -68,7 +68,7 @@ class RecordedRoster:
             )
 
 
-def load_recorded(
+def load_recorded_roster(
     path: Path, spare: Path | None, recorded: RecordedRoster
 ) -> tuple[Roster, RosterError | None]:
     """Return the staff roster to trust of its two copies, and why the first copy was refused.

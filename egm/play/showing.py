@@ -3,7 +3,7 @@
 from egm.kernel import messages
 from egm.kernel.machine import Machine
 from egm.play import prizes_in_kind as merchandise
-from egm.play.conversation import Conversation, RecordedPicture
+from egm.play.conversation import GameConversation, RecordedPicture
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, find_purse_game, open_game
 from egm.play.records.purse import read_points
@@ -34,7 +34,7 @@ def find_question(machine: Machine) -> Decision | None:
 def build_message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Decision | None:
     """Return the screen message for the open game, or None if there is nothing to show."""
     game = open_game(machine)
-    conversation: Conversation | RecordedPicture | None = machine.component(GameInProgress).conversation
+    conversation: GameConversation | RecordedPicture | None = machine.component(GameInProgress).conversation
     if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
         return None
     cues = _list_new_cues(conversation)
@@ -94,7 +94,7 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
         machine.outbox.show(screen_message)
 
 
-def _list_new_cues(conversation: Conversation | RecordedPicture | None) -> tuple[dict[str, JSON], ...]:
+def _list_new_cues(conversation: GameConversation | RecordedPicture | None) -> tuple[dict[str, JSON], ...]:
     """Return the game's animation cues since the last screen message as JSON."""
     cues = () if conversation is None else conversation.cues
     return tuple(cue.to_json() for cue in cues)

@@ -23,7 +23,7 @@ from egm.play.choosing import clear_bet, has_abandoned_chips
 from egm.play.entries import TABLE_RETURNED
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord, TableReturned
-from egm.play.records.games import PUSH
+from egm.play.records.games import PUSH_ACCOUNT
 from egm.play.records.purse import find_open_purse
 from egm.play.records.tables import extract_own_part, list_standing_tables, read_table
 from egm.progressive.pools import Pools, list_closed_spots
@@ -258,7 +258,7 @@ def _post_return(
             why=why,
             amount_cents=back_cents,
         ),
-        transfers=tuple(Transfer(PUSH, account, cents) for account, cents in returned_stakes),
+        transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in returned_stakes),
         dims={
             "game": table.game.id,
             "paytable": f"{table.game.id}@{table.game.version}",

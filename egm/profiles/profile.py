@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from egm.config.documented import Documented
+from egm.config.documented import DocumentedFieldsMixin
 from egm.errors import OperatorError
 from egm.people import Permission
 from meters.table import BY_NAME, Unit
@@ -106,7 +106,7 @@ Cents = Annotated[int, Field(ge=0, strict=True)]
 Minutes = Annotated[int, Field(gt=0, strict=True)]
 
 
-class _Table(Documented, BaseModel):
+class _Table(DocumentedFieldsMixin, BaseModel):
     """Base class of the tables of a profile; an unknown key is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)

@@ -34,7 +34,7 @@ from egm.config.levels import LevelId
 from egm.config.serials import Serial
 from egm.errors import PeerError
 from egm.exact import Rational
-from egm.progressive.trigger import Trigger, TriggerError
+from egm.progressive.trigger import MysteryTrigger, TriggerError
 from egm.validation import format_first_error
 
 MESSAGE_BYTES_MAX: Final = 64 * 1024
@@ -133,12 +133,12 @@ class Join(_Message):
     levels: Annotated[tuple[LevelEnrolment, ...], Field(min_length=1, max_length=32)]
 
 
-def _parse_trigger(data: object) -> Trigger:
+def _parse_trigger(data: object) -> MysteryTrigger:
     """Return the revealed secret of a mystery prize that a message holds. Raises ValueError."""
-    if isinstance(data, Trigger):
+    if isinstance(data, MysteryTrigger):
         return data
     try:
-        return Trigger.from_json(data)
+        return MysteryTrigger.from_json(data)
     except TriggerError as error:
         raise ValueError(str(error)) from None
 
@@ -157,7 +157,9 @@ class Won(_Message):
     order: PositiveInteger
     at_utc: TimeText = ""
     trigger: Annotated[
-        Trigger, BeforeValidator(_parse_trigger), PlainSerializer(Trigger.to_json, return_type=dict)
+        MysteryTrigger,
+        BeforeValidator(_parse_trigger),
+        PlainSerializer(MysteryTrigger.to_json, return_type=dict),
     ]
 
 

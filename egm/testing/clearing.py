@@ -5,9 +5,9 @@ from pathlib import Path
 
 from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import (
-    CARRIED,
-    ENDED,
-    PAID,
+    DECISION_CARRIED,
+    DECISION_ENDED,
+    DECISION_PAID,
     ClaimDecision,
     ClaimInspection,
     inspect_claims,
@@ -17,9 +17,9 @@ from egm.kernel.feature import Features
 from meters.clear import Clearance, clear
 
 __all__ = [
-    "CARRIED",
-    "ENDED",
-    "PAID",
+    "DECISION_CARRIED",
+    "DECISION_ENDED",
+    "DECISION_PAID",
     "WHO",
     "build_carried_decision",
     "build_clearance",
@@ -38,12 +38,12 @@ def read_clear_time() -> datetime:
 
 def build_carried_decision() -> ClaimDecision:
     """Return the decision of staff at a memory clear to carry a claim over into the new journal."""
-    return ClaimDecision(act=CARRIED)
+    return ClaimDecision(decision=DECISION_CARRIED)
 
 
 def build_paid_decision(cents: int) -> ClaimDecision:
     """Return the decision of staff at a memory clear that a claim was paid by hand."""
-    return ClaimDecision(act=PAID, amount_cents=cents, by="A. Tremblay")
+    return ClaimDecision(decision=DECISION_PAID, amount_cents=cents, by="A. Tremblay")
 
 
 def build_clearance(found: ClaimInspection, **decisions: ClaimDecision) -> Clearance:

@@ -22,10 +22,10 @@ from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Decision, Hello
-from egm.links.sas.reader import Reader, Readings
+from egm.links.sas.reader import MeterReadingCache, ReadoutBuilder
 from egm.play.choosing import find_highest_stake_credits
 from egm.play.installed_games import InstalledGame
-from egm.play.recall_words import SETTLED
+from egm.play.recall_words import SETTLED_RESULT_NAMES
 from egm.play.records.games import GameInProgress
 from egm.play.records.tables import list_standing_tables
 from egm.play.showing import find_question
@@ -292,7 +292,9 @@ def test_hosts_are_told_the_most_that_a_round_can_stake(rig, game):
     machine = rig(game)
     rules, cents = rules_of(game), machine.machine.denominations_cents[game][0]
     told = (
-        Reader(SimpleNamespace(machine=machine.machine), Readings(machine.journal))._facts[0].max_bet_credits
+        ReadoutBuilder(SimpleNamespace(machine=machine.machine), MeterReadingCache(machine.journal))
+        ._facts[0]
+        .max_bet_credits
     )
     assert told == find_highest_stake_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents
     if not rules.layout():
@@ -418,7 +420,7 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
         assert {each.get("spot", "") for each in over.settlements} <= spots
         pay_names = {pay["name"] for pay in rules_of(game).presentation().get("pays", ())}
         if rules_of(game).layout():
-            assert {str(each["name"]) for each in over.settlements} <= SETTLED | pay_names
+            assert {str(each["name"]) for each in over.settlements} <= SETTLED_RESULT_NAMES | pay_names
         if staked_cents:  # a game of spots: each stake is decided once
             assert staked_cents == played.grew["coin_in"], (played.words, over.settlements)
         back_cents = sum(int(each["credits"]) for each in over.settlements) * cents

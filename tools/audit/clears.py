@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from egm.app.features import FEATURES
 from egm.features.memory_clear import entries
-from egm.features.memory_clear.claim_book import SOURCE
+from egm.features.memory_clear.claim_book import CARRIED_OVER_ACCOUNT
 from egm.integrity.entries import CLOCK_CHANGED
 from egm.integrity.journal_entries import CHECKPOINT, MEMORY_EVENT
 from egm.kernel.entries import AnyEntry, EntryError
@@ -67,7 +67,7 @@ class ClearAudit:
             )
         else:
             for flow in entry.transaction.transfers:
-                if flow.source == SOURCE or flow.source.endswith(":carried"):
+                if flow.source == CARRIED_OVER_ACCOUNT or flow.source.endswith(":carried"):
                     self._report_finding(
                         entry,
                         f"only an entry of a clear may move money from {flow.source}, not a {kind} entry",
@@ -113,7 +113,7 @@ class ClearAudit:
             if entry.kind == declared.kind:
                 self._check_declaration(entry, declared)
         name = str(read_details(entry).get("claim", ""))
-        paid_cents = sum(flow.amount_cents for flow in entry.transfers if flow.source == SOURCE)
+        paid_cents = sum(flow.amount_cents for flow in entry.transfers if flow.source == CARRIED_OVER_ACCOUNT)
         self._moved[name] = self._moved.get(name, 0) + paid_cents
         claim = self._claims.get(name)
         if paid_cents and (claim is None or self._moved[name] > _find_claim_limit(claim)):

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from egm.play.conversation import Conversation
+from egm.play.conversation import GameConversation
 from egm.play.entries import GAME_CHOICE, GAME_END, GAME_PUSH, GAME_START
 from egm.play.keys import TableKey
 from egm.play.records.tables import TableStateKeys, find_table_keys
@@ -168,7 +168,7 @@ class _Played:
     credit_before_cents: int
     start_time: str
     """The recorded time of the game's start."""
-    conversation: Conversation
+    conversation: GameConversation
     first_sequence: int
     sequence: int
     head_hex: str
@@ -383,7 +383,7 @@ class PlainGames:
         table = self._find_table(setting, table_json or NO_TABLE)
         if table is None:
             return None
-        conversation = Conversation(table.game, setting.wager)
+        conversation = GameConversation(table.game, setting.wager)
         if not _takes_step(conversation, None, draws, outcome):
             return None
         return _Played(
@@ -490,7 +490,7 @@ class PlainGames:
         return setting if is_plain else None
 
 
-def _takes_step(conversation: Conversation, choice: Choice | None, draws: bytes, outcome: bytes) -> bool:
+def _takes_step(conversation: GameConversation, choice: Choice | None, draws: bytes, outcome: bytes) -> bool:
     """Play a step of a game with its recorded draws.
 
     Return whether the result is the recorded outcome or, if none is recorded, a decision.

@@ -10,7 +10,7 @@ from egm.config.cabinet_file import POSITIONS_MAX
 from egm.integrity.entries import CLOCK_CHANGED
 from egm.integrity.journal_entries import ARCHIVED, CHECKPOINT, MEMORY_EVENT
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
-from egm.play.records.games import CHOICE
+from egm.play.records.games import GAME_CHOICE_KIND
 from meters import StoredEntry
 from meters.recall import CARRIED_GAME
 from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
@@ -340,7 +340,7 @@ class RoundAudit:
         if decision.kind == SEATS_DECIDE:
             self._check_all_staked(entry, round_, step)
             return
-        if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != CHOICE:
+        if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != GAME_CHOICE_KIND:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id
         if is_first and step.choice != decision.unanswered:

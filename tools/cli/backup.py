@@ -15,7 +15,7 @@ from typing import Final, Self
 
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import OperatorError
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.record_codec import RecordError, from_json
 from meters import open_view
 from meters.copies import SECOND_FOLDER
@@ -77,7 +77,7 @@ class Backup:
         paths = {CABINET: cabinet, STAFF: folder.staff}
         link = file.progressive_link
         # a key made by the machine never leaves it
-        if link is not None and link.key != LinkFolder.of(state).key:
+        if link is not None and link.key != LinkCertificateFolder.for_state_folder(state).key:
             paths |= {name: getattr(link, name) for name in LINK}
         files = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
         with open_view(state, second_dir=file.memory.second_copy) as view:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from egm.app.features import FEATURES
 from egm.kernel.entries import AnyEntry
-from egm.record_codec import Condition, list_conditions, stored_key
+from egm.record_codec import FieldCondition, list_conditions, stored_key
 from egm.record_fields import (
     AMOUNT,
     COUNT,
@@ -204,7 +204,7 @@ class _EntryBuilder:
             case "counts":
                 made = dict(entry.fixed_counts)
             case "state":
-                ruled = {FEATURES.keys.of(key.removesuffix("?")) for key in pattern}
+                ruled = {FEATURES.keys.find_key(key.removesuffix("?")) for key in pattern}
                 for key in (*entry.writes, *entry.may_write):
                     if key in ruled or (key in entry.may_write and self._dice.randrange(4)):
                         continue
@@ -219,7 +219,7 @@ class _EntryBuilder:
     def _generate_field_value(self, hint: Any, field: str) -> Any:  # noqa: PLR0911 (one per kind of type)
         """Return a value that is valid for a record field type."""
         origin, inner = get_origin(hint), get_args(hint)
-        conditions: list[Condition] = [each for each in list_conditions(hint) if each in _KINDS]
+        conditions: list[FieldCondition] = [each for each in list_conditions(hint) if each in _KINDS]
         if conditions or hint in _KINDS:
             return self._generate_value(_KINDS[conditions[0] if conditions else hint], field)
         if origin in {Annotated, Union, UnionType}:

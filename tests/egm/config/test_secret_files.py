@@ -121,8 +121,8 @@ def test_a_signed_bundle_of_another_shape_is_refused(tmp_path, said, why):
     """Signed by its own key, as anybody can: it is still named for what it is."""
     key = Ed25519PrivateKey.generate()
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    (tmp_path / bundle.MANIFEST).write_text(said)
-    (tmp_path / bundle.SIGNATURE).write_text(key.sign(said.encode()).hex())
-    (tmp_path / bundle.SIGNER).write_text(public.hex())
+    (tmp_path / bundle.BUNDLE_MANIFEST_NAME).write_text(said)
+    (tmp_path / bundle.BUNDLE_SIGNATURE_NAME).write_text(key.sign(said.encode()).hex())
+    (tmp_path / bundle.BUNDLE_SIGNER_NAME).write_text(public.hex())
     with pytest.raises(BundleError, match=why):
         bundle.verify_bundle(tmp_path)

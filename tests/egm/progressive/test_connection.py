@@ -15,7 +15,7 @@ from rigs.moments import CERTIFIED, certify_for_ever, stated_now
 from egm.config.levels import Kind, LinkSlot
 from egm.progressive import topics
 from egm.progressive.connection import AT_LEAST_ONCE, build_tls_context, open_connection, run_together
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Terms
 from egm.progressive.messages import (
     Claim,
@@ -44,7 +44,7 @@ LEVEL = LevelDefinition(
     names={"en": "Grand", "fr": "Grand"},
     kind=Kind.LINKED,
     terms=Terms(base_cents=1_000_00, increment=Fraction(1, 300), hidden=Fraction(0)),
-    chance=Chance(stake_cents=25, odds=Fraction(1, 1000)),
+    chance=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 1000)),
 )
 
 
@@ -266,7 +266,7 @@ def test_who_is_told_to_stop_in_the_instant_of_an_answer_stops(tmp_path, monkeyp
 
     async def speak(slot):
         async with open_connection(slot, build_tls_context(slot), "EGM-1") as line:
-            await line.subscribe(topics.ALL_VALUES)
+            await line.subscribe(topics.ALL_LEVEL_VALUES)
             while True:
                 await line.publish(topics.build_uplink_topic("EGM-1"), b"x", AT_LEAST_ONCE)
                 await asyncio.sleep(0)

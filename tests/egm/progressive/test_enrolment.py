@@ -28,7 +28,7 @@ from egm.progressive.enrolling import enrol_link, record_certificate_at_start
 from egm.progressive.enrolment import EnrolmentError, Stick, create_request
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu, list_enabled_actions, translate_words
 from meters import open_view
@@ -57,7 +57,7 @@ class Hall:
         monkeypatch.setattr("tools.cli.commands.progressive.datetime", Stopped)
         self.stick = folder / "stick"
         self.stick.write_bytes(bytes(1 << 16))
-        self.link = LinkFolder.of(folder / "state")
+        self.link = LinkCertificateFolder.for_state_folder(folder / "state")
         (folder / "state").mkdir()
         self.slot = LinkSlot(**self.link.build_cabinet_table(*BROKER))
         self.room = self.wall = None
@@ -252,7 +252,10 @@ def test_a_host_is_a_name_or_an_address(hall, host):
 
 @pytest.mark.parametrize("host", ["h", "10.0.0.2", "broker.floor.example", "::1", "fe80::1%eth0", "b_1"])
 def test_names_and_addresses_are_hosts(tmp_path, host):
-    assert LinkSlot(**LinkFolder.of(tmp_path).build_cabinet_table(host, 8883)).host == host
+    assert (
+        LinkSlot(**LinkCertificateFolder.for_state_folder(tmp_path).build_cabinet_table(host, 8883)).host
+        == host
+    )
 
 
 def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file(hall):
@@ -424,7 +427,7 @@ def enrol_until(state, stick, write):
 
 
 def on(state, stick):
-    link = LinkFolder.of(state)
+    link = LinkCertificateFolder.for_state_folder(state)
     rig = MachineRig(state).boot()
     record_certificate_at_start(
         rig.machine, link, Stick(stick), LinkSlot(**link.build_cabinet_table(*BROKER))

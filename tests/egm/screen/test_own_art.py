@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 from egm.config.cabinet_file import CabinetFile
 from egm.screen.art.files import read_unchanged_file
-from egm.screen.audio.cues import Sounds, find_sound_family
+from egm.screen.audio.cues import SoundPlayer, find_sound_family
 from egm.screen.audio.making import SoundStore, build_own_family_name
-from egm.screen.audio.scores import CHANNELS, list_own_cues
+from egm.screen.audio.scores import CHANNEL_PEAKS, list_own_cues
 from egm.screen.painter import Painter
 from egm.screen.view import View
 from egm.verify.tree import list_own_files
@@ -242,11 +242,11 @@ def test_its_pictures_are_drawn_and_only_for_it(mine, theme):
     game = build_game_view(load_game(mine))
     painter = Painter(theme)
     painter.draw_for(game)
-    seven = painter.find_or_create("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
+    seven = painter.find_or_create("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
     assert seven.get_at((45, 45))[:3] == (0xE0, 0x10, 0xF0)
-    assert painter.symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
+    assert painter.render_symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
     painter.draw_for(None)
-    other = painter.find_or_create("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
+    other = painter.find_or_create("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
     assert other.get_at((45, 45))[:3] != (0xE0, 0x10, 0xF0)
     assert theme.look(game.id, game.family, game.art.look).name == "comet"
 
@@ -266,7 +266,10 @@ def test_a_file_that_is_another_by_now_is_not_decoded(mine, theme, capfd):
     (mine.parent / "bell.png").write_bytes(png(colour=(255, 0, 0, 255)))
     painter = Painter(theme)
     painter.draw_for(game)
-    assert painter.symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] not in {(255, 0, 0), (10, 200, 30)}
+    assert painter.render_symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] not in {
+        (255, 0, 0),
+        (10, 200, 30),
+    }
     assert "bell.png: is not the file the machine read" in capfd.readouterr().err
 
 
@@ -277,7 +280,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
     sound_store.store_game_sounds(game)
     own = build_own_family_name(game)
     most = max(map(abs, memoryview(sound_store.get("turn", own)).cast("h")))
-    assert 0.9 * CHANNELS["turn"] < most / 32767 <= CHANNELS["turn"]
+    assert 0.9 * CHANNEL_PEAKS["turn"] < most / 32767 <= CHANNEL_PEAKS["turn"]
     soft = max(map(abs, memoryview(sound_store.get("win_1", own)).cast("h")))
     assert soft == 900  # as it was
 
@@ -293,7 +296,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
         def level(self, *_):
             pass
 
-    sounds = Sounds(theme, CarrierListener(), sound_store)
+    sounds = SoundPlayer(theme, CarrierListener(), sound_store)
     sound_store.request_families = lambda *_: None  # nothing is made: only what it brings is there
     view = show_outcome(build_idle_view((game,), game, "en"), game, play_game(loaded, "mine/1", 3))
     sounds.play_changes(View(), view)

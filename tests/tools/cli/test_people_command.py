@@ -12,7 +12,7 @@ from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
 from egm.errors import OperatorError
 from egm.isolated import build_python_command
 from egm.people import Role, Roster, tries
-from egm.people.demonstration import FILE_NAME
+from egm.people.demonstration import DEMONSTRATION_FILE_NAME
 from egm.staff.service.sign_in import read_staff
 from egm.testing.machine import MachineRig
 from meters import Journal, open_view
@@ -94,10 +94,10 @@ def test_a_demonstration_has_one_person_a_role_with_pins_of_its_own(tmp_path):
     assert len({badge.pin for badge in badges}) > 1
     known = Roster.load(folder.staff)
     assert all(known.authenticate(badge.number, badge.pin) for badge in badges)
-    assert stat.S_IMODE((tmp_path / FILE_NAME).stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / DEMONSTRATION_FILE_NAME).stat().st_mode) == 0o600
     assert load_demonstration_badges(load_cabinet(), folder, NOW) == badges
-    (tmp_path / FILE_NAME).write_text("[{}]")
-    with pytest.raises(OperatorError, match=FILE_NAME):
+    (tmp_path / DEMONSTRATION_FILE_NAME).write_text("[{}]")
+    with pytest.raises(OperatorError, match=DEMONSTRATION_FILE_NAME):
         load_demonstration_badges(load_cabinet(), folder, NOW)
 
 
@@ -116,7 +116,7 @@ def real_cabinet(tmp_path):
     device = 'protocol = "id003"\n'
     assert text.count(device) == 1
     file.write_text(text.replace(device, f'{device}port = "{tmp_path}/ttyS0"\n'))
-    assert load_cabinet(file).real_ports == (f"devices.bill: {tmp_path}/ttyS0",)
+    assert load_cabinet(file).list_real_ports == (f"devices.bill: {tmp_path}/ttyS0",)
     return file
 
 
@@ -127,7 +127,7 @@ def test_a_real_device_and_a_demonstrations_staff_never_meet(tmp_path, left):
     folder.prepare()
     load_demonstration_badges(load_cabinet(), folder, NOW)
     if left == "roster":
-        (folder.root / FILE_NAME).unlink()
+        (folder.root / DEMONSTRATION_FILE_NAME).unlink()
     if left == "badges":
         folder.staff.unlink()
     file = real_cabinet(tmp_path)

@@ -9,7 +9,7 @@ import pytest
 from rigs.moments import NOW
 
 from egm.config.levels import Kind
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Terms
 from egm.progressive.messages import (
     Award,
@@ -38,7 +38,7 @@ def level(name="grand", **changes):
         names={"en": name.title(), "fr": name.title()},
         kind=Kind.LINKED,
         terms=Terms(**terms),
-        chance=Chance(stake_cents=STAKE, odds=ODDS),
+        chance=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS),
     )
 
 
@@ -346,7 +346,7 @@ def test_new_terms_wait_for_a_win_and_a_stake_never_changes(floor):
         names=other.names,
         kind=other.kind,
         terms=other.terms,
-        chance=Chance(stake_cents=30, odds=ODDS),
+        chance=LevelStakeAndOdds(stake_cents=30, odds=ODDS),
     )
     with pytest.raises(ControllerError, match="open another level"):
         floor.controller.open_levels([other])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from egm.config.levels import Kind
 from egm.people import Person, Role, Roster
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Terms
 from egm.progressive.messages import Award, Claim, Contribution, Join, LevelEnrolment, RefusalReason
 from tools.cli import main
@@ -32,7 +32,7 @@ def level(name="grand", **changes):
         names={"en": name, "fr": name},
         kind=Kind.LINKED,
         terms=Terms(base_cents=50_000, increment=INCREMENT, hidden=Fraction(0)),
-        chance=Chance(stake_cents=STAKE, odds=ODDS, **changes),
+        chance=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS, **changes),
     )
 
 

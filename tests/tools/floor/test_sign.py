@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rigs.moments import stated_now
 
 from egm.config.levels import Kind
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Terms
 from egm.progressive.messages import Claim, Contribution, Join, LevelEnrolment, LevelWin, Value
 from egm.screen.layout import LANDSCAPE, PORTRAIT
@@ -151,7 +151,7 @@ LEVEL = LevelDefinition(
     names=NAMES,
     kind=Kind.LINKED,
     terms=Terms(base_cents=1_000_00, increment=Fraction(1, 5)),
-    chance=Chance(stake_cents=25, odds=ODDS),
+    chance=LevelStakeAndOdds(stake_cents=25, odds=ODDS),
 )
 
 

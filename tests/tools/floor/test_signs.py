@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from rigs.moments import stated_now
 from test_sign import LEVEL, Eye, told
 
-from egm.links.metrics import Exporter
+from egm.links.metrics import MetricsExporter
 from egm.progressive import topics
-from egm.progressive.connection import RETRY_SECONDS, build_tls_context, stay_connected
+from egm.progressive.connection import RECONNECT_SECONDS, build_tls_context, stay_connected
 from egm.progressive.messages import Join, LevelEnrolment, ProgressiveMessageError
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosquitto
@@ -197,7 +197,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
                 await _forge(broker)
                 jump[0] = STALE_NS
                 await silent.wait()
-            with closing(Exporter(readings, 0)) as exporter:
+            with closing(MetricsExporter(readings, 0)) as exporter:
                 text = await asyncio.to_thread(_scraped, exporter.port)
         finally:
             serving.cancel()
@@ -231,7 +231,12 @@ async def _forge(broker):
 
     task = asyncio.create_task(
         stay_connected(
-            slot, lambda: build_tls_context(slot), "EGM-1", beat, lambda _: None, retry_seconds=RETRY_SECONDS
+            slot,
+            lambda: build_tls_context(slot),
+            "EGM-1",
+            beat,
+            lambda _: None,
+            retry_seconds=RECONNECT_SECONDS,
         )
     )
     await sent.wait()

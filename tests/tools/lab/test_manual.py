@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from egm.app.features import FEATURES, MENU
 from egm.devices.catalogue import PROTOCOLS
 from egm.kernel.faults import FAULTS, get_fault
-from egm.kernel.rules import code_of
+from egm.kernel.rules import get_refusal_code
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.screen.text import Texts, read_catalogue
@@ -64,10 +64,10 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
         row = found[texts.say(f"form.{form.id}.title")]
         assert row[5] == roles(texts, form.permission)
         assert all(texts.say(f"form.{form.id}.{field.name}") in row[1] for field in form.fields)
-        assert all(texts.say(f"service.needs.{code_of(need)}") in row[2] for need in form.needs)
+        assert all(texts.say(f"service.needs.{get_refusal_code(need)}") in row[2] for need in form.needs)
     found = rows(page, texts, "meters")
     for meter in METERS:
-        assert found[meter.name][0] == texts.say_code("meter_name", meter.name)
+        assert found[meter.name][0] == texts.format_code_text("meter_name", meter.name)
     found = rows(page, texts, "roles")
     for permission in Permission:
         assert found[texts.say(f"manual.permission.{permission}")][1] == roles(texts, permission)
@@ -102,7 +102,7 @@ def test_operator_manual_states_who_may_clear_memory_and_change_denominations(la
     for key in ("service.menu.options", "form.options_denomination.title", "form.restart.title"):
         assert texts.say(key) in told
     for need in denomination.needs:
-        assert texts.say(f"service.needs.{code_of(need)}") in told
+        assert texts.say(f"service.needs.{get_refusal_code(need)}") in told
 
 
 @pytest.mark.requirement("R-06")

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.credits import MONEY, CreditKind
+from egm.kernel.credits import NONRESTRICTED_CREDIT_KINDS, CreditKind
 from egm.kernel.events import State
-from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, SHOWING, only
+from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, STATES_SHOWING_OUTCOME, only
 from egm.money import entries
 from egm.money.records.money import CashOutRemainder, HandpayRecord, UnclaimedRecord
 from egm.people import Permission
@@ -322,7 +322,7 @@ _HANDPAY_RULES: Final = (
     ),
     Rule(
         entry=play_entries.PRIZE_REGISTERED,
-        allowed_states=SHOWING,
+        allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.prize-{n:n}",
         state_before={"game": {"play_id": "$play"}},
         record={"play_id": "$play", "prizes": Each("$:object", least=1)},
@@ -366,7 +366,7 @@ _RULING_RULES: Final = (
         record={"amount_cents": "$cents", "expired_cents": "$expired"},
         moves=Derived(
             lambda scope: [
-                *derive_debit_transfers(scope, scope["cents"], "house:orphan", MONEY),
+                *derive_debit_transfers(scope, scope["cents"], "house:orphan", NONRESTRICTED_CREDIT_KINDS),
                 *derive_debit_transfers(scope, scope["expired"], "house:expired", (CreditKind.RESTRICTED,)),
             ]
         ),

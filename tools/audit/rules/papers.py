@@ -8,7 +8,7 @@ from egm.host import entries as host_entries
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import AnyEntry
 from egm.kernel.events import State
-from egm.kernel.states import EVERYWHERE, TAKING_TICKETS, only
+from egm.kernel.states import EVERYWHERE, STATES_TAKING_TICKETS, only
 from egm.money import entries
 from egm.money.records.host import HostTicketRecord, Redeeming, RestrictedTerms
 from tools.audit.rules.disputes import check_disputed_coins, check_disputed_paper, check_disputed_ticket
@@ -129,7 +129,7 @@ _PAPER_RULES: Final = (
         entry=entries.BILL_ESCROW,
         allowed_states=only(State.IDLE),
         late_seconds=_ORDER_SECONDS,
-        late_states=TAKING_TICKETS,
+        late_states=STATES_TAKING_TICKETS,
         id="$id:text",
         state_before={"paper": None},
         moves=(Move("world:bill", _CASHABLE_ACCOUNT, "$cents", {"bill_cents": "$cents"}),),
@@ -164,7 +164,7 @@ _PAPER_RULES: Final = (
     ),
     Rule(
         entry=entries.VOUCHER_ESCROW,
-        allowed_states=TAKING_TICKETS,
+        allowed_states=STATES_TAKING_TICKETS,
         late_seconds=_ORDER_SECONDS,
         id="$id:text",
         state_before={"paper": None},

@@ -5,7 +5,7 @@ from typing import Any, Final
 from egm.kernel.events import State
 from egm.kernel.states import PAYABLE, only
 from egm.play import entries
-from egm.play.player_protection import LIMITS
+from egm.play.player_protection import PROFILE_LIMITS
 from tools.audit.rules.parts import require
 from tools.audit.rules.pattern import But, Derived, Has, Scope, format_value
 from tools.audit.rules.rule import Rule
@@ -51,7 +51,7 @@ RULES: Final = (
                 lambda scope: (
                     f"record.kind is {format_value(scope['which'])}: an acknowledgement does not end a pause at a limit"
                 ),
-                lambda scope: scope["which"] not in LIMITS,
+                lambda scope: scope["which"] not in PROFILE_LIMITS,
             ),
         ),
     ),

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from egm.devices.wheel.codec import NUMBERS
+from egm.devices.wheel.codec import WHEEL_NUMBERS
 from egm.play.records.wheel import WheelSpin
 from egm.seats import entries
 from tools.audit.rules.parts import require
@@ -65,7 +65,7 @@ RULES: Final = (
             _IS_AWAITED_SPIN,
             require(
                 lambda scope: f"record.number: {format_value(scope['number'])} is not a pocket of a wheel",
-                lambda scope: scope["number"] in NUMBERS,
+                lambda scope: scope["number"] in WHEEL_NUMBERS,
             ),
         ),
     ),

@@ -12,7 +12,7 @@ import click
 
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import default_state_dir
-from egm.kernel.entries import find_author
+from egm.kernel.entries import find_person_or_key_switch
 from egm.kernel.logs import Log
 from meters import (
     JournalDamaged,
@@ -419,7 +419,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
         "effect": str(event.effect) if event else "",
         "clear": str(event.clear) if event else "",
         "sas": event.sas if event else None,
-        "person": find_author(entry),
+        "person": find_person_or_key_switch(entry),
         "cents": sum(t.amount_cents for t in entry.transfers) or None,
         "story": details,
     }

@@ -9,7 +9,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir
 from egm.config.faults import read_toml
 from egm.errors import OperatorError
-from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest
+from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest
 from egm.people import Permission, Roster, RosterError, read_recorded_roster
 from egm.secret_files import replace_private
 from meters import JournalError, open_view
@@ -137,7 +137,7 @@ def _restore(
             lines_done.append(f"{name} of the progressive link: {path}")
     at = SystemClock().now().isoformat(timespec="seconds")
     persons = tuple(one.id for one in people)
-    Signature(compute_digest(text), persons, reason, at).write(folder.root / FILE_NAME)
+    CabinetFileSignature(compute_digest(text), persons, reason, at).write(folder.root / SIGNATURE_FILE_NAME)
     replace_private(cabinet, text)
     return [*lines_done, f"{cabinet}: restored, signed by {' and '.join(persons)}"]
 

@@ -12,14 +12,14 @@ from egm.app.features import FEATURES
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import LocalError, OperatorError
 from egm.features.memory_clear.carrying import (
-    CARRIED,
+    DECISION_CARRIED,
     ClaimDecision,
     ClaimInspection,
-    Proposal,
+    ProposedClaim,
     inspect_claims,
     prepare_clearance,
 )
-from egm.people import Permission, Roster, load_recorded
+from egm.people import Permission, Roster, load_recorded_roster
 from egm.screen.text import Texts
 from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
@@ -216,16 +216,19 @@ def _compare_copies(first: int | None, second: int | None) -> str:
     return "good" if first == second else "they differ"
 
 
-def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
+def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> Table:
     """Return a table of the claims in a memory to be cleared: amounts in both copies, and the possible decisions."""
     rows = []
     for proposal in proposals:
         says = {
             name.removesuffix("_cents").replace("_", " "): money(value) if name.endswith("_cents") else value
-            for name, value in proposal.proposed.says.items()
+            for name, value in proposal.proposed.details.items()
             if value not in ("", None, [], {})
         }
-        claims_shown = (proposal.proposed, *(proposal.copies.get(name) for name in ("first", "second")))
+        claims_shown = (
+            proposal.proposed,
+            *(proposal.claim_by_copy.get(name) for name in ("first", "second")),
+        )
         cents = (claim.amount if claim is not None and claim.is_readable else None for claim in claims_shown)
         rows.append(
             (
@@ -282,7 +285,7 @@ def _parse_decisions(
             raise click.BadParameter(f"{value[:80]!r}: a payment is written as CLAIM=paid:CENTS:WHO")
         by = paid[1] if paid else ""
         decisions[claim] = ClaimDecision(
-            act=_RECORDED_DECISION_BY_WORD[act], amount_cents=cents, by=by, copy=copy
+            decision=_RECORDED_DECISION_BY_WORD[act], amount_cents=cents, by=by, copy=copy
         )
     return decisions
 
@@ -336,8 +339,8 @@ def clear_(
             return
         result = inspect_claims(folder, FEATURES, second_dir=second)
         if carry_others:
-            others = (each.id for each in result.proposals if CARRIED in each.possible_decisions)
-            decisions = {**{name: ClaimDecision(act=CARRIED) for name in others}, **decisions}
+            others = (each.id for each in result.proposals if DECISION_CARRIED in each.possible_decisions)
+            decisions = {**{name: ClaimDecision(decision=DECISION_CARRIED) for name in others}, **decisions}
         roster, proof = _prove_identities(
             folder, second, result, (person, second_person), without_roster=without_roster
         )
@@ -392,7 +395,7 @@ def _load_roster(folder: Path, second: Path | None, result: ClaimInspection) -> 
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name
     try:
-        roster, _ = load_recorded(path, spare, result.staff_recorded)
+        roster, _ = load_recorded_roster(path, spare, result.staff_recorded)
     except OperatorError as error:
         return Roster(), str(error)
     if not roster.people and not result.is_readable:

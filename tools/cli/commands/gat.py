@@ -8,7 +8,7 @@ import click
 import serial
 
 from egm.config.cabinet_file import StateFolder, default_state_dir
-from egm.links.gat.functions import LIST, PROGRAM_ID
+from egm.links.gat.functions import LIST_FUNCTIONS, PROGRAM_ID_PARAMETER
 from tools.audit.gat_reader import GatError, Verifier
 from tools.cli.tables import Form, add_form_options, build_facts_table, show
 from tools.cli.terminal import echo
@@ -98,7 +98,7 @@ def status(gat_port: _GatPort, form: Form) -> None:
 @_add_port_options
 def functions(gat_port: _GatPort, form: str) -> None:
     """Print the special functions that the machine offers over GAT."""
-    _run_function(gat_port, (LIST,), form)
+    _run_function(gat_port, (LIST_FUNCTIONS,), form)
 
 
 @command.command()
@@ -106,7 +106,7 @@ def functions(gat_port: _GatPort, form: str) -> None:
 @_add_port_options
 def identity(gat_port: _GatPort, form: str) -> None:
     """Print which software the machine states over GAT to have installed, and who signed it."""
-    _run_function(gat_port, ("Get File", PROGRAM_ID), form)
+    _run_function(gat_port, ("Get File", PROGRAM_ID_PARAMETER), form)
 
 
 @command.command()

@@ -17,11 +17,11 @@ from egm.clock import SystemClock
 from egm.config.levels import LinkSlot
 from egm.config.serials import check_serial
 from egm.errors import OperatorError
-from egm.links.metrics import Exporter
+from egm.links.metrics import MetricsExporter
 from egm.progressive.definition import LevelDefinition, level_source, list_own_level_files, read_levels
 from egm.progressive.enrolment import EnrolmentError, Stick
 from egm.screen.text import Texts
-from egm.verify.examine import Findings, examine
+from egm.verify.examine import VerificationFindings, verify_software_files
 from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
 from tools.cli.tables import Column, Columns, Form, Table, add_form_options, format_figure, number_column
 from tools.cli.tables import show as show_table
@@ -219,20 +219,20 @@ def serve(
             software = (
                 None
                 if manifest is None
-                else examine(manifest, key or "", list_own_level_files(source), (source,))
+                else verify_software_files(manifest, key or "", list_own_level_files(source), (source,))
             )
             asyncio.run(_serve(store, definitions, slot, admit, vault, readings, software, stand_by=stand_by))
     except (*REPORTED_ERRORS, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 
-def _create_exporter(readings: Readings, port: int) -> Exporter:
+def _create_exporter(readings: Readings, port: int) -> MetricsExporter:
     """Return the exporter of the controller's metrics on this port.
 
     Raises OperatorError if the port is in use.
     """
     try:
-        return Exporter(readings, port)
+        return MetricsExporter(readings, port)
     except OSError as error:
         why = f"{error.filename}: {error.strerror}; end the program that has it, or name another (0: any)"
         raise OperatorError(f"--metrics: {why}") from None
@@ -245,7 +245,7 @@ async def _serve(
     admit: tuple[str, ...],
     vault: SecretStore | None,
     readings: Readings,
-    software: Findings | None,
+    software: VerificationFindings | None,
     *,
     stand_by: bool,
 ) -> None:

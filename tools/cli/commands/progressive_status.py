@@ -10,7 +10,7 @@ import click
 
 from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
-from egm.progressive.trigger import Trigger
+from egm.progressive.trigger import MysteryTrigger
 from tools.cli.staff import load_roster, prove
 from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, add_form_options, number_column, show
 from tools.cli.terminal import echo
@@ -199,4 +199,4 @@ def prizes(*, store: str | None, form: Form) -> None:
 
 def _format_secret_amount(secret: dict[str, Any]) -> str:
     """Return the amount at which a mystery prize was won, as text."""
-    return f"{float(Trigger.from_json(secret).amount):.4f}"
+    return f"{float(MysteryTrigger.from_json(secret).amount):.4f}"

@@ -12,7 +12,7 @@ from egm.app.features import REGISTERS
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
 from egm.screen.text import Texts
-from egm.staff.identities import FILE, IdentityRegister
+from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister
 from egm.staff.registers import iter_register_lines
 from meters import JournalError, StoredEntry, open_view
 from meters.copies import SECOND_FOLDER
@@ -109,12 +109,14 @@ def statement_(
         raise click.ClickException(str(why)) from why
     texts = Texts("en")
     rows = (
-        (period, texts.say_code("meter_name", name), _find_unit(name, head.currency), value, name)
+        (period, texts.format_code_text("meter_name", name), _find_unit(name, head.currency), value, name)
         for period, values in periods.items()
         for name, value in values.items()
     )
     columns = (by, Column("what", "name"), "unit", number_column("value"), Column("readout's name", "meter"))
-    show(form, Table(columns, rows), document=periods, before=f"{head.text()}; {head.day.name}")
+    show(
+        form, Table(columns, rows), document=periods, before=f"{head.text()}; {head.day.day_definition_name}"
+    )
 
 
 def _find_unit(meter: str, currency: str) -> str:
@@ -208,8 +210,8 @@ def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
 def _open_register(folder: Path, medium: Path | None) -> IdentityRegister:
     """Open the identity register of a state folder. Raises ClickException if there is none."""
     second = medium or folder / SECOND_FOLDER
-    if not any((place / FILE).exists() for place in (folder, second)):
-        raise click.ClickException(f"{folder / FILE}: there is no identity register")
+    if not any((place / IDENTITY_FILE_NAME).exists() for place in (folder, second)):
+        raise click.ClickException(f"{folder / IDENTITY_FILE_NAME}: there is no identity register")
     try:
         return IdentityRegister.open(folder, second)
     except OperatorError as why:

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.money.keys import MoneyKey
@@ -60,7 +60,7 @@ _NOTE_CENTS: Final = 10**9
 class Player:
     """Plays all games of the library on one machine, in the order of a seed."""
 
-    def __init__(self, engine: Engine[Machine], seed: int) -> None:
+    def __init__(self, engine: StateMachineEngine[Machine], seed: int) -> None:
         self._engine = engine
         self._random = random.Random(seed)  # noqa: S311 (who plays what, not what comes)
         self.games = 0

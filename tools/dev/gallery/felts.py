@@ -134,7 +134,7 @@ def lay_chips(view: View, theme: Theme) -> View:
     spots = list(table.spots)
     view = _act(view, "clear", None, theme)
     for number, spot in enumerate(spots[:: max(1, len(spots) // _LAID)]):
-        if not any(other in view.chips.bets for other in table.spots[spot].excludes):
+        if not any(other in view.chips.bets for other in table.spots[spot].excluded_spots):
             view = _act(view, "chip", table.chips[number % len(table.chips)], theme)
             view = _act(view, "spot", spot, theme)
     return view

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import (
-    CARRIED,
-    PAID,
+    DECISION_CARRIED,
+    DECISION_PAID,
     ClaimDecision,
     ClaimInspection,
-    Proposal,
+    ProposedClaim,
     inspect_claims,
     prepare_clearance,
 )
@@ -74,7 +74,7 @@ class Clears:
                         raise RuntimeError(f"an inspection misses acknowledged entries: {copies}")
                     decisions = _decide_claims(found, dice, shown_games, can_pay_by_hand=can_pay_by_hand)
                     settled_handpays = {
-                        _position(each.id): decisions[each.id].act == PAID
+                        _position(each.id): decisions[each.id].decision == DECISION_PAID
                         for each in found.proposals
                         if _parse_claim_kind(each.id) == "handpay"
                     }
@@ -128,17 +128,17 @@ def _decide_claims(
             and _can_be_paid_by_hand(proposal, shown_games)
         )
         cents = int(proposal.proposed.amount) if is_paid else None
-        act = PAID if is_paid else CARRIED
-        decisions[proposal.id] = ClaimDecision(act=act, amount_cents=cents, by="1001" if is_paid else "")
+        act = DECISION_PAID if is_paid else DECISION_CARRIED
+        decisions[proposal.id] = ClaimDecision(decision=act, amount_cents=cents, by="1001" if is_paid else "")
     return decisions
 
 
-def _can_be_paid_by_hand(proposal: Proposal, shown_games: Collection[str]) -> bool:
+def _can_be_paid_by_hand(proposal: ProposedClaim, shown_games: Collection[str]) -> bool:
     """Return whether the claim may be paid by hand. If its game is decided, a screen must have shown the win."""
-    details = proposal.proposed.says
+    details = proposal.proposed.details
     is_known = not details.get("decided") or details["play_id"] in shown_games
     return (
-        PAID in proposal.possible_decisions
+        DECISION_PAID in proposal.possible_decisions
         and _parse_claim_kind(proposal.id) in _KINDS_WITHOUT_DEVICE
         and is_known
     )

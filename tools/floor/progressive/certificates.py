@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from egm.config.levels import is_host
+from egm.config.levels import is_host_name_or_address
 from egm.errors import OperatorError
 from egm.progressive import topics
 from egm.progressive.certificates import raise_read_errors
@@ -66,7 +66,7 @@ def make_link(
     ``host`` is the broker's host. Returns the names certified now; the next call completes an interrupted
     one. Raises OperatorError, also for an existing certificate that is not usable now.
     """
-    if not is_host(host):
+    if not is_host_name_or_address(host):
         raise OperatorError(f"{host!r} is neither a host name nor an address")
     if (folder / f"{AUTHORITY}.crt").exists():
         write_revocations(folder, now)
@@ -137,7 +137,7 @@ def answer_request(
     key of a valid certificate gets that certificate again; a request with another key gets a new certificate,
     and the machine's old one is revoked. Raises OperatorError.
     """
-    if not is_host(broker[0]):
+    if not is_host_name_or_address(broker[0]):
         raise OperatorError(f"{broker[0]!r} is neither a host name nor an address")
     serial, public = read_request(request)
     if key.replace("-", "").lower() != compute_key_digest(public).replace("-", ""):
@@ -431,7 +431,7 @@ def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1")
         if _ARCHIVE_SEPARATOR not in path.name
     )
     signs = "".join(
-        f"\nuser {name}\ntopic write {topics.build_heartbeat_topic(name)}\ntopic read {topics.ALL_WINS}\n"
+        f"\nuser {name}\ntopic write {topics.build_heartbeat_topic(name)}\ntopic read {topics.ALL_LEVEL_WINS}\n"
         for name in certified
     )
     access = folder / "broker.acl"
@@ -439,14 +439,14 @@ def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1")
         f"""# Written by `egm progressive certificates`: who may do what.
 pattern write {topics.build_uplink_topic("%u")}
 pattern read {topics.build_downlink_topic("%u")}
-pattern read {topics.ALL_VALUES}
+pattern read {topics.ALL_LEVEL_VALUES}
 
 user {CONTROLLER}
-topic read {topics.ALL_UP}
-topic write {topics.PREFIX}/machine/+/down
-topic readwrite {topics.ALL_VALUES}
-topic write {topics.ALL_WINS}
-topic read {topics.ALL_SIGNS}
+topic read {topics.ALL_MACHINE_UPLINKS}
+topic write {topics.TOPIC_PREFIX}/machine/+/down
+topic readwrite {topics.ALL_LEVEL_VALUES}
+topic write {topics.ALL_LEVEL_WINS}
+topic read {topics.ALL_SIGN_HEARTBEATS}
 {signs}""",
         encoding="ascii",
     )

@@ -34,7 +34,7 @@ from egm.progressive.messages import (
     Refused,
     Value,
 )
-from egm.verify.examine import Findings
+from egm.verify.examine import VerificationFindings
 from tools.floor.progressive import holding
 from tools.floor.progressive.contribution_ledger import ContributionLedger
 from tools.floor.progressive.mystery import CLAIM_PREFIX, Mysteries, prove
@@ -566,7 +566,7 @@ class Controller:
         with self._store.transaction() as session:
             return session.list_daily_amounts()
 
-    def record_software_check(self, software: Findings | None) -> None:
+    def record_software_check(self, software: VerificationFindings | None) -> None:
         """Record the result of the software check: as signed, altered, or not checked (None) (I-08).
 
         Raises :class:`ControllerError` naming the files that differ from the manifest.

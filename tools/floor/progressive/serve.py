@@ -14,8 +14,8 @@ from egm.progressive import topics
 from egm.progressive.connection import (
     AT_LEAST_ONCE,
     AT_MOST_ONCE,
-    LIMIT_SECONDS,
-    RETRY_SECONDS,
+    OPERATION_SECONDS_MAX,
+    RECONNECT_SECONDS,
     BrokerLine,
     DeduplicatingQueue,
     build_tls_context,
@@ -56,8 +56,8 @@ class Service:
         report: Callable[[str], None],
         *,
         values_seconds: float = _VALUE_INTERVAL_SECONDS,
-        retry_seconds: float = RETRY_SECONDS,
-        limit_seconds: float = LIMIT_SECONDS,
+        retry_seconds: float = RECONNECT_SECONDS,
+        limit_seconds: float = OPERATION_SECONDS_MAX,
         signs: SignBook | None = None,
         observe: Callable[[Iterable[Value], Iterable[SignRecord], int], None] = lambda *_: None,
     ) -> None:
@@ -104,8 +104,8 @@ class Service:
 
     async def _run_session(self, line: BrokerLine) -> None:
         """Subscribe to the messages of machines and signs, then process them and publish until the connection ends."""
-        await line.subscribe(topics.ALL_UP)
-        await line.subscribe(topics.ALL_SIGNS)
+        await line.subscribe(topics.ALL_MACHINE_UPLINKS)
+        await line.subscribe(topics.ALL_SIGN_HEARTBEATS)
         self._report(f"serving on {self._slot.host}:{self._slot.port}")
         await run_together(
             self._receive_messages(line), self._publish_replies(line), self._publish_levels(line)

@@ -17,7 +17,7 @@ from egm.config.levels import LinkSlot
 from egm.progressive import topics
 from egm.progressive.connection import (
     AT_MOST_ONCE,
-    RETRY_SECONDS,
+    RECONNECT_SECONDS,
     BrokerLine,
     build_tls_context,
     get_payload,
@@ -188,7 +188,7 @@ async def listen(
     *,
     name: str,
     beat: Callable[[int], bytes | None] = lambda _: None,
-    retry_seconds: float = RETRY_SECONDS,
+    retry_seconds: float = RECONNECT_SECONDS,
     lost: Callable[[str], None] | None = None,
 ) -> None:
     """Receive every level value until cancelled, and reconnect after each interruption.
@@ -201,8 +201,8 @@ async def listen(
 
     async def follow_levels(line: BrokerLine) -> None:
         """Receive the values of all progressive levels over a new connection, and send the sign's heartbeats."""
-        await line.subscribe(topics.ALL_VALUES)
-        await line.subscribe(topics.ALL_WINS)
+        await line.subscribe(topics.ALL_LEVEL_VALUES)
+        await line.subscribe(topics.ALL_LEVEL_WINS)
         await run_together(receive_values(line), send_heartbeats(line))
 
     async def send_heartbeats(line: BrokerLine) -> None:

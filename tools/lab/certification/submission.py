@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from egm.app.wiring import find_lit_tower_lights
-from egm.devices.ioboard.codec import INPUTS, TOWER
+from egm.devices.ioboard.codec import INPUTS, TOWER_LIGHTS
 from egm.errors import OperatorError
 from egm.profiles import Profile
 from egm.verify import manifest
@@ -242,7 +242,7 @@ def _format_meters() -> str:
 def _format_signals() -> str:
     """Return a table of the inputs (switches, sensors, buttons) and of the tower light's elements."""
     inputs = [[str(number), kind, name] for number, (kind, name) in enumerate(INPUTS)]
-    lights = [[str(number), name] for number, name in enumerate(TOWER)]
+    lights = [[str(number), name] for number, name in enumerate(TOWER_LIGHTS)]
     return "\n\n".join(
         [
             "# Switches and tower light",
