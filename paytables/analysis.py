@@ -15,10 +15,14 @@ from paytables.contract import Json
 
 #: Standard normal quantiles a PAR sheet may use, by name: the trade's 1.65 (Harrigan and Dixon 2009), the
 #: exact two-sided 90 % and 95 %.
-QUANTILES: Final[Mapping[str, str]] = {"trade 90 %": "1.65", "90 %": "1.644853627", "95 %": "1.959963985"}
+CONFIDENCE_QUANTILES: Final[Mapping[str, str]] = {
+    "trade 90 %": "1.65",
+    "90 %": "1.644853627",
+    "95 %": "1.959963985",
+}
 
 #: Numbers of games for which a volatility table prints confidence bands.
-BAND_GAMES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+CONFIDENCE_BAND_GAMES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 
 
 class Depth(StrEnum):

@@ -163,7 +163,7 @@ def _iter_game_faults(
     file: CabinetFile, profile: Profile, on_progress: Callable[[str], None], check_game: GameCheck
 ) -> Generator[Fault, None, dict[str, set[str]]]:
     """Yield a fault for each game that the machine would leave out; return each other game's levels, by its id."""
-    certified = bool(file.list_real_ports) and profile.inventory.certified
+    certified = bool(file.real_ports) and profile.inventory.certified
     first_slots: dict[str, int] = {}
     levels: dict[str, set[str]] = {}
     offered = 0

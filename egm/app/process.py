@@ -202,7 +202,7 @@ class MachineProcess:
     @property
     def _has_real_devices(self) -> bool:
         """Return whether any device is real; a machine with only simulated devices is a demonstration."""
-        return bool(self._file.list_real_ports)
+        return bool(self._file.real_ports)
 
     # ------------------------------------------------------------------ coming up
     def _open_journal(self) -> Journal:
@@ -395,7 +395,7 @@ class MachineProcess:
             transfers=host.transfers,
             bonuses=host.bonuses,
             asset_number=host.asset_number,
-            money_line_name=self._file.find_money_host_line,
+            money_line_name=self._file.money_host_line,
         )
 
     def _run_self_test(self) -> None:

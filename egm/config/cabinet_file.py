@@ -290,14 +290,14 @@ class CabinetFile(_CabinetTable):
         return self._text
 
     @property
-    def find_money_host_line(self) -> str:
+    def money_host_line(self) -> str:
         """Return the name of the SAS line to the host that handles money, or "" if no host does."""
         if not self.host.is_used:
             return ""
         return self.host.line or next(iter(self.sas))
 
     @property
-    def list_ports_by_key(self) -> dict[str, str]:
+    def ports_by_key(self) -> dict[str, str]:
         """Return the port of every device and host line, by its key in the cabinet file."""
         ports = {f"devices.{name}.port": device.port for name, device in self.devices.items()}
         ports |= {f"sas.{name}.port": line.port for name, line in self.sas.items()}
@@ -309,7 +309,7 @@ class CabinetFile(_CabinetTable):
         return any(PROTOCOLS[device.protocol].kind == "wheel" for device in self.devices.values())
 
     @property
-    def list_real_ports(self) -> tuple[str, ...]:
+    def real_ports(self) -> tuple[str, ...]:
         """Return the devices and host lines with ports of real hardware, each as ``kind.name: port``."""
         devices = (f"devices.{n}: {d.port}" for n, d in self.devices.items() if d.port != "bench")
         lines = (f"sas.{n}: {line.port}" for n, line in self.sas.items() if line.port != "pty")
@@ -370,7 +370,7 @@ class CabinetFile(_CabinetTable):
         """
         buses = {n: d.position for n, d in self.devices.items() if PROTOCOLS[d.protocol].is_bus}
         users: dict[str, tuple[str, int | None]] = {}
-        for key, port in self.list_ports_by_key.items():
+        for key, port in self.ports_by_key.items():
             if port in SIMULATED_PORTS:
                 continue
             table, _, name = key.removesuffix(".port").partition(".")

@@ -32,7 +32,7 @@ def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
 
     The machine waits for a port that does not exist.
     """
-    for key, port in file.list_ports_by_key.items():
+    for key, port in file.ports_by_key.items():
         if port in SIMULATED_PORTS or "://" in port:
             continue
         try:

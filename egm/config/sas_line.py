@@ -77,7 +77,7 @@ class SasLine(DocumentedFieldsMixin, BaseModel):
         return self
 
     @property
-    def list_permitted_groups(self) -> frozenset[Group]:
+    def permitted_groups(self) -> frozenset[Group]:
         """Return the groups of SAS long polls that the host on this line may use."""
         return (DEFAULT_POLL_GROUPS | self.enable) - self.disable
 

@@ -171,7 +171,7 @@ class BillDriver(LineDriver[M]):
         self._wake.set()
 
     @property
-    def find_present_escrow_number(self) -> int | None:
+    def present_escrow_number(self) -> int | None:
         """Return the escrow number of the item that waits in escrow, or None."""
         return None if self._escrowed_item is None else self._escrowed_item.escrow_number
 

@@ -62,7 +62,7 @@ class ChannelValueCheck:
         return bool(self._difference_texts)
 
     @property
-    def build_channel_value_faults(self) -> dict[FaultCode, str]:
+    def channel_value_faults(self) -> dict[FaultCode, str]:
         """Return the device faults that wrong or unknown channel values cause, with their details."""
         if self._difference_texts:
             return {FaultCode.WRONG_VALUES: "; ".join(self._difference_texts)}

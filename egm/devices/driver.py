@@ -300,7 +300,7 @@ class LineDriver(ABC, Generic[M]):
         """Report the faults of wrong or unknown channel values, once all channels of the acceptor have been queried."""
         if worth.is_known or worth.has_differences:
             for code in CHANNEL_VALUE_FAULTS:
-                self._set_driver_fault(code, worth.build_channel_value_faults.get(code))
+                self._set_driver_fault(code, worth.channel_value_faults.get(code))
 
     def _update_faults(self, reported: dict[FaultCode, str]) -> None:
         """Set the device's faults to those it has ``reported`` and those that the driver itself has detected.

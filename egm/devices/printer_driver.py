@@ -184,9 +184,9 @@ class PrinterDriver(LineDriver[M]):
     async def _handle_pending_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
         """Start printing a pending ticket once the printer is free; fail it if that takes too long."""
         waited = self._measure_wait()
-        if status.find_printing_obstacle or status.is_busy or status.ticket_in_path:
+        if status.printing_obstacle or status.is_busy or status.ticket_in_path:
             if waited > PENDING_SECONDS_MAX:
-                why = status.find_printing_obstacle or "the last ticket was not taken"
+                why = status.printing_obstacle or "the last ticket was not taken"
                 self._record_state(record, PrintState.FAILED, why)
         elif status.barcode_done:
             if waited > PENDING_SECONDS_MAX:
@@ -206,10 +206,10 @@ class PrinterDriver(LineDriver[M]):
         waited = self._measure_wait()
         if status.barcode_done:
             self._record_state(record, PrintState.BARCODE_DONE)
-        elif status.find_printing_obstacle or (not status.is_busy and waited > PRINT_START_SECONDS_MAX):
+        elif status.printing_obstacle or (not status.is_busy and waited > PRINT_START_SECONDS_MAX):
             await self._discard_printer_job()
-            why = status.find_printing_obstacle or "nothing was printed"
-            unexplained = status.ticket_in_path and not status.find_printing_obstacle
+            why = status.printing_obstacle or "nothing was printed"
+            unexplained = status.ticket_in_path and not status.printing_obstacle
             if self._last_reply_at is not None and not unexplained:
                 self._record_state(record, PrintState.FAILED, why)
             else:

@@ -60,7 +60,7 @@ class PrinterTwin(Twin[M]):
 
         ``barcode`` is the digits in its bars; empty if it has none.
         """
-        if self._busy or self._in_path or self._build_status().find_printing_obstacle:
+        if self._busy or self._in_path or self._build_status().printing_obstacle:
             return
         self._barcode_done = False
         self._busy = True
@@ -199,7 +199,7 @@ class PrinterTwin(Twin[M]):
         """Return the paper, the path, and the tickets that came out: lines, bar code, whether that is complete."""
         status = self._build_status()
         return {
-            "status": status.find_printing_obstacle or ("printing" if self._busy else "idle"),
+            "status": status.printing_obstacle or ("printing" if self._busy else "idle"),
             "ticket_in_path": self._in_path,
             "paper_tickets": self.paper_tickets,
             "printed": list(self.printed_tickets),

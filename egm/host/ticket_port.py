@@ -139,7 +139,7 @@ class HostTicketInterface:
 
     # ------------------------------------------------------------------ the worth of a ticket
     @property
-    def find_offered_ticket_number(self) -> str | None:
+    def offered_ticket_number(self) -> str | None:
         """Return the full number of the ticket in escrow that waits for the host's authorisation, or None."""
         inquiry = self._machine.component(HostMoney).inquiry
         return None if inquiry is None else inquiry.digits
@@ -154,7 +154,7 @@ class HostTicketInterface:
         """
         inquiry = self._machine.component(HostMoney).inquiry
         if inquiry is None:
-            ticket_state = self.read_redemption_state
+            ticket_state = self.redemption_state
             return ticket_state if ticket_state.digits == digits else RedemptionState(Redeeming.NOT_NOW)
         refusal = self._find_refusal(digits, kind, amount_cents, expires, pool)
         if refusal is not None:
@@ -167,7 +167,7 @@ class HostTicketInterface:
             pool=pool,
         )
         self._handle(Event(EventType.TICKET_AUTHORISED, authorised))
-        return self.read_redemption_state
+        return self.redemption_state
 
     def _find_refusal(
         self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
@@ -180,7 +180,7 @@ class HostTicketInterface:
         has_expired = restricted and expires is not None and is_date_known and expires < machine.local_date
         promotional = kind is not CreditKind.CASHABLE
         checks = (
-            (digits != self.find_offered_ticket_number, Redeeming.NUMBER_MISMATCH, Reason.HOST_REFUSED),
+            (digits != self.offered_ticket_number, Redeeming.NUMBER_MISMATCH, Reason.HOST_REFUSED),
             (amount_cents <= 0, Redeeming.BAD_AMOUNT, Reason.HOST_REFUSED),
             (machine.credit_cents + amount_cents > limit_cents, Redeeming.OVER_LIMIT, Reason.ABOVE_LIMIT),
             (promotional and not machine.profile.tickets.promotional, Redeeming.DISABLED, Reason.WRONG_KIND),
@@ -196,15 +196,15 @@ class HostTicketInterface:
         """
         inquiry = self._machine.component(HostMoney).inquiry
         if inquiry is None:
-            return self.read_redemption_state
+            return self.redemption_state
         reply = TicketReply(id=inquiry.id, status=status, reason=reason)
         self._handle(Event(EventType.TICKET_DECLINED, reply))
         return RedemptionState(status, 0, inquiry.digits)
 
     @property
-    def read_redemption_state(self) -> RedemptionState:
+    def redemption_state(self) -> RedemptionState:
         """Return the state of the ticket inserted last, as reported to the host."""
-        if (digits := self.find_offered_ticket_number) is not None:
+        if (digits := self.offered_ticket_number) is not None:
             return RedemptionState(Redeeming.WAITING, 0, digits)
         host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
         if host_ticket is None:

@@ -246,7 +246,7 @@ class HostTransferInterface:
 
     # ------------------------------------------------------------------ the lock
     @property
-    def read_lock_state(self) -> bool | None:
+    def lock_state(self) -> bool | None:
         """Return True if the host holds the transfer lock, None if its request is pending, and False otherwise."""
         lock = self._machine.component(HostMoney).lock
         if lock is None or lock.cash_out:
@@ -257,7 +257,7 @@ class HostTransferInterface:
         """Request the transfer lock for the host, for some hundredths of a second; a repeat restarts the time.
 
         ``condition`` are the transfers that must be possible, as the protocol numbers them. Return
-        :attr:`read_lock_state`.
+        :attr:`lock_state`.
         """
         money = self._machine.component(HostMoney)
         until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
@@ -265,7 +265,7 @@ class HostTransferInterface:
         was_offered = previous is not None and previous.is_offer
         money.lock = TransferLock(condition, until_ns, cash_out_waits=was_offered)
         self._handle(Event(EventType.LOCK_REQUESTED))
-        return self.read_lock_state
+        return self.lock_state
 
     def release_lock(self) -> None:
         """Release the host's transfer lock, or withdraw its request. Without a lock, do nothing."""
@@ -280,7 +280,7 @@ class HostTransferInterface:
         return lock is not None and lock.cash_out
 
     @property
-    def read_cash_out_terms(self) -> tuple[bool, bool]:
+    def cash_out_terms(self) -> tuple[bool, bool]:
         """Return whether cash-outs are offered to the host first, and whether only the host may take them."""
         terms = self._machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
         return (False, False) if terms is None else (terms.enabled, terms.hard)
@@ -291,12 +291,12 @@ class HostTransferInterface:
         A repeat changes nothing.
         """
         terms = CashOutTerms(enabled=enabled, hard=hard)
-        if (enabled, hard) != self.read_cash_out_terms:
+        if (enabled, hard) != self.cash_out_terms:
             self._machine.post(AFT_CASH_OUT, terms, state={HostKey.CASH_OUT: terms})
 
     # ------------------------------------------------------------------ registration
     @property
-    def read_registration(self) -> AftRegistration:
+    def registration(self) -> AftRegistration:
         """Return the machine's registration for transfers."""
         record = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
         host = self._machine.component(HostMoney)
@@ -321,14 +321,14 @@ class HostTransferInterface:
             state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFERS_UNPROVED: None}
             self._machine.post(AFT_REGISTERED, AftRegistered(pos_id=pos_id), state=state)
         host.registration_key = key
-        return self.read_registration
+        return self.registration
 
     def unregister(self) -> AftRegistration:
         """Delete the machine's registration for transfers. A repeat changes nothing."""
         if self._machine.memory.get(HostKey.REGISTRATION) is not None:
             self._machine.post(AFT_UNREGISTERED, state={HostKey.REGISTRATION: None})
         self._machine.component(HostMoney).registration_key = b""
-        return self.read_registration
+        return self.registration
 
 
 def _build_result(record: TransferRecord) -> HostTransferResult:

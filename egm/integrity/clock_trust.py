@@ -37,11 +37,7 @@ def record_clock_trust(machine: Machine) -> None:
             details = ClockBelieved(now=_format_time_now(machine))
             machine.post(CLOCK_BELIEVED, details, state={KernelKey.CLOCK: None})
     elif recorded_doubt is None or recorded_doubt["why"] != doubt:
-        good = (
-            ""
-            if machine.times.compute_trusted_time is None
-            else machine.times.compute_trusted_time.isoformat()
-        )
+        good = "" if machine.times.trusted_time is None else machine.times.trusted_time.isoformat()
         machine.post(
             CLOCK_DOUBTED,
             ClockDoubted(why=doubt, good=good, now=_format_time_now(machine)),

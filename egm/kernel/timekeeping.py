@@ -97,13 +97,13 @@ class Timekeeper:
 
         Once the clock is trusted, it must advance with the monotonic clock to stay trusted.
         """
-        doubt = self.find_doubt
+        doubt = self.doubt
         if doubt is None and not self._running:
             self.confirm()
         return doubt
 
     @property
-    def find_doubt(self) -> ClockDoubtReason | None:
+    def doubt(self) -> ClockDoubtReason | None:
         """Return why the clock cannot be trusted at this moment, or None if it can."""
         return find_clock_doubt(
             ClockEvidence(
@@ -117,21 +117,21 @@ class Timekeeper:
     @property
     def is_clock_trusted(self) -> bool:
         """Return whether the clock is trusted, so that dates may be printed and deadlines may expire."""
-        return self.find_doubt is None
+        return self.doubt is None
 
     @property
-    def compute_trusted_time(self) -> datetime | None:
+    def trusted_time(self) -> datetime | None:
         """Return the last time known to be right, plus the time elapsed since; None if there never was one."""
         return None if self._good is None else min(self._good + self._elapsed, LATEST_TIME)
 
     def now(self) -> datetime:
         """Return the clock's time if it is trusted, otherwise the last time known to be right plus the time since."""
-        good = self.compute_trusted_time
+        good = self.trusted_time
         return self._read_limited_clock if good is None or self.is_clock_trusted else good
 
     def read_steady_time(self) -> datetime:
         """Return a time that advances with the monotonic clock during one run, even when the wall clock is set."""
-        return self.compute_trusted_time or self._read_limited_clock
+        return self.trusted_time or self._read_limited_clock
 
     @property
     def _read_limited_clock(self) -> datetime:

@@ -50,7 +50,7 @@ class GameConversation:
 
     def __init__(self, game: Game, wager: Wager, table: JSON = None) -> None:
         """Start the game; ``table`` is the state of its table before the game, or None."""
-        self.game = game if table is None else game.for_table(table)
+        self.game = game if table is None else game.with_table_state(table)
         self._feed = _StepRandomSource()
         self.round = Round(self.game.play(wager, self._feed), wager)
 
@@ -79,7 +79,9 @@ class GameConversation:
         """Return the credits that the game's outcome leaves standing on the table."""
         if self.outcome is None or self.outcome.table is None:
             return 0
-        return sum(bet.credits for bet in self.game.for_table(self.outcome.table).rules.list_standing_bets())
+        return sum(
+            bet.credits for bet in self.game.with_table_state(self.outcome.table).rules.list_standing_bets()
+        )
 
     def advance(self, draw: Draw, choice: Choice | None = None) -> None:
         """Take the next step of the game, with the random numbers ``draw``.

@@ -42,7 +42,7 @@ from egm.progressive import game_levels as progressives
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.round import ProgressiveRound
 from meters.transaction import JSON
-from paytables import WHEEL_DECIDES, Choice, Outcome, ReplayDraw, ReplayError
+from paytables import DECISION_OF_WHEEL, Choice, Outcome, ReplayDraw, ReplayError
 from rng import OutOfService, RngError
 
 
@@ -120,7 +120,7 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
     conversation: GameConversation | RecordedPicture | None = machine.component(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
     choice = event.of(ChoiceRequest)
-    if decision is None or (decision.kind == WHEEL_DECIDES) != (choice.spin is not None):
+    if decision is None or (decision.kind == DECISION_OF_WHEEL) != (choice.spin is not None):
         return False
     return choice.value in decision.options and may_answer(machine, decision, event)
 

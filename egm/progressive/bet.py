@@ -22,7 +22,7 @@ class AcceptedBet:
     denomination_cents: int
     pools: tuple[ProgressivePool, ...]
     table: JSON = None
-    """The table's state (:meth:`paytables.Game.for_table`)."""
+    """The table's state (:meth:`paytables.Game.with_table_state`)."""
 
     @property
     def cents(self) -> int:
@@ -93,7 +93,7 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
         return None
     try:
         table = None if standing_table is None else standing_table.table
-        at = game.for_table(table)
+        at = game.with_table_state(table)
         wager = at.wager(selection.bet_credits, **selection.options)
         has_too_few_positions = at.rules.count_seats_needed(wager) > machine.position.count
         if has_too_few_positions or (not wager.credits and not at.rules.list_standing_bets()):

@@ -19,7 +19,7 @@ from egm.play.records.games import GameInProgress, open_game
 from egm.play.shared_round import collect_round, is_round_void
 from egm.seats.table import PendingTurn, SeatedPosition, SharedTable
 from meters.transaction import JSON
-from paytables import ALL_STAKED, SEATS_DECIDE, STAKES_RETURNED, WHEEL_DECIDES, Decision
+from paytables import ALL_STAKED_CUE, DECISION_OF_SEATS, DECISION_OF_WHEEL, STAKES_RETURNED_CUE, Decision
 
 #: Time limit in seconds for an answer that others wait for.
 TURN_SECONDS_MAX: Final = 20
@@ -104,12 +104,12 @@ def _answer_if_overdue(
 
 def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
     """Return the default answer that the table gives to a decision if no player answers it."""
-    if decision.kind != SEATS_DECIDE:
+    if decision.kind != DECISION_OF_SEATS:
         answer: JSON = decision.unanswered
         return answer
     staked = {bet.seat for bet in (*game.wager.bets, *game.wager.others)}
     has_all = all(_has_open_game(table, game, number) for number in staked)
-    return ALL_STAKED if has_all else STAKES_RETURNED
+    return ALL_STAKED_CUE if has_all else STAKES_RETURNED_CUE
 
 
 def _has_open_game(table: SharedTable, game: GameRecord, seat_number: int) -> bool:
@@ -133,7 +133,7 @@ def _is_blocking_other_seats(machine: Machine, game: GameRecord) -> bool:
     """Return whether other seats must wait until the pending decision of this game is answered."""
     rules = machine.games.get(game.game.id)
     return game.wager.seat is not None or (
-        bool(game.round_id) and rules is not None and bool(rules.rules.shared_table_keys)
+        bool(game.round_id) and rules is not None and bool(rules.rules.shared_state_keys)
     )
 
 
@@ -145,7 +145,7 @@ def _find_pending_decision(seat: SeatedPosition) -> tuple[GameRecord, Decision] 
     conversation = seat.machine.component(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
     game = None if decision is None else open_game(seat.machine)
-    if game is None or decision is None or not game.round_id or decision.kind == WHEEL_DECIDES:
+    if game is None or decision is None or not game.round_id or decision.kind == DECISION_OF_WHEEL:
         return None
     if is_round_void(seat.machine, game):
         return None
@@ -172,7 +172,7 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     ):
         return
     game, decision = pending
-    if decision.kind == SEATS_DECIDE:
+    if decision.kind == DECISION_OF_SEATS:
         return
     seconds = turn.compute_seconds_left(machine)
     if decision.seat == (game.wager.seat or 0):

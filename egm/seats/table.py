@@ -199,7 +199,7 @@ def _has_bets_in_round(machine: Machine, game: str) -> bool:
     """Return whether the starting round decides standing bets of this position, although it has no new bets."""
     table = read_table(machine, game)
     opened = machine.games.get(machine.selection.game_id)
-    depends_on_throw = opened is not None and bool(opened.rules.bound_keys)
+    depends_on_throw = opened is not None and bool(opened.rules.standing_bet_state_keys)
     return (
         depends_on_throw and table is not None and bool(table.staked) and is_played_in_common(machine, game)
     )
@@ -216,8 +216,8 @@ def _must_next_round_wait(machine: Machine, game: str) -> bool:
         return False
     rules = machine.games[game_record.game.id].rules
     if game_record.outcome is not None:
-        return bool(game_record.round_id and rules.bound_keys)
-    return game_record.wager.seat is not None or bool(rules.shared_table_keys)
+        return bool(game_record.round_id and rules.standing_bet_state_keys)
+    return game_record.wager.seat is not None or bool(rules.shared_state_keys)
 
 
 def _find_misfit(rules: Rules, number: int, wager: Wager, others: Mapping[int, Wager]) -> Notice | None:
@@ -285,7 +285,7 @@ def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, W
     if rules is None or not places or rules.seats_min == 1:
         return None
     table = read_table(machine, game)
-    at, wagers = rules.for_table(None if table is None else table.table), dict(places.values())
+    at, wagers = rules.with_table_state(None if table is None else table.table), dict(places.values())
     misfits = (_find_misfit(at, number, wager, wagers) for number, wager in wagers.items())
     return next((misfit for misfit in misfits if misfit is not None), None)
 

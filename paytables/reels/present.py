@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from paytables.contract import Json
-from paytables.reels.bonus import BonusItem, Hold, Pick, Wheel
+from paytables.reels.bonus import BonusItem, HoldBonus, PickBonus, WheelBonus
 from paytables.reels.build import ModeStages
-from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.run import Stage
 from paytables.reels.schema import HoldStage, ReelsDefinition, ReelsStage
-from paytables.reels.spin import Spin
-from paytables.reels.stage import Reels
+from paytables.reels.spin import ReelSpinStage
+from paytables.reels.stage import ReelSet
 
 
 def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:
@@ -89,17 +89,17 @@ def _list_scatter_symbols(definition: ReelsDefinition) -> list[str]:
 
 def _describe_stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
     """Return what a screen needs to draw one stage: its reels and pays, boxes, wheel segments or coins."""
-    if isinstance(stage, Spin | Falls | Holds):
+    if isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
         return {**_describe_reels(stage.reels, ids), "pays": _list_pays(stage)}
-    if isinstance(stage, Pick):
+    if isinstance(stage, PickBonus):
         return {"boxes": stage.boxes, "picks": stage.picks, "items": _describe_props(stage.items)}
-    if isinstance(stage, Wheel):
+    if isinstance(stage, WheelBonus):
         return {"parts": _describe_props(stage.parts)}
-    assert isinstance(stage, Hold)  # the only remaining kind
+    assert isinstance(stage, HoldBonus)  # the only remaining kind
     return {"cells": stage.cells, "respins": stage.respins, "coins": _describe_props(stage.items)}
 
 
-def _describe_reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
+def _describe_reels(reels: ReelSet, ids: Sequence[str]) -> dict[str, Json]:
     """Return what a screen needs to draw the reels: strips, heights, weights and lines."""
     lines: dict[int, list[Json]] = {}
     for component in reels.components:
@@ -132,7 +132,7 @@ def _describe_props(items: Sequence[BonusItem]) -> list[dict[str, Json]]:
 
 def _list_pays(stage: Stage) -> list[dict[str, Json]]:
     """Return the prizes of a reel stage as JSON objects, the highest first; empty for other kinds of stage."""
-    if not isinstance(stage, Spin | Falls | Holds):
+    if not isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
         return []
     found: dict[str, dict[str, Json]] = {}
     for end in stage.reels.graph.ends:

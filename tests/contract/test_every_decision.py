@@ -29,7 +29,7 @@ def play_rounds(name):
     """Each bet with its wager and, of each of its rounds, the players' decisions, what they added, and the display."""
     game, draw = load_game(name), Walk(name)
     for bet in analyse(game, Depth.RETURN).bets:
-        table = game if bet.table is None else game.for_table(bet.table)
+        table = game if bet.table is None else game.with_table_state(bet.table)
         wager = build_wager(table, bet)
         asking = adding = rounds = 0
         while adding < ADDING and asking < ASKING and rounds < ROUNDS:

@@ -303,7 +303,7 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
     assert not shown.tilts
     cabinet = load_cabinet(file)
     assert {device.protocol for device in cabinet.devices.values()} == {"id003", "ioboard", "tcl"}
-    assert len(cabinet.list_real_ports) == 3
+    assert len(cabinet.real_ports) == 3
     (slot,) = cabinet.games
     assert slot.denominations_cents
     check_certificates(cabinet.progressive_link, "FIRST-1")

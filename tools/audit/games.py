@@ -36,7 +36,7 @@ from meters import StoredEntry
 from meters.entry import encode_canonical_json
 from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
 from paytables import (
-    WHEEL_DECIDES,
+    DECISION_OF_WHEEL,
     Choice,
     DefinitionError,
     Game,
@@ -377,7 +377,7 @@ class GameAudit:
             )
         self._check_stored_definition(entry, game)
         try:
-            at = game.for_table(start.table)
+            at = game.with_table_state(start.table)
             if not _are_same_json(at.wager(start.wager.credits, **start.wager.options), start.wager):
                 self._report_finding(entry, f"the game does not accept the wager {start.wager.to_json()}")
             if not has_prescribed_amounts(at, start.wager, start.denomination_cents):
@@ -408,7 +408,7 @@ class GameAudit:
                 choices.append(Choice(step.choice))
         draw = ReplayDraw(draws)
         try:
-            outcome = play_through(game.for_table(start.table), start.wager, draw, choices)
+            outcome = play_through(game.with_table_state(start.table), start.wager, draw, choices)
             draw.finish()
         except PaytableError as why:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {why}")
@@ -437,7 +437,7 @@ class GameAudit:
                 self._check_raise(entry, start, step, conversation)
             if conversation.decision is not None:
                 self._rounds.check_answer_for_seat(entry, start, number, step, conversation.decision)
-            if conversation.decision is not None and conversation.decision.kind == WHEEL_DECIDES:
+            if conversation.decision is not None and conversation.decision.kind == DECISION_OF_WHEEL:
                 self._check_wheel(entry, start, step)
             try:
                 draw = ReplayDraw(step.draws)
@@ -640,4 +640,4 @@ def _drop_pay_row_marks(outcome: Outcome) -> Outcome:
 def _waits_for_wheel(conversation: GameConversation | None) -> bool:
     """Return whether the game waits for the number of a physical wheel."""
     decision = None if conversation is None else conversation.decision
-    return decision is not None and decision.kind == WHEEL_DECIDES
+    return decision is not None and decision.kind == DECISION_OF_WHEEL

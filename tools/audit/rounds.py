@@ -13,7 +13,7 @@ from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, a
 from egm.play.records.games import GAME_CHOICE_KIND
 from meters import StoredEntry
 from meters.recall import CARRIED_GAME
-from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
+from paytables import ALL_STAKED_CUE, DECISION_OF_SEATS, Bet, Decision
 
 #: The number of rounds without an open game that are remembered.
 _ROUNDS_REMEMBERED: Final = 1_000
@@ -337,7 +337,7 @@ class RoundAudit:
         compared with the games that the seats have started.
         """
         round_ = self._find_round(start)
-        if decision.kind == SEATS_DECIDE:
+        if decision.kind == DECISION_OF_SEATS:
             self._check_all_staked(entry, round_, step)
             return
         if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != GAME_CHOICE_KIND:
@@ -355,16 +355,16 @@ class RoundAudit:
     ) -> None:
         """Check that a round of players against each other is played exactly if every seat has wagered its stake."""
         missing = [] if round_ is None else _list_missing_seats(round_)
-        if missing and step.choice == ALL_STAKED:
+        if missing and step.choice == ALL_STAKED_CUE:
             self._report_finding(
                 entry,
                 f"record.choice: the round is played, but seat {missing[0]} has not wagered its stake",
             )
         has_all = not missing and (round_ is None or not round_.has_void_play)
-        if has_all and step.choice != ALL_STAKED:
+        if has_all and step.choice != ALL_STAKED_CUE:
             self._report_finding(
                 entry,
-                f"record.choice: every seat has wagered its stake: expected {ALL_STAKED!r}, found {step.choice!r}",
+                f"record.choice: every seat has wagered its stake: expected {ALL_STAKED_CUE!r}, found {step.choice!r}",
             )
 
 

@@ -167,9 +167,9 @@ class StakeAudit:
                 self._shared.get(record.game.digest),
             )
             shared = None if shared_record is None else shared_record.table
-            settled, table_left = game.for_table(
+            settled, table_left = game.with_table_state(
                 join_table_state(table.table, shared, keys)
-            ).rules.take_down()
+            ).rules.take_down_standing_bets()
             table_left = extract_own_state(table_left, keys)
             back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
             retained_cents = (
@@ -316,7 +316,7 @@ class StakeAudit:
                     f"{'a' if name in end.state else 'no'} table",
                 )
             return
-        table = game.for_table(outcome.table)
+        table = game.with_table_state(outcome.table)
         standing_credits = sum(bet.credits for bet in table.rules.list_standing_bets())
         if recorded.standing_credits != standing_credits:
             self._report_finding(

@@ -510,7 +510,7 @@ class TournamentAudit:
                 entry, f"record.game.version: expected {definition.version!r}, found {game.game.version!r}"
             )
         try:
-            if choice is None and definition.for_table(game.table).wager(
+            if choice is None and definition.with_table_state(game.table).wager(
                 game.wager.credits, **game.wager.options
             ) != (game.wager):
                 self._report_finding(entry, f"the game does not accept the wager {game.wager.to_json()}")

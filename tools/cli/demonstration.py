@@ -48,7 +48,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
     Return none for any other cabinet, nor for a folder that already has a journal or staff, because that may
     be a real machine's. Raises OperatorError if the PIN file was altered.
     """
-    if not cabinet.devices or cabinet.list_real_ports:
+    if not cabinet.devices or cabinet.real_ports:
         return ()
     path = folder.root / DEMONSTRATION_FILE_NAME
     if path.exists():

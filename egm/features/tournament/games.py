@@ -135,7 +135,7 @@ def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Accepted
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     try:
-        at = game.for_table(purse.table)
+        at = game.with_table_state(purse.table)
         wager = at.wager(selection.bet_credits, **selection.options)
         if at.levels(wager) or not has_prescribed_amounts(at, wager, cents):
             return None

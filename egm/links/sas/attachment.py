@@ -65,7 +65,7 @@ class SasLineService:
     ) -> None:
         self.name = f"sas-{name}"
         self._context = context
-        self._polls = find_available_polls(settings.list_permitted_groups)
+        self._polls = find_available_polls(settings.permitted_groups)
         self._answered = frozenset(self._polls)
         framing = WakeupBitFraming if settings.framing == "strict" else LenientFraming
         self._line = SasLineThread(

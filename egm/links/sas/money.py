@@ -94,5 +94,5 @@ class MoneyExceptionMonitor:
             yield AFT_TRANSFER_COMPLETE, f"{record.identifier} {record.at}"
         if transfers.is_cash_out_offered:
             yield _CASH_OUT_TO_HOST, ""
-        if transfers.read_lock_state:
+        if transfers.lock_state:
             yield _LOCKED, ""

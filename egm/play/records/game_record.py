@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from egm.record_codec import inline_record, omit_if_default
 from egm.record_fields import Cents, Count, Digest, Positive
 from meters.transaction import JSON
-from paytables import ALL_STAKED, Outcome, Wager
+from paytables import ALL_STAKED_CUE, Outcome, Wager
 
 DrawRecord: TypeAlias = tuple[int, int, str]
 """A random number drawn: its exclusive upper bound, its value and its purpose."""
@@ -43,7 +43,7 @@ def are_stakes_between_players(steps: Iterable[RecordedStep]) -> bool:
 
     In such a round, the first decision recorded that all players had staked.
     """
-    return any(step.choice == ALL_STAKED for step in steps)
+    return any(step.choice == ALL_STAKED_CUE for step in steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

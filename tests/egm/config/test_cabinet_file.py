@@ -322,9 +322,7 @@ def test_a_file_is_written_for_a_place_with_every_key_and_is_right(profile, tmp_
     again = CliRunner().invoke(main, ["cabinet", "new", str(file), *options])
     assert (again.exit_code, "was not changed" in again.output) == (1, True)
     checked = CliRunner().invoke(main, ["cabinet", "check", str(file)])
-    wanted = (
-        {"certificate"} if load_cabinet(file).list_real_ports and "certificate" in checked.output else set()
-    )
+    wanted = {"certificate"} if load_cabinet(file).real_ports and "certificate" in checked.output else set()
     assert checked.exit_code == bool(wanted), checked.output
 
 

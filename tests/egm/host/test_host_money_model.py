@@ -195,7 +195,7 @@ class Machine:
         assert (answer is NumberReplyResult.TAKEN) is (wanted is not None)
 
     def judge(self) -> None:
-        digits = self.tickets.find_offered_ticket_number
+        digits = self.tickets.offered_ticket_number
         if self.dice.random() < 0.2 or digits is None:
             self.tickets.decline_redemption(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
             self.tickets.authorise_redemption(prepend_system_number(9, "9" * 16), CreditKind.CASHABLE, 1)

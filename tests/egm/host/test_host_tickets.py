@@ -231,7 +231,7 @@ def test_a_ticket_of_another_machine_is_taken_on_the_hosts_word(make):
     rig = make()
     rig.offer_ticket(FIRST)
     assert rig.hands.orders == [("hold", 1)]
-    assert (rig.port.find_offered_ticket_number, rig.port.read_redemption_state.status) == (
+    assert (rig.port.offered_ticket_number, rig.port.redemption_state.status) == (
         FIRST,
         Redeeming.WAITING,
     )
@@ -241,12 +241,12 @@ def test_a_ticket_of_another_machine_is_taken_on_the_hosts_word(make):
     assert (rig.credit_cents, rig.port.has_unread_result) == (0, False)
     stacked(rig)
     assert rig.credit_cents == 1234
-    assert rig.port.read_redemption_state.status is Redeeming.REDEEMED
+    assert rig.port.redemption_state.status is Redeeming.REDEEMED
     assert rig.port.has_unread_result
     assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is Redeeming.REDEEMED
     assert rig.credit_cents == 1234
     rig.port.acknowledge_result()
-    assert (rig.port.has_unread_result, rig.port.read_redemption_state.status) == (False, Redeeming.REDEEMED)
+    assert (rig.port.has_unread_result, rig.port.redemption_state.status) == (False, Redeeming.REDEEMED)
     assert rig.journal.meters().values["ticket_in.cashable.value"] == 1234
 
 
@@ -278,8 +278,8 @@ def test_what_the_machine_may_not_take_goes_back(make, digits, kind, cents, stat
     rig.offer_ticket(FIRST)
     assert rig.port.authorise_redemption(digits, kind, cents).status is status
     assert rig.hands.orders[-1] == ("return", 1)
-    assert (rig.credit_cents, rig.port.read_redemption_state.status) == (0, status)
-    assert rig.port.read_redemption_state.digits == FIRST
+    assert (rig.credit_cents, rig.port.redemption_state.status) == (0, status)
+    assert rig.port.redemption_state.digits == FIRST
     assert rig.port.has_unread_result
 
 
@@ -304,7 +304,7 @@ def test_without_a_link_no_ticket_is_held(make):
     rig = make(online=False)
     rig.offer_ticket(FIRST)
     assert rig.hands.orders[-1] == ("return", 1)
-    assert rig.port.read_redemption_state.status is Redeeming.LINK_DOWN
+    assert rig.port.redemption_state.status is Redeeming.LINK_DOWN
     assert not rig.port.has_unread_result
 
 
@@ -342,8 +342,8 @@ def test_a_ticket_asked_about_when_the_machine_stops_is_forgotten_with_it(make):
     rig = make()
     rig.offer_ticket(FIRST)
     again = make()
-    assert again.port.find_offered_ticket_number is None
-    assert again.port.read_redemption_state.status is Redeeming.NO_TICKET
+    assert again.port.offered_ticket_number is None
+    assert again.port.redemption_state.status is Redeeming.NO_TICKET
     assert again.port.authorise_redemption(FIRST, CASHABLE, 100).status is Redeeming.NOT_NOW
     assert again.credit_cents == 0
 
@@ -355,15 +355,15 @@ def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     again = make()
     assert again.ledger.find_open().content.digits == FIRST
-    assert again.port.read_redemption_state.status is Redeeming.PENDING
+    assert again.port.redemption_state.status is Redeeming.PENDING
     stacked(again)
     assert again.credit_cents == 1234
     third = make()
-    assert (third.port.read_redemption_state.status, third.port.has_unread_result) == (
+    assert (third.port.redemption_state.status, third.port.has_unread_result) == (
         Redeeming.REDEEMED,
         True,
     )
-    assert third.port.read_redemption_state.digits == FIRST
+    assert third.port.redemption_state.digits == FIRST
 
 
 @pytest.mark.requirement("E-06")
@@ -399,15 +399,15 @@ def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhi
     rig.offer_ticket(SECOND)
     rig.machine.component(HostMoney).online = False
     rig.offer_ticket(SECOND)
-    assert rig.port.find_offered_ticket_number is None
-    assert (rig.port.read_redemption_state.status, rig.port.read_redemption_state.digits) == (
+    assert rig.port.offered_ticket_number is None
+    assert (rig.port.redemption_state.status, rig.port.redemption_state.digits) == (
         Redeeming.REDEEMED,
         FIRST,
     )
     rig.machine.component(HostMoney).online = True
     rig.port.acknowledge_result()
     rig.offer_ticket(SECOND)
-    assert rig.port.find_offered_ticket_number == SECOND
+    assert rig.port.offered_ticket_number == SECOND
 
 
 @pytest.mark.requirement("H-08")
@@ -416,7 +416,7 @@ def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     rig.ledger.void_unstacked_paper("the path is clear")
-    assert (rig.port.read_redemption_state.status, rig.credit_cents) == (Redeeming.NOT_STACKED, 0)
+    assert (rig.port.redemption_state.status, rig.credit_cents) == (Redeeming.NOT_STACKED, 0)
     rig.port.acknowledge_result()
     rig.offer_ticket(FIRST)
     assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is Redeeming.PENDING
@@ -430,7 +430,7 @@ def test_an_order_lost_with_the_machine_is_told_as_not_stacked(make, monkeypatch
     monkeypatch.setattr(rig.hands, "stack", lambda escrow: None)  # the driver never got to record it
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     again = make()
-    assert again.port.read_redemption_state.status is Redeeming.NOT_STACKED
+    assert again.port.redemption_state.status is Redeeming.NOT_STACKED
     assert again.store.get(FIRST).state is TicketState.ISSUED
     assert again.port.has_unread_result
 
@@ -457,14 +457,14 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
         )
         rig.ledger.credit_stacked_paper()
         rig.ledger.vend_confirmed()
-    assert (rig.port.read_redemption_state.status, rig.port.has_unread_result) == (Redeeming.PENDING, False)
+    assert (rig.port.redemption_state.status, rig.port.has_unread_result) == (Redeeming.PENDING, False)
     at = make()
-    assert (at.port.read_redemption_state.status, at.port.has_unread_result) == (Redeeming.PENDING, False)
+    assert (at.port.redemption_state.status, at.port.has_unread_result) == (Redeeming.PENDING, False)
     [disputed] = list_disputed_amounts(at.machine)
     menu = Menu(at).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")
-    assert (at.port.read_redemption_state.status, at.port.read_redemption_state.amount_cents) == (ended, 1234)
+    assert (at.port.redemption_state.status, at.port.redemption_state.amount_cents) == (ended, 1234)
     assert at.port.has_unread_result
     at.port.acknowledge_result()
     assert not at.port.has_unread_result

@@ -98,7 +98,7 @@ def test_a_lock_ends_by_itself_and_a_new_wish_prolongs_it(tmp_path):
         await asyncio.sleep(4)
         assert rig.state is State.LOCKED
         await asyncio.sleep(1.1)
-        assert (rig.state, port.read_lock_state) == (State.IDLE, False)
+        assert (rig.state, port.lock_state) == (State.IDLE, False)
 
     with_timeouts(tmp_path, scenario)
 

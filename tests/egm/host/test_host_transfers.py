@@ -323,9 +323,9 @@ def test_a_lock_holds_the_machine_for_a_transfer_and_is_then_lifted(make):
     until = rig.clock.now() + timedelta(seconds=5)
     assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
     assert ask(rig, cashable=500, if_locked=True, lock_after=True) is Status.FULL
-    assert (rig.state, rig.port.read_lock_state) == (State.LOCKED, True)
+    assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
     assert ask(rig, "T-2", OUT, cashable=600, if_locked=True) is Status.FULL
-    assert (rig.state, rig.port.read_lock_state) == (State.IDLE, False)
+    assert (rig.state, rig.port.lock_state) == (State.IDLE, False)
 
 
 def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
@@ -333,13 +333,13 @@ def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
     rig.play()
     assert rig.port.lock(1, 500) is None
     rig.report_shown()
-    assert (rig.state, rig.port.read_lock_state) == (State.LOCKED, True)
+    assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
     rig.engine.handle(EventType.LOCK_ENDED)  # its time is over
     rig.play()
     rig.port.lock(1, 500)
     rig.port.release_lock()
     rig.report_shown()
-    assert (rig.state, rig.port.read_lock_state) == (State.IDLE, False)
+    assert (rig.state, rig.port.lock_state) == (State.IDLE, False)
     rig.port.release_lock()
 
 
@@ -347,11 +347,11 @@ def test_a_door_shows_through_a_lock_and_a_restart_ends_it(make):
     rig = make()
     rig.port.lock(1, 500)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert (rig.state, rig.port.read_lock_state) == (State.DOOR_OPEN, None)
+    assert (rig.state, rig.port.lock_state) == (State.DOOR_OPEN, None)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert (rig.state, rig.port.read_lock_state) == (State.LOCKED, True)
+    assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
     again = make()
-    assert (again.state, again.port.read_lock_state) == (State.IDLE, False)
+    assert (again.state, again.port.lock_state) == (State.IDLE, False)
 
 
 # ---------------------------------------------------------------------------------------------- cash-outs
@@ -359,7 +359,7 @@ def test_a_cash_out_is_offered_to_the_host_first(make):
     rig = make().insert(10000)
     rig.port.set_cash_out_terms(enabled=True, hard=False)
     rig.engine.handle(EventType.CASH_OUT)
-    assert (rig.state, rig.port.is_cash_out_offered, rig.port.read_lock_state) == (State.LOCKED, True, False)
+    assert (rig.state, rig.port.is_cash_out_offered, rig.port.lock_state) == (State.LOCKED, True, False)
     assert ask(rig, kind=OUT, cashable=10000) is Status.FULL
     assert (rig.state, rig.credit_cents, rig.port.is_cash_out_offered) == (State.IDLE, 0, False)
 
@@ -459,7 +459,7 @@ def test_a_registered_key_is_compared_and_never_written_to_the_journal(make):
     assert ask(rig, cashable=5, key=key) is Status.FULL
     assert ask(rig, "T-2", cashable=5, key=b"x" * 20) is Status.KEY_MISMATCH
     again = make()
-    assert (again.port.read_registration.registered, again.port.read_registration.key) == (True, b"")
+    assert (again.port.registration.registered, again.port.registration.key) == (True, b"")
     assert ask(again, "T-2", cashable=5, key=key) is Status.FULL
     assert not again.port.unregister().registered
     assert ask(again, "T-3", cashable=5, key=key) is Status.NOT_REGISTERED

@@ -20,7 +20,7 @@ from egm.screen.painter import Painter
 from egm.screen.view import View
 from egm.verify.tree import list_own_files
 from paytables import DefinitionError, game_from_text, load_game
-from paytables.assets import PICTURE_BYTES_MAX, RATE, SOUNDS
+from paytables.assets import PICTURE_BYTES_MAX, REPLACEABLE_SOUNDS, SOUND_SAMPLES_PER_SECOND
 from tools.cli import main
 from tools.dev.gallery import play_game, show_outcome
 from tools.lab.symbol_sheet import draw_idle_game
@@ -35,7 +35,7 @@ sounds = { turn = "turn.wav", win_1 = "hooray.wav" }
 """
 
 
-def sound(seconds=0.5, rate=RATE, channels=1, width=2, level=30000):
+def sound(seconds=0.5, rate=SOUND_SAMPLES_PER_SECOND, channels=1, width=2, level=30000):
     out = io.BytesIO()
     with wave.open(out, "wb") as file:
         file.setnchannels(channels)
@@ -215,7 +215,7 @@ def test_a_look_that_is_none_is_a_warning(mine):
 
 
 def test_the_sounds_a_game_may_bring_are_those_the_screen_has_families_of():
-    assert set(SOUNDS) == set(list_own_cues())
+    assert set(REPLACEABLE_SOUNDS) == set(list_own_cues())
 
 
 def test_what_can_be_drawn_and_heard_is_listed_and_pictured(tmp_path):
@@ -227,7 +227,7 @@ def test_what_can_be_drawn_and_heard_is_listed_and_pictured(tmp_path):
     }
     assert {"maple", "seven", "bar_3"} <= set(names["symbol"])
     assert {"aurora", "comet"} <= set(names["look"])
-    assert set(names["sound"]) == set(SOUNDS)
+    assert set(names["sound"]) == set(REPLACEABLE_SOUNDS)
     said = runner.invoke(main, ["game", "art", "--sheet", str(sheet)])
     assert f"{len(names['symbol'])} symbols" in said.output
     assert pygame.image.load(sheet).get_width() == 1280

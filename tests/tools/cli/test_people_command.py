@@ -116,7 +116,7 @@ def real_cabinet(tmp_path):
     device = 'protocol = "id003"\n'
     assert text.count(device) == 1
     file.write_text(text.replace(device, f'{device}port = "{tmp_path}/ttyS0"\n'))
-    assert load_cabinet(file).list_real_ports == (f"devices.bill: {tmp_path}/ttyS0",)
+    assert load_cabinet(file).real_ports == (f"devices.bill: {tmp_path}/ttyS0",)
     return file
 
 

@@ -22,14 +22,14 @@ from paytables.keno import claims
 from paytables.keno.claims import (
     ClaimPayment,
     ClaimRefusal,
-    Presented,
+    PresentedTicket,
     TicketRecord,
     TicketRefused,
     TicketState,
 )
-from paytables.keno.draws import Drawn, evaluate
-from paytables.keno.limit import share_out
-from paytables.keno.paper import Acknowledgement, is_same_number, is_well_formed, issue
+from paytables.keno.draws import DrawnBalls, evaluate_ticket
+from paytables.keno.limit import limit_prizes
+from paytables.keno.paper import Acknowledgement, is_same_number, is_well_formed_control_number, issue_ticket
 from paytables.keno.rules import find_keno_rules
 from paytables.keno.tables import build_options
 from paytables.keno.ticket import restrict_tables
@@ -74,7 +74,7 @@ class DrawResult:
     """A Keno draw that was held: its number, the drawn numbers, and the prize in credits of each winning ticket."""
 
     number: int
-    drawn: Drawn
+    drawn: DrawnBalls
     prizes: Mapping[int, int]
 
 
@@ -178,7 +178,7 @@ class KenoOffice:
         acknowledgement = Acknowledgement(
             ticket_number=number, draws=tuple(range(first, first + ticket.draws)), at=at
         )
-        paper = issue(
+        paper = issue_ticket(
             self.rules.definition,
             ticket,
             acknowledgement,
@@ -188,7 +188,7 @@ class KenoOffice:
             claim_place=self.opened.claim_place,
         )
         record = TicketRecord(paper)
-        sold = claims.pay(record) if is_paid else record
+        sold = claims.record_ticket_payment(record) if is_paid else record
         self._write(
             f"keno-ticket-{number}.sold",
             TicketSold(at=at.isoformat(), number=number, station=station),
@@ -200,14 +200,14 @@ class KenoOffice:
 
     def pay(self, number: int) -> TicketRecord:
         """Record that a ticket was paid for, which must be before its first draw (s. 83)."""
-        record = claims.pay(self.find_ticket(number))
+        record = claims.record_ticket_payment(self.find_ticket(number))
         flows = self._move((DESK, STAKED, record.paper.cost_credits))
         self._write(f"keno-ticket-{number}.paid", TicketPaid(number=number), {number: record}, flows)
         return record
 
     def cancel(self, number: int) -> int:
         """Cancel a ticket before its first draw; return the credits to give back."""
-        record, refund_credits = claims.cancel(self.find_ticket(number))
+        record, refund_credits = claims.cancel_ticket(self.find_ticket(number))
         flows = self._move((STAKED, DESK, refund_credits))
         self._write(
             f"keno-ticket-{number}.cancelled", TicketCancelled(number=number), {number: record}, flows
@@ -239,7 +239,7 @@ class KenoOffice:
         self._require_open_sales(counters)
         number = counters.next_draw
         tickets = {
-            n: claims.close(record, number)
+            n: claims.close_ticket_for_draw(record, number)
             for n, record in self.list_tickets().items()
             if number in record.paper.draws and record.state is not TicketState.VOID
         }
@@ -266,7 +266,10 @@ class KenoOffice:
         prizes = self._compute_prizes(tickets, drawn)
         at = self._now()
         won = {n: credits_ for n, credits_ in prizes.items() if credits_}
-        settled = {n: claims.settle(record, number, prizes[n], at.date()) for n, record in tickets.items()}
+        settled = {
+            n: claims.settle_ticket_draw(record, number, prizes[n], at.date())
+            for n, record in tickets.items()
+        }
         self._write(
             f"keno-draw-{number}.held",
             DrawHeld(
@@ -305,13 +308,13 @@ class KenoOffice:
         return number
 
     # ------------------------------------------------------------------ claims
-    def claim(self, presented: Presented, *, place: str) -> ClaimPayment:
+    def claim(self, presented: PresentedTicket, *, place: str) -> ClaimPayment:
         """Pay the holder of a ticket everything that is decided and not paid yet (s. 86).
 
         The control number identifies the ticket. Raises TicketRefused with the first reason for refusal.
         """
         given = presented.control_number or ""
-        tickets = self.list_tickets().values() if is_well_formed(given) else ()
+        tickets = self.list_tickets().values() if is_well_formed_control_number(given) else ()
         claimed = next((r for r in tickets if is_same_number(r.paper.control_number, given)), None)
         if claimed is None:
             raise TicketRefused(
@@ -319,7 +322,7 @@ class KenoOffice:
                 f"a paper that is {presented.condition}, and whose control number is of no ticket recorded here",
             )
         at = self._now()
-        record, payment = claims.claim(claimed, presented, place=place, at=at)
+        record, payment = claims.claim_ticket(claimed, presented, place=place, at=at)
         number = record.paper.ticket_number
         self._write(
             f"keno-ticket-{number}.claimed-{payment.draws[0]}",
@@ -350,7 +353,7 @@ class KenoOffice:
         Raises TicketRefused for any other ticket.
         """
         record, at = self.find_ticket(number), self._now()
-        credits_ = 0 if record.state is TicketState.VOID else claims.expire(record, at.date())[1]
+        credits_ = 0 if record.state is TicketState.VOID else claims.expire_ticket(record, at.date())[1]
         self._write(
             f"keno-ticket-{number}.expired",
             TicketExpired(at=at.isoformat(), number=number, unclaimed_credits=credits_),
@@ -411,7 +414,7 @@ class KenoOffice:
         counters = self._read_counters()
         return replace(counters, next_draw=counters.next_draw + 1, is_closed=False)
 
-    def _compute_prizes(self, tickets: Mapping[int, TicketRecord], drawn: Drawn) -> dict[int, int]:
+    def _compute_prizes(self, tickets: Mapping[int, TicketRecord], drawn: DrawnBalls) -> dict[int, int]:
         """Return the prize of each ticket in a draw, in credits.
 
         If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit.
@@ -420,11 +423,11 @@ class KenoOffice:
         amounts: list[int] = []
         for number, record in tickets.items():
             ticket = self.rules.ticket(record.paper.request)
-            ways = evaluate(restrict_tables(self.rules.tables, ticket), ticket, drawn)
+            ways = evaluate_ticket(restrict_tables(self.rules.tables, ticket), ticket, drawn)
             owners += [number] * len(ways)
             amounts += [way.credits for way in ways]
         prizes = dict.fromkeys(tickets, 0)
-        for number, paid in zip(owners, share_out(amounts, self.rules.definition.paid_max), strict=True):
+        for number, paid in zip(owners, limit_prizes(amounts, self.rules.definition.paid_max), strict=True):
             prizes[number] += paid
         return prizes
 

@@ -13,7 +13,7 @@ from egm.record_codec import from_json
 from meters import Journal, StoredEntry, Transaction
 from paytables import Game, PaytableError, ReplayDraw
 from paytables.contract import Json
-from paytables.keno.claims import Condition, Presented, TicketRecord, TicketState
+from paytables.keno.claims import PresentedTicket, TicketCondition, TicketRecord, TicketState
 from tools.floor.keno.entries import (
     KINDS,
     DrawFailed,
@@ -108,7 +108,10 @@ class _Verifier:
             case TicketClaimed():
                 control_number = office.find_ticket(record.number).paper.control_number
                 says = dict.fromkeys(record.differs)  # the values on the paper are not recorded
-                office.claim(Presented(Condition(record.condition), control_number, says), place=record.place)
+                office.claim(
+                    PresentedTicket(TicketCondition(record.condition), control_number, says),
+                    place=record.place,
+                )
             case TicketExpired():
                 office.expire_ticket(record.number)
 

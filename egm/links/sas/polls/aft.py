@@ -279,14 +279,14 @@ def answer_aft_registration(host: SasHost, poll: LongPoll) -> Reply | None:
     if code == _UNREGISTER:
         return _build_registration_reply(transfers.unregister())
     if length == 1:
-        return _build_registration_reply(transfers.read_registration)
+        return _build_registration_reply(transfers.registration)
     asset_number, key, pos_id = decode_binary(body[1:5]), body[5:25], decode_binary(body[25:29])
     if code == _REGISTER:
         return _build_registration_reply(transfers.register(asset_number, key, pos_id))
     if code == _INITIALISE:
         now = transfers.unregister()
         return _build_registration_reply(AftRegistration(False, now.asset_number, pos_id, key), _READY)
-    return _build_registration_reply(transfers.read_registration)
+    return _build_registration_reply(transfers.registration)
 
 
 def _build_registration_reply(now: AftRegistration, status: int | None = None) -> Reply:
@@ -333,9 +333,9 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
     """Return the lock status fields of the reply to poll 74: availability, cash-out terms and restricted terms."""
     machine = host.machine
     money, terms = machine.component(HostMoney), find_restricted_terms(machine)
-    enabled, hard = transfers.read_cash_out_terms
+    enabled, hard = transfers.cash_out_terms
     cash_out = (1 if money.transfers else 0) | (enabled << 1) | (hard << 2)
-    status = (transfers.read_registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)
+    status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)
     status |= money.bonuses << 5
     expires, pool = bytes(4), 0
     if terms is not None:
@@ -347,7 +347,7 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
         encode_binary(money.asset_number, 4)
         + bytes(
             (
-                _LOCK_STATUS[transfers.read_lock_state],
+                _LOCK_STATUS[transfers.lock_state],
                 _encode_available_transfers(transfers),
                 cash_out,
                 status,

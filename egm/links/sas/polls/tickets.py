@@ -216,7 +216,7 @@ def answer_ticket_data(host: SasHost, _: LongPoll) -> Reply | None:
     tickets = find_tickets(host)
     if tickets is None:
         return None
-    digits = tickets.find_offered_ticket_number
+    digits = tickets.offered_ticket_number
     if digits is None:
         return Reply(prepend_length(bytes((_NO_TICKET,))))
     return Reply(
@@ -280,7 +280,7 @@ def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
         return None
     length, code, body = poll.data[0], poll.data[1] if poll.data[1:] else None, poll.data[2:]
     if code == _INTERROGATE and length in {1, _SHORT, _FULL}:
-        return _build_status_reply(tickets.read_redemption_state)
+        return _build_status_reply(tickets.redemption_state)
     if length not in {_SHORT, _FULL} or code is None:
         raise MalformedPollError(poll, f"length {length:02X}")
     amount_cents, digits = decode_bcd(poll, body[:_AMOUNT_BYTES]), body[6:15].hex()
@@ -330,7 +330,7 @@ def mark_redemption_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     if (
         tickets is not None
         and reply.data[1] in _CODES_THAT_END_REDEMPTION
-        and _build_status_reply(tickets.read_redemption_state).data == reply.data
+        and _build_status_reply(tickets.redemption_state).data == reply.data
     ):
         tickets.acknowledge_result()
 

@@ -45,7 +45,7 @@ def test_an_identifier_that_has_moved_value_moves_none_after_any_number_of_clear
         assert order(rig, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
         assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.NOT_UNIQUE
         assert rig.credit_cents == 0
-        assert HostTransferInterface(rig.engine, rig.happen).read_registration.registered
+        assert HostTransferInterface(rig.engine, rig.happen).registration.registered
     assert order(rig, "T-2", cashable=700) is TransferStatus.FULL
     rig.close()
 
@@ -60,7 +60,7 @@ def test_where_it_is_not_proved_which_have_moved_none_does_before_the_host_regis
         (medium / "journal.head").unlink()  # nobody can say where the journal ended
     rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=build_paid_decision(5000))
     port = HostTransferInterface(rig.engine, rig.happen)
-    assert not port.read_registration.registered
+    assert not port.registration.registered
     assert order(rig, "T-2", cashable=700) is TransferStatus.NOT_REGISTERED
     port.register(7, b"n" * 20, 1)
     assert order(rig, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
