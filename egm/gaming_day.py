@@ -9,7 +9,7 @@ from typing import Final, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 #: Hours in a day.
-_DAY_START_HOURS: Final = 24
+_HOURS_PER_DAY: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class GamingDay:
         """Return the gaming day that the journal records at a power-up, or the default if it is not valid."""
         record = power_up if isinstance(power_up, dict) else {}
         zone, hour = record.get("time_zone"), record.get("day_ends_hour")
-        if type(zone) is not str or type(hour) is not int or not 0 <= hour < _DAY_START_HOURS:
+        if type(zone) is not str or type(hour) is not int or not 0 <= hour < _HOURS_PER_DAY:
             return cls()
         return cls(zone, hour)
 

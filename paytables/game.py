@@ -85,7 +85,7 @@ class Rules(Protocol):
     def is_decided_by_wheel(self) -> bool:
         """Return whether a real roulette wheel, instead of the random number generator, decides a round.
 
-        The round then asks :data:`WHEEL_DECIDES`, and the answer is the wheel's result.
+        The round then asks :data:`DECISION_OF_WHEEL`, and the answer is the wheel's result.
         """
 
     @property

@@ -85,14 +85,14 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, Policy
 from meters.copies import SECOND_FOLDER
-from meters.keys import FILE_NAME as KEY_FILE
+from meters.keys import KEY_FILE_NAME as KEY_FILE
 from meters.storage import DiskStorage, Storage
 from rng import EntropySource, RandomService, RngError
 
 #: The installed release of the software.
 _VERSION: Final = version("open-egm")
 #: Seconds until the next check, while the profile requires no discarding of random numbers.
-_UPDATE_INTERVAL_SECONDS: Final = 5.0
+_DISCARD_CHECK_SECONDS: Final = 5.0
 
 
 class MachineProcess:
@@ -530,7 +530,7 @@ class MachineProcess:
                     pause_ns = self._machine.chance.cycle()
                 except RngError as error:
                     self._submit_machine_event(Event(EventType.CHANCE_FAILED, Failure(detail=str(error))))
-            await asyncio.sleep(pause_ns / 1e9 or _UPDATE_INTERVAL_SECONDS)
+            await asyncio.sleep(pause_ns / 1e9 or _DISCARD_CHECK_SECONDS)
 
     def _schedule_update_after_entry(self, station: PlayerStation) -> None:
         """Schedule an update of a position after a journal entry, unless the entry is part of an event.

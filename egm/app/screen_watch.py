@@ -14,7 +14,7 @@ from egm.kernel.machine import Machine
 #: The fault code while a player position has no screen.
 SCREEN_MISSING_FAULT: Final = "screen_missing"
 #: Seconds for which every position must have had a screen, before the screens count as shown.
-_MISSING_SECONDS_UNTIL_SHOWN: Final = 10.0
+_PRESENT_SECONDS_UNTIL_SHOWN: Final = 10.0
 #: Seconds for which every position must have had a screen, before the fault is cleared.
 _PRESENT_SECONDS_UNTIL_CLEARED: Final = 60.0
 #: Seconds without a screen after which the fault is raised.
@@ -58,7 +58,7 @@ class ScreenWatch:
         passed_s, self._looked_s = now_s - self._looked_s, now_s
         if not all(self._audiences()):
             self._since_s = now_s
-        if now_s - self._since_s < _MISSING_SECONDS_UNTIL_SHOWN:
+        if now_s - self._since_s < _PRESENT_SECONDS_UNTIL_SHOWN:
             self._unseen_s += passed_s
         else:
             self._unseen_s = max(0.0, self._unseen_s - passed_s / _OFFSETTING_SECONDS)

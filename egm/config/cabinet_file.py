@@ -36,8 +36,8 @@ from egm.errors import OperatorError
 from egm.secret_files import make_folder_private, require_private, write_private
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import Venue
-from meters.keys import FILE_NAME as KEY_FILE
-from meters.lock import FILE_NAME
+from meters.keys import KEY_FILE_NAME as KEY_FILE
+from meters.lock import MACHINE_LOCK_FILE_NAME
 from paytables.definition import check_ascending
 from paytables.source import is_path
 
@@ -497,7 +497,7 @@ class StateFolder:
         """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            make_folder_private(self.root, FILE_NAME, KEY_FILE, self.staff.name)
+            make_folder_private(self.root, MACHINE_LOCK_FILE_NAME, KEY_FILE, self.staff.name)
             self.run.mkdir(mode=0o700, exist_ok=True)
             make_folder_private(self.run, self.run.name)
             probe = self.run / ".probe"

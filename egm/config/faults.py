@@ -20,7 +20,7 @@ from paytables.wording import find_nearest_words
 
 _M = TypeVar("_M", bound=BaseModel)
 #: The most allowed values that a fault lists.
-_LISTED_FAULTS_MAX: Final = 24
+_LISTED_VALUES_MAX: Final = 24
 
 Location = tuple[str | int, ...]
 """A location in a file: the keys that lead to it, with an index for each list of tables."""
@@ -55,8 +55,8 @@ class Fault:
         where = f"line {self.line}: " if self.line else ""
         key = f"{self.key}: " if self.key else ""
         meant = f"; did you mean {self.suggestion}?" if self.suggestion else ""
-        listed_words = ", ".join(self.allowed[:_LISTED_FAULTS_MAX]) + (
-            " ..." if len(self.allowed) > _LISTED_FAULTS_MAX else ""
+        listed_words = ", ".join(self.allowed[:_LISTED_VALUES_MAX]) + (
+            " ..." if len(self.allowed) > _LISTED_VALUES_MAX else ""
         )
         return f"{where}{key}{self.problem}{meant}{f' (there are: {listed_words})' if listed_words else ''}"
 

@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 
 #: The highest progressive group that SAS can address (one byte).
-CONTROLLER_GROUPS_MAX: Final = 255
+SAS_PROGRESSIVE_GROUP_MAX: Final = 255
 LEVELS_MAX: Final = 32
 """The most progressive levels that SAS can address in a group."""
 #: The form of one label of a host name (RFC 1123), with ``_`` allowed.
@@ -46,7 +46,7 @@ def _is_broadcast(name: str) -> bool:
     return (
         group.isdecimal()
         and level.isdecimal()
-        and 1 <= int(group) <= CONTROLLER_GROUPS_MAX
+        and 1 <= int(group) <= SAS_PROGRESSIVE_GROUP_MAX
         and 1 <= int(level) <= LEVELS_MAX
     )
 

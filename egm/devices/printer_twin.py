@@ -14,7 +14,7 @@ from egm.devices.twin import ActionError, M, SimulatedPort, Twin, Values, read_f
 #: Time in which a bar code is printed.
 BARCODE_SECONDS: Final = 0.7
 #: Time in which the rest of a ticket is printed.
-_RESTART_SECONDS: Final = 0.5
+_TICKET_REMAINDER_SECONDS: Final = 0.5
 #: Time after which a person takes the ticket.
 _TICKET_TAKEN_SECONDS: Final = 1.0
 #: Number of printed tickets of which the content is stored.
@@ -80,7 +80,7 @@ class PrinterTwin(Twin[M]):
         self._forgets = False
         self._in_path = True
         self.printed_tickets.append({**self._current_job, "barcode_complete": True})
-        self._schedule_step(_RESTART_SECONDS, self._finish_printing)
+        self._schedule_step(_TICKET_REMAINDER_SECONDS, self._finish_printing)
 
     def _finish_printing(self) -> None:
         """Finish printing the ticket; a person takes it some seconds later, unless tickets are held."""

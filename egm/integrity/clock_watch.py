@@ -20,7 +20,7 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 
 #: Largest deviation between two checks that counts as slewing or drift; a larger one means the clock was set.
-CLOCK_JUMP_MIN: Final = timedelta(seconds=2)
+CLOCK_DEVIATION_MAX: Final = timedelta(seconds=2)
 #: Seconds between two checks of the clock.
 _CHECK_SECONDS: Final = 10.0
 
@@ -47,7 +47,7 @@ class ClockWatch:
         wall, ns = self._clock.now(), self._clock.monotonic_ns()
         expected_wall: datetime = self._wall + timedelta(microseconds=(ns - self._ns) // 1000)
         self._wall, self._ns = wall, ns
-        if abs(wall - expected_wall) > CLOCK_JUMP_MIN:
+        if abs(wall - expected_wall) > CLOCK_DEVIATION_MAX:
             change = ClockChanged(last_entry=expected_wall.isoformat(), now=wall.isoformat())
             self._machine.post(CLOCK_CHANGED, change)
         record_clock_trust(self._machine)

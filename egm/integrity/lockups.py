@@ -41,7 +41,7 @@ from egm.money.records.held_money import build_held_money_values
 from egm.play.keys import PlayKey
 from egm.play.records.residual import find_changed_residual_terms
 from egm.staff.desk import find_actor
-from egm.staff.interventions import UNIDENTIFIED_OPENING_FAULT, WORK_BY_DOOR, is_identified
+from egm.staff.interventions import DOOR_BY_DEVICE_FAULT, UNIDENTIFIED_OPENING_FAULT, is_identified
 from egm.staff.service_calls import answer_service_call
 from egm.staff.slips import print_door_ticket
 from rng import RandomService, ReseedNotAllowed, RngError
@@ -223,8 +223,12 @@ def record_fault(machine: Machine, event: Event) -> None:
     """
     fault = event.of(FaultChange)
     code = fault.code
-    if code in WORK_BY_DOOR and code not in machine.faults and not is_identified(machine, WORK_BY_DOOR[code]):
-        raise_fault(machine, UNIDENTIFIED_OPENING_FAULT, detail=WORK_BY_DOOR[code])
+    if (
+        code in DOOR_BY_DEVICE_FAULT
+        and code not in machine.faults
+        and not is_identified(machine, DOOR_BY_DEVICE_FAULT[code])
+    ):
+        raise_fault(machine, UNIDENTIFIED_OPENING_FAULT, detail=DOOR_BY_DEVICE_FAULT[code])
     is_new = code not in machine.faults
     raise_fault(machine, code, fault.detail)
     if is_new and build_held_money_values(machine, code):

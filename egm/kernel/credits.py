@@ -33,7 +33,7 @@ class CreditKind(StrEnum):
 
 
 #: The credit kinds that the player can cash out.
-NONRESTRICTED_CREDIT_KINDS: Final = (CreditKind.CASHABLE, CreditKind.NONRESTRICTED)
+CASHABLE_CREDIT_KINDS: Final = (CreditKind.CASHABLE, CreditKind.NONRESTRICTED)
 
 
 FIRST_POSITION_CASHABLE_ACCOUNT: Final = Position().account(CreditKind.CASHABLE)

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, TypeVar, cast, overload
 
 from egm.clock import Clock
 from egm.errors import InvariantError
-from egm.kernel.credits import NONRESTRICTED_CREDIT_KINDS, CreditKind, build_credit_transfers
+from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind, build_credit_transfers
 from egm.kernel.entries import AnyEntry, Entry, EntryDeclarations, EntryError
 from egm.kernel.events import Event, EventType, FaultChange, ReplaceWithEvent
 from egm.kernel.games import Selection
@@ -277,7 +277,7 @@ class Machine:
     @property
     def cash_cents(self) -> int:
         """Return the unreserved credits that the player could cash out now: all but restricted credit."""
-        return sum(self.read_credit_cents(kind) for kind in NONRESTRICTED_CREDIT_KINDS)
+        return sum(self.read_credit_cents(kind) for kind in CASHABLE_CREDIT_KINDS)
 
     @property
     def local_date(self) -> date:

@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar
 
 from egm.errors import check_invariant
 from egm.kernel.events import Event, EventName, EventType, Next, PayloadClasses, State
-from egm.kernel.states import AWAKE, URGENT_STATES
+from egm.kernel.states import AWAKE, STATES_BY_URGENCY
 
 MachineT = TypeVar("MachineT")
 GuardT = TypeVar("GuardT", bound=Callable[..., bool])
@@ -109,7 +109,7 @@ class StateTable(Generic[MachineT]):
         self._rules: Final = tuple(rules)
         derived = tuple(states)
         self.states: Final = tuple(
-            implied for state in URGENT_STATES for implied in derived if implied.state is state
+            implied for state in STATES_BY_URGENCY for implied in derived if implied.state is state
         )
         check_invariant(
             len(self.states) == len(derived), "a derived state that is not among the pressing ones"

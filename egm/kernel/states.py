@@ -2,7 +2,7 @@
 
 A rule of the state table applies in a set of states. Facts of the physical world (a bill is in the box, a
 door is open) are accepted in :data:`AWAKE`: rejecting a fact would lose money or hide it from the audit.
-``Next.DERIVED`` is the state with the highest priority that follows from the memory (:data:`URGENT_STATES`,
+``Next.DERIVED`` is the state with the highest priority that follows from the memory (:data:`STATES_BY_URGENCY`,
 :class:`egm.kernel.rules.DerivedState`): a restart, a closed door and a cleared tilt all lead there, so no
 previous state needs to be stored.
 """
@@ -36,7 +36,7 @@ PAYABLE: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE})
 #: The states in which the attendant's key answers service calls.
 STATES_ON_CALL: Final = PAYABLE | {State.SERVICE_MENU, State.TOURNAMENT}
 #: The states in which turning the attendant's key asks for identification.
-STATES_FOR_SOFTWARE_CHALLENGE: Final = PAYABLE | {State.TILT, State.TOURNAMENT}
+STATES_ASKING_FOR_IDENTIFICATION: Final = PAYABLE | {State.TILT, State.TOURNAMENT}
 #: The states in which a game is shown or waits for its award.
 STATES_SHOWING_OUTCOME: Final = frozenset({State.PLAYING, State.AWAITING_AWARD})
 #: The states in which a ticket that a host has approved may still be accepted.
@@ -61,7 +61,7 @@ STATE_SET_NAMES: Final[Mapping[frozenset[State], str]] = {
     STATES_FOR_PRIZE_RULINGS: "ruling on prizes",
     PAYABLE: "payable",
     STATES_ON_CALL: "on call",
-    STATES_FOR_SOFTWARE_CHALLENGE: "challenged",
+    STATES_ASKING_FOR_IDENTIFICATION: "challenged",
     STATES_SHOWING_OUTCOME: "showing",
     STATES_TAKING_TICKETS: "taking tickets",
     STATES_FOR_TRANSFERS: "transferring",
@@ -82,7 +82,7 @@ def only(state: State) -> frozenset[State]:
 #: happened to the random number generator since. While the service menu is open, no player action proceeds.
 #: A tournament comes before a host's lock and a betting period, which it does not allow. If none of these
 #: applies, the machine is idle.
-URGENT_STATES: Final = (
+STATES_BY_URGENCY: Final = (
     State.DOOR_OPEN,
     State.TILT,
     State.HANDPAY,

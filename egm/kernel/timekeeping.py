@@ -29,7 +29,7 @@ LATEST_TIME: Final = datetime(9995, 1, 1, tzinfo=UTC)
 #: A correction of the clock up to this size needs no confirmation: it cannot expire a ticket.
 CLOCK_TOLERANCE: Final = timedelta(hours=1)
 #: A machine that was off for longer than this asks for confirmation of the date.
-CLOCK_OFFSET_MAX: Final = timedelta(days=31)
+OFF_TIME_WITHOUT_CONFIRMATION_MAX: Final = timedelta(days=31)
 
 
 class ClockDoubtReason(StrEnum):
@@ -72,7 +72,7 @@ def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
         return ClockDoubtReason.CHANGED if abs(now - good - elapsed) > CLOCK_TOLERANCE else None
     if good - now > CLOCK_TOLERANCE:
         return ClockDoubtReason.SET_BACK
-    if now - good > CLOCK_OFFSET_MAX:
+    if now - good > OFF_TIME_WITHOUT_CONFIRMATION_MAX:
         return ClockDoubtReason.FAR_AHEAD
     return ClockDoubtReason.CHANGED if evidence.unsettled else None
 

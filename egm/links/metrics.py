@@ -30,7 +30,7 @@ from egm.kernel.entries import EntryDeclarations
 from egm.kernel.own_entries import FAULT_RAISED
 from egm.links.screen.private import is_same_token
 from meters.reading import MeterReading
-from meters.table import BY_NAME, Unit
+from meters.table import METER_BY_NAME, Unit
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -89,7 +89,7 @@ def build_series(meter: str) -> PrometheusSeries:
     for pattern, family, label, meaning in _LABELLED_METER_PATTERNS:
         if match := pattern.fullmatch(meter):
             return PrometheusSeries(f"{family}_total", meaning, {label: match[1]})
-    meter_row = BY_NAME.get(meter)
+    meter_row = METER_BY_NAME.get(meter)
     base = _CHARACTERS_TO_REPLACE.sub("_", meter.removesuffix(".value").removesuffix("_total"))
     if meter_row is None:
         return PrometheusSeries(f"egm_{base}_total", f"Occurrences: {meter}.", {})

@@ -150,11 +150,11 @@ class DisputedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRuling:
-    """A ruling on a disputed amount whose payment is not posted yet; ``ruling_record`` is its journal record."""
+    """A ruling on a disputed amount whose payment is not posted yet; ``story`` is its journal record."""
 
     disputed: DisputedAmount
     amount_cents: Count
-    ruling_record: DisputeRuled
+    story: DisputeRuled
 
 
 def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
@@ -257,7 +257,7 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     story = DisputeRuled(
         **build_ruling_details(machine, event), disputed=disputed.details, amount_cents=amount_cents
     )
-    ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, ruling_record=story)
+    ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, story=story)
     if disputed.held_cents:
         machine.post(
             DISPUTE_RELEASED,
@@ -282,7 +282,7 @@ def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
     state = PrintState.FAILED if ruling.amount_cents else PrintState.BARCODE_DONE
     machine.post(
         DISPUTE_RULED,
-        ruling.ruling_record,
+        ruling.story,
         entry_id=f"{ruling.disputed.id}.ruled",
         state={
             **_build_closing_state(machine, ruling.disputed),
@@ -312,7 +312,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
     is_locked = bool(disputed.ticket) and desk is not None and desk.holds_redemption(disputed.id)
     redeems = is_locked and amount_cents > 0
     redemption_status = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
-    story, state = ruling.ruling_record, dict[str, object](_build_closing_state(machine, disputed))
+    story, state = ruling.story, dict[str, object](_build_closing_state(machine, disputed))
     if disputed.held_cents:
         state[MoneyKey.RULING] = None
     if redeems:

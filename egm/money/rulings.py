@@ -5,7 +5,7 @@ entered through a staff form (:mod:`egm.staff.forms`), which says who may make i
 persons.
 """
 
-from egm.kernel.credits import NONRESTRICTED_CREDIT_KINDS, CreditKind
+from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -111,7 +111,7 @@ def take_orphan_credits(machine: Machine, event: Event) -> None:
         OrphanCredits(
             **build_ruling_details(machine, event), amount_cents=amount_cents, expired_cents=promotion_cents
         ),
-        transfers=machine.build_debit_transfers(amount_cents, "house:orphan", NONRESTRICTED_CREDIT_KINDS)
+        transfers=machine.build_debit_transfers(amount_cents, "house:orphan", CASHABLE_CREDIT_KINDS)
         + machine.build_debit_transfers(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
     )
 

@@ -22,7 +22,7 @@ from typing import Any
 from egm.people.roster import Roster, RosterError
 from meters import checkpoint, open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
-from meters.database import FILE_NAME as JOURNAL_NAME
+from meters.database import DATABASE_FILE_NAME as JOURNAL_NAME
 from meters.database import DatabaseReader
 from meters.errors import JournalError
 from meters.keys import MachineKey
@@ -143,7 +143,7 @@ def _collect_recorded(
             continue
         transaction = item.entry.transaction
         states: list[Any] = [transaction.state]
-        if transaction.kind == checkpoint.KIND:  # a checkpoint holds the state of archived entries
+        if transaction.kind == checkpoint.CHECKPOINT_KIND:  # a checkpoint holds the state of archived entries
             record: Any = transaction.record
             states.append(record["ledger"]["state"])
         roster_states += [

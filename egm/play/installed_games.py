@@ -29,7 +29,7 @@ from paytables.odds import list_awards
 from paytables.wording import format_percent
 
 #: The fault of a machine that does not offer everything its cabinet file names.
-_GAMES_REFUSED_FAULT: Final = "cabinet_file"
+_CABINET_FILE_FAULT: Final = "cabinet_file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +304,7 @@ def update_cabinet_file_fault(machine: Machine, why: str) -> None:
 
     ``why`` is the reason; if it is empty, the fault is cleared. A fault with another reason is replaced.
     """
-    standing = machine.faults.get(_GAMES_REFUSED_FAULT)
+    standing = machine.faults.get(_CABINET_FILE_FAULT)
     if standing is not None and standing["detail"] != why:
-        raise_or_clear_fault(machine, _GAMES_REFUSED_FAULT, "")
-    raise_or_clear_fault(machine, _GAMES_REFUSED_FAULT, why)
+        raise_or_clear_fault(machine, _CABINET_FILE_FAULT, "")
+    raise_or_clear_fault(machine, _CABINET_FILE_FAULT, why)

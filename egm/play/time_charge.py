@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from egm.kernel.credits import NONRESTRICTED_CREDIT_KINDS, CreditKind
+from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -70,9 +70,7 @@ def collect_time_charge(machine: Machine, game: GameRecord) -> None:
             minutes=charge.minutes,
             until=until,
         ),
-        transfers=machine.build_debit_transfers(
-            amount_cents, TIME_CHARGE_ACCOUNT, NONRESTRICTED_CREDIT_KINDS
-        ),
+        transfers=machine.build_debit_transfers(amount_cents, TIME_CHARGE_ACCOUNT, CASHABLE_CREDIT_KINDS),
         state={
             PlayKey.TIME_PAID: TimePaid(digest=game.game.digest, until=until),
             **protection.build_counted_session(machine, wagered_cents=amount_cents),

@@ -45,15 +45,15 @@ UNIDENTIFIED_OPENING_FAULT: Final = "unidentified_opening"
 #: The source that holds a machine out of service while its base is withdrawn.
 BASE_WITHDRAWN_SOURCE: Final = "base"
 #: Doors of money containers, opened only at a collection (Monaco art. 20.1).
-_COLLECTED_METERS: Final = frozenset({"drop", "cash_box", "stacker"})
+_COLLECTION_DOORS: Final = frozenset({"drop", "cash_box", "stacker"})
 #: Faults by which a device reports that it is open or removed -> the door that protects it.
-WORK_BY_DOOR: Final[Mapping[str, str]] = {
+DOOR_BY_DEVICE_FAULT: Final[Mapping[str, str]] = {
     "bill_acceptor.stacker_removed": "stacker",
     "ticket_printer.chassis_open": "main",
 }
 #: Kind of intervention -> the doors it covers.
 DOORS_COVERED_BY_WORK: Final[Mapping[str, frozenset[str]]] = {
-    "repair": frozenset(DOORS) - _COLLECTED_METERS,
+    "repair": frozenset(DOORS) - _COLLECTION_DOORS,
     "collection": MONEY_DOORS | {"main"},
 }
 

@@ -10,7 +10,7 @@ from egm.kernel.states import (
     AWAKE,
     RULING,
     STATES_AFTER_SELF_TEST,
-    STATES_FOR_SOFTWARE_CHALLENGE,
+    STATES_ASKING_FOR_IDENTIFICATION,
     STATES_ON_CALL,
     STATES_SERVICEABLE,
     only,
@@ -73,7 +73,7 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         EventType.KEY_TURNED,
-        STATES_FOR_SOFTWARE_CHALLENGE,
+        STATES_ASKING_FOR_IDENTIFICATION,
         (no_service_page_is_open,),
         (ask_for_sign_in,),
         Next.DERIVED,

@@ -14,7 +14,7 @@ from egm.features.memory_clear.carrying import (
     prepare_clearance,
 )
 from egm.kernel.feature import Features
-from meters.clear import Clearance, clear
+from meters.clear import Clearance, clear_memory
 
 __all__ = [
     "DECISION_CARRIED",
@@ -63,7 +63,7 @@ def clear_with_decisions(
 
     The names in ``decisions`` are claim ids with ``_`` for each colon.
     """
-    return clear(
+    return clear_memory(
         folder,
         build_clearance(inspect_claims(folder, features, second_dir=second), **decisions),
         now=read_clear_time,

@@ -120,7 +120,7 @@ class Cage:
         """
         return self._record_act(number, TicketAction.RELEASE, CageAct.RELEASE, why)
 
-    def revive_voided_ticket(self, number: str, why: str) -> TicketRecord:
+    def revive_expired_ticket(self, number: str, why: str) -> TicketRecord:
         """Record that a ticket is owed regardless of its expiry date, because a wrong clock dated or expired it."""
         return self._record_act(number, TicketAction.REVIVE, CageAct.REVIVE, why)
 

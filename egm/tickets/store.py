@@ -28,7 +28,7 @@ from egm.tickets.movelog import EMPTY_LOG_END, End, Row, compute_row_digest
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.record import LIFE_CYCLE, Enrolment, TicketAction, TicketMove, TicketRecord, TicketTotal
 from meters import JournalDamaged, JournalUnwritable
-from meters.mirror import Mirror
+from meters.mirror import MirroredValue
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON
 
@@ -43,9 +43,9 @@ HEAD_FILE_NAME: Final = "tickets.head"
 HEAD_PURPOSE: Final = b"ticket ledger"
 
 
-def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -> Mirror:
+def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -> MirroredValue:
     """Return the head of the ticket ledger, which is stored on both media under ``key``."""
-    return Mirror(storage, (folder, second), HEAD_FILE_NAME, key=key)
+    return MirroredValue(storage, (folder, second), HEAD_FILE_NAME, key=key)
 
 
 class JournalEntrySeen(NamedTuple):
@@ -65,7 +65,9 @@ def encode_head(end: End, journal_entry: JournalEntrySeen | None = None) -> byte
 class TicketStore:
     """The open ticket ledger. Not thread-safe, but several processes may have it open."""
 
-    def __init__(self, copies: TicketLedgerCopies, key: bytes, head: Mirror, *, read_only: bool) -> None:
+    def __init__(
+        self, copies: TicketLedgerCopies, key: bytes, head: MirroredValue, *, read_only: bool
+    ) -> None:
         self._copies = copies
         self._key = key
         self._head = head

@@ -58,7 +58,7 @@ BACKED_STRATEGY_TEXT: Final = "the best play of the player whose hand it is"
 #: The name of the best chart in the figures.
 CHART_STRATEGY_TEXT: Final = "the chart by totals"
 #: A band for n games is stated only if at least n times this many rounds were simulated.
-_SAMPLING_MARGIN: Final = 20
+_SIMULATED_ROUNDS_PER_BAND_GAME: Final = 20
 #: Standard errors on each side of a 99.9 % interval.
 SAMPLING_QUANTILE: Final = Fraction("3.290527")
 
@@ -372,7 +372,7 @@ def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hand
     bands = []
     for games in CONFIDENCE_BAND_GAMES:
         # for more games, the simulated mean is not known precisely enough
-        if games * _SAMPLING_MARGIN <= sampled.rounds:
+        if games * _SIMULATED_ROUNDS_PER_BAND_GAME <= sampled.rounds:
             half = (
                 Fraction(CONFIDENCE_QUANTILES["90 %"])
                 * _compute_root_rounded_up(sampled.variance(hands) / games)

@@ -156,7 +156,7 @@ class Outcome:
     display: Mapping[str, Json] = field(default_factory=dict)
     """Data with which a screen can redraw the end of the round."""
     table: Json = None
-    """The table state that the round leaves (:meth:`paytables.game.Rules.for_table`), or None."""
+    """The table state that the round leaves (:meth:`paytables.game.Rules.with_table_state`), or None."""
 
     @property
     def win_credits(self) -> int:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: The number of ways to complete the board and the bank's hand after a flop and two hole cards, turn and
 #: river in order.
-HOLE_CARDS_AFTER_FLOP: Final = 47 * 46 * 990
+COMPLETIONS_AFTER_FLOP: Final = 47 * 46 * 990
 #: The number of flops after two hole cards.
 FLOP_COUNT: Final = comb(50, 3)
 #: The number of pairs of hole cards.
@@ -187,7 +187,7 @@ class HoldemSolver:
             mean += max(options)
             low += min(sum(row[of == hands].tolist()) for row in worst)
             chosen.append(options.index(max(options)))
-        ways = HOLE_CARD_PAIRS * FLOP_COUNT * HOLE_CARDS_AFTER_FLOP
+        ways = HOLE_CARD_PAIRS * FLOP_COUNT * COMPLETIONS_AFTER_FLOP
         return (
             tuple(sizes[place] for place in chosen),
             np.array(chosen)[of],

@@ -278,7 +278,7 @@ def test_a_note_that_an_acceptor_does_not_stack_goes_back(protocol):
     async def scene():
         rig = BillRig(protocol)
         rig.twin.stack_escrowed_item = lambda: False
-        getattr(rig.twin, "_orders", {})[0x41] = lambda: False
+        getattr(rig.twin, "_action_by_command", {})[0x41] = lambda: False
         rig.twin.escrow_seconds = None
         await rig.insert()
         await rig.advance_until(lambda: rig.twin.describe()["returned_cents"] == 20_00, BOUND_SECONDS)

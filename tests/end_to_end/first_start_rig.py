@@ -39,7 +39,7 @@ from paytables import load_game
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
-from tools.floor.progressive.certificates import answer_request, make_authority, revoke
+from tools.floor.progressive.certificates import answer_request, make_authority, revoke_certificate
 
 GAME, SERIAL = "maple-classic", "CUT-1"
 _WRITES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.symlink"}
@@ -166,7 +166,7 @@ class Setting:
         try:
             answer = answer_request(self.floor, request, key, now, ("127.0.0.1", 8883))
         except OperatorError:  # the key it answered before was lost with the power
-            revoke(self.floor, SERIAL, now)
+            revoke_certificate(self.floor, SERIAL, now)
             answer = answer_request(self.floor, request, key, now, ("127.0.0.1", 8883))
         stick.write(request, answer)
 

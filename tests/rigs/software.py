@@ -75,9 +75,9 @@ class Installation:
         """What the installation's own examination says, in a process of its own."""
         code = (
             "import json, sys; from dataclasses import asdict; from pathlib import Path;"
-            "from egm.verify.examine import examine;"
+            "from egm.verify.examine import verify_software_files;"
             "own = tuple(map(tuple, json.loads(sys.argv[3])));"
-            "print(json.dumps(asdict(examine(Path(sys.argv[1]), sys.argv[2], own))))"
+            "print(json.dumps(asdict(verify_software_files(Path(sys.argv[1]), sys.argv[2], own))))"
         )
         said = json.loads(self.run(code, self.manifest_file, self.public, json.dumps(own), flags=flags))
         return VerificationFindings(

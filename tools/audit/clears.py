@@ -16,7 +16,7 @@ from egm.integrity.entries import CLOCK_CHANGED
 from egm.integrity.journal_entries import CHECKPOINT, MEMORY_EVENT
 from egm.kernel.entries import AnyEntry, EntryError
 from meters import Phase, StoredEntry, checkpoint
-from meters.clear import digest
+from meters.clear import compute_transaction_digest
 from meters.recall import CARRIED_GAME, read_details
 
 #: Prefix of the kinds of entries that only a memory clear writes.
@@ -101,11 +101,11 @@ class ClearAudit:
         It may not move more money than the claim that it belongs to allows.
         """
         entry_id, expected_digest = self._due.pop(0)
-        if (entry.id, digest(entry.transaction)) != (entry_id, expected_digest):
+        if (entry.id, compute_transaction_digest(entry.transaction)) != (entry_id, expected_digest):
             self._report_finding(
                 entry,
                 f"expected entry {entry_id} with digest {expected_digest} here, as the clear authorised; found "
-                f"digest {digest(entry.transaction)}",
+                f"digest {compute_transaction_digest(entry.transaction)}",
             )
             self._due.clear()
             return

@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.features.memory_clear.claim_book import CLAIM_CARRIED, CLAIM_PAID
 from egm.money import entries
-from egm.money.hand_pays import UNCLAIMED_BOOK
+from egm.money.hand_pays import PRIZES_ACCOUNT_PREFIX
 from egm.money.records.money import PrizeRecord
 from egm.play import prizes_in_kind as merchandise
 from egm.play.entries import GAME_END, HANDPAY_REPLACED, PRIZES_EXCHANGED
@@ -36,12 +36,12 @@ def _list_sorted_flows(transfers: Iterable[Transfer]) -> list[Flow]:
 
 def _select_prize_flows(flows: Iterable[Flow]) -> list[Flow]:
     """Return the transfers that reserve or release prizes in kind."""
-    return [flow for flow in flows if flow[0].startswith(UNCLAIMED_BOOK)]
+    return [flow for flow in flows if flow[0].startswith(PRIZES_ACCOUNT_PREFIX)]
 
 
 def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
     """Return whether a transfer takes a prize in kind out of the accounts of prizes."""
-    return any(part.source.startswith(UNCLAIMED_BOOK) for part in transfers)
+    return any(part.source.startswith(PRIZES_ACCOUNT_PREFIX) for part in transfers)
 
 
 def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) -> list[Flow]:

@@ -31,7 +31,16 @@ from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
 from meters.transaction import Phase
 from tools.audit.rules import RULES, Differs, Facts
-from tools.audit.rules.pattern import But, Derived, Each, Has, OneOf, Own, Scope, Template
+from tools.audit.rules.pattern import (
+    AlternativePatterns,
+    Derived,
+    Each,
+    Has,
+    ObjectWithChanges,
+    OwnEntryId,
+    Scope,
+    Template,
+)
 from tools.audit.rules.rule import Rule
 
 #: Prefixes of ids that differ from the kind of the entry.
@@ -171,7 +180,7 @@ class _EntryBuilder:
 
     def _fill_parts(self, raw: dict[str, Any]) -> dict[str, Any]:
         rule = self._rule
-        if not isinstance(rule.id, Own):
+        if not isinstance(rule.id, OwnEntryId):
             raw["id"] = str(self._evaluate_pattern(rule.id, "id"))
         for name in ("record", "state", "counts", "dims"):
             pattern = getattr(rule, name)
@@ -282,12 +291,12 @@ class _EntryBuilder:
                 return [self._evaluate_pattern(part, name) for part in pattern]
             case Each():
                 return [self._evaluate_pattern(pattern.pattern, name) for _ in range(max(pattern.least, 1))]
-            case OneOf():
+            case AlternativePatterns():
                 return self._evaluate_pattern(self._dice.choice(pattern.patterns), name)
             case Derived():
                 made = self._evaluate_derived(pattern)
                 return None if made is _NOT_YET_DERIVABLE else made
-            case But():
+            case ObjectWithChanges():
                 stored = self._names.get(pattern.name, {})
                 unchanged = {key: part for key, part in stored.items() if key not in pattern.less}
                 return unchanged | self._build_object(pattern.changes)

@@ -30,7 +30,7 @@ from tools.image.slot import (
     Slot,
     SlotError,
     check_slot,
-    install,
+    install_release,
     read_bundle_release,
     read_slot_release,
     require_complete_bundle,
@@ -216,7 +216,7 @@ def install_in_other_slot(path: Path, public: str) -> tuple[str, Release]:
         )
         require_complete_bundle(bundle, release, str(path))
         try:
-            install(bundle, release, find_slots()[other_slot], str(path))
+            install_release(bundle, release, find_slots()[other_slot], str(path))
         except (SlotError, OSError) as error:
             raise SlotError(f"{error}; slot {other_slot} is empty now: there is no fallback") from error
     return other_slot, release

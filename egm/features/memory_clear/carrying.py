@@ -24,7 +24,7 @@ from egm.record_codec import to_json
 from egm.staff.keys import StaffKey
 from meters import Transaction
 from meters.clear import Clearance, ClearRefused
-from meters.salvage import Inspection, Salvage, inspect
+from meters.salvage import JournalInspection, SalvagedJournal, inspect_journal
 from meters.storage import Storage
 from meters.transaction import JSON
 
@@ -130,7 +130,7 @@ class ClaimInspection:
     ``carried_state`` is the entry of the new journal for state that is part of no claim.
     """
 
-    inspection: Inspection[MemoryEvidence]
+    inspection: JournalInspection[MemoryEvidence]
     proposals: tuple[ProposedClaim, ...]
     carried_state: Transaction | None
 
@@ -154,7 +154,7 @@ def inspect_claims(
 
     ``features`` are the features of the machine that wrote the memory.
     """
-    inspection = inspect(state_dir, second_dir=second_dir, storage=storage, visitor=MemoryEvidence)
+    inspection = inspect_journal(state_dir, second_dir=second_dir, storage=storage, visitor=MemoryEvidence)
     claims_by_copy = {
         name: _collect_claims(copy, features)[0]
         for name, copy in (("first", inspection.first), ("second", inspection.second))
@@ -175,7 +175,7 @@ def inspect_claims(
 
 
 def _collect_claims(
-    history: Salvage[MemoryEvidence], features: Features
+    history: SalvagedJournal[MemoryEvidence], features: Features
 ) -> tuple[dict[str, Claim], Transaction | None]:
     """Return the memory-clear claims of one copy of the old memory, by id, and the entry that carries over the rest."""
     claims, carried_state = list_claims(history, features)
@@ -189,7 +189,7 @@ def _list_copies_with_claim(
     return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
 
 
-def _find_later_entries(inspection: Inspection[MemoryEvidence]) -> LaterEntries:
+def _find_later_entries(inspection: JournalInspection[MemoryEvidence]) -> LaterEntries:
     """Return whether the machine had acknowledged journal entries after the last one that can be read."""
     if not inspection.acknowledged:
         return "unknown"

@@ -20,7 +20,7 @@ from egm.record_codec import RecordError, from_json, to_json
 from meters import Phase, Transaction, Transfer
 from meters.chart import Book, Role, find_account, parse_account_words
 from meters.ledger import Ledger, Reservation
-from meters.salvage import Salvage
+from meters.salvage import SalvagedJournal
 from meters.transaction import JSON, Dims
 
 R = TypeVar("R")
@@ -84,7 +84,7 @@ class Claim:
 class ClaimBook:
     """The claims that one copy of the old memory supports, and the parts of its state that they account for."""
 
-    def __init__(self, history: Salvage[MemoryEvidence], keys: StorageKeys) -> None:
+    def __init__(self, history: SalvagedJournal[MemoryEvidence], keys: StorageKeys) -> None:
         self.keys: Final = keys
         self.old_ledger: Ledger = history.ledger
         self.old_state: dict[str, JSON] = dict(history.ledger.state)

@@ -53,7 +53,7 @@ from meters import Transaction, Transfer
 from meters.chart import Book, find_account
 from meters.ledger import Reservation
 from meters.recall import CARRIED_GAME
-from meters.salvage import Salvage
+from meters.salvage import SalvagedJournal
 from meters.transaction import JSON
 
 #: A controller may still report a win for any of this number of latest contributions, so their games are carried
@@ -64,7 +64,7 @@ _LEVEL_AMOUNT_FIELDS: Final = ("current", "hidden", "overflow", "won")
 
 
 def list_claims(
-    history: Salvage[MemoryEvidence], features: Features
+    history: SalvagedJournal[MemoryEvidence], features: Features
 ) -> tuple[tuple[Claim, ...], Transaction | None]:
     """Return every memory-clear claim that one copy of the old memory supports, and the entry with the remaining state.
 

@@ -39,7 +39,7 @@ _TRANSFER_PREFIX: Final = "transfer:"
 #: Kind of the entry that returns stakes.
 _PUSH_KIND: Final = GAME_PUSH.kind
 #: Ended tickets that the ticket ledger may not know: one per position, and there are at most sixteen.
-_ENDED_GAMES_MAX: Final = 32
+_ENDED_TICKETS_MAX: Final = 32
 
 
 #: The number of later contributions within which a controller reports what one has won.
@@ -61,7 +61,7 @@ class MemoryEvidence:
         """The ids of rounds between players that are over, because one of their games was declared void."""
         self.levels: dict[str, JSON] = {}
         self.transfer_identifiers: set[str] = set()
-        self.ended_ids: deque[str] = deque(maxlen=_ENDED_GAMES_MAX)
+        self.ended_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
         self.ticket_ledger: EarlierLedger | None = None
         """The end of the ticket ledger, and all ledgers known to be this machine's (:mod:`egm.tickets.audit`)."""
         self.original_kind_by_reservation: dict[str, str] = {}

@@ -12,7 +12,7 @@ from egm.kernel.entries import EntryDeclarations
 from egm.links.sas.codec import encode_bcd
 from egm.links.sas.exception_queue import POLLS_THAT_SERVE_EXCEPTION, SasException
 from egm.links.sas.readout import SasReadout
-from egm.links.sas.tables.denominations import BILL_CODE_BY_CENTS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
+from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
 from egm.links.sas.tables.exceptions import EXCEPTIONS
 from egm.money.entries import BILL_IN, HANDPAY_PENDING
 from egm.money.keys import MoneyKey
@@ -35,7 +35,7 @@ _STACKER_REMOVED, _STACKER_COUNT_RESET = 0x1B, 0x7B
 #: Id of the journal entry of a machine's first power-up, before which no power was lost.
 _FIRST_POWER_UP_ENTRY_ID: Final = "power-up-1"
 #: SAS bill code of each bill, by its value in major units.
-_BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILL_CODE_BY_CENTS.items()}
+_BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILL_VALUE_BY_CODE.items()}
 
 
 #: Exception codes that this module raises, in addition to those in the declarations of the entries.

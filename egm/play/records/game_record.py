@@ -117,7 +117,7 @@ class GameRecord:
     standing_credits: Count = omit_if_default(0)
     """The credits left standing on the table by a decided game."""
     table: JSON = omit_if_default(None)
-    """The state of the table when the game began (:meth:`paytables.game.Rules.for_table`)."""
+    """The state of the table when the game began (:meth:`paytables.game.Rules.with_table_state`)."""
     raised_credits: int = omit_if_default(0)
     """The credits added to the wager by answers; 0 at the beginning of a game."""
     levels: LevelsPlayed = inline_record(LevelsPlayed())

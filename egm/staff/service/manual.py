@@ -17,14 +17,14 @@ from egm.kernel.faults import FAULTS, get_fault
 from egm.kernel.rules import get_refusal_code
 from egm.kernel.service_pages import PageRow, PageTable, PageText
 from egm.kernel.significance import Clear, Effect
-from egm.kernel.states import STATE_SET_NAMES, URGENT_STATES
+from egm.kernel.states import STATE_SET_NAMES, STATES_BY_URGENCY
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.staff.form import Form
 from egm.staff.interventions import DOORS_COVERED_BY_WORK
 from egm.staff.service.menu import MENU_SUBJECTS, ServiceMenu
 from egm.staff.words import say, say_code, say_plain
-from meters.table import METERS, OCCURRENCES
+from meters.table import METERS, OCCURRENCE_METERS
 
 #: Device faults with their own texts in the catalogue, in addition to those named in the table of events.
 _DEVICE_FAULT_PREFIXES: Final = {
@@ -128,7 +128,7 @@ def _iter_fault_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 def _iter_state_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each machine state, the most urgent state first: its name and its meaning."""
-    for state in (*URGENT_STATES, *(state for state in State if state not in URGENT_STATES)):
+    for state in (*STATES_BY_URGENCY, *(state for state in State if state not in STATES_BY_URGENCY)):
         yield say(f"manual.state.{state}"), say(f"manual.state_means.{state}")
 
 
@@ -222,7 +222,7 @@ def _iter_meter_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
             say(f"manual.reads.{reads}"),
             say_plain(meter.name),
         )
-    for name in OCCURRENCES:
+    for name in OCCURRENCE_METERS:
         yield (
             say_code("meter_name", name),
             say("manual.unit.times"),

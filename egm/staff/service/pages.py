@@ -41,7 +41,7 @@ from meters import recall
 from meters.entry import StoredEntry
 from meters.names import NAMES, read_jurisdiction_meters
 from meters.reading import MeterReading
-from meters.table import BY_NAME
+from meters.table import METER_BY_NAME
 
 #: The dimensions by which a meter may be split.
 _METER_SPLIT_DIMENSIONS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
@@ -89,7 +89,7 @@ class MetersPage(MenuPage):
         reading = machine.journal.meters()
         tables = []
         for name in reading.values:
-            meter = BY_NAME.get(name)
+            meter = METER_BY_NAME.get(name)
             can_be_split = ".since_" not in name and (meter is None or not meter.is_level)
             parts = reading.split_by(name, self.dimension) if can_be_split else {}
             if any(value for part, value in parts.items() if part):

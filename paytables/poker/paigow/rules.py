@@ -52,7 +52,7 @@ class PaiGowPokerRules(TwoHandsRules):
 
     definition: PaiGowPokerDefinition
 
-    CARDS_PER_HAND: ClassVar[int] = CARDS_PER_HAND
+    HAND: ClassVar[int] = CARDS_PER_HAND
     PIECE: ClassVar[str] = "card"
     PIECES: ClassVar[Sequence[str]] = tuple(format_card(card) for card in range(JOKER + 1))
 

@@ -15,7 +15,7 @@ from paytables.poker.table.words import describe_best_play, describe_simplest_pl
 from paytables.side_bets import Progressive, SideBet
 
 #: How to reproduce the figures, and how long that takes.
-REPEATED_PROOF_TEXT: Final = (
+REPRODUCTION_TEXT: Final = (
     "`python -m tools.dev prove FILE` works this out anew from the definition, as `egm certify` does: {time}"
 )
 
@@ -81,9 +81,7 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
         simplest_strategy=None if proof.simplest is None else describe_simplest_play(definition, spot),
         simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit / cost,
         mean_staked_credits=Fraction(proof.staked) * unit,
-        notes=(REPEATED_PROOF_TEXT.format(time=_estimate_proof_time(definition)),)
-        if name == MAIN_BET
-        else (),
+        notes=(REPRODUCTION_TEXT.format(time=_estimate_proof_time(definition)),) if name == MAIN_BET else (),
     ).with_distribution(law)
 
 

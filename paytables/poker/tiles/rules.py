@@ -37,7 +37,7 @@ class PaiGowRules(TwoHandsRules):
 
     definition: PaiGowDefinition
 
-    TILES_PER_HAND: ClassVar[int] = TILES_PER_HAND
+    HAND: ClassVar[int] = TILES_PER_HAND
     PIECE: ClassVar[str] = "tile"
     PIECES: ClassVar[Sequence[str]] = ALL_TILES
     BACK: ClassVar[str] = "?-?"

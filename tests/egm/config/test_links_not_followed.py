@@ -15,7 +15,7 @@ from egm.people.tries import WRONG_PINS_FILE_NAME as TRIES
 from egm.people.tries import edit_wrong_pins
 from egm.secret_files import replace_transient
 from meters import JournalUnwritable
-from meters.lock import FILE_NAME, FolderLock
+from meters.lock import MACHINE_LOCK_FILE_NAME, FolderLock
 from tools.cli.commands.run import _lock_state_folder
 from tools.floor.progressive.store import SqliteStore
 
@@ -38,8 +38,8 @@ def test_no_lock_of_a_state_folder_follows_a_link(tmp_path, victim):
     lock.symlink_to(victim)
     with pytest.raises(JournalUnwritable, match=r"cabinet\.lock"):
         _lock_state_folder(folder)
-    (tmp_path / FILE_NAME).symlink_to(victim)
-    with pytest.raises(JournalUnwritable, match=FILE_NAME):
+    (tmp_path / MACHINE_LOCK_FILE_NAME).symlink_to(victim)
+    with pytest.raises(JournalUnwritable, match=MACHINE_LOCK_FILE_NAME):
         FolderLock(tmp_path)
 
 

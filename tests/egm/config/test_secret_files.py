@@ -17,7 +17,12 @@ from egm.progressive.connection import build_tls_context
 from egm.secret_files import replace_private, require_private, write_private
 from meters import Journal
 from meters.copies import SECOND_FOLDER
-from tools.floor.progressive.certificates import BROKER, make_authority, make_certificate, write_revocations
+from tools.floor.progressive.certificates import (
+    BROKER_CERTIFICATE_NAME,
+    make_authority,
+    make_certificate,
+    write_revocations,
+)
 from tools.floor.progressive.secret_store import KEY_FILE, make_key, read_key
 from tools.lab.certification import bundle
 from tools.lab.certification.bundle import BundleError, load_laboratory_key
@@ -86,7 +91,7 @@ def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, n
 
 def test_keys_of_a_link_and_of_a_laboratory_are_refused_alike(tmp_path):
     make_authority(tmp_path, NOW)
-    make_certificate(tmp_path, BROKER, NOW, ("127.0.0.1",))
+    make_certificate(tmp_path, BROKER_CERTIFICATE_NAME, NOW, ("127.0.0.1",))
     make_key(tmp_path)
     slot = LinkSlot(
         authority=tmp_path / "authority.crt", certificate=tmp_path / "broker.crt", key=tmp_path / "broker.key"

@@ -17,10 +17,10 @@ from egm.devices.twin import SimulatedPort
 BENCH = """
 import asyncio, sys
 from pathlib import Path
-from egm.devices.twin import Port
+from egm.devices.twin import SimulatedPort
 
 async def main():
-    port = Port(Path(sys.argv[1]))
+    port = SimulatedPort(Path(sys.argv[1]))
     port.plug()
     print("READY", flush=True)
     await asyncio.sleep(600)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from egm.integrity.clock_watch import CLOCK_JUMP_MIN, create_clock_watch
+from egm.integrity.clock_watch import CLOCK_DEVIATION_MAX, create_clock_watch
 from egm.testing.machine import MachineRig
 
 
@@ -17,7 +17,7 @@ def test_a_clock_that_is_set_is_recorded_once_and_one_that_runs_never(tmp_path):
     for seconds in (10, 3600, 0):
         rig.clock.pass_seconds(seconds)
         watch.check_clock()
-    rig.clock.wall += CLOCK_JUMP_MIN  # as far as a slewed clock may go between two looks
+    rig.clock.wall += CLOCK_DEVIATION_MAX  # as far as a slewed clock may go between two looks
     watch.check_clock()
     assert rig.records("clock.changed") == []
     before = rig.clock.wall

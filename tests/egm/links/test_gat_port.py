@@ -18,7 +18,7 @@ from egm.links.keys import LinksKey
 from egm.testing.machine import MachineRig
 from egm.verify.digest import Algorithm, compute_signatures
 from egm.verify.tree import Scope, list_software_files
-from tools.audit.gat_reader import GatError, Verifier
+from tools.audit.gat_reader import GatError, GatVerifier
 
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 60
@@ -48,7 +48,7 @@ class Inspection:
 
         def in_turn():
             with serial.Serial(str(path), timeout=PATIENCE_SECONDS) as line:
-                verifier = Verifier(line)
+                verifier = GatVerifier(line)
                 return [question(verifier) for question in questions]
 
         try:

@@ -23,8 +23,8 @@ from egm.links.metrics import (
 )
 from egm.links.sas.health import iter_line_metrics
 from egm.links.sas.line import SasLineHealth
-from meters.reading import Cell, MeterReading
-from meters.table import METERS, OCCURRENCES, Unit
+from meters.reading import MeterCell, MeterReading
+from meters.table import METERS, OCCURRENCE_METERS, Unit
 
 #: A limit that only an exporter that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 60
@@ -56,11 +56,11 @@ def test_a_scrape_says_what_the_reading_says(exporter):
         7,
         "",
         (
-            Cell("credit:1:cashable", "house:wager", dims, 500, 5),
-            Cell("world:bill", "credit:1:cashable", {}, 2000, 1),
-            Cell("games_played", "", dims, 0, 5),
-            Cell("door.main.opens", "", {}, 0, 2),
-            Cell("fault.hopper.jam", "", {}, 0, 3),
+            MeterCell("credit:1:cashable", "house:wager", dims, 500, 5),
+            MeterCell("world:bill", "credit:1:cashable", {}, 2000, 1),
+            MeterCell("games_played", "", dims, 0, 5),
+            MeterCell("door.main.opens", "", {}, 0, 2),
+            MeterCell("fault.hopper.jam", "", {}, 0, 3),
         ),
     )
     collector.publish(build_meter_families(reading, ()))
@@ -98,11 +98,11 @@ def test_a_meter_that_is_always_shown_is_one_that_some_entry_counts():
     """Three stood at zero for ever: nothing fed them."""
     rules = "".join(path.read_text() for path in Path(tools.audit.rules.__file__).parent.glob("*.py"))
     declared = {name for entry in FEATURES.entries for name in entry.counts}
-    assert [name for name in OCCURRENCES if name not in declared and f'"{name}"' not in rules] == []
+    assert [name for name in OCCURRENCE_METERS if name not in declared and f'"{name}"' not in rules] == []
 
 
 def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
-    names = [build_series(meter).name for meter in (*(m.name for m in METERS), *OCCURRENCES)]
+    names = [build_series(meter).name for meter in (*(m.name for m in METERS), *OCCURRENCE_METERS)]
     assert len(set(names)) == len(names)
     for meter in METERS:
         name = build_series(meter.name).name

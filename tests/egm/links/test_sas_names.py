@@ -10,7 +10,7 @@ from egm.app.features import FEATURES
 from egm.links.sas.crc import append_crc, is_intact
 from egm.links.sas.journal_exceptions import list_raised_exceptions
 from egm.links.sas.names import MeterUnit, PollType
-from egm.links.sas.tables.denominations import BILL_CODE_BY_CENTS, DENOMINATIONS_CENTS
+from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, DENOMINATIONS_CENTS
 from egm.links.sas.tables.exceptions import EXCEPTIONS
 from egm.links.sas.tables.meters import METERS
 from egm.links.sas.tables.polls import MINIMUM_POLLS, POLLS
@@ -65,5 +65,5 @@ def test_denominations_and_bills_have_the_published_codes() -> None:
     assert {code: DENOMINATIONS_CENTS[code] for code in cents} == cents
     assert DENOMINATIONS_CENTS[0x1F] == Fraction(1, 20)
     assert len(DENOMINATIONS_CENTS) == 0x1F
-    assert BILL_CODE_BY_CENTS[10] == 500
-    assert BILL_CODE_BY_CENTS[23] == 1_000_000
+    assert BILL_VALUE_BY_CODE[10] == 500
+    assert BILL_VALUE_BY_CODE[23] == 1_000_000

@@ -33,7 +33,7 @@ from meters import (
     UnknownTransfer,
     open_view,
 )
-from meters.clear import clear
+from meters.clear import clear_memory
 
 KINDS = ("cashable", "restricted", "nonrestricted")
 POLICY = Policy(checkpoint_every=9, segment_bytes=8192)
@@ -216,7 +216,7 @@ class MoneyMachine(RuleBasedStateMachine):
             by_hand[name] = int(self.claims()[name])
             acts[name] = ClaimDecision(decision="paid", amount_cents=by_hand[name], by="A")
         who = {"person": "A", "second_person": "B", "reason": "model"}
-        clear(
+        clear_memory(
             self.folder,
             prepare_clearance(found, acts, **who, challenge=found.inspection.challenge),
             now=self.now,

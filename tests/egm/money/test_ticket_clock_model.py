@@ -13,7 +13,7 @@ import pytest
 
 from egm.integrity.clock_trust import record_clock_trust
 from egm.kernel.events import EventType, State
-from egm.kernel.timekeeping import CLOCK_OFFSET_MAX
+from egm.kernel.timekeeping import OFF_TIME_WITHOUT_CONFIRMATION_MAX
 from egm.money.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from egm.tickets.model import TicketState
@@ -125,7 +125,7 @@ class Machine:
         owed = {r.ticket.number: r.ticket.amount_cents for r in self.room.store.records(TicketState.ISSUED)}
         assert owed == self.tickets, "a ticket expired, or was lost"
         assert "ticket_ledger" not in machine.faults
-        wrong = abs(self.room.clock.now() - self.truth) > CLOCK_OFFSET_MAX * 3
+        wrong = abs(self.room.clock.now() - self.truth) > OFF_TIME_WITHOUT_CONFIRMATION_MAX * 3
         assert not (wrong and machine.times.is_clock_trusted), "a clock far off the truth is believed"
 
 

@@ -456,7 +456,7 @@ def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tick
     assert restore_ledger(rig, tmp_path) == (3, "unsealed digests, of before there were seals")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.store.require_ticket(number).state is TicketState.EXPIRED
-    Cage(again.store, again.clock, "Luc", second="Mia").revive_voided_ticket(
+    Cage(again.store, again.clock, "Luc", second="Mia").revive_expired_ticket(
         number, "the clock was wrong in March"
     )
     take(again, number)

@@ -35,7 +35,12 @@ from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
-from tools.floor.progressive.certificates import answer_request, make_authority, make_certificate, revoke
+from tools.floor.progressive.certificates import (
+    answer_request,
+    make_authority,
+    make_certificate,
+    revoke_certificate,
+)
 
 SERIAL, BROKER = "TEST-1", ("10.0.0.2", 8883)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -271,7 +276,7 @@ def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file
         assert told["values"] == {"file": str(path)}
         assert any(str(path) in line and "damaged" in line for line in hall.menu().lines())
     assert len(hall.told("link.enrolled")) == 1
-    revoke(hall.authority, SERIAL, NOW)
+    revoke_certificate(hall.authority, SERIAL, NOW)
     hall.read()
     assert hall.key()  # the key that asks is told beside the fault
     assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
@@ -439,7 +444,7 @@ def on(state, stick):
 def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall, stride):
     hall.read().step("enrol", second=Role.MANAGER)
     old, secret = hall.link.current, hall.slot.key.read_bytes()
-    revoke(hall.authority, SERIAL, NOW)
+    revoke_certificate(hall.authority, SERIAL, NOW)
     hall.read()
     key = (hall.link.root / "request.key").read_bytes()
     assert key != secret

@@ -25,7 +25,7 @@ from egm.screen.text import (
 )
 from egm.staff.words import say_regulation_meter_name
 from meters.names import NAMES
-from meters.table import BY_NAME, OCCURRENCES
+from meters.table import METER_BY_NAME, OCCURRENCE_METERS
 from tools.audit.rules import RULES
 
 SOURCES = Path(CATALOGUE_FOLDER).parent
@@ -198,7 +198,7 @@ def test_every_entry_and_every_meter_has_words():
     kinds = {rule.kind for rule in RULES if "{" not in rule.kind}
     assert len(kinds) > 150
     assert [kind for kind in sorted(kinds) if texts.format_code_text("entry", kind) == kind] == []
-    assert [name for name in BY_NAME if texts.format_code_text("meter_name", name) == name] == []
-    assert [name for name in OCCURRENCES if texts.format_code_text("meter_name", name) == name] == []
+    assert [name for name in METER_BY_NAME if texts.format_code_text("meter_name", name) == name] == []
+    assert [name for name in OCCURRENCE_METERS if texts.format_code_text("meter_name", name) == name] == []
     named = [say_regulation_meter_name(name, "us").value for name in NAMES["us"]]
     assert [name for name in named if texts.format_code_text("regulation_meter", name) == name] == []

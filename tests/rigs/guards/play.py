@@ -273,7 +273,10 @@ ROWS = (
         are_awards_locked=case(hitting, then="start_awaiting_award"),
     ),
     *rows(
-        "shown in playing: start_awaiting_award", hitting, SHOWN, is_this_game=case(value="another", then="nothing")
+        "shown in playing: start_awaiting_award",
+        hitting,
+        SHOWN,
+        is_this_game=case(value="another", then="nothing"),
     ),
     # ------------------------------------------------------------------ a game that waits for its generator
     *rows(

@@ -16,7 +16,7 @@ from egm.people.demonstration import DEMONSTRATION_FILE_NAME
 from egm.staff.service.sign_in import read_staff
 from egm.testing.machine import MachineRig
 from meters import Journal, open_view
-from meters.clear import inspect
+from meters.clear import inspect_journal
 from tools.cli import main
 from tools.cli.demonstration import load_demonstration_badges
 
@@ -153,7 +153,7 @@ def test_a_memory_clear_is_authorised_by_two_who_prove_it(people, tmp_path):
     people("add", "2", "Toni", "--role", "technician", "--by", "1", typed=("135790", "246801", "246801"))
     people("add", "3", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "975310", "975310"))
     Journal.open(tmp_path, now=lambda: NOW).close()
-    challenge = inspect(tmp_path).challenge
+    challenge = inspect_journal(tmp_path).challenge
 
     def clears(first, second, *pins):
         words = ["--person", first, "--second-person", second, "--reason", "test", "--challenge", challenge]
@@ -170,7 +170,7 @@ def test_a_memory_clear_is_authorised_by_two_who_prove_it(people, tmp_path):
     ):
         status, said = clears(first, second, *pins)
         assert (status, why in said) == (1, True), said
-    assert inspect(tmp_path).challenge == challenge
+    assert inspect_journal(tmp_path).challenge == challenge
     status, said = clears("1", "2", "135790", "246801")
     assert status == 0, said
     with open_view(tmp_path) as view:

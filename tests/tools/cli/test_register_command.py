@@ -42,7 +42,7 @@ def folder(tmp_path):
     with (tmp_path / "audit.jsonl").open("wb") as out:
         key = MachineKey.load(DiskStorage(), tmp_path / "state")
         assert key is not None
-        export.write(rig.journal, key, out, NOW)
+        export.write_export(rig.journal, key, out, NOW)
     rig.close()
     return tmp_path / "state"
 

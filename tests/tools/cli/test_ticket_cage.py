@@ -129,14 +129,22 @@ def test_void(office, two):
         two.void_ticket("9" * 18, "why not")
 
 
-@pytest.mark.parametrize("act", ["void", "release", "reprint", "revive"])
+METHOD_BY_ACT = {
+    "void": "void_ticket",
+    "release": "release_locked_ticket",
+    "reprint": "reprint_ticket",
+    "revive": "revive_expired_ticket",
+}
+
+
+@pytest.mark.parametrize("act", METHOD_BY_ACT)
 def test_what_the_place_says_takes_two_takes_two(office, cage, act):
     number = office.issued().number
     if act == "release":
         office.desk.redeem_begin("r", number)
     before = office.store.require_ticket(number)
     with pytest.raises(OperatorError, match=f"{act} requires a second person"):
-        getattr(cage, act)(number, "because")
+        getattr(cage, METHOD_BY_ACT[act])(number, "because")
     assert office.store.require_ticket(number) == before
 
 
@@ -175,7 +183,7 @@ def test_a_ticket_past_its_date_is_refused_is_owed_still_and_can_be_revived(offi
     }
     doubting = Cage(office.store, office.clock, "Luc", date_is_known=False)
     assert isinstance(doubting.pay_ticket(office.issued("c").number), Redemption)
-    assert two.revive_voided_ticket(late, "the machine's clock stood in 1970").expires_at is None
+    assert two.revive_expired_ticket(late, "the machine's clock stood in 1970").expires_at is None
     office.clock.pass_days(4000)
     assert isinstance(office.desk.redeem_begin("in", late), Redemption)
 
@@ -185,7 +193,7 @@ def test_a_ticket_that_an_older_program_let_expire_can_be_revived(office, two):
     number = office.issued().number
     office.store.move(number, TicketAction.EXPIRE, at=office.clock.wall, by="cage")
     assert two.pay_ticket(number).reason is Reason.EXPIRED
-    two.revive_voided_ticket(number, "the clock was wrong")
+    two.revive_expired_ticket(number, "the clock was wrong")
     assert isinstance(two.pay_ticket(number), Redemption)
 
 

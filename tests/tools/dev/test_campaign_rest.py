@@ -15,7 +15,7 @@ from egm.progressive.messages import Won
 from egm.progressive.pools import Keeper, ProgressivePool
 from egm.progressive.trigger import MysteryTrigger
 from tools.dev.progressive.faults import CampaignMachine, Killed
-from tools.floor.progressive.certificates import AUTHORITY, make_authority, make_certificate
+from tools.floor.progressive.certificates import AUTHORITY_CERTIFICATE_NAME, make_authority, make_certificate
 
 TERMS = Terms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, mystery=True)
 LEVEL = LevelDefinition(
@@ -42,7 +42,7 @@ def test_machine_killed_by_its_prize_message_is_not_settled(tmp_path):
     make_certificate(tmp_path, "ONE", now)
     nobody = LinkSlot(
         port=9,
-        authority=tmp_path / f"{AUTHORITY}.crt",
+        authority=tmp_path / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
         certificate=tmp_path / "ONE.crt",
         key=tmp_path / "ONE.key",
     )

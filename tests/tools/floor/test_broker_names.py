@@ -12,7 +12,12 @@ from egm.progressive import topics
 from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, open_connection, stay_connected
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError
-from tools.floor.progressive.certificates import AUTHORITY, BROKER, format_sign_name, make_link
+from tools.floor.progressive.certificates import (
+    AUTHORITY_CERTIFICATE_NAME,
+    BROKER_CERTIFICATE_NAME,
+    format_sign_name,
+    make_link,
+)
 
 ROGUE = "EGM-1"
 
@@ -27,7 +32,11 @@ async def running(folder):
         pytest.skip(str(missing))
     await broker.start()
     try:
-        yield broker, {path.stem for path in (folder / "link").glob("*.crt")} - {AUTHORITY, BROKER}
+        yield (
+            broker,
+            {path.stem for path in (folder / "link").glob("*.crt")}
+            - {AUTHORITY_CERTIFICATE_NAME, BROKER_CERTIFICATE_NAME},
+        )
     finally:
         broker.close()
 

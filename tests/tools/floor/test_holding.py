@@ -17,7 +17,7 @@ from egm.progressive.level import Terms
 from egm.progressive.messages import Award, Claim, Contribution, Join, LevelEnrolment, RefusalReason
 from tools.cli import main
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.frequency import IMPROBABLE, bound_win_probability, is_improbable
+from tools.floor.progressive.frequency import IMPROBABLE_PROBABILITY, bound_win_probability, is_improbable
 from tools.floor.progressive.holding import RulingError
 from tools.floor.progressive.store import SqliteReader, SqliteStore
 
@@ -180,4 +180,4 @@ def test_the_bound_is_never_below_the_exact_probability(wagers, share, odds):
     assert exact <= bound
     if wins > 2 * wagers * odds:
         assert bound <= exact * (wagers + 1) ** 2  # Chernoff's, and no looser
-    assert (bound < IMPROBABLE) <= (exact < IMPROBABLE)
+    assert (bound < IMPROBABLE_PROBABILITY) <= (exact < IMPROBABLE_PROBABILITY)

@@ -15,7 +15,14 @@ from paytables import ReplayDraw, WagerError, load_game
 from paytables.keno.claims import ClaimRefusal, PresentedTicket, TicketCondition, TicketRefused, TicketState
 from paytables.keno.paper import compute_control_number
 from tools.floor.keno.entries import KINDS
-from tools.floor.keno.office import DESK, HOUSE, OWED, STAKED, KenoOffice, open_journal
+from tools.floor.keno.office import (
+    DESK_ACCOUNT,
+    HOUSE_ACCOUNT,
+    OWED_ACCOUNT,
+    STAKED_ACCOUNT,
+    KenoOffice,
+    open_journal,
+)
 from tools.floor.keno.verification import iter_findings
 
 GAME = "aurora-keno"
@@ -66,7 +73,10 @@ class Venue:
         return self.office.claim(presented, place=place)
 
     def balances(self):
-        return tuple(self.journal.balance_cents(account) for account in (DESK, STAKED, OWED, HOUSE))
+        return tuple(
+            self.journal.balance_cents(account)
+            for account in (DESK_ACCOUNT, STAKED_ACCOUNT, OWED_ACCOUNT, HOUSE_ACCOUNT)
+        )
 
 
 @pytest.fixture
@@ -248,7 +258,7 @@ def test_totals_are_those_of_all_tickets_and_a_difference_is_found(venue):
     assert (totals.tickets, totals.draws) == (2, 1)
     assert (totals.desk_cents, totals.staked_cents) == (75, 25)
     assert (totals.owed_cents, totals.house_cents) == (prize_cents, 50 - prize_cents)
-    theft = Transaction(id="theft", kind="planted", transfers=(Transfer(OWED, HOUSE, 25),))
+    theft = Transaction(id="theft", kind="planted", transfers=(Transfer(OWED_ACCOUNT, HOUSE_ACCOUNT, 25),))
     venue.journal.append(theft)
     with pytest.raises(OperatorError, match="keno:owed"):
         venue.office.compute_totals()
@@ -432,7 +442,7 @@ class TestVerification:
     )
     def test_changed_transfers_and_tickets_are_found(self, evening, monkeypatch, kind):
         with monkeypatch.context() as patch:
-            more = Transfer(DESK, OWED, 25)
+            more = Transfer(DESK_ACCOUNT, OWED_ACCOUNT, 25)
             self.change(evening.journal, patch, kind, lambda each: {"transfers": (*each.transfers, more)})
             assert kind in next(iter_findings(evening.journal, evening.game))
         self.change(

@@ -179,7 +179,7 @@ def released(built, folder, number, more=""):
     words = program_in(str(folder / "esp.img"), folder)
     builder._build_esp(folder, f"{words} {more}".strip(), str(release.number))
     parts, out = {name: folder / f"{name}.img" for name in slot.PARTITION_NAMES}, folder / "update"
-    slot.write_bundle(slot.sign(release.number + number, f"update {number}", parts, key), parts, out)
+    slot.write_bundle(slot.sign_release(release.number + number, f"update {number}", parts, key), parts, out)
     return out
 
 

@@ -17,10 +17,10 @@ from egm.record_codec import to_json
 from meters.transaction import Phase
 from tools.audit.rules.parts import check_in_menu, check_ticket_ledger_grows
 from tools.audit.rules.pattern import (
-    But,
     Derived,
     Differs,
     Has,
+    ObjectWithChanges,
     Scope,
     format_storage_key,
     format_value,
@@ -263,11 +263,11 @@ def _check_ruling(scope: Scope) -> None:
             "a held amount, and only that, is released first"
         )
     if ruling is not None and (
-        ruling.amount_cents != cents or not is_json_equal(to_json(ruling.ruling_record), record)
+        ruling.amount_cents != cents or not is_json_equal(to_json(ruling.story), record)
     ):
         raise Differs(
             f"record does not match the ruling stored before this entry: expected {ruling.amount_cents} cents and "
-            f"{format_value(to_json(ruling.ruling_record))}, found {format_value(record)}"
+            f"{format_value(to_json(ruling.story))}, found {format_value(record)}"
         )
     prefix = format_storage_key("disputed:", scope.position)
     others = [
@@ -349,7 +349,7 @@ def _check_release(scope: Scope) -> None:
     """Check that the ruling stored by the entry is about the dispute whose reserved credit it releases."""
     ruling = scope.record_after(DisputeRuling, "ruling")
     stored = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
-    if ruling is None or ruling.disputed != stored or ruling.ruling_record.disputed.id != scope["id"]:
+    if ruling is None or ruling.disputed != stored or ruling.story.disputed.id != scope["id"]:
         raise Differs(
             f"state.ruling is not about the dispute {format_value(scope['id'])} stored before this entry: expected "
             f"{format_value(None if stored is None else to_json(stored))}, "
@@ -361,7 +361,7 @@ RULES: Final = (
     Rule(
         entry=entries.TICKET_DISPUTED,
         state_before={"print": Has("print", state="printing")},
-        state={"print": But("print", state="disputed")},
+        state={"print": ObjectWithChanges("print", state="disputed")},
         extra_checks=(check_disputed_print,),
     ),
     Rule(

@@ -17,10 +17,10 @@ from tools.audit.rules.parts import (
     require_new_id,
 )
 from tools.audit.rules.pattern import (
-    But,
     Derived,
     Differs,
     Has,
+    ObjectWithChanges,
     Scope,
     format_storage_key,
     format_value,
@@ -171,7 +171,7 @@ RULES: Final = (
         entry=entries.SLIP_PRINTED,
         state_before={"print": Has("print", id="$id")},
         record={"id": "$id"},
-        state={"print": But("print", state="barcode_done")},
+        state={"print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_is_slip,),
     ),
     Rule(entry=entries.SLIP_NOT_STARTED, record={"id": "$id"}, extra_checks=(_is_slip,)),

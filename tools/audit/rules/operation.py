@@ -22,7 +22,14 @@ from tools.audit.rules.parts import (
     require_equal,
     require_stored_value,
 )
-from tools.audit.rules.pattern import Differs, Has, OneOf, Scope, format_storage_key, format_value
+from tools.audit.rules.pattern import (
+    AlternativePatterns,
+    Differs,
+    Has,
+    Scope,
+    format_storage_key,
+    format_value,
+)
 from tools.audit.rules.rule import Check, Rule
 
 
@@ -56,7 +63,7 @@ def _derive_state_after_test(scope: Scope) -> Any:
 
 
 #: The amount below which credit is residual, and what may be done with it.
-RESIDUAL_TERMS: Final = {"way": OneOf("stays", "given_up", "played"), "useful_cents": "$:count"}
+RESIDUAL_TERMS: Final = {"way": AlternativePatterns("stays", "given_up", "played"), "useful_cents": "$:count"}
 
 #: The rules of start, self-tests and the machine's service.
 _START_AND_SERVICE_RULES: Final = (

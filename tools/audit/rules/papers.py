@@ -19,7 +19,15 @@ from tools.audit.rules.parts import (
     require_new_id,
     require_stored_value,
 )
-from tools.audit.rules.pattern import But, Differs, Has, Pattern, Scope, format_storage_key, format_value
+from tools.audit.rules.pattern import (
+    Differs,
+    Has,
+    ObjectWithChanges,
+    Pattern,
+    Scope,
+    format_storage_key,
+    format_value,
+)
 from tools.audit.rules.rule import Move, Rule
 
 #: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
@@ -210,18 +218,18 @@ _PAPER_RULES: Final = (
     Rule(
         entry=host_entries.HOST_VOUCHER_NOT_STACKED,
         state_before={"host_ticket": Has("kept", status="pending")},
-        record=But("kept", status="not_stacked"),
-        state={"host_ticket": But("kept", status="not_stacked")},
+        record=ObjectWithChanges("kept", status="not_stacked"),
+        state={"host_ticket": ObjectWithChanges("kept", status="not_stacked")},
     ),
     Rule(
         entry=entries.PAPER_MARK,
         state_before={"paper": "$paper:object"},
-        state={"paper": But("paper", mark="$:count")},
+        state={"paper": ObjectWithChanges("paper", mark="$:count")},
     ),
     Rule(
         entry=entries.PAPER_MOVING,
         state_before={"paper": Has("paper", phase="ordered")},
-        state={"paper": But("paper", outward="$:bool")},
+        state={"paper": ObjectWithChanges("paper", outward="$:bool")},
     ),
     Rule(
         entry=entries.PAPER_CONFIRMED,

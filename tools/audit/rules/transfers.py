@@ -20,7 +20,7 @@ from tools.audit.rules.parts import (
     require_new_id,
     require_stored_value,
 )
-from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, format_value
+from tools.audit.rules.pattern import Derived, Differs, Has, ObjectWithChanges, Scope, format_value
 from tools.audit.rules.rule import Move, Rule
 
 #: The size of the ring of transfers that the host may read back (egm.host.transfers).
@@ -98,7 +98,7 @@ _HOST_TICKET_RULES: Final = (
     Rule(
         entry=entries.VOUCHER_RESULT_READ,
         state_before={"host_ticket": Has("kept", told=False)},
-        state={"host_ticket": But("kept", told=True)},
+        state={"host_ticket": ObjectWithChanges("kept", told=True)},
     ),
     Rule(
         entry=entries.VOUCHER_READ,
@@ -284,7 +284,7 @@ _TRANSFER_RULES: Final = (
     Rule(
         entry=entries.AFT_RESULT_READ,
         state_before={"transfer": Has("kept", told=False)},
-        state={"transfer": But("kept", told=True)},
+        state={"transfer": ObjectWithChanges("kept", told=True)},
     ),
     Rule(
         entry=entries.AFT_CASH_OUT,

@@ -30,8 +30,8 @@ from paytables import DefinitionError, Game, PaytableError, list_shipped_games
 from paytables.source import parse_toml, read_contents
 from paytables.wording import format_count, format_known_names
 from tools.cli.tables import (
-    BAD,
-    DOUBT,
+    BAD_STYLE,
+    DOUBT_STYLE,
     Column,
     Columns,
     Form,
@@ -183,7 +183,7 @@ _EFFECT_BY_FATALITY: Final = {True: "wrong", False: "left out", None: "remark"}
 
 def _choose_style(stops: object) -> Style:
     """Return the style of an error in a table: severe if it prevents the machine's start, else a warning."""
-    return BAD if stops else DOUBT
+    return BAD_STYLE if stops else DOUBT_STYLE
 
 
 def _build_row(fault: Fault, lines: TomlLineNumbers) -> tuple[Any, ...]:

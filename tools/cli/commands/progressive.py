@@ -27,12 +27,12 @@ from tools.cli.tables import Column, Columns, Form, Table, add_form_options, for
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 from tools.floor.progressive.certificates import (
-    AUTHORITY,
-    CONTROLLER,
+    AUTHORITY_CERTIFICATE_NAME,
+    CONTROLLER_CERTIFICATE_NAME,
     answer_request,
     format_sign_name,
     make_link,
-    revoke,
+    revoke_certificate,
     write_broker_configuration,
 )
 from tools.floor.progressive.controller import Controller
@@ -156,7 +156,7 @@ def revoke_(folder: Path, name: str) -> None:
     one.
     """
     try:
-        revoke(folder, name, datetime.now(UTC))
+        revoke_certificate(folder, name, datetime.now(UTC))
     except (*REPORTED_ERRORS, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{name} is revoked; restart the broker")
@@ -201,9 +201,9 @@ def serve(
     slot = LinkSlot(
         host=host,
         port=port,
-        authority=folder / f"{AUTHORITY}.crt",
-        certificate=folder / f"{CONTROLLER}.crt",
-        key=folder / f"{CONTROLLER}.key",
+        authority=folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
+        certificate=folder / f"{CONTROLLER_CERTIFICATE_NAME}.crt",
+        key=folder / f"{CONTROLLER_CERTIFICATE_NAME}.key",
     )
     if (manifest is None) != (key is None):
         raise click.UsageError("--manifest and --key are only valid together")
@@ -469,7 +469,7 @@ def sign(
     slot = LinkSlot(
         host=host,
         port=port,
-        authority=folder / f"{AUTHORITY}.crt",
+        authority=folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
         certificate=folder / f"{format_sign_name(name)}.crt",
         key=folder / f"{format_sign_name(name)}.key",
     )

@@ -432,7 +432,7 @@ def release(cage: Cage, number: str, *, why: str) -> str:
 @_why
 def revive(cage: Cage, number: str, *, why: str) -> str:
     """Declare a ticket owed regardless of its date, because a wrong clock dated it or let it expire."""
-    return f"good for ever: {_format_ticket_amount(cage.revive_voided_ticket(number, why).ticket)}"
+    return f"good for ever: {_format_ticket_amount(cage.revive_expired_ticket(number, why).ticket)}"
 
 
 @command.command("reprint")

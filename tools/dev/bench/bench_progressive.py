@@ -32,7 +32,7 @@ from tools.dev.bench import Figure
 from tools.dev.progressive.broker import Broker, BrokerMissingError
 from tools.dev.progressive.floor import open_floor
 from tools.dev.progressive.postgres import Postgres, PostgresMissingError
-from tools.floor.progressive.certificates import CONTROLLER, format_sign_name
+from tools.floor.progressive.certificates import CONTROLLER_CERTIFICATE_NAME, format_sign_name
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.postgres import PostgresStore
 from tools.floor.progressive.sign import Sign, listen
@@ -128,7 +128,7 @@ def _taken(store: Store, machines: int) -> float:
 async def _published(broker: Broker) -> float:
     """Return the messages per second that the same broker carries to a subscriber that only counts them."""
     data = encode(_contribution("EGM-0", 1))
-    slots = broker.create_link_slot(CONTROLLER), broker.create_link_slot("EGM-0")
+    slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as subscriber:
         await subscriber.subscribe(topics.ALL_MACHINE_UPLINKS)
         async with open_connection(slots[1], build_tls_context(slots[1]), "out") as publisher:
@@ -149,7 +149,7 @@ async def _published(broker: Broker) -> float:
 
 async def _round_trip_ms(broker: Broker) -> float:
     """Return the median time of a bare message through the broker and back."""
-    slots = broker.create_link_slot(CONTROLLER), broker.create_link_slot("EGM-0")
+    slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as far:
         await far.subscribe(topics.ALL_MACHINE_UPLINKS)
 

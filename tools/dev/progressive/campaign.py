@@ -33,7 +33,7 @@ from tools.dev.progressive.faults import QUICK_SECONDS, STEPS, CampaignMachine, 
 from tools.dev.progressive.relay import Relay
 from tools.dev.progressive.value_checker import ValueChecker
 from tools.dev.progressive.waiting_tasks import describe_waiting_tasks
-from tools.floor.progressive.certificates import CONTROLLER, format_sign_name
+from tools.floor.progressive.certificates import CONTROLLER_CERTIFICATE_NAME, format_sign_name
 from tools.floor.progressive.sign import listen
 from tools.floor.progressive.store import Store
 
@@ -155,7 +155,7 @@ async def _open_floor(
 ) -> AsyncIterator[_Floor]:
     dice = random.Random(result.seed)  # noqa: S311 (it must repeat)
     broker = Broker(folder / "link", MACHINES)
-    relays = {name: Relay(broker.port) for name in (CONTROLLER, *MACHINES)}
+    relays = {name: Relay(broker.port) for name in (CONTROLLER_CERTIFICATE_NAME, *MACHINES)}
     value_checker = ValueChecker()
     floor = _Floor(broker, relays, dice, result, value_checker)
     try:
@@ -163,7 +163,7 @@ async def _open_floor(
         for relay in relays.values():
             await relay.start()
         controllers = floor.controllers = ControllerSuccession(
-            open_store, lambda: floor.create_link_slot(CONTROLLER), dice, result.fault_counts
+            open_store, lambda: floor.create_link_slot(CONTROLLER_CERTIFICATE_NAME), dice, result.fault_counts
         )
         controllers.controller.open_levels([_BANK])
         for machine in MACHINES:
@@ -371,7 +371,7 @@ _DISTURBANCES: Final[
     "machine parted": lambda machines, floor: _disconnect(
         floor.dice.choice(machines).serial, "machine", floor
     ),
-    "controller parted": lambda _, floor: _disconnect(CONTROLLER, "controller", floor),
+    "controller parted": lambda _, floor: _disconnect(CONTROLLER_CERTIFICATE_NAME, "controller", floor),
     "wire slow": lambda _, floor: _slow_wire(floor),
     "same instant": _hit_at_once,
 }

@@ -20,10 +20,10 @@ from egm.features.memory_clear.carrying import (
 )
 from egm.people import Roster
 from egm.testing.forgetful import ForgetfulStorage
-from meters.clear import clear, finish, is_clear_unfinished
+from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
 from meters.copies import SECOND_FOLDER
-from meters.database import FILE_NAME as DATABASE_NAME
-from meters.log import SUFFIX as LOG_SUFFIX
+from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
+from meters.log import LOG_SUFFIX
 from tools.cli.staff import carry_roster
 from tools.dev.simulation.history import History, read_copy
 
@@ -66,7 +66,7 @@ class Clears:
                 world.schedule_power_cut(dice.randint(1, _OPERATIONS_MAX))
             try:
                 if is_clear_unfinished(folder, storage):
-                    finish(folder, now=world.now, storage=storage)
+                    finish_memory_clear(folder, now=world.now, storage=storage)
                 else:
                     found = inspect_claims(folder, FEATURES, storage=storage)
                     if not found.inspection.is_complete:  # at most one copy is damaged
@@ -87,7 +87,7 @@ class Clears:
                         challenge=found.inspection.challenge,
                         roster="proved by PIN",
                     )
-                    clear(folder, decided, now=world.now, storage=storage)
+                    clear_memory(folder, decided, now=world.now, storage=storage)
                     roster = Roster.load(world.folder.staff)
                     carry_roster(roster, folder, None, "", now=world.now, storage=storage)
             except Exception:

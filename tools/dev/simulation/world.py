@@ -39,7 +39,7 @@ from egm.testing.sas import HostWire, LoopLine
 from egm.tickets.model import mask_number
 from meters import open_view
 from meters.copies import SECOND_FOLDER
-from meters.lock import FILE_NAME
+from meters.lock import MACHINE_LOCK_FILE_NAME
 from meters.recall import read_details
 from tools.dev.host.host import Host
 from tools.dev.simulation.boxes import Boxes
@@ -84,7 +84,10 @@ class World:
         self.profile = load_profile(self.file.machine.profile)
         dice = random.Random(seed)  # noqa: S311 (it must repeat)
         self._dice = dice
-        self._locks = {self.folder.root / FILE_NAME, self.folder.root / SECOND_FOLDER / FILE_NAME}
+        self._locks = {
+            self.folder.root / MACHINE_LOCK_FILE_NAME,
+            self.folder.root / SECOND_FOLDER / MACHINE_LOCK_FILE_NAME,
+        }
         salts = random.Random(dice.randbytes(8))  # noqa: S311
         self._digest = partial(PinDigest.of, cost=_PIN_COST, random_bytes=salts.randbytes)
         self._prepare_first_start()

@@ -49,14 +49,14 @@ from tools.floor.keno.entries import (
 #: What the secret of the control numbers is derived for.
 _CONTROL_NUMBER_PURPOSE: Final = b"keno control number"
 #: Accounts: money taken and paid at the desk, stakes of draws to come, prizes and stakes owed, what the venue keeps.
-DESK: Final = "keno:desk"
-STAKED: Final = "keno:staked"
-OWED: Final = "keno:owed"
-HOUSE: Final = "keno:house"
+DESK_ACCOUNT: Final = "keno:desk"
+STAKED_ACCOUNT: Final = "keno:staked"
+OWED_ACCOUNT: Final = "keno:owed"
+HOUSE_ACCOUNT: Final = "keno:house"
 #: Keys of the journal's state: the office, its counters, and its tickets by number.
 _OFFICE_KEY: Final = "keno:office"
 _COUNTERS_KEY: Final = "keno:counters"
-TICKET: Final = "keno:ticket:"
+TICKET_KEY_PREFIX: Final = "keno:ticket:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +193,7 @@ class KenoOffice:
             f"keno-ticket-{number}.sold",
             TicketSold(at=at.isoformat(), number=number, station=station),
             {number: sold},
-            self._move((DESK, STAKED, paper.cost_credits if is_paid else 0)),
+            self._move((DESK_ACCOUNT, STAKED_ACCOUNT, paper.cost_credits if is_paid else 0)),
             replace(counters, last_ticket=number),
         )
         return sold
@@ -201,14 +201,14 @@ class KenoOffice:
     def pay(self, number: int) -> TicketRecord:
         """Record that a ticket was paid for, which must be before its first draw (s. 83)."""
         record = claims.record_ticket_payment(self.find_ticket(number))
-        flows = self._move((DESK, STAKED, record.paper.cost_credits))
+        flows = self._move((DESK_ACCOUNT, STAKED_ACCOUNT, record.paper.cost_credits))
         self._write(f"keno-ticket-{number}.paid", TicketPaid(number=number), {number: record}, flows)
         return record
 
     def cancel(self, number: int) -> int:
         """Cancel a ticket before its first draw; return the credits to give back."""
         record, refund_credits = claims.cancel_ticket(self.find_ticket(number))
-        flows = self._move((STAKED, DESK, refund_credits))
+        flows = self._move((STAKED_ACCOUNT, DESK_ACCOUNT, refund_credits))
         self._write(
             f"keno-ticket-{number}.cancelled", TicketCancelled(number=number), {number: record}, flows
         )
@@ -219,7 +219,7 @@ class KenoOffice:
 
         Raises TicketRefused if none was recorded or its claim period is over.
         """
-        stored: Json = self.journal.state(f"{TICKET}{number}")
+        stored: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{number}")
         if stored is None:
             raise TicketRefused(
                 ClaimRefusal.NOT_PROVEN, f"no ticket {number} is recorded here, or its claim period is over"
@@ -228,8 +228,8 @@ class KenoOffice:
 
     def list_tickets(self) -> dict[int, TicketRecord]:
         """Return the central records of all tickets whose claim period is not over, by number."""
-        stored: Mapping[str, Json] = self.journal.states(TICKET)
-        numbered = {int(key.removeprefix(TICKET)): data for key, data in stored.items()}
+        stored: Mapping[str, Json] = self.journal.states(TICKET_KEY_PREFIX)
+        numbered = {int(key.removeprefix(TICKET_KEY_PREFIX)): data for key, data in stored.items()}
         return {number: TicketRecord.from_json(numbered[number]) for number in sorted(numbered)}
 
     # ------------------------------------------------------------------ draws
@@ -282,8 +282,12 @@ class KenoOffice:
             ),
             settled,
             self._move(
-                (STAKED, HOUSE, sum(record.paper.cost_a_draw_credits for record in tickets.values())),
-                (HOUSE, OWED, sum(prizes.values())),
+                (
+                    STAKED_ACCOUNT,
+                    HOUSE_ACCOUNT,
+                    sum(record.paper.cost_a_draw_credits for record in tickets.values()),
+                ),
+                (HOUSE_ACCOUNT, OWED_ACCOUNT, sum(prizes.values())),
             ),
             self._begin_next_draw(),
         )
@@ -302,7 +306,7 @@ class KenoOffice:
             f"keno-draw-{number}.failed",
             DrawFailed(at=at.isoformat(), draw=number, reason=reason),
             failed,
-            self._move((STAKED, OWED, staked)),
+            self._move((STAKED_ACCOUNT, OWED_ACCOUNT, staked)),
             self._begin_next_draw(),
         )
         return number
@@ -335,7 +339,7 @@ class KenoOffice:
                 differs=payment.differs,
             ),
             {number: record},
-            self._move((OWED, DESK, payment.credits)),
+            self._move((OWED_ACCOUNT, DESK_ACCOUNT, payment.credits)),
         )
         return payment
 
@@ -358,7 +362,7 @@ class KenoOffice:
             f"keno-ticket-{number}.expired",
             TicketExpired(at=at.isoformat(), number=number, unclaimed_credits=credits_),
             {number: None},
-            self._move((OWED, HOUSE, credits_)),
+            self._move((OWED_ACCOUNT, HOUSE_ACCOUNT, credits_)),
         )
         return credits_
 
@@ -371,7 +375,7 @@ class KenoOffice:
             if record.state in {TicketState.PAID, TicketState.IN_PLAY}
         )
         owed = sum(record.unpaid_credits for record in tickets)
-        for account, credits_ in ((STAKED, staked), (OWED, owed)):
+        for account, credits_ in ((STAKED_ACCOUNT, staked), (OWED_ACCOUNT, owed)):
             balance_cents = self.journal.balance_cents(account)
             if balance_cents != credits_ * unit_cents:
                 raise OperatorError(
@@ -381,10 +385,10 @@ class KenoOffice:
         return OfficeTotals(
             tickets=counters.last_ticket,
             draws=counters.next_draw - 1,
-            desk_cents=-self.journal.balance_cents(DESK),
+            desk_cents=-self.journal.balance_cents(DESK_ACCOUNT),
             staked_cents=staked * unit_cents,
             owed_cents=owed * unit_cents,
-            house_cents=self.journal.balance_cents(HOUSE),
+            house_cents=self.journal.balance_cents(HOUSE_ACCOUNT),
         )
 
     # ------------------------------------------------------------------ writing
@@ -446,7 +450,7 @@ class KenoOffice:
     ) -> None:
         """Append one entry to the journal, with the new records of tickets; None removes a ticket's record."""
         state: dict[str, Json] = {
-            f"{TICKET}{n}": None if each is None else each.to_json() for n, each in tickets.items()
+            f"{TICKET_KEY_PREFIX}{n}": None if each is None else each.to_json() for n, each in tickets.items()
         }
         if counters is not None:
             state[_COUNTERS_KEY] = to_json(counters)

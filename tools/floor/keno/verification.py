@@ -26,7 +26,7 @@ from tools.floor.keno.entries import (
     TicketPaid,
     TicketSold,
 )
-from tools.floor.keno.office import TICKET, KenoOffice
+from tools.floor.keno.office import TICKET_KEY_PREFIX, KenoOffice
 
 _RECORD_CLASS_BY_KIND: Final[Mapping[str, type]] = {kind: record for record, kind in KINDS.items()}
 
@@ -88,7 +88,7 @@ class _Verifier:
         """Repeat a recorded action in an opened office; ``state`` is the entry's state, which has a sold ticket."""
         match record:
             case TicketSold():
-                sold = TicketRecord.from_json(state[f"{TICKET}{record.number}"])
+                sold = TicketRecord.from_json(state[f"{TICKET_KEY_PREFIX}{record.number}"])
                 office.sell(
                     sold.paper.request,
                     ReplayDraw(()),  # a quick pick has its numbers already

@@ -10,7 +10,7 @@ from fractions import Fraction
 from egm.errors import OperatorError
 from egm.progressive.level import WHOLE_LEVEL_SHARE
 from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, LevelEnrolment, find_unlawful_fall
-from tools.floor.progressive.mystery import COMBINATION, Mysteries, claim_id
+from tools.floor.progressive.mystery import COMBINATION, MysteryPrizes, claim_id
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
 
@@ -22,7 +22,7 @@ class ContributionLedgerError(OperatorError):
 class ContributionLedger:
     """The money movements of a progressive controller's levels; ``at`` returns the controller's time as text."""
 
-    def __init__(self, mysteries: Mysteries, at: Callable[[], str]) -> None:
+    def __init__(self, mysteries: MysteryPrizes, at: Callable[[], str]) -> None:
         self._mysteries = mysteries
         self._at = at
 

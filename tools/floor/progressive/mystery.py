@@ -24,7 +24,7 @@ class MysteryError(OperatorError):
     """A mystery prize cannot be drawn, or its record does not add up; the text names the level and the figures."""
 
 
-class Mysteries:
+class MysteryPrizes:
     """The mystery prizes in a controller's store; ``term`` is the number of the controller's term of work."""
 
     def __init__(self, vault: SecretStore | None, term: int) -> None:
@@ -130,7 +130,7 @@ def claim_id(prize: PrizeRecord) -> str:
     return f"{CLAIM_PREFIX}{prize.level}.{prize.number}"
 
 
-def prove(session: Session, record: LevelRecord) -> None:
+def verify_prizes(session: Session, record: LevelRecord) -> None:
     """Verify every prize of a mystery level from the numbered contributions and the commitments.
 
     Each secret must match its commitment. The winning contribution must be the first that reached the secret

@@ -31,9 +31,9 @@ from egm.progressive.messages import (
     decode_machine_message,
     encode,
 )
-from tools.floor.progressive.certificates import CONTROLLER
+from tools.floor.progressive.certificates import CONTROLLER_CERTIFICATE_NAME
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.heartbeat import SignHeartbeat, read_beat
+from tools.floor.progressive.heartbeat import SignHeartbeat, read_heartbeat
 from tools.floor.progressive.signs import SignBook, SignRecord
 
 #: The most messages processed in one transaction.
@@ -86,7 +86,7 @@ class Service:
         await stay_connected(
             self._slot,
             lambda: context,
-            CONTROLLER,
+            CONTROLLER_CERTIFICATE_NAME,
             self._run_session,
             lambda why: self._report(f"no broker: {why}"),
             retry_seconds=self._retry_seconds,
@@ -118,7 +118,7 @@ class Service:
             sender = sign or topics.parse_machine(str(message.topic))
             try:
                 if sign:
-                    self._process_heartbeat(sign, read_beat(get_payload(message)))
+                    self._process_heartbeat(sign, read_heartbeat(get_payload(message)))
                 else:
                     self._inbox.put_nowait(
                         ReceivedMessage(sender, decode_machine_message(get_payload(message)))

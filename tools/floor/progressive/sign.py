@@ -33,9 +33,9 @@ from egm.progressive.messages import (
 )
 
 #: Nanoseconds without a value after which a level shows no amount.
-STALE_NS: Final = SILENT_NS
+VALUE_STALE_NS: Final = SILENT_NS
 #: The time drums take to reach a value. Values arrive twice a second, so the drums never stop in between.
-RUN_NS: Final = 750_000_000
+AMOUNT_RUN_NS: Final = 750_000_000
 #: Seconds between two checks whether a heartbeat is due.
 _HEARTBEAT_CHECK_SECONDS: Final = 0.1
 
@@ -72,12 +72,12 @@ class _Level:
         They move from ``start`` to the last value.
         """
         target = self.value.amount_cents * 1000
-        run_ns = min(RUN_NS, max(0, now_ns - self.changed_ns))
-        return self.start + (target - self.start) * run_ns // RUN_NS
+        run_ns = min(AMOUNT_RUN_NS, max(0, now_ns - self.changed_ns))
+        return self.start + (target - self.start) * run_ns // AMOUNT_RUN_NS
 
     def is_fresh(self, now_ns: int) -> bool:
         """Return whether the last live value is so recent that the amount may be displayed."""
-        return self.heard_ns is not None and now_ns - self.heard_ns <= STALE_NS
+        return self.heard_ns is not None and now_ns - self.heard_ns <= VALUE_STALE_NS
 
 
 @dataclass(slots=True)
@@ -138,7 +138,7 @@ class Sign:
             names=level.value.names,
             thousandths=level.thousandths(now_ns) if level.is_fresh(now_ns) else None,
             heard_ns=None if level.heard_ns is None else now_ns - level.heard_ns,
-            win=win if now_ns - win_ns <= STALE_NS else None,
+            win=win if now_ns - win_ns <= VALUE_STALE_NS else None,
         )
 
 

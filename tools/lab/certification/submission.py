@@ -25,7 +25,7 @@ from egm.verify import manifest
 from egm.verify.digest import compute_digests
 from egm.verify.tree import Scope, list_software_files
 from meters.chart import ACCOUNTS
-from meters.table import METERS, OCCURRENCES
+from meters.table import METERS, OCCURRENCE_METERS
 from paytables import Analysis, Game
 from paytables.source import Source
 from tools.lab.certification.finding import Case, Finding
@@ -232,7 +232,7 @@ def _format_meters() -> str:
             "# Meters",
             format_table(["Meter", "Counts", "Meaning", "Flows"], meters),
             "## Occurrences always shown",
-            ", ".join(f"`{name}`" for name in OCCURRENCES),
+            ", ".join(f"`{name}`" for name in OCCURRENCE_METERS),
             "## Accounts",
             format_table(["Account", "Book", "Role", "Meaning"], accounts) + "\n",
         ]

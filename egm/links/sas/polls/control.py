@@ -15,7 +15,7 @@ from egm.kernel.events import EventType
 from egm.links.sas.codec import ACK, NACK, Reply, decode_bcd, decode_binary
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import ONE_BYTE_RESPONSE, Poll, PollEffectFunction
-from egm.links.sas.tables.denominations import BILL_CODE_BY_CENTS
+from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE
 from egm.links.sas.watch import DELAY
 from egm.links.sas.wire import LongPoll
 from egm.money.host_controls import HostControlName
@@ -79,7 +79,7 @@ def enable_acceptor(host: SasHost, _: LongPoll) -> Reply:
 def configure_bills(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 08: set the bills to accept, one bit each, and whether each bill closes the acceptor."""
     bits, action = decode_binary(request.data[:4]), request.data[4]
-    bills_cents = [value * 100 for code, value in BILL_CODE_BY_CENTS.items() if bits >> code & 1]
+    bills_cents = [value * 100 for code, value in BILL_VALUE_BY_CODE.items() if bits >> code & 1]
     host.exchange_notes[CLOSE_AFTER_BILL_NOTE] = not action & _STAY_ENABLED
     return _set_control(host, HostControlName.BILLS, bills_cents)
 

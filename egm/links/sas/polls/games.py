@@ -177,7 +177,7 @@ def answer_extended_information(request: LongPoll, readout: SasReadout) -> Reply
 
 
 #: Way in which ticket numbers are made -> its code in the features of poll A0.
-_GAME_STYLE_BITS: Final = {
+_VALIDATION_STYLE_CODES: Final = {
     Validation.STAND_ALONE: 0b00,
     Validation.SYSTEM: 0b01,
     Validation.SECURE_ENHANCED: 0b10,
@@ -195,7 +195,7 @@ def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
         | has(0x8A) << 2
         | has(0x8C) << 3
         | (readout.validation.is_by_host and has(0x7B)) << 4
-        | (_GAME_STYLE_BITS[readout.validation] if has(0x4D) else 0) << 5
+        | (_VALIDATION_STYLE_CODES[readout.validation] if has(0x4D) else 0) << 5
         | tickets << 7
     )
     second = (

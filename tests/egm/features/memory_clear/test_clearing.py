@@ -32,7 +32,7 @@ from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import JournalDamaged
-from meters.clear import ClearRefused, clear
+from meters.clear import ClearRefused, clear_memory
 from meters.recall import iter_recent_plays
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -379,7 +379,7 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
     blind = build_clearance(found)
     other = type(blind)(**WHO, challenge=blind.challenge, opening=(), owed_cents=0)
     with pytest.raises(ClearRefused, match="settle or carry over each claim"):
-        clear(tmp_path, other, now=read_clear_time)
+        clear_memory(tmp_path, other, now=read_clear_time)
 
 
 @pytest.mark.requirement("A-05", "A-06")
