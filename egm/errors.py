@@ -24,7 +24,7 @@ class OperatorError(Exception):
     """The error that input from a person or a file is wrong; the text says what, where and why."""
 
 
-class RestartAsked(Exception):
+class RestartRequested(Exception):
     """The exception by which the process ends because an authorised person requested a restart of the machine."""
 
 

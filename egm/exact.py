@@ -7,9 +7,9 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 #: The form of an exact amount: an integer, or a fraction of at most 2,000 digits each.
-_RATIONAL: Final = re.compile(r"-?\d{1,2000}(/[1-9]\d{0,1999})?", re.ASCII)
+_RATIONAL_PATTERN: Final = re.compile(r"-?\d{1,2000}(/[1-9]\d{0,1999})?", re.ASCII)
 #: Maximum length of the text quoted in the error message.
-_QUOTED_MAX: Final = 80
+_QUOTED_LENGTH_MAX: Final = 80
 
 
 def parse_rational(text: object) -> Fraction:
@@ -19,8 +19,8 @@ def parse_rational(text: object) -> Fraction:
     """
     if isinstance(text, Fraction):
         return text
-    if not isinstance(text, str) or not _RATIONAL.fullmatch(text):
-        quoted = repr(text)[:_QUOTED_MAX]
+    if not isinstance(text, str) or not _RATIONAL_PATTERN.fullmatch(text):
+        quoted = repr(text)[:_QUOTED_LENGTH_MAX]
         raise ValueError(f'{quoted} is not an exact number: write a whole number or a fraction, "7/200"')
     return Fraction(text)
 

@@ -9,7 +9,7 @@ from typing import Final, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 #: Hours in a day.
-_HOURS: Final = 24
+_HOURS_PER_DAY: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +27,19 @@ class GamingDay:
         """Return the gaming day that the journal records at a power-up, or the default if it is not valid."""
         record = power_up if isinstance(power_up, dict) else {}
         zone, hour = record.get("time_zone"), record.get("day_ends_hour")
-        if type(zone) is not str or type(hour) is not int or not 0 <= hour < _HOURS:
+        if type(zone) is not str or type(hour) is not int or not 0 <= hour < _HOURS_PER_DAY:
             return cls()
         return cls(zone, hour)
 
     def find_date(self, moment: datetime) -> date:
         """Return the date of the gaming day that a moment (aware) belongs to.
 
-        Uses UTC if this computer does not know the zone; :attr:`name` then says so.
+        Uses UTC if this computer does not know the zone; :attr:`day_definition_name` then says so.
         """
         return (moment.astimezone(self._zone or UTC) - timedelta(hours=self.ends_hour)).date()
 
     @property
-    def name(self) -> str:
+    def day_definition_name(self) -> str:
         """Return the gaming day's time zone and hour as text, for the heading of a report."""
         zone = self.time_zone if self._zone else f"UTC ({self.time_zone} is not known here)"
         return f"{zone}, days end at {self.ends_hour:02d}:00"
@@ -56,4 +56,4 @@ class GamingDay:
 
 
 #: The day of journals that state none.
-UTC_DAY: Final = GamingDay()
+UTC_GAMING_DAY: Final = GamingDay()

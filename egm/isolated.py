@@ -16,7 +16,7 @@ def build_python_command(name: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-I", *unwritten, "-m", name, *arguments)
 
 
-def require_isolation(name: str) -> None:
+def require_isolated_mode(name: str) -> None:
     """Raise OperatorError unless this process runs isolated (``-I``); ``name`` is the module that it runs.
 
     Otherwise it could have loaded modules from the working directory.

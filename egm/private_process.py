@@ -16,7 +16,7 @@ _LIBC: Final = ctypes.CDLL(None)
 #: Options of ``prctl`` (linux/prctl.h): the signal when the parent ends, and whether others may read the process.
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_DUMPABLE: Final = 4
-OTHERS: Final = 0o077
+GROUP_AND_OTHERS_PERMISSION_BITS: Final = 0o077
 """The permission bits of group and others: everybody except a file's owner."""
 
 
@@ -25,7 +25,7 @@ def make_process_private() -> None:
 
     This also disables core dumps.
     """
-    os.umask(OTHERS)
+    os.umask(GROUP_AND_OTHERS_PERMISSION_BITS)
     _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 

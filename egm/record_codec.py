@@ -4,7 +4,7 @@ A record is a frozen, keyword-only dataclass of plain fields. :func:`to_json` wr
 reads it back and rejects anything that is not exactly such a record, naming the place, the field and the
 value. A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``Fraction`` (as text), a ``StrEnum``, a
 ``Literal`` of texts, ``X | None``, ``tuple[X, ...]``, ``tuple[X, Y]``, ``Mapping[str, X]``, another record,
-a type with its own ``to_json`` and ``from_json``, or any of these with a :class:`Condition`
+a type with its own ``to_json`` and ``from_json``, or any of these with a :class:`FieldCondition`
 (``Annotated[int, Condition(...)]``, see :mod:`egm.record_fields`).
 
 A plain default applies when reading: it replaces a field that older journals did not have. A field name that
@@ -48,11 +48,11 @@ Write: TypeAlias = Callable[[object], JSON] | None
 """A function that converts a record field's value to JSON; None if the value is already JSON."""
 
 #: Metadata of a field: it is left out of the JSON if it has its default.
-_OMITTED: Final = "omitted"
+_OMIT_METADATA_KEY: Final = "omitted"
 #: Metadata of a field: its record is merged into its owner's JSON.
-_INLINE: Final = "inline"
+_INLINE_METADATA_KEY: Final = "inline"
 #: Metadata of a field: its key in the JSON.
-_KEY: Final = "key"
+_KEY_METADATA_KEY: Final = "key"
 #: Longest part of a wrong value that an error shows, in characters.
 _SHOWN_CHARACTERS: Final = 80
 
@@ -71,22 +71,22 @@ class _WrongValueError(Exception):
         self.says = f"is {shown}, {expected}" if value is not dataclasses.MISSING else expected
         self.path: list[str] = []
 
-    def within(self, name: str) -> "_WrongValueError":
+    def add_path_part(self, name: str) -> "_WrongValueError":
         """Add the key or index under which the wrong value was found to its path, and return the error."""
         self.path.append(name)
         return self
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Condition:
+class FieldCondition:
     """A condition that a record's field must fulfil in addition to its type.
 
-    ``meaning`` describes valid values in a reference; ``otherwise`` completes the error text "is VALUE, ...".
+    ``meaning`` describes valid values in a reference; ``error_text`` completes the error text "is VALUE, ...".
     """
 
     meaning: str
-    otherwise: str
-    holds: Callable[..., bool]
+    error_text: str
+    is_fulfilled: Callable[..., bool]
 
 
 class _OwnJson(Protocol):
@@ -96,7 +96,7 @@ class _OwnJson(Protocol):
 
 
 #: Marks a field of any class, which is only checked to be an instance of it: for values that are never stored.
-IN_MEMORY: Final = Condition("object in memory", "", bool)
+IN_MEMORY: Final = FieldCondition("object in memory", "", bool)
 
 
 def omit_if_default(default: T, *, key: str = "") -> T:
@@ -104,7 +104,7 @@ def omit_if_default(default: T, *, key: str = "") -> T:
 
     ``key`` is its key in the JSON if that is not its name.
     """
-    metadata = {_OMITTED: True, _KEY: key}
+    metadata = {_OMIT_METADATA_KEY: True, _KEY_METADATA_KEY: key}
     if isinstance(default, dict):
         return dataclasses.field(default_factory=lambda: default, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -112,12 +112,12 @@ def omit_if_default(default: T, *, key: str = "") -> T:
 
 def stored_as(key: str) -> dict[str, str]:
     """Return dataclass metadata that stores a record's field under another JSON key than its name."""
-    return {_KEY: key}
+    return {_KEY_METADATA_KEY: key}
 
 
 def stored_key(field: "dataclasses.Field[object]") -> str:
     """Return the key under which a record's field is stored in the JSON."""
-    return str(field.metadata.get(_KEY) or field.name.removesuffix("_"))
+    return str(field.metadata.get(_KEY_METADATA_KEY) or field.name.removesuffix("_"))
 
 
 @overload
@@ -129,7 +129,7 @@ def inline_record(default: object = dataclasses.MISSING) -> object:
 
     If it equals the default, none of its fields is stored.
     """
-    return dataclasses.field(default=default, metadata={_INLINE: True})
+    return dataclasses.field(default=default, metadata={_INLINE_METADATA_KEY: True})
 
 
 def is_record(value: object) -> bool:
@@ -162,10 +162,10 @@ def check_fields(record: object, where: str) -> None:
         raise RecordError(f"{where}: {'.'.join(reversed(wrong.path))} {wrong.says}") from None
 
 
-def list_conditions(hint: object) -> tuple[Condition, ...]:
-    """Return the :class:`Condition` objects in the type of a record's field, also in that of ``X | None``."""
+def list_conditions(hint: object) -> tuple[FieldCondition, ...]:
+    """Return the :class:`FieldCondition` objects in the type of a record's field, also in that of ``X | None``."""
     if get_origin(hint) is Annotated:
-        return tuple(each for each in get_args(hint)[1:] if isinstance(each, Condition))
+        return tuple(each for each in get_args(hint)[1:] if isinstance(each, FieldCondition))
     inner = get_args(hint) if get_origin(hint) in {Union, UnionType} else ()
     return tuple(condition for each in inner for condition in list_conditions(each))
 
@@ -182,7 +182,7 @@ def check_value(hint: object, data: object, where: str) -> None:
         raise RecordError(f"{what} {wrong.says}") from None
 
 
-class _Field(NamedTuple):
+class _CodecField(NamedTuple):
     """How one field of a record is read from and written to JSON; ``key`` is its key there."""
 
     name: str
@@ -192,19 +192,19 @@ class _Field(NamedTuple):
     default: object
     omitted: bool
     """Whether the field is left out of the JSON if it has its default value."""
-    plain: object
+    unconverted_type: object
     """The type of values that need no conversion: a value of exactly this type is read unchanged."""
 
 
-class _Codec:
+class _RecordCodec:
     """The converter of one class of records from and to JSON."""
 
     def __init__(self, kind: type) -> None:
         self._kind = kind
-        self._fields: list[_Field] = []
-        self._inline: list[tuple[str, _Codec, object]] = []
+        self._fields: list[_CodecField] = []
+        self._inline: list[tuple[str, _RecordCodec, object]] = []
         for field in dataclasses.fields(kind):
-            if _INLINE in field.metadata:
+            if _INLINE_METADATA_KEY in field.metadata:
                 self._inline.append((field.name, _find_codec(cast(type, field.type)), field.default))
                 continue
             default = field.default
@@ -212,9 +212,11 @@ class _Codec:
                 default = field.default_factory()
             read, write = _build_converters(field.type)
             key = stored_key(field)
-            plain = field.type if field.type in _EXACTLY else None
+            plain = field.type if field.type in _EXACT_READER_BY_TYPE else None
             self._fields.append(
-                _Field(field.name, key, read, write, default, _OMITTED in field.metadata, plain)
+                _CodecField(
+                    field.name, key, read, write, default, _OMIT_METADATA_KEY in field.metadata, plain
+                )
             )
         self.names: frozenset[str] = frozenset(each.key for each in self._fields).union(
             *(codec.names for _, codec, _ in self._inline)
@@ -241,7 +243,7 @@ class _Codec:
                 try:
                     read(value)
                 except _WrongValueError as wrong:
-                    raise wrong.within(key) from None
+                    raise wrong.add_path_part(key) from None
 
     def read(self, data: object) -> object:
         """Return the record that ``data`` contains, which is JSON or already a record.
@@ -255,10 +257,10 @@ class _Codec:
             raise _WrongValueError(data, "not a record")
         if not data.keys() <= self.names:
             name = next(name for name in data if name not in self.names)
-            raise _WrongValueError(data[name], "a field that is not known").within(str(name))
-        return self.gather(data)
+            raise _WrongValueError(data[name], "a field that is not known").add_path_part(str(name))
+        return self.read_inline_fields(data)
 
-    def gather(self, data: Mapping[str, object]) -> object:
+    def read_inline_fields(self, data: Mapping[str, object]) -> object:
         """Return the record whose fields are stored among the keys of a larger JSON object; ignore other keys."""
         values: dict[str, object] = {}
         for name, key, read, _, default, _, plain in self._fields:
@@ -267,26 +269,26 @@ class _Codec:
                 try:
                     values[name] = value if type(value) is plain else read(value)
                 except _WrongValueError as wrong:
-                    raise wrong.within(key) from None
+                    raise wrong.add_path_part(key) from None
             elif default is dataclasses.MISSING:
-                raise _WrongValueError(dataclasses.MISSING, "is missing").within(key)
+                raise _WrongValueError(dataclasses.MISSING, "is missing").add_path_part(key)
         for name, codec, default in self._inline:
             if default is dataclasses.MISSING or not codec.names.isdisjoint(data):
-                values[name] = codec.gather(data)
+                values[name] = codec.read_inline_fields(data)
         return self._kind(**values)
 
 
 #: The converter of each class of records, built at first use.
-_CODECS: Final[dict[type, _Codec]] = {}
+_CODECS: Final[dict[type, _RecordCodec]] = {}
 #: The reader of each type of field, built at first use.
 _READERS: Final[dict[object, Read]] = {}
 
 
-def _find_codec(kind: type) -> _Codec:
+def _find_codec(kind: type) -> _RecordCodec:
     """Return the converter of a class of records; it is created at first use."""
     found = _CODECS.get(kind)
     if found is None:
-        found = _CODECS[kind] = _Codec(kind)
+        found = _CODECS[kind] = _RecordCodec(kind)
     return found
 
 
@@ -307,14 +309,14 @@ def _build_exact_reader(kind: type) -> Read:
 
 
 #: The readers of fields with a plain type: an int, a text, or true or false.
-_EXACTLY: Final[Mapping[object, Read]] = {
+_EXACT_READER_BY_TYPE: Final[Mapping[object, Read]] = {
     kind: _build_exact_reader(kind) for kind in (int, str, bool, NoneType)
 }
 
 
 def _build_converters(hint: object) -> tuple[Read, Write]:
     """Return the functions that read and write a record field of the type ``hint``."""
-    plain = _pass_through if _is_json(hint) else _EXACTLY.get(hint)
+    plain = _pass_through if _is_json(hint) else _EXACT_READER_BY_TYPE.get(hint)
     if plain is not None:
         return plain, None
     found = _build_generic_converters(get_origin(hint), get_args(hint))
@@ -351,19 +353,19 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
     if IN_MEMORY in conditions:
         return _build_instance_reader(cast(type, hint)), None
     read_type, write = _build_converters(hint)
-    checks = [each for each in conditions if isinstance(each, Condition)]
+    checks = [each for each in conditions if isinstance(each, FieldCondition)]
 
     def read(value: object) -> object:
         """Read the field's value, and raise an error if it breaks one of the type's conditions."""
         found = read_type(value)
         for check in checks:
-            if not check.holds(found):
-                raise _WrongValueError(value, check.otherwise)
+            if not check.is_fulfilled(found):
+                raise _WrongValueError(value, check.error_text)
         return found
 
-    if len(checks) != 1 or hint not in _EXACTLY:
+    if len(checks) != 1 or hint not in _EXACT_READER_BY_TYPE:
         return read, write
-    holds = checks[0].holds
+    holds = checks[0].is_fulfilled
 
     def read_quickly(value: object) -> object:
         """Return the field's value if a quick check proves it valid; otherwise read it with every check."""
@@ -499,7 +501,7 @@ def _read_items(items: Sequence[object], reads: Iterable[Read]) -> tuple[object,
         for read, item in zip(reads, items, strict=False):
             found.append(read(item))
     except _WrongValueError as wrong:
-        raise wrong.within(str(len(found))) from None
+        raise wrong.add_path_part(str(len(found))) from None
     return tuple(found)
 
 
@@ -515,7 +517,7 @@ def _read_member(path: object, read: Read, value: object) -> object:
     try:
         return read(value)
     except _WrongValueError as wrong:
-        raise wrong.within(str(path)) from None
+        raise wrong.add_path_part(str(path)) from None
 
 
 def _read_fraction(value: object) -> Fraction:

@@ -9,12 +9,12 @@ import re
 from datetime import datetime
 from typing import Annotated, Final, TypeAlias
 
-from egm.record_codec import Condition
+from egm.record_codec import FieldCondition
 
 #: The form of a ticket number of which at most the last four digits are shown.
-_MASKED: Final = re.compile(r"•*[0-9]{0,4}")
+_MASKED_PATTERN: Final = re.compile(r"•*[0-9]{0,4}")
 #: The form of a SHA-256 digest.
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_DIGEST_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def _is_time(value: str) -> bool:
@@ -32,35 +32,37 @@ def _are_different(values: tuple[str, ...]) -> bool:
 
 
 #: The condition that a number is an amount of money above zero.
-AMOUNT: Final = Condition("amount above zero, in minor units", "not above zero", lambda value: value > 0)
+AMOUNT: Final = FieldCondition("amount above zero, in minor units", "not above zero", lambda value: value > 0)
 #: The condition that a number is above zero.
-POSITIVE: Final = Condition("number above zero", "not above zero", lambda value: value > 0)
+POSITIVE: Final = FieldCondition("number above zero", "not above zero", lambda value: value > 0)
 #: The condition that a number is zero or more.
-COUNT: Final = Condition("number, zero or more", "below zero", lambda value: value >= 0)
+COUNT: Final = FieldCondition("number, zero or more", "below zero", lambda value: value >= 0)
 #: The condition that a text is not blank.
-NON_BLANK: Final = Condition("text, not blank", "blank", lambda value: bool(value.strip()))
+NON_BLANK: Final = FieldCondition("text, not blank", "blank", lambda value: bool(value.strip()))
 #: The condition that a text is a date and time in ISO 8601.
-TIME: Final = Condition("date and time, ISO 8601", "not a time in ISO 8601", _is_time)
+TIME: Final = FieldCondition("date and time, ISO 8601", "not a time in ISO 8601", _is_time)
 #: The condition that a text is a SHA-256 digest.
-DIGEST: Final = Condition(
-    "SHA-256, hexadecimal", "not a SHA-256 in hexadecimal", lambda value: _DIGEST.fullmatch(value) is not None
+DIGEST: Final = FieldCondition(
+    "SHA-256, hexadecimal",
+    "not a SHA-256 in hexadecimal",
+    lambda value: _DIGEST_PATTERN.fullmatch(value) is not None,
 )
 #: The condition that a ticket number shows at most its last four digits (E-06).
-MASKED: Final = Condition(
+MASKED: Final = FieldCondition(
     "ticket number, at most the last four digits shown",
     "not a number of which at most four digits are shown",
-    lambda value: _MASKED.fullmatch(value) is not None,
+    lambda value: _MASKED_PATTERN.fullmatch(value) is not None,
 )
-STAFF: Final = Condition("staff number", "not a member of staff", bool)
-PERSON: Final = Condition(
+STAFF: Final = FieldCondition("staff number", "not a member of staff", bool)
+PERSON: Final = FieldCondition(
     "staff number, key switch, or `host:` and a host's name",
     "neither a member of staff, nor a key switch, nor a host",
     bool,
 )
-PERSONS: Final = Condition(
+PERSONS: Final = FieldCondition(
     "list of different staff numbers", "not one or more different members of staff", _are_different
 )
-SERIAL: Final = Condition("the machine's serial number", "not the machine's serial number", bool)
+SERIAL: Final = FieldCondition("the machine's serial number", "not the machine's serial number", bool)
 
 Cents: TypeAlias = Annotated[int, AMOUNT]
 """An amount above zero, in minor units."""

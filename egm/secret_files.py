@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.private_process import OTHERS
+from egm.private_process import GROUP_AND_OTHERS_PERMISSION_BITS
 
 #: Error of a medium -> the code of ``notice.refused`` that instructs staff.
-_MEDIUM: Final[Mapping[int | None, str]] = {
+_FAILURE_CODE_BY_ERRNO: Final[Mapping[int | None, str]] = {
     errno.ENOSPC: "medium_full",
     errno.EDQUOT: "medium_full",
     errno.EROFS: "medium_locked",
@@ -21,7 +21,7 @@ _MEDIUM: Final[Mapping[int | None, str]] = {
 
 def find_medium_failure_code(error: OSError) -> str:
     """Return the code of the text (catalogue section ``notice.refused``) for a storage medium's failure."""
-    return _MEDIUM.get(error.errno, "medium_other")
+    return _FAILURE_CODE_BY_ERRNO.get(error.errno, "medium_other")
 
 
 def require_private(*paths: Path) -> None:
@@ -52,7 +52,11 @@ def make_folder_private(folder: Path, *ours: str) -> None:
     their group to pass through.
     """
     found = folder.stat()
-    rights = found.st_mode & (OTHERS & ~stat.S_IXGRP if found.st_mode & stat.S_ISGID else OTHERS)
+    rights = found.st_mode & (
+        GROUP_AND_OTHERS_PERMISSION_BITS & ~stat.S_IXGRP
+        if found.st_mode & stat.S_ISGID
+        else GROUP_AND_OTHERS_PERMISSION_BITS
+    )
     if not rights:
         return
     if found.st_uid != os.geteuid():
@@ -80,10 +84,10 @@ def write_private(path: Path, data: str | bytes) -> None:
 
     Raises OSError; FileExistsError if the file exists.
     """
-    _write(path, data, 0o600)
+    _write_file(path, data, 0o600)
 
 
-def _write(path: Path, data: str | bytes, mode: int) -> None:
+def _write_file(path: Path, data: str | bytes, mode: int) -> None:
     """Write a new file with the permissions ``mode``, durably."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "wb") as file:
@@ -94,19 +98,19 @@ def _write(path: Path, data: str | bytes, mode: int) -> None:
 
 def replace_private(path: Path, data: str | bytes) -> None:
     """Write a file that only its owner can read, replacing any old one durably and atomically."""
-    _replace(path, data, 0o600)
+    _replace_file(path, data, 0o600)
 
 
 def replace_public(path: Path, data: str | bytes) -> None:
     """Write a file like :func:`replace_private`, but readable by others as far as the umask allows."""
-    _replace(path, data, 0o644)
+    _replace_file(path, data, 0o644)
 
 
-def _replace(path: Path, data: str | bytes, mode: int) -> None:
+def _replace_file(path: Path, data: str | bytes, mode: int) -> None:
     """Write a file with the permissions ``mode``, replacing any old one durably and atomically."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
-    _write(fresh, data, mode)
+    _write_file(fresh, data, mode)
     fresh.replace(path)
     sync_folder(path.parent)
 

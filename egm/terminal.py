@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 
-def is_shown(character: str) -> bool:
+def is_printable_character(character: str) -> bool:
     """Return whether a character is printed and controls nothing: a letter, a sign, a space of any width."""
     return character.isprintable() or unicodedata.category(character) == "Zs"
 
@@ -25,7 +25,7 @@ def make_printable(value: object) -> str:
     text = str(value)
     if text.isprintable():
         return text
-    return "".join(each if is_shown(each) else ascii(each)[1:-1] for each in text)
+    return "".join(each if is_printable_character(each) else ascii(each)[1:-1] for each in text)
 
 
 def make_lines_printable(text: str) -> str:

@@ -5,9 +5,9 @@ from typing import Final
 from pydantic import ValidationError
 
 #: Longest location in the text of an error, in characters.
-_WHERE_MAX: Final = 80
+_LOCATION_LENGTH_MAX: Final = 80
 #: Longest message of an error, in characters.
-_WHAT_MAX: Final = 200
+_PROBLEM_LENGTH_MAX: Final = 200
 #: Most bytes of the faulty message that the text of an error quotes.
 _QUOTED_BYTES_MAX: Final = 80
 
@@ -20,7 +20,11 @@ def format_first_error(error: ValidationError, data: bytes, default_place: str =
     """
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or default_place
-    return f"{_escape_text(where, _WHERE_MAX)}: {_escape_text(first['msg'], _WHAT_MAX)} in {data[:_QUOTED_BYTES_MAX]!r}"
+    location, problem = (
+        _escape_text(where, _LOCATION_LENGTH_MAX),
+        _escape_text(first["msg"], _PROBLEM_LENGTH_MAX),
+    )
+    return f"{location}: {problem} in {data[:_QUOTED_BYTES_MAX]!r}"
 
 
 def _escape_text(text: str, length_max: int) -> str:

@@ -16,17 +16,17 @@ from meters.keys import SEAL_BYTES, MachineKey
 from meters.storage import Storage, read_file, replace_file
 
 #: File name of the anchor.
-FILE_NAME: Final = "journal.head"
+ANCHOR_FILE_NAME: Final = "journal.head"
 #: Layout of a head: sequence and hash.
-_HEAD: Final = struct.Struct(">Q32s")
+_HEAD_STRUCT: Final = struct.Struct(">Q32s")
 #: Bytes of a slot: the head and its seal.
-_SLOT_BYTES: Final = _HEAD.size + SEAL_BYTES
+_SLOT_BYTES: Final = _HEAD_STRUCT.size + SEAL_BYTES
 #: Offset of each of the two slots in the file; each slot is in a separate disk sector.
-_SLOTS: Final = (0, 512)
+_SLOT_OFFSETS: Final = (0, 512)
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class AnchoredHead:
     """A journal head: the sequence and hash of the last acknowledged journal entry."""
 
     sequence: int
@@ -41,7 +41,7 @@ class AnchorReading:
     altered.
     """
 
-    head: Head | None
+    head: AnchoredHead | None
     intact: bool
 
     @property
@@ -54,56 +54,58 @@ class AnchorReading:
         return 0 if self.head is None else self.head.sequence + (not self.intact)
 
 
-class Anchor:
+class AnchorFile:
     """The anchor file in ``folder``, which holds the journal head, open for writing.
 
     The constructor replaces the file durably, with ``head`` in both slots.
     """
 
-    def __init__(self, storage: Storage, folder: Path, key: MachineKey, head: Head) -> None:
+    def __init__(self, storage: Storage, folder: Path, key: MachineKey, head: AnchoredHead) -> None:
         self._key = key
-        data = bytearray(_SLOTS[-1] + _SLOT_BYTES)
-        for n, at in enumerate(_SLOTS):
-            data[at : at + _SLOT_BYTES] = _pack(key, n, head)
-        replace_file(storage, folder / FILE_NAME, bytes(data))
-        self.file = storage.open_file(folder / FILE_NAME, write=True)
+        data = bytearray(_SLOT_OFFSETS[-1] + _SLOT_BYTES)
+        for n, at in enumerate(_SLOT_OFFSETS):
+            data[at : at + _SLOT_BYTES] = _pack_slot(key, n, head)
+        replace_file(storage, folder / ANCHOR_FILE_NAME, bytes(data))
+        self.file = storage.open_file(folder / ANCHOR_FILE_NAME, write=True)
 
     @staticmethod
     def read(storage: Storage, folder: Path, key: MachineKey) -> AnchorReading:
         """Return the content of the anchor file in ``folder``, with seals verified by ``key``."""
-        data = read_file(storage, folder / FILE_NAME) or b""
-        old = _unpack(key, b"", data)  # one slot, written by a version that had only one
+        data = read_file(storage, folder / ANCHOR_FILE_NAME) or b""
+        old = _unpack_slot(key, b"", data)  # one slot, written by a version that had only one
         if old is not None:
             return AnchorReading(old, intact=True)
-        slots = [_unpack(key, bytes([n]), data[at : at + _SLOT_BYTES]) for n, at in enumerate(_SLOTS)]
+        slots = [
+            _unpack_slot(key, bytes([n]), data[at : at + _SLOT_BYTES]) for n, at in enumerate(_SLOT_OFFSETS)
+        ]
         heads = [head for head in slots if head is not None]
         return AnchorReading(
-            max(heads, key=lambda head: head.sequence, default=None), len(heads) == len(_SLOTS)
+            max(heads, key=lambda head: head.sequence, default=None), len(heads) == len(_SLOT_OFFSETS)
         )
 
-    def write(self, head: Head) -> None:
+    def write(self, head: AnchoredHead) -> None:
         """Write the journal head ``head`` into the anchor file. It is durable only once :attr:`file` is synced.
 
         Call this after both copies of the journal have the entry.
         """
-        n = head.sequence % len(_SLOTS)
-        self.file.write_at(_SLOTS[n], _pack(self._key, n, head))
+        n = head.sequence % len(_SLOT_OFFSETS)
+        self.file.write_at(_SLOT_OFFSETS[n], _pack_slot(self._key, n, head))
 
     def close(self) -> None:
         """Close the anchor file."""
         self.file.close()
 
 
-def _pack(key: MachineKey, slot: int, head: Head) -> bytes:
+def _pack_slot(key: MachineKey, slot: int, head: AnchoredHead) -> bytes:
     """Return a journal head as the bytes of an anchor slot, with the seal, which covers the slot's number too."""
-    body = _HEAD.pack(head.sequence, bytes.fromhex(head.hash_hex))
+    body = _HEAD_STRUCT.pack(head.sequence, bytes.fromhex(head.hash_hex))
     return body + key.seal(bytes([slot]) + body)
 
 
-def _unpack(key: MachineKey, slot: bytes, data: bytes) -> Head | None:
+def _unpack_slot(key: MachineKey, slot: bytes, data: bytes) -> AnchoredHead | None:
     """Return the journal head in an anchor slot's bytes, or None if the slot is torn or its seal is not valid."""
-    body = data[: _HEAD.size]
-    if len(data) != _SLOT_BYTES or not key.is_seal_valid(slot + body, data[_HEAD.size :]):
+    body = data[: _HEAD_STRUCT.size]
+    if len(data) != _SLOT_BYTES or not key.is_seal_valid(slot + body, data[_HEAD_STRUCT.size :]):
         return None
-    sequence, digest = _HEAD.unpack(body)
-    return Head(sequence, digest.hex())
+    sequence, digest = _HEAD_STRUCT.unpack(body)
+    return AnchoredHead(sequence, digest.hex())

@@ -17,25 +17,30 @@ from typing import Final, TypeVar
 from meters import checkpoint
 from meters.entry import GENESIS_HASH, StoredEntry, decode
 from meters.errors import JournalDamaged, JournalUnwritable
-from meters.identifiers import SUFFIX as INDEX_SUFFIX
-from meters.identifiers import Index, parse_entry_sequence, parse_play_start, parse_root_sequence
-from meters.segment import SUFFIX, Segment
+from meters.identifiers import (
+    INDEX_SUFFIX,
+    IdentifierIndex,
+    parse_entry_sequence,
+    parse_play_start,
+    parse_root_sequence,
+)
+from meters.segment import SEGMENT_SUFFIX, Segment
 from meters.storage import Storage
 from meters.transaction import JSON
 
 #: Name of the archive's folder.
-FOLDER: Final = "archive"
+ARCHIVE_FOLDER: Final = "archive"
 #: Kind of the entry that records an archived segment.
 ARCHIVED_KIND: Final = "journal.archived"
-STATE: Final = "journal.archive"
+ARCHIVE_END_KEY: Final = "journal.archive"
 """Machine state key that holds the end of the archive; every checkpoint includes it, so every start can read it."""
 T = TypeVar("T")
 #: Form of a segment's file name: its first and last entry.
-_NAME: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SUFFIX))
+_SEGMENT_NAME_PATTERN: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SEGMENT_SUFFIX))
 
 
 @dataclass(frozen=True)
-class Boundary:
+class ArchiveEnd:
     """The end of the journal's archive: the last archived entry ``through``, with its hash.
 
     ``segment`` is the digest of the last segment, ``index`` the SHA-256 of the index of identifiers,
@@ -50,7 +55,7 @@ class Boundary:
     genesis_body: str
 
     @classmethod
-    def from_state(cls, stored: JSON) -> "Boundary | None":
+    def from_state(cls, stored: JSON) -> "ArchiveEnd | None":
         """Return the archive boundary that is stored in the machine state, or None if nothing was ever archived."""
         if stored is None:
             return None
@@ -84,7 +89,7 @@ class Boundary:
 
 def format_segment_name(first: int, last: int) -> str:
     """Return the file name of the archive segment with entries ``first`` to ``last``."""
-    return f"{first:012d}-{last:012d}{SUFFIX}"
+    return f"{first:012d}-{last:012d}{SEGMENT_SUFFIX}"
 
 
 def format_index_name(through: int) -> str:
@@ -92,13 +97,13 @@ def format_index_name(through: int) -> str:
     return f"{through:012d}{INDEX_SUFFIX}"
 
 
-def is_left_over(name: str, through: int) -> bool:
+def is_left_over_file(name: str, through: int) -> bool:
     """Return whether the archive file ``name`` was left by an archiving step that was never recorded in the journal.
 
     That is a segment with entries after ``through`` (the last recorded one), a temporary file, or an index
     for another last entry.
     """
-    found = _NAME.fullmatch(name)
+    found = _SEGMENT_NAME_PATTERN.fullmatch(name)
     if found is not None:
         return int(found[1]) > through
     return name.endswith(".new") or (name.endswith(INDEX_SUFFIX) and name != format_index_name(through))
@@ -108,7 +113,7 @@ class Archive:
     """The archive of a journal in ``folders``, one per medium, up to ``boundary``."""
 
     def __init__(
-        self, storage: Storage, folders: Sequence[Path], boundary: Callable[[], Boundary | None]
+        self, storage: Storage, folders: Sequence[Path], boundary: Callable[[], ArchiveEnd | None]
     ) -> None:
         self._storage = storage
         self.folders = tuple(dict.fromkeys(folders))
@@ -128,7 +133,7 @@ class Archive:
         found = {
             (int(match[1]), int(match[2]))
             for folder in self.folders
-            for match in map(_NAME.fullmatch, self._storage.names(folder))
+            for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.names(folder))
             if match is not None
         }
         return sorted(pair for pair in found if pair[1] <= through)
@@ -138,7 +143,7 @@ class Archive:
         public_key, found = checkpoint.read_public_key(genesis, "journal"), 0
         for folder in self.folders:
             with suppress(JournalUnwritable):
-                for match in map(_NAME.fullmatch, self._storage.names(folder)):
+                for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.names(folder)):
                     if match is None or int(match[2]) <= max(sequence, found):
                         continue
                     with suppress(JournalDamaged):
@@ -305,7 +310,7 @@ class Archive:
         return set()
 
     # ------------------------------------------------------------------ identifiers
-    def index(self) -> Index | None:
+    def index(self) -> IdentifierIndex | None:
         """Return the index of archived identifiers, verified by its digest; None if nothing was archived.
 
         Raises :class:`JournalDamaged` if no medium has it intact.
@@ -315,14 +320,14 @@ class Archive:
             return None
         reasons = []
         for folder in self.folders:
-            index = Index(self._storage, folder / format_index_name(boundary.through))
+            index = IdentifierIndex(self._storage, folder / format_index_name(boundary.through))
             wrong = self._find_index_error(index, boundary.index)
             if not wrong:
                 return index
             reasons.append(wrong)
         raise JournalDamaged("the archive", "; ".join(reasons))
 
-    def _find_index_error(self, index: Index, digest: str) -> str:
+    def _find_index_error(self, index: IdentifierIndex, digest: str) -> str:
         """Return why ``index`` is not the index of identifiers with this SHA-256, or an empty string if it is."""
         if not self._storage.exists(index.path):
             return f"{index.path} is missing"
@@ -332,18 +337,18 @@ class Archive:
             return str(why)
         return ""
 
-    def list_paths_lacking_index(self, index: Index) -> list[Path]:
+    def list_paths_lacking_index(self, index: IdentifierIndex) -> list[Path]:
         """Return the paths, one per medium, at which the intact index of identifiers is missing or differs."""
         boundary = self._boundary()
         digest = "" if boundary is None else boundary.index
-        candidates = (Index(self._storage, folder / index.path.name) for folder in self.folders)
+        candidates = (IdentifierIndex(self._storage, folder / index.path.name) for folder in self.folders)
         return [
             candidate.path
             for candidate in candidates
             if candidate.path != index.path and self._find_index_error(candidate, digest)
         ]
 
-    def find(self, tx_id: str, journal_tag: str, index: Index | None) -> StoredEntry | None:
+    def find(self, tx_id: str, journal_tag: str, index: IdentifierIndex | None) -> StoredEntry | None:
         """Return the archived entry with this transaction id, or None.
 
         ``journal_tag`` identifies the journal. Raises :class:`JournalDamaged` if the segment that must be read is
@@ -365,7 +370,7 @@ class Archive:
             return None
         return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
 
-    def has_transaction(self, tx_id: str, journal_tag: str, index: Index | None) -> bool:
+    def has_transaction(self, tx_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
         """Return whether an archived entry has this transaction id. Unlike :meth:`find`, the entry is not read.
 
         If the segments were taken away, the index alone is sufficient. Raises :class:`JournalDamaged` only if
@@ -384,10 +389,12 @@ def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) ->
 
     Its content is proved as always; only missing segments at its end cannot be detected.
     """
-    names = sorted(match[0] for match in map(_NAME.fullmatch, storage.names(folder)) if match is not None)
+    names = sorted(
+        match[0] for match in map(_SEGMENT_NAME_PATTERN.fullmatch, storage.names(folder)) if match is not None
+    )
     if not names:
         return Archive(storage, (folder,), lambda: None)
     first = Segment(storage, folder / names[0], public_key).read_block(0)[0]
     trailer = Segment(storage, folder / names[-1], public_key).trailer
-    reached = Boundary(trailer.last, trailer.head_hex, trailer.digest, "", first.body.decode())
+    reached = ArchiveEnd(trailer.last, trailer.head_hex, trailer.digest, "", first.body.decode())
     return Archive(storage, (folder,), lambda: reached)

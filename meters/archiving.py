@@ -11,18 +11,18 @@ from typing import Final
 
 from meters import checkpoint
 from meters.archive import (
+    ARCHIVE_END_KEY,
     ARCHIVED_KIND,
-    STATE,
     Archive,
-    Boundary,
+    ArchiveEnd,
     format_index_name,
     format_segment_name,
-    is_left_over,
+    is_left_over_file,
 )
 from meters.database import DatabaseReader
 from meters.entry import GENESIS_HASH
 from meters.errors import JournalDamaged
-from meters.identifiers import IdentifierCollector, Index, iter_joined_chunks
+from meters.identifiers import IdentifierCollector, IdentifierIndex, iter_joined_chunks
 from meters.keys import MachineKey
 from meters.log import SealedEntry
 from meters.segment import Segment, SegmentWriter
@@ -55,7 +55,7 @@ class Archivist:
         """The function that raises if the machine did not seal the entry."""
 
     def find_next_segment_end(
-        self, boundary: Boundary | None, segment_size: int, at_hand: int, sequence: int
+        self, boundary: ArchiveEnd | None, segment_size: int, at_hand: int, sequence: int
     ) -> int | None:
         """Return the sequence of the signed checkpoint that ends the next archive segment, or None if it is too early.
 
@@ -65,12 +65,14 @@ class Archivist:
         through = 0 if boundary is None else boundary.through
         if sequence - through < segment_size + at_hand:
             return None
-        found = self._source.walk((checkpoint.KIND,), through + segment_size - 1, None, 1, newest_first=False)
+        found = self._source.walk(
+            (checkpoint.CHECKPOINT_KIND,), through + segment_size - 1, None, 1, newest_first=False
+        )
         last = next(found, None)
         return None if last is None or last.sequence > sequence - at_hand else last.sequence
 
     def write_segment_in_steps(
-        self, boundary: Boundary | None, last: int, genesis_body: str
+        self, boundary: ArchiveEnd | None, last: int, genesis_body: str
     ) -> Generator[None, None, Transaction]:
         """Write the archive segment up to entry ``last`` in small steps.
 
@@ -106,11 +108,11 @@ class Archivist:
         self._publish_new_files(fresh)
         yield
         index = yield from self._write_index(last, gathered.build_records())
-        reached = Boundary(last, head_hex, digest, index, genesis_body)
+        reached = ArchiveEnd(last, head_hex, digest, index, genesis_body)
         return Transaction(
             id=f"{ARCHIVED_KIND}:{last}",
             kind=ARCHIVED_KIND,
-            state={STATE: reached.to_state()},
+            state={ARCHIVE_END_KEY: reached.to_state()},
             record={"first": through + 1, "last": last, "head": head_hex, "segment": digest},
         )
 
@@ -120,7 +122,7 @@ class Archivist:
         ``through`` is the last entry that is recorded as archived.
         """
         self._storage.make_folder(folder)
-        left = [name for name in self._storage.names(folder) if is_left_over(name, through)]
+        left = [name for name in self._storage.names(folder) if is_left_over_file(name, through)]
         for name in left:
             self._storage.remove(folder / name)
         if left:
@@ -237,7 +239,7 @@ class Archivist:
         self._storage.rename(fresh, path)
         self._storage.sync_folder(path.parent)
 
-    def mend(self, index: Index | None) -> list[Path]:
+    def mend(self, index: IdentifierIndex | None) -> list[Path]:
         """Copy the verified index of identifiers to each medium that lacks it or has a different one.
 
         Return the paths of the files written.

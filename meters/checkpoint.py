@@ -14,19 +14,19 @@ from meters.entry import StoredEntry, encode_canonical_json
 from meters.errors import JournalDamaged
 from meters.fields import read_field, read_hex_field
 from meters.keys import MachineKey, is_signed_by
-from meters.ledger import DimsKey, Flow, Ledger, Reservation
+from meters.ledger import DimsKey, FlowSum, Ledger, Reservation
 from meters.transaction import Transaction, Transfer
 
 #: Kind of the entry that stores a checkpoint.
-KIND: Final = "checkpoint"
+CHECKPOINT_KIND: Final = "checkpoint"
 #: Kind of a journal's first entry.
 GENESIS_KIND: Final = "machine.genesis"
 #: Prefix of the signed bytes, so that the signature fits no other kind of document.
-_PURPOSE: Final = b"open-egm checkpoint\0"
+_SIGNATURE_PURPOSE: Final = b"open-egm checkpoint\0"
 
 
-def snapshot(ledger: Ledger) -> dict[str, Any]:
-    """Return the whole ledger as the JSON of a checkpoint; :func:`restore` is its inverse."""
+def encode_ledger(ledger: Ledger) -> dict[str, Any]:
+    """Return the whole ledger as the JSON of a checkpoint; :func:`decode_ledger` is its inverse."""
     return {
         "given": dict(ledger.outflows_cents),
         "taken": dict(ledger.inflows_cents),
@@ -52,7 +52,7 @@ def snapshot(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _build_flow_sort_key(item: tuple[tuple[str, str, DimsKey], Flow]) -> tuple[str, str, str]:
+def _build_flow_sort_key(item: tuple[tuple[str, str, DimsKey], FlowSum]) -> tuple[str, str, str]:
     """Return the sort key of a meter cell in a ledger snapshot: source, target and dimensions."""
     (source, target, key), _ = item
     return source, target, str(key)
@@ -64,8 +64,8 @@ def _build_count_sort_key(item: tuple[tuple[str, DimsKey], int]) -> tuple[str, s
     return name, str(key)
 
 
-def restore(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
-    """Return the ledger saved in a checkpoint by :func:`snapshot`, at entry ``sequence``."""
+def decode_ledger(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
+    """Return the ledger saved in a checkpoint by :func:`encode_ledger`, at entry ``sequence``."""
     ledger = Ledger(sequence=sequence, head_hex=head_hex)
     ledger.outflows_cents = Counter(saved["given"])
     ledger.inflows_cents = Counter(saved["taken"])
@@ -75,7 +75,7 @@ def restore(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
         for t in moved:
             ledger.reserved_cents[t.source] += t.amount_cents
     for source, target, dims, amount_cents, times in saved["flows"]:
-        ledger.flows[source, target, tuple(sorted(dims.items()))] = Flow(amount_cents, times)
+        ledger.flows[source, target, tuple(sorted(dims.items()))] = FlowSum(amount_cents, times)
     for name, dims, times in saved["counts"]:
         ledger.counts[name, tuple(sorted(dims.items()))] = times
     ledger.marks = {mark: dict(counts) for mark, counts in saved["marks"].items()}
@@ -85,29 +85,29 @@ def restore(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
     return ledger
 
 
-def digest(saved: Mapping[str, object]) -> str:
+def compute_ledger_digest(saved: Mapping[str, object]) -> str:
     """Return the SHA-256 of a ledger snapshot's canonical JSON, hexadecimal."""
     return hashlib.sha256(encode_canonical_json(saved)).hexdigest()
 
 
 def _build_signed_message(sequence: int, previous_hex: str, ledger_sha256: str) -> bytes:
     """Return the bytes that a checkpoint's signature covers."""
-    return _PURPOSE + encode_canonical_json([sequence, previous_hex, ledger_sha256])
+    return _SIGNATURE_PURPOSE + encode_canonical_json([sequence, previous_hex, ledger_sha256])
 
 
-def make(ledger: Ledger, key: MachineKey) -> Transaction:
+def build_checkpoint(ledger: Ledger, key: MachineKey) -> Transaction:
     """Return the transaction that records a signed checkpoint of ``ledger``; it must be the very next entry."""
-    saved = snapshot(ledger)
-    ledger_sha256 = digest(saved)
+    saved = encode_ledger(ledger)
+    ledger_sha256 = compute_ledger_digest(saved)
     signature = key.sign(_build_signed_message(ledger.sequence + 1, ledger.head_hex, ledger_sha256))
     return Transaction(
-        id=f"{KIND}:{ledger.sequence + 1}",
-        kind=KIND,
+        id=f"{CHECKPOINT_KIND}:{ledger.sequence + 1}",
+        kind=CHECKPOINT_KIND,
         record={"ledger": saved, "ledger_sha256": ledger_sha256, "signature": signature.hex()},
     )
 
 
-def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, object]:
+def check_checkpoint(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, object]:
     """Verify that a journal entry is a checkpoint signed for its position in the chain; return its ledger snapshot.
 
     Raises :class:`JournalDamaged` if it is not a checkpoint or not signed with ``public_key``.
@@ -119,7 +119,7 @@ def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, obj
             read_hex_field(record, "ledger_sha256").hex(),
             read_hex_field(record, "signature"),
         )
-        found = digest(saved)
+        found = compute_ledger_digest(saved)
     except (TypeError, KeyError, ValueError) as why:
         raise JournalDamaged(f"{where} entry {entry.sequence}", f"not a checkpoint: {why}") from why
     if found != claimed:

@@ -4,7 +4,7 @@ Everything is moved aside as evidence and nothing is deleted. The first entry of
 cleared what and why; its next entries settle or carry over each amount owed (A-05, A-20, A-21). The caller
 decides what is owed and how it is carried over: this module knows nothing of a cabinet. The whole procedure
 is written down before anything is moved, and the machine stays stopped until its last step is done:
-:func:`finish` completes a clear that was interrupted at any point.
+:func:`finish_memory_clear` completes a clear that was interrupted at any point.
 """
 
 import hashlib
@@ -16,38 +16,38 @@ from pathlib import Path
 from typing import Any, Final
 
 from meters import stop
-from meters.anchor import FILE_NAME as ANCHOR_NAME
-from meters.archive import FOLDER as ARCHIVE
+from meters.anchor import ANCHOR_FILE_NAME as ANCHOR_NAME
+from meters.archive import ARCHIVE_FOLDER as ARCHIVE
 from meters.copies import SECOND_FOLDER
-from meters.database import FILE_NAME as DATABASE_NAME
+from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
 from meters.entry import build_entry_content, decode_transaction, encode_canonical_json
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
-from meters.identifiers import SUFFIX as INDEX_SUFFIX
+from meters.identifiers import INDEX_SUFFIX
 from meters.journal import Journal
-from meters.keys import FILE_NAME as KEY_NAME
+from meters.keys import KEY_FILE_NAME as KEY_NAME
 from meters.keys import MachineKey
 from meters.lock import FolderLock
-from meters.log import SUFFIX as LOG_SUFFIX
+from meters.log import LOG_SUFFIX
 from meters.policy import Policy
-from meters.salvage import IgnoringVisitor, Inspection, Salvage, inspect
-from meters.segment import SUFFIX as SEGMENT_SUFFIX
+from meters.salvage import IgnoringVisitor, JournalInspection, SalvagedJournal, inspect_journal
+from meters.segment import SEGMENT_SUFFIX
 from meters.storage import DiskStorage, Storage, read_file, replace_file
 from meters.transaction import JSON, Transaction
 
 __all__ = [
     "ClearRefused",
     "Clearance",
-    "Inspection",
-    "Salvage",
-    "clear",
-    "finish",
-    "inspect",
+    "JournalInspection",
+    "SalvagedJournal",
+    "clear_memory",
+    "finish_memory_clear",
+    "inspect_journal",
     "is_clear_unfinished",
 ]
 
 #: Name of the folder with the evidence of memory clears.
-FOLDER: Final = "cleared"
-PLAN_NAME: Final = "clear.plan"
+CLEARED_FOLDER: Final = "cleared"
+CLEAR_PLAN_FILE_NAME: Final = "clear.plan"
 """File in the state folder with the clear as it was authorised, until it is completed."""
 #: The account from which amounts carried over come.
 CARRIED_OVER: Final = "house:carried_over"
@@ -78,7 +78,7 @@ class Clearance:
     owed_cents: int = 0
 
 
-def clear(
+def clear_memory(
     state_dir: Path,
     clearance: Clearance,
     *,
@@ -97,9 +97,11 @@ def clear(
     second = second_dir or state_dir / SECOND_FOLDER
     locks = [FolderLock(folder) for folder in dict.fromkeys((state_dir, second))]
     try:
-        if medium.exists(state_dir / PLAN_NAME):
+        if medium.exists(state_dir / CLEAR_PLAN_FILE_NAME):
             raise ClearRefused("another clear was started and not completed: complete that one first")
-        found: Inspection[IgnoringVisitor] = inspect(state_dir, second_dir=second, storage=medium)
+        found: JournalInspection[IgnoringVisitor] = inspect_journal(
+            state_dir, second_dir=second, storage=medium
+        )
         _check_clearance(clearance, found)
         stamp = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{found.challenge}"
         origin: dict[str, JSON] = {
@@ -109,25 +111,27 @@ def clear(
             "evidence": stamp,
             "before": found.to_json(),
             **(clearance.claims_record or {}),
-            "opening": [[transaction.id, digest(transaction)] for transaction in clearance.opening],
+            "opening": [
+                [transaction.id, compute_transaction_digest(transaction)] for transaction in clearance.opening
+            ],
         }
         opening = [build_entry_content(transaction) for transaction in clearance.opening]
         plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
         # Stop the machine first: without the plan, its memory is unchanged except for this flag.
         stop.write_stop_flag(medium, (state_dir, second), f"the clear {stamp} was started and not completed")
-        replace_file(medium, state_dir / PLAN_NAME, encode_canonical_json(plan))
+        replace_file(medium, state_dir / CLEAR_PLAN_FILE_NAME, encode_canonical_json(plan))
     finally:
         for lock in locks:
             lock.release()
-    return finish(state_dir, now=now, second_dir=second, policy=policy, storage=medium)
+    return finish_memory_clear(state_dir, now=now, second_dir=second, policy=policy, storage=medium)
 
 
 def is_clear_unfinished(state_dir: Path, storage: Storage | None = None) -> bool:
     """Return whether a memory clear was started in ``state_dir`` and not completed."""
-    return (storage or DiskStorage()).exists(state_dir / PLAN_NAME)
+    return (storage or DiskStorage()).exists(state_dir / CLEAR_PLAN_FILE_NAME)
 
 
-def finish(
+def finish_memory_clear(
     state_dir: Path,
     *,
     now: Callable[[], datetime],
@@ -143,12 +147,14 @@ def finish(
     second = second_dir or state_dir / SECOND_FOLDER
     plan = _read_plan(medium, state_dir)
     origin: dict[str, Any] = plan["origin"]
-    evidence: Path = state_dir / FOLDER / origin["evidence"]
+    evidence: Path = state_dir / CLEARED_FOLDER / origin["evidence"]
     if not plan["moved"]:
         locks = [FolderLock(folder) for folder in dict.fromkeys((state_dir, second))]
         try:
             _move_all(medium, state_dir, second, evidence, origin)
-            replace_file(medium, state_dir / PLAN_NAME, encode_canonical_json({**plan, "moved": True}))
+            replace_file(
+                medium, state_dir / CLEAR_PLAN_FILE_NAME, encode_canonical_json({**plan, "moved": True})
+            )
         finally:
             for lock in locks:
                 lock.release()
@@ -168,13 +174,13 @@ def finish(
             replace_file(medium, evidence / "after.json", encode_canonical_json(after))
     # Remove the flag last: until the new journal owes everything, a restart stops again. Then remove the
     # plan; without the flag it would be resumed and change nothing.
-    _move_aside(medium, second, second / FOLDER / evidence.name, (stop.FILE_NAME,))
-    _move_aside(medium, state_dir, evidence, (stop.FILE_NAME,))
-    _move_aside(medium, state_dir, evidence, (PLAN_NAME,))
+    _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (stop.STOP_FILE_NAME,))
+    _move_files_aside(medium, state_dir, evidence, (stop.STOP_FILE_NAME,))
+    _move_files_aside(medium, state_dir, evidence, (CLEAR_PLAN_FILE_NAME,))
     return evidence
 
 
-def digest(transaction: Transaction) -> str:
+def compute_transaction_digest(transaction: Transaction) -> str:
     """Return the SHA-256 of a transaction's content.
 
     After a clear, the first entry of the new journal contains this digest of each entry that must follow it.
@@ -184,13 +190,13 @@ def digest(transaction: Transaction) -> str:
 
 def _read_plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
     """Return the stored plan of a memory clear that was started. Raises :class:`ClearRefused` if none exists."""
-    data = read_file(medium, state_dir / PLAN_NAME)
+    data = read_file(medium, state_dir / CLEAR_PLAN_FILE_NAME)
     if data is None:
         raise ClearRefused(f"{state_dir}: no clear was started")
     try:
         plan: dict[str, object] = json.loads(data)
     except ValueError as why:
-        raise ClearRefused(f"{state_dir / PLAN_NAME}: not the plan of a clear: {why}") from why
+        raise ClearRefused(f"{state_dir / CLEAR_PLAN_FILE_NAME}: not the plan of a clear: {why}") from why
     return plan
 
 
@@ -200,18 +206,18 @@ def _move_all(
     """Move the old memory and its archive aside into ``evidence``; files already moved stay where they are."""
     medium.make_folder(evidence)
     replace_file(medium, evidence / "before.json", encode_canonical_json(origin))
-    _move_aside(medium, second, second / FOLDER / evidence.name, (LOG_SUFFIX, ANCHOR_NAME))
-    _move_aside(medium, state_dir, evidence, (DATABASE_NAME, "-wal", "-shm", ".sums", ANCHOR_NAME))
+    _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (LOG_SUFFIX, ANCHOR_NAME))
+    _move_files_aside(medium, state_dir, evidence, (DATABASE_NAME, "-wal", "-shm", ".sums", ANCHOR_NAME))
     archived = (SEGMENT_SUFFIX, INDEX_SUFFIX, ".new")
-    for folder, aside in ((second, second / FOLDER / evidence.name), (state_dir, evidence)):
+    for folder, aside in ((second, second / CLEARED_FOLDER / evidence.name), (state_dir, evidence)):
         if medium.names(folder / ARCHIVE):
-            _move_aside(medium, folder / ARCHIVE, aside / ARCHIVE, archived)
+            _move_files_aside(medium, folder / ARCHIVE, aside / ARCHIVE, archived)
     if not _is_key_intact(medium, state_dir, second):
-        _move_aside(medium, second, second / FOLDER / evidence.name, (KEY_NAME,))
-        _move_aside(medium, state_dir, evidence, (KEY_NAME,))
+        _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (KEY_NAME,))
+        _move_files_aside(medium, state_dir, evidence, (KEY_NAME,))
 
 
-def _check_clearance(clearance: Clearance, found: Inspection[Any]) -> None:
+def _check_clearance(clearance: Clearance, found: JournalInspection[Any]) -> None:
     """Refuse a memory clear without two people, a reason, the current challenge, and an account of the credit."""
     persons = {clearance.person.strip(), clearance.second_person.strip()}
     if "" in persons or len(persons) != 2:
@@ -234,7 +240,7 @@ def _check_clearance(clearance: Clearance, found: Inspection[Any]) -> None:
         raise ClearRefused(f"{carried_cents} cents would be carried over, {clearance.owed_cents} were owed")
 
 
-def _move_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str, ...]) -> None:
+def _move_files_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str, ...]) -> None:
     """Move the files of ``folder`` whose names have one of these endings into ``target``, durably."""
     medium.make_folder(target)
     for name in medium.names(folder):

@@ -24,23 +24,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from meters.anchor import FILE_NAME as ANCHOR_NAME
-from meters.anchor import Anchor, AnchorReading, Head
-from meters.archive import FOLDER as ARCHIVE_FOLDER
-from meters.database import FILE_NAME as DATABASE_NAME
+from meters.anchor import ANCHOR_FILE_NAME as ANCHOR_NAME
+from meters.anchor import AnchoredHead, AnchorFile, AnchorReading
+from meters.archive import ARCHIVE_FOLDER
+from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
 from meters.database import WritableDatabase
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.keys import MachineKey
-from meters.log import SEGMENT_BYTES, LogCopy, LogScan, SealedEntry
-from meters.mending import Mending, MendingReport
+from meters.log import LOG_SEGMENT_BYTES, LogCopy, LogScan, SealedEntry
+from meters.mending import MendingReport, RepairKind
 from meters.storage import Storage
 
 SECOND_FOLDER: Final = "second"
 """Folder of the second copy within the state folder, unless the operator names another medium."""
 #: Name of the first copy in messages.
-FIRST: Final = "first copy"
+FIRST_COPY_NAME: Final = "first copy"
 #: Name of the second copy in messages.
-SECOND: Final = "second copy"
+SECOND_COPY_NAME: Final = "second copy"
 #: Pages of the database that are checked at a time.
 _SCRUB_PAGES: Final = 16
 #: Bytes of the log that are checked at a time.
@@ -56,22 +56,22 @@ class JournalLocation:
     """The folder of the first copy, on the first medium."""
     second_dir: Path
     """The folder of the second copy, on the second medium."""
-    segment_bytes: int = SEGMENT_BYTES
+    segment_bytes: int = LOG_SEGMENT_BYTES
     """Size of a log segment file, in bytes."""
-    alone: bool = False
+    is_second_medium_missing: bool = False
     """Whether the second medium is missing, so that its folder is neither read nor written."""
 
     @property
     def media(self) -> tuple[Path, ...]:
         """Return the folders in use, the first medium's first."""
-        return (self.state_dir,) if self.alone else (self.state_dir, self.second_dir)
+        return (self.state_dir,) if self.is_second_medium_missing else (self.state_dir, self.second_dir)
 
     @property
     def has_journal(self) -> bool:
         """Return whether any part of a journal is in these folders."""
         files = [folder / ANCHOR_NAME for folder in self.media] + [self.state_dir / DATABASE_NAME]
         return any(self.storage.exists(p) for p in files) or (
-            not self.alone and bool(self.log().list_segment_starts())
+            not self.is_second_medium_missing and bool(self.log().list_segment_starts())
         )
 
     @property
@@ -84,7 +84,7 @@ class JournalLocation:
         return LogCopy(self.storage, self.second_dir, segment_bytes=self.segment_bytes)
 
 
-class Copies:
+class JournalCopies:
     """Both copies of the journal, proved intact and equal, and open for writing.
 
     ``findings`` lists the repairs made.
@@ -110,10 +110,10 @@ class Copies:
         self._journal_exists = journal_exists
         for folder in location.media:
             location.storage.make_folder(folder)
-        self.log = None if location.alone else location.log()
+        self.log = None if location.is_second_medium_missing else location.log()
         """The second copy, or None while the second medium is missing."""
         self._database: WritableDatabase | None = None
-        self._anchors: list[Anchor] = []
+        self._anchors: list[AnchorFile] = []
         """The anchor files of all media, which hold the journal head."""
         try:
             if self.log is None:
@@ -165,7 +165,7 @@ class Copies:
             self._create_empty_copies(log, scan, absent=absent)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
             self.findings.append(
-                MendingReport(Mending.REPAIRED, SECOND, f"never acknowledged: {scan.damage}")
+                MendingReport(RepairKind.REPAIRED, SECOND_COPY_NAME, f"never acknowledged: {scan.damage}")
             )
             self._rebuild_database(log, damage)
             scan = log.scan()
@@ -241,7 +241,7 @@ class Copies:
             location.storage, location.state_dir, self._key, self._iter_authentic_entries(log.records())
         )
         self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
-        self.findings.append(MendingReport(Mending.REPAIRED, FIRST, damage))
+        self.findings.append(MendingReport(RepairKind.REPAIRED, FIRST_COPY_NAME, damage))
 
     def _check_log_beginning(self, log: LogCopy, scan: LogScan) -> LogScan:
         """Return the log's ``scan``, marked as damaged if entries are missing at the beginning of the log.
@@ -275,8 +275,10 @@ class Copies:
         _append_all(log, self._iter_authentic_entries(self.database.iter_sealed_entries(keep)))
         after = log.scan()
         if after.damage or after.sequence != last:
-            raise JournalDamaged(SECOND, f"it cannot be rewritten: {after.damage}; before: {scan.damage}")
-        self.findings.append(MendingReport(Mending.REPAIRED, SECOND, scan.damage))
+            raise JournalDamaged(
+                SECOND_COPY_NAME, f"it cannot be rewritten: {after.damage}; before: {scan.damage}"
+            )
+        self.findings.append(MendingReport(RepairKind.REPAIRED, SECOND_COPY_NAME, scan.damage))
         return after
 
     def _complete_shorter_copy(self, log: LogCopy, scan: LogScan) -> None:
@@ -297,8 +299,8 @@ class Copies:
             self.database.extend(self._iter_authentic_entries(log.records(last)))
         else:
             _append_all(log, self._iter_authentic_entries(self.database.iter_sealed_entries(common)))
-        where = FIRST if last < scan.sequence else SECOND
-        mending = Mending.COMPLETED if behind == 1 else Mending.REPAIRED
+        where = FIRST_COPY_NAME if last < scan.sequence else SECOND_COPY_NAME
+        mending = RepairKind.COMPLETED if behind == 1 else RepairKind.REPAIRED
         self.findings.append(
             MendingReport(mending, where, f"{behind} entries after {common} were in the other copy only")
         )
@@ -312,7 +314,7 @@ class Copies:
     def _read_anchors(self) -> list[tuple[Path, AnchorReading]]:
         """Return the journal's anchor on each medium, with the folder that contains it."""
         location = self._location
-        return [(folder, Anchor.read(location.storage, folder, self._key)) for folder in location.media]
+        return [(folder, AnchorFile.read(location.storage, folder, self._key)) for folder in location.media]
 
     def _check_anchors(self) -> None:
         """Check that the journal does not end before its anchors; recreate a lost anchor, but not the last one."""
@@ -339,9 +341,11 @@ class Copies:
             if heads and not found.intact:
                 path = folder / ANCHOR_NAME
                 self.findings.append(
-                    MendingReport(Mending.ANCHOR_LOST, str(path), "the sealed head is missing or broken")
+                    MendingReport(RepairKind.ANCHOR_LOST, str(path), "the sealed head is missing or broken")
                 )
-            self._anchors.append(Anchor(location.storage, folder, self._key, Head(sequence, head_hex)))
+            self._anchors.append(
+                AnchorFile(location.storage, folder, self._key, AnchoredHead(sequence, head_hex))
+            )
 
     # ------------------------------------------------------------------ running
     def append(self, item: SealedEntry) -> None:
@@ -359,7 +363,7 @@ class Copies:
         if self.log is not None:
             self.log.write(item)
             self.log.sync()
-        head = Head(item.entry.sequence, item.entry.hash_hex)
+        head = AnchoredHead(item.entry.sequence, item.entry.hash_hex)
         for anchor in self._anchors:
             anchor.write(head)
         self._location.storage.sync_together([anchor.file for anchor in self._anchors])
@@ -381,7 +385,7 @@ class Copies:
         """
         last = self.database.read_last()
         if last != (sequence, head_hex):
-            raise JournalDamaged(FIRST, f"it ends at entry {last[0]}, {sequence} was acknowledged")
+            raise JournalDamaged(FIRST_COPY_NAME, f"it ends at entry {last[0]}, {sequence} was acknowledged")
         self.database.scrub(_SCRUB_PAGES)
         if self.log is not None:
             self.log.check_last(sequence, head_hex)

@@ -15,16 +15,15 @@ from meters.entry import GENESIS_HASH, StoredEntry, decode, decode_next_entry
 from meters.errors import JournalDamaged, JournalUnwritable, MediumFull
 from meters.keys import MachineKey
 from meters.log import SealedEntry
-from meters.packing import pack, unpack
+from meters.packing import pack_entry, unpack_entry
 from meters.storage import Database, MediumError, Rows, Storage
-from meters.sums import PAGE_BYTES, PageSums
-from meters.sums import SUFFIX as SUMS_SUFFIX
+from meters.sums import PAGE_BYTES, SUMS_SUFFIX, PageSums
 
 #: File name of the database.
-FILE_NAME: Final = "journal.sqlite"
+DATABASE_FILE_NAME: Final = "journal.sqlite"
 #: The format that this program writes.
-FORMAT: Final = 2
-_FORMATS: Final = (1, FORMAT)
+DATABASE_FORMAT: Final = 2
+_FORMATS: Final = (1, DATABASE_FORMAT)
 """File formats that the database may have. Format 1 stored bodies unpacked; it is rebuilt from the log."""
 #: Time to wait for another process's lock.
 _BUSY_MS: Final = 2000
@@ -52,23 +51,29 @@ _SCHEMA: Final = (
 #: A row of the table of entries: sequence, hash, body, id, kind and ref.
 _Row: TypeAlias = tuple[int, bytes | str, bytes, str, str, str | None]
 #: SQL statement that reads such rows.
-_SELECT: Final = "SELECT sequence, hash, body, id, kind, ref FROM entries"
+_SELECT_ENTRIES_SQL: Final = "SELECT sequence, hash, body, id, kind, ref FROM entries"
 #: Largest batch of rows read at a time.
-_BATCH: Final = 1000
+_BATCH_ROWS: Final = 1000
 #: Most archived entries that are removed at a time.
-_DROPPED: Final = 64
+_ROWS_DROPPED_AT_ONCE: Final = 64
 _DROPPED_EVERY: Final = 16
 """Number of new entries between two removals of a batch of archived entries from the database."""
 #: SQL statement that inserts an entry.
-_INSERT: Final = (
+_INSERT_ENTRY_SQL: Final = (
     "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 #: The highest sequence, where there is no limit.
 _NO_LIMIT: Final = 2**63 - 1
 #: SQLite's error text when the medium is full.
-_FULL: Final = "is full"
+_DISK_FULL_TEXT: Final = "is full"
 #: SQLite's error texts when the file, not the medium, is at fault.
-_DAMAGE: Final = ("not a database", "malformed", "no such table", "no such column", "unsupported file format")
+_DAMAGE_TEXTS: Final = (
+    "not a database",
+    "malformed",
+    "no such table",
+    "no such column",
+    "unsupported file format",
+)
 
 
 class EntriesArchived(JournalDamaged):
@@ -86,7 +91,7 @@ class DatabaseReader:
         """``database``: the open connection; ``path``: its file, named in errors."""
         self._database = database
         self._path = path
-        self._format = FORMAT
+        self._format = DATABASE_FORMAT
         """The version of the file's layout."""
 
     @classmethod
@@ -96,7 +101,7 @@ class DatabaseReader:
         Raises :class:`JournalUnwritable` if it cannot be opened, :class:`JournalDamaged` if it is not a
         journal.
         """
-        path = folder / FILE_NAME
+        path = folder / DATABASE_FILE_NAME
         reader = cls(storage.connect(path, read_only=True), path)
         try:
             reader.check_format()
@@ -111,7 +116,8 @@ class DatabaseReader:
         self._format = self.run("PRAGMA user_version").fetchone()[0]
         if self._format not in _FORMATS:
             raise JournalDamaged(
-                str(self._path), f"format {self._format}, this program reads {_FORMATS} and keeps {FORMAT}"
+                str(self._path),
+                f"format {self._format}, this program reads {_FORMATS} and keeps {DATABASE_FORMAT}",
             )
 
     def run(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
@@ -120,9 +126,9 @@ class DatabaseReader:
             return self._database.execute(sql, parameters)
         except MediumError as why:
             text = str(why)
-            if any(sign in text for sign in _DAMAGE):
+            if any(sign in text for sign in _DAMAGE_TEXTS):
                 raise JournalDamaged(str(self._path), text) from why
-            kind = MediumFull if _FULL in text else JournalUnwritable
+            kind = MediumFull if _DISK_FULL_TEXT in text else JournalUnwritable
             raise kind(f"{self._path}: {text}") from why
 
     def close(self) -> None:
@@ -136,7 +142,7 @@ class DatabaseReader:
 
     def read_base(self) -> tuple[int, str]:
         """Return the sequence and hash of the entry before the file's first one; earlier entries are archived."""
-        row = self.run(f"{_SELECT} ORDER BY sequence LIMIT 1").fetchone()
+        row = self.run(f"{_SELECT_ENTRIES_SQL} ORDER BY sequence LIMIT 1").fetchone()
         return (
             (0, GENESIS_HASH)
             if row is None or row[0] == 1
@@ -167,7 +173,7 @@ class DatabaseReader:
             rows = self.run(
                 "SELECT hash, seal, body, id, kind, ref FROM entries"
                 " WHERE sequence > ? ORDER BY sequence LIMIT ?",
-                (sequence, _BATCH),
+                (sequence, _BATCH_ROWS),
             ).fetchall()
             for digest, seal, stored, tx_id, kind, ref in rows:
                 body = self._unpack_body(sequence + 1, stored)
@@ -175,18 +181,19 @@ class DatabaseReader:
                 self._check_columns(entry, tx_id, kind, ref)
                 sequence, head_hex = entry.sequence, entry.hash_hex
                 yield SealedEntry(entry, seal)
-            if len(rows) < _BATCH:
+            if len(rows) < _BATCH_ROWS:
                 return
 
     def by_id(self, tx_id: str) -> StoredEntry | None:
         """Return the entry with this transaction id in the database file, or None."""
-        row = self.run(f"{_SELECT} WHERE id = ?", (tx_id,)).fetchone()
+        row = self.run(f"{_SELECT_ENTRIES_SQL} WHERE id = ?", (tx_id,)).fetchone()
         return None if row is None else self._decode_row(row)
 
     def find_by_ref(self, ref: str) -> list[StoredEntry]:
         """Return the entries in the file that settle, void or belong to the entry ``ref``, oldest first."""
         return [
-            self._decode_row(row) for row in self.run(f"{_SELECT} WHERE ref = ? ORDER BY sequence", (ref,))
+            self._decode_row(row)
+            for row in self.run(f"{_SELECT_ENTRIES_SQL} WHERE ref = ? ORDER BY sequence", (ref,))
         ]
 
     def kinds(self) -> list[str]:
@@ -234,7 +241,8 @@ class DatabaseReader:
         page = 8
         while True:
             rows = self.run(
-                f"{_SELECT} WHERE sequence > ? AND sequence < ? {kind_is} ORDER BY sequence {order} LIMIT ?",
+                f"{_SELECT_ENTRIES_SQL} WHERE sequence > ? AND sequence < ? {kind_is} "
+                f"ORDER BY sequence {order} LIMIT ?",
                 (low, high, *parameters, page),
             ).fetchall()
             if not newest_first and self.read_first_sequence() - 1 > low:
@@ -243,12 +251,12 @@ class DatabaseReader:
             if len(rows) < page:
                 return
             low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
-            page = min(2 * page, _BATCH)
+            page = min(2 * page, _BATCH_ROWS)
 
     def _unpack_body(self, sequence: int, stored: bytes) -> bytes:
         """Return the JSON bytes of entry ``sequence`` from their stored form. Raises :class:`JournalDamaged`."""
         try:
-            return unpack(stored)
+            return unpack_entry(stored)
         except ValueError as why:
             raise JournalDamaged(f"{self._path} entry {sequence}", str(why)) from why
 
@@ -303,8 +311,8 @@ class WritableDatabase(DatabaseReader):
         No earlier file may exist. It is built under another name and renamed, so that a power loss never
         leaves an incomplete file.
         """
-        path = folder / FILE_NAME
-        fresh = path.with_name(FILE_NAME + ".new")
+        path = folder / DATABASE_FILE_NAME
+        fresh = path.with_name(DATABASE_FILE_NAME + ".new")
         for suffix in ("", "-wal", "-shm", "-journal"):
             storage.remove(fresh.with_name(fresh.name + suffix))
         reader = DatabaseReader(storage.connect(fresh, read_only=False), fresh)
@@ -317,9 +325,9 @@ class WritableDatabase(DatabaseReader):
             before = None
             for item in items:
                 before = item.entry.sequence - 1 if before is None else before
-                reader.run(_INSERT, _build_row(item))
+                reader.run(_INSERT_ENTRY_SQL, _build_row(item))
             reader.run("INSERT INTO archived VALUES (?)", (before or 0,))
-            reader.run(f"PRAGMA user_version={FORMAT}")
+            reader.run(f"PRAGMA user_version={DATABASE_FORMAT}")
             reader.run("COMMIT")
             reader.run("PRAGMA journal_mode=WAL")
         finally:
@@ -339,7 +347,7 @@ class WritableDatabase(DatabaseReader):
 
         The renamed file is evidence; one from an earlier time is replaced.
         """
-        path = folder / FILE_NAME
+        path = folder / DATABASE_FILE_NAME
         for suffix in ("", "-wal"):
             old = path.with_name(path.name + suffix)
             if storage.exists(old):
@@ -353,7 +361,7 @@ class WritableDatabase(DatabaseReader):
 
         Raises :class:`JournalDamaged` naming what is wrong, or :class:`JournalUnwritable`.
         """
-        path = folder / FILE_NAME
+        path = folder / DATABASE_FILE_NAME
         if not storage.exists(path):
             raise JournalDamaged(str(path), "the file is missing")
         sums = PageSums(storage, path, key)
@@ -365,8 +373,10 @@ class WritableDatabase(DatabaseReader):
             raise
         try:
             copy.check_format()
-            if copy._format != FORMAT:
-                raise JournalDamaged(str(path), f"it is in format {copy._format}, today's is {FORMAT}")
+            if copy._format != DATABASE_FORMAT:
+                raise JournalDamaged(
+                    str(path), f"it is in format {copy._format}, today's is {DATABASE_FORMAT}"
+                )
             copy.run("PRAGMA synchronous=FULL")
             # Only settle() moves the WAL into the file, because it keeps the page sums.
             copy.run("PRAGMA wal_autocheckpoint=0")
@@ -404,7 +414,7 @@ class WritableDatabase(DatabaseReader):
         """Begin a transaction and insert the journal entry ``item``; :meth:`commit` makes it durable."""
         self.run("BEGIN IMMEDIATE")
         self._unsettled = True
-        self.run(_INSERT, _build_row(item))
+        self.run(_INSERT_ENTRY_SQL, _build_row(item))
         if self._first <= self._archived and item.entry.sequence % _DROPPED_EVERY == 0:
             self._remove_some_archived()
 
@@ -413,8 +423,8 @@ class WritableDatabase(DatabaseReader):
         self._archived = sequence
 
     def _remove_some_archived(self) -> None:
-        """Remove the oldest archived entries from the file, at most ``_DROPPED`` of them."""
-        after = min(self._archived, self._first + _DROPPED - 1)
+        """Remove the oldest archived entries from the file, at most ``_ROWS_DROPPED_AT_ONCE`` of them."""
+        after = min(self._archived, self._first + _ROWS_DROPPED_AT_ONCE - 1)
         self.run("UPDATE archived SET through = ?", (after,))
         self.run("DELETE FROM entries WHERE sequence <= ?", (after,))
         self._first = after + 1
@@ -425,7 +435,7 @@ class WritableDatabase(DatabaseReader):
             self.run("BEGIN IMMEDIATE")
             self._unsettled = True
             for item in items:
-                self.run(_INSERT, _build_row(item))
+                self.run(_INSERT_ENTRY_SQL, _build_row(item))
             self.run("COMMIT")
         except BaseException:
             self.rollback()
@@ -476,7 +486,7 @@ def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
 
     Must not be called by the process that writes the copy (:class:`PageSums`).
     """
-    sums = PageSums(storage, folder / FILE_NAME, key)
+    sums = PageSums(storage, folder / DATABASE_FILE_NAME, key)
     try:
         sums.verify()
     finally:
@@ -486,7 +496,7 @@ def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
 def _build_row(item: SealedEntry) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
     """Return the columns of a journal entry's table row, in the order of the table."""
     entry = item.entry
-    body = pack(entry.body, entry.previous_hex)
+    body = pack_entry(entry.body, entry.previous_hex)
     return (
         entry.sequence,
         entry.id,

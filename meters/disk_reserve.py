@@ -14,7 +14,7 @@ from meters.errors import JournalUnwritable
 from meters.storage import Storage
 
 #: Name of the reserve file.
-FILE_NAME: Final = "reserve"
+RESERVE_FILE_NAME: Final = "reserve"
 
 
 class DiskReserve:
@@ -55,15 +55,15 @@ class DiskReserve:
         given = False
         for folder in self._folders:
             with suppress(JournalUnwritable):
-                if self._storage.exists(folder / FILE_NAME):
-                    self._storage.remove(folder / FILE_NAME)
+                if self._storage.exists(folder / RESERVE_FILE_NAME):
+                    self._storage.remove(folder / RESERVE_FILE_NAME)
                     self._storage.sync_folder(folder)
                     given = True
         return given
 
     def _is_intact(self, folder: Path) -> bool:
         """Return whether the reserve file in ``folder`` exists and has its full size."""
-        path = folder / FILE_NAME
+        path = folder / RESERVE_FILE_NAME
         if not self._storage.exists(path):
             return False
         file = self._storage.open_file(path, write=False)
@@ -74,7 +74,7 @@ class DiskReserve:
 
     def _allocate_reserve(self, folder: Path) -> None:
         """Create the reserve file in ``folder`` with its full size, durably."""
-        file = self._storage.open_file(folder / FILE_NAME, write=True)
+        file = self._storage.open_file(folder / RESERVE_FILE_NAME, write=True)
         try:
             file.allocate(self._size)
         finally:

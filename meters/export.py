@@ -25,15 +25,15 @@ from meters.keys import MachineKey, is_signed_by
 from meters.view import JournalView
 
 #: Name and version of the format.
-FORMAT: Final = "open-egm journal 1"
-READOUT: Final = b"open-egm readout\0"
+EXPORT_FORMAT: Final = "open-egm journal 1"
+READOUT_SIGNATURE_PREFIX: Final = b"open-egm readout\0"
 """Prefix of the bytes that the signature of a meter readout covers, so that it fits no other kind of document."""
 #: Prefix of the signed digest, so that the signature fits no other kind of document.
 _PURPOSE: Final = b"open-egm export\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class ExportHeader:
     """The header of a journal export, as its first line states it."""
 
     public_key: bytes
@@ -48,7 +48,9 @@ class Header:
     """Sequence of the entry before the first one in the export file; 0 if all entries are exported."""
 
 
-def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime, *, after: int = 0) -> int:
+def write_export(
+    view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime, *, after: int = 0
+) -> int:
     """Write a signed export of the journal, entries after ``after``, to ``file``; return the number of entries."""
     digest = hashlib.sha256()
 
@@ -60,7 +62,7 @@ def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime
     write_line(
         encode_canonical_json(
             {
-                "format": FORMAT,
+                "format": EXPORT_FORMAT,
                 "public_key": view.public_key.hex(),
                 "sequence": view.sequence,
                 "head": view.head_hash,
@@ -87,7 +89,9 @@ def verify_readout(signed: Mapping[str, object], name: str) -> bytes:
     try:
         public_key, signature = read_hex_field(signed, "public_key"), read_hex_field(signed, "signature")
         right = is_signed_by(
-            public_key, READOUT + encode_canonical_json(read_field(signed, "readout")), signature
+            public_key,
+            READOUT_SIGNATURE_PREFIX + encode_canonical_json(read_field(signed, "readout")),
+            signature,
         )
     except ValueError as why:
         raise JournalDamaged(name, f"not a signed readout ({why})") from why
@@ -113,9 +117,9 @@ class ExportReader:
         self._digest.update(first)
         try:
             raw = parse(first)
-            if read_field(raw, "format") != FORMAT:
-                raise build_field_error(raw, "format", repr(FORMAT))
-            self.header = Header(
+            if read_field(raw, "format") != EXPORT_FORMAT:
+                raise build_field_error(raw, "format", repr(EXPORT_FORMAT))
+            self.header = ExportHeader(
                 read_hex_field(raw, "public_key"),
                 read_entry_number_field(raw, "sequence"),
                 read_hex_field(raw, "head").hex(),

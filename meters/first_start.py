@@ -4,7 +4,7 @@ from typing import Final
 
 from meters.copies import JournalLocation
 from meters.errors import JournalDamaged
-from meters.keys import FILE_NAME as KEY_NAME
+from meters.keys import KEY_FILE_NAME as KEY_NAME
 from meters.keys import MachineKey
 from meters.storage import replace_file
 

@@ -19,11 +19,11 @@ from meters.errors import JournalDamaged
 from meters.storage import Storage
 
 #: Ending of an index file's name.
-SUFFIX: Final = ".ids"
+INDEX_SUFFIX: Final = ".ids"
 #: Layout of a record: the first bytes of a SHA-256, and an entry number.
-_RECORD: Final = struct.Struct(">8sQ")
+_RECORD_STRUCT: Final = struct.Struct(">8sQ")
 #: Records in a chunk.
-_CHUNK: Final = 2048
+_CHUNK_RECORDS: Final = 2048
 #: Digits of a journal tag.
 TAG_DIGITS: Final = 8
 #: The form of a journal tag, as a regular expression.
@@ -97,10 +97,10 @@ class IdentifierCollector:
 
 def _pack_record(tx_id: str, sequence: int) -> bytes:
     """Return an identifier's record in the index: the first 8 bytes of its SHA-256, and its entry's number."""
-    return _RECORD.pack(hashlib.sha256(tx_id.encode()).digest()[:8], sequence)
+    return _RECORD_STRUCT.pack(hashlib.sha256(tx_id.encode()).digest()[:8], sequence)
 
 
-class Index:
+class IdentifierIndex:
     """The index of archived entries' identifiers in one file, which is searched without reading all of it."""
 
     def __init__(self, storage: Storage, path: Path) -> None:
@@ -120,16 +120,18 @@ class Index:
         lowest_record = _pack_record(tx_id, 0)
         file = self._storage.open_file(self.path, write=False)
         try:
-            low, high = 0, file.size() // _RECORD.size
+            low, high = 0, file.size() // _RECORD_STRUCT.size
             while low < high:
                 middle = (low + high) // 2
-                if file.read_at(middle * _RECORD.size, _RECORD.size) < lowest_record:
+                if file.read_at(middle * _RECORD_STRUCT.size, _RECORD_STRUCT.size) < lowest_record:
                     low = middle + 1
                 else:
                     high = middle
             found = []
-            while (record := file.read_at(low * _RECORD.size, _RECORD.size))[:8] == lowest_record[:8]:
-                found.append(_RECORD.unpack(record)[1])
+            while (record := file.read_at(low * _RECORD_STRUCT.size, _RECORD_STRUCT.size))[
+                :8
+            ] == lowest_record[:8]:
+                found.append(_RECORD_STRUCT.unpack(record)[1])
                 low += 1
             return found
         finally:
@@ -139,7 +141,7 @@ class Index:
         """Yield the bytes of the index file, a chunk of records at a time."""
         file = self._storage.open_file(self.path, write=False)
         try:
-            size = _CHUNK * _RECORD.size
+            size = _CHUNK_RECORDS * _RECORD_STRUCT.size
             for at in range(0, file.size(), size):
                 yield file.read_at(at, size)
         finally:
@@ -148,9 +150,9 @@ class Index:
     def iter_merged_chunks(self, records: list[bytes]) -> Iterator[bytes]:
         """Yield the bytes of the index with ``records`` added, a chunk at a time."""
         known = (
-            chunk[at : at + _RECORD.size]
+            chunk[at : at + _RECORD_STRUCT.size]
             for chunk in self._iter_chunks()
-            for at in range(0, len(chunk), _RECORD.size)
+            for at in range(0, len(chunk), _RECORD_STRUCT.size)
         )
         return iter_joined_chunks(merge(known, records))
 
@@ -160,7 +162,7 @@ def iter_joined_chunks(records: Iterator[bytes]) -> Iterator[bytes]:
     chunk: list[bytes] = []
     for record in records:
         chunk.append(record)
-        if len(chunk) == _CHUNK:
+        if len(chunk) == _CHUNK_RECORDS:
             yield b"".join(chunk)
             chunk = []
     yield b"".join(chunk)

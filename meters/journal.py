@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from meters import checkpoint, stop
-from meters.archive import Boundary
+from meters.archive import ArchiveEnd
 from meters.archiving import Archivist
-from meters.copies import SECOND_FOLDER, Copies, JournalLocation, check_seal
+from meters.copies import SECOND_FOLDER, JournalCopies, JournalLocation, check_seal
 from meters.disk_reserve import DiskReserve
 from meters.entry import StoredEntry, encode, has_same_content
 from meters.errors import (
@@ -27,8 +27,8 @@ from meters.keys import MachineKey
 from meters.ledger import Ledger
 from meters.lock import FolderLock
 from meters.log import SealedEntry
-from meters.media import Pairing, find_pairing, write_labels
-from meters.mending import Mending, MendingReport
+from meters.media import MediaPairing, find_pairing, write_labels
+from meters.mending import MendingReport, RepairKind
 from meters.policy import Policy
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON, Posted, Transaction
@@ -37,7 +37,7 @@ from meters.view import JournalView, load, read_checkpoint_boundary
 #: Name of the second medium in messages.
 SECOND_MEDIUM: Final = "second medium"
 #: Version of the journal's format.
-FORMAT: Final = 1
+JOURNAL_FORMAT: Final = 1
 #: Checks before play between two attempts to archive entries, after a medium has refused.
 _CHECKS_BEFORE_NEXT_ARCHIVING: Final = 1000
 #: Checks before play between two comparisons of the archives.
@@ -58,7 +58,7 @@ class Journal(JournalView):
         self,
         location: JournalLocation,
         key: MachineKey,
-        pairing: Pairing,
+        pairing: MediaPairing,
         locks: list[FolderLock],
         now: Callable[[], datetime],
         policy: Policy,
@@ -76,11 +76,13 @@ class Journal(JournalView):
         """The reserved space on the media, released when a medium is full."""
         self._full = ""
         """Why a medium is full, or an empty string."""
-        self._copies = Copies(location, key, journal_exists=pairing.journal_exists, refill=pairing.refill)
+        self._copies = JournalCopies(
+            location, key, journal_exists=pairing.journal_exists, refill=pairing.refill
+        )
         self._copies.findings[:0] = [*pairing.findings, *key.findings]
-        if location.alone:
+        if location.is_second_medium_missing:
             self._copies.findings.append(
-                MendingReport(Mending.MEDIUM_MISSING, SECOND_MEDIUM, pairing.missing)
+                MendingReport(RepairKind.MEDIUM_MISSING, SECOND_MEDIUM, pairing.missing)
             )
         self._sealing: Generator[None, None, Transaction] | None = None
         """The writing of an archive segment that is in progress, or None."""
@@ -128,7 +130,7 @@ class Journal(JournalView):
         second = second_dir or state_dir / SECOND_FOLDER
         found = find_pairing(medium, state_dir, second, machine_id)
         if cleared is not None:
-            found = Pairing(missing=found.missing)
+            found = MediaPairing(missing=found.missing)
         opening = _Opening(medium, state_dir, second, machine_id, now, policy or Policy(), cleared, may_begin)
         if not found.missing:
             try:
@@ -145,7 +147,7 @@ class Journal(JournalView):
         return cls._open_with_room(opening, found)
 
     @classmethod
-    def _open_with_room(cls, opening: "_Opening", found: Pairing) -> "Journal":
+    def _open_with_room(cls, opening: "_Opening", found: MediaPairing) -> "Journal":
         """Open the journal. If a medium is full, release the reserved space and try once more."""
         try:
             return cls._open_once(opening, found)
@@ -156,7 +158,7 @@ class Journal(JournalView):
             return cls._open_once(opening, found)
 
     @classmethod
-    def _open_once(cls, opening: "_Opening", found: Pairing) -> "Journal":
+    def _open_once(cls, opening: "_Opening", found: MediaPairing) -> "Journal":
         """Lock both media, check that the journal may be opened, open its copies and load the ledger."""
         location = JournalLocation(
             opening.storage,
@@ -170,7 +172,7 @@ class Journal(JournalView):
         try:
             locks.extend(FolderLock(folder) for folder in dict.fromkeys(location.media))
             if opening.cleared is None:
-                stop.check(location.storage, location.media)
+                stop.check_stop_flag(location.storage, location.media)
             if found.first is not None:
                 found.first.write(location.storage, location.state_dir)
             if opening.cleared is None and not found.journal_exists and not location.has_journal:
@@ -218,7 +220,7 @@ class Journal(JournalView):
         if self._failure is None:
             before, self._full = self._full, self._room.check_reserves()
             if self._full and not before:
-                self._record_findings((MendingReport(Mending.FULL, "reserve", self._full),))
+                self._record_findings((MendingReport(RepairKind.FULL, "reserve", self._full),))
         return self._full
 
     def derive(self, purpose: bytes) -> bytes:
@@ -228,7 +230,7 @@ class Journal(JournalView):
     def _start(self, machine_id: str, cleared: JSON) -> None:
         """Rebuild the state of an existing journal or begin a new one, and record all repairs."""
         if self._copies.database.read_last()[0] == 0:
-            record: dict[str, JSON] = {"format": FORMAT, "machine_id": machine_id}
+            record: dict[str, JSON] = {"format": JOURNAL_FORMAT, "machine_id": machine_id}
             record["public_key"] = self.public_key.hex()
             if cleared is not None:
                 record["cleared"] = cleared
@@ -293,12 +295,12 @@ class Journal(JournalView):
             written = self._create_archivist().mend(self._load_identifier_index())
         except JournalUnwritable as why:
             written = []
-            self._copies.findings.append(MendingReport(Mending.ARCHIVE_DELAYED, "the archive", str(why)))
+            self._copies.findings.append(MendingReport(RepairKind.ARCHIVE_DELAYED, "the archive", str(why)))
         self._copies.findings += [
-            MendingReport(Mending.REPAIRED, str(path), "the index of identifiers was missing or damaged")
+            MendingReport(RepairKind.REPAIRED, str(path), "the index of identifiers was missing or damaged")
             for path in written
         ]
-        newest = next(self._database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
+        newest = next(self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None)
         self._drop_archived(None if newest is None else read_checkpoint_boundary(newest))
 
     def close(self) -> None:
@@ -380,17 +382,17 @@ class Journal(JournalView):
         self._full = str(why)
         self._failure = None
         self._start("", None)
-        self._record_findings((MendingReport(Mending.FULL, "reserve", self._full),))
+        self._record_findings((MendingReport(RepairKind.FULL, "reserve", self._full),))
 
     def _write(self, transaction: Transaction) -> Posted:
         """Append the transaction to both copies, then update the ledger; any failure closes the journal to writing."""
         entry = encode(transaction, self.sequence + 1, self._now(), self.head_hash)
-        plan = self._ledger.plan(entry.transaction)
+        plan = self._ledger.compute_effect(entry.transaction)
         self._policy.check_increments(transaction.id, plan.moves)
         try:
             self._ledger.self_audit()
             self._copies.append(SealedEntry(entry, self._key.seal(bytes.fromhex(entry.hash_hex))))
-            self._ledger.commit(plan, entry)
+            self._ledger.apply_effect(plan, entry)
             self._ledger.self_audit()
         except SelfAuditFailed as why:
             self._failure = why
@@ -408,9 +410,9 @@ class Journal(JournalView):
         previous content.
         """
         self._copies.database.settle()
-        if self._database.by_id(f"{checkpoint.KIND}:{self.sequence}") is None:
+        if self._database.by_id(f"{checkpoint.CHECKPOINT_KIND}:{self.sequence}") is None:
             self._ledger.run_full_audit()
-            self._write(checkpoint.make(self._ledger, self._key))
+            self._write(checkpoint.build_checkpoint(self._ledger, self._key))
             # Only from this checkpoint on can a start find the end of the archive without the archived
             # entries.
             self._drop_archived(self._read_boundary())
@@ -438,7 +440,7 @@ class Journal(JournalView):
         """Return the writer of archive segments for this journal."""
         return Archivist(self._location.storage, self._archive, self._database, self._key, check_seal)
 
-    def _drop_archived(self, boundary: Boundary | None) -> None:
+    def _drop_archived(self, boundary: ArchiveEnd | None) -> None:
         """Allow both copies to remove the entries up to the end of the archive."""
         self._copies.drop_through(0 if boundary is None else boundary.through)
 
@@ -447,7 +449,7 @@ class Journal(JournalView):
 
         If a medium refuses or is missing, archiving is only delayed: the entries stay in the copies.
         """
-        if self._location.alone or self._archive_checks_to_skip:
+        if self._location.is_second_medium_missing or self._archive_checks_to_skip:
             self._archive_checks_to_skip = max(0, self._archive_checks_to_skip - 1)
             return
         try:
@@ -463,7 +465,7 @@ class Journal(JournalView):
         except (JournalUnwritable, JournalDamaged) as why:
             self._sealing = None
             self._archive_checks_to_skip = _CHECKS_BEFORE_NEXT_ARCHIVING
-            self._record_archive_event(Mending.ARCHIVE_DELAYED, str(why))
+            self._record_archive_event(RepairKind.ARCHIVE_DELAYED, str(why))
 
     def _compare_archives(self) -> None:
         """Continue comparing the archives of both media, repairing each from the other."""
@@ -478,7 +480,7 @@ class Journal(JournalView):
             self._comparing = None
             if done.value:
                 names = ", ".join(path.name for path in done.value)
-                self._record_archive_event(Mending.REPAIRED, f"copied from the other medium: {names}")
+                self._record_archive_event(RepairKind.REPAIRED, f"copied from the other medium: {names}")
         except (JournalUnwritable, JournalDamaged) as why:
             self._comparing = None
             self._comparison_checks_to_skip = _CHECKS_BEFORE_NEXT_COMPARISON
@@ -518,7 +520,7 @@ class Journal(JournalView):
             raise damage
         if not self._copies.findings:
             # The damaged page was about to be overwritten from SQLite's WAL, and now has been.
-            self._copies.findings.append(MendingReport(Mending.REPAIRED, damage.where, damage.why))
+            self._copies.findings.append(MendingReport(RepairKind.REPAIRED, damage.where, damage.why))
         self._failure = None
         self._start("", None)
 
@@ -527,7 +529,7 @@ class Journal(JournalView):
         self._failure = why
         self._sealing = self._comparing = None
         self._copies.close()
-        self._copies = Copies(self._location, self._key, journal_exists=True)
+        self._copies = JournalCopies(self._location, self._key, journal_exists=True)
         self._database = self._copies.database
 
 

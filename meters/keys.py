@@ -18,12 +18,12 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from meters.mending import Mending, MendingReport
-from meters.mirror import Mirror
+from meters.mending import MendingReport, RepairKind
+from meters.mirror import MirroredValue
 from meters.storage import Storage, read_file
 
 #: File name of the machine key.
-FILE_NAME: Final = "machine.key"
+KEY_FILE_NAME: Final = "machine.key"
 #: Bytes of a seal.
 SEAL_BYTES: Final = 32
 #: Bytes of an Ed25519 seed.
@@ -68,20 +68,20 @@ class MachineKey:
         old = _read_unmirrored_seed(storage, folders[0])
         if old is not None:
             if mend and folders[1:]:
-                beside = Mirror(storage, folders[1:], FILE_NAME)
+                beside = MirroredValue(storage, folders[1:], KEY_FILE_NAME)
                 if beside.read() is None:
                     beside.write(old)
             return cls(old)
-        mirror = Mirror(storage, folders, FILE_NAME)
+        mirror = MirroredValue(storage, folders, KEY_FILE_NAME)
         seed = mirror.read(mend=mend)
         if seed is None:
             return None
         key = cls(seed)
         key.findings = mirror.findings
         for folder in folders if mend else ():
-            if storage.make_private(folder / FILE_NAME):
-                why = f"{folder / FILE_NAME} could be read by others than its owner"
-                key.findings.append(MendingReport(Mending.REPAIRED, FILE_NAME, why))
+            if storage.make_private(folder / KEY_FILE_NAME):
+                why = f"{folder / KEY_FILE_NAME} could be read by others than its owner"
+                key.findings.append(MendingReport(RepairKind.REPAIRED, KEY_FILE_NAME, why))
         return key
 
     @classmethod
@@ -91,7 +91,7 @@ class MachineKey:
         It comes from the storage's random bytes.
         """
         seed = storage.random_bytes(_SEED_BYTES)
-        Mirror(storage, folders, FILE_NAME).write(seed)
+        MirroredValue(storage, folders, KEY_FILE_NAME).write(seed)
         return cls(seed)
 
     def derive(self, purpose: bytes) -> bytes:
@@ -127,6 +127,6 @@ def _read_unmirrored_seed(storage: Storage, folder: Path) -> bytes | None:
 
     Such a file contains the seed and its SHA-256.
     """
-    data = read_file(storage, folder / FILE_NAME) or b""
+    data = read_file(storage, folder / KEY_FILE_NAME) or b""
     seed, check = data[:_SEED_BYTES], data[_SEED_BYTES:]
     return seed if len(seed) == _SEED_BYTES and hashlib.sha256(seed).digest() == check else None

@@ -23,7 +23,7 @@ Cell: TypeAlias = tuple[str, str, DimsKey]
 
 
 @dataclass(slots=True)
-class Flow:
+class FlowSum:
     """The sum of one meter cell: the amount that flowed, in how many transfers.
 
     A cell is the flow from one account to another with the same dimensions.
@@ -47,7 +47,7 @@ class Reservation:
     """The reserved transfers."""
 
 
-class Plan(NamedTuple):
+class LedgerEffect(NamedTuple):
     """The effect of one checked transaction on the ledger.
 
     It is computed before the transaction is written, so that applying it cannot fail. ``moves``: transfers to
@@ -100,7 +100,7 @@ class Ledger:
     """Minor units set aside by pending reservations, by account name."""
     pending: dict[str, Reservation] = field(default_factory=dict)
     """The reservations that are neither settled nor voided, by id."""
-    flows: dict[Cell, Flow] = field(default_factory=dict)
+    flows: dict[Cell, FlowSum] = field(default_factory=dict)
     """The sum of each meter cell."""
     counts: Counter[tuple[str, DimsKey]] = field(default_factory=Counter)
     """The occurrence counts, by name and dimensions."""
@@ -139,7 +139,7 @@ class Ledger:
         return dict(totals)
 
     # ------------------------------------------------------------------ applying
-    def plan(self, transaction: Transaction) -> Plan:
+    def compute_effect(self, transaction: Transaction) -> LedgerEffect:
         """Return the effect of ``transaction`` after checking it against the books, which stay unchanged.
 
         Raises :class:`Overdrawn`, :class:`UnknownTransfer`, :class:`UnknownAccount` or
@@ -155,16 +155,16 @@ class Ledger:
         match transaction.phase:
             case Phase.POST:
                 if not transfers:
-                    return Plan((), (), counts)
+                    return LedgerEffect((), (), counts)
                 self._check_funds(transaction.id, transfers, ())
-                return Plan(transfers, _build_cells(transfers, dims, key), counts)
+                return LedgerEffect(transfers, _build_cells(transfers, dims, key), counts)
             case Phase.RESERVE:
                 if transaction.id in self.pending:
                     raise InvalidTransaction(f"{transaction.id}: the id is already reserved")
                 self._check_funds(transaction.id, (), transfers)
                 held = merge_dims(transfers, dims)
                 opens = Reservation(transaction.id, transaction.kind, self.sequence + 1, held)
-                return Plan((), (), counts, opens=opens)
+                return LedgerEffect((), (), counts, opens=opens)
             case Phase.SETTLE | Phase.VOID:
                 reservation = self.pending.get(transaction.ref or "")
                 if reservation is None:
@@ -172,7 +172,7 @@ class Ledger:
                         f"{transaction.id}: {transaction.phase} of {transaction.ref!r}, which is not pending"
                     )
                 moves = reservation.transfers if transaction.phase is Phase.SETTLE else ()
-                return Plan(moves, _build_cells(moves, {}, ()), counts, closes=reservation)
+                return LedgerEffect(moves, _build_cells(moves, {}, ()), counts, closes=reservation)
 
     def _check_funds(self, tx_id: str, moves: tuple[Transfer, ...], holds: tuple[Transfer, ...]) -> None:
         """Raise :class:`Overdrawn` if a transfer or reservation would make the player's credit negative."""
@@ -199,7 +199,7 @@ class Ledger:
                     f"{tx_id}: {name} has {available_cents} cents available, {-amount_cents} needed"
                 )
 
-    def commit(self, plan: Plan, entry: StoredEntry) -> None:
+    def apply_effect(self, plan: LedgerEffect, entry: StoredEntry) -> None:
         """Apply ``plan``, which was made for the journal entry ``entry``; nothing here can fail."""
         self._apply_transfers(plan)
         if plan.opens:
@@ -223,7 +223,7 @@ class Ledger:
         self.sequence = entry.sequence
         self.head_hex = entry.hash_hex
 
-    def _apply_transfers(self, plan: Plan) -> None:
+    def _apply_transfers(self, plan: LedgerEffect) -> None:
         """Add the plan's transfers to the balances and to their meter cells."""
         for t, where in zip(plan.moves, plan.cells, strict=True):
             self.add_flow(where, t.amount_cents)
@@ -235,7 +235,7 @@ class Ledger:
         self.inflows_cents[target] += amount_cents
         cell = self.flows.get(where)
         if cell is None:
-            cell = self.flows[where] = Flow()
+            cell = self.flows[where] = FlowSum()
         cell.amount_cents += amount_cents
         cell.times += times
 
@@ -243,8 +243,8 @@ class Ledger:
         """Apply stored journal entries in order; raise :class:`JournalDamaged` at an impossible one."""
         for entry in entries:
             try:
-                plan = self.plan(entry.transaction)
-                self.commit(plan, entry)
+                plan = self.compute_effect(entry.transaction)
+                self.apply_effect(plan, entry)
             except Exception as why:
                 raise JournalDamaged(
                     f"entry {entry.sequence} ({entry.id})", f"cannot be applied: {why!r}"

@@ -9,13 +9,13 @@ from typing import Final
 from meters.errors import JournalLocked, JournalUnwritable
 
 #: Name of the locked file.
-FILE_NAME: Final = "machine.lock"
+MACHINE_LOCK_FILE_NAME: Final = "machine.lock"
 
 
 class FolderLock:
     """An exclusive lock on a state folder, held until :meth:`release` or the end of the process."""
 
-    def __init__(self, folder: Path, name: str = FILE_NAME) -> None:
+    def __init__(self, folder: Path, name: str = MACHINE_LOCK_FILE_NAME) -> None:
         """Take the lock; raise :class:`JournalLocked`, naming its holder, or :class:`JournalUnwritable`.
 
         ``name`` is the file in the folder that is locked, if it is not the one that locks the journal.

@@ -24,17 +24,17 @@ from typing import Final
 from meters.entry import GENESIS_HASH, StoredEntry, decode_next_entry
 from meters.errors import JournalDamaged
 from meters.keys import SEAL_BYTES
-from meters.packing import pack, unpack
+from meters.packing import pack_entry, unpack_entry
 from meters.storage import Storage, StorageFile, read_file
 
 #: First bytes of a segment in the format that this program writes.
-MAGIC: Final = b"OEGMLOG2"
-_MAGICS: Final = (MAGIC, b"OEGMLOG1")
-"""Magic bytes of the log formats. The first format stored bodies unpacked, which :func:`unpack` accepts too."""
+LOG_MAGIC: Final = b"OEGMLOG2"
+_MAGICS: Final = (LOG_MAGIC, b"OEGMLOG1")
+"""Magic bytes of the log formats. The first format stored bodies unpacked, which :func:`unpack_entry` accepts too."""
 #: Ending of a segment's file name.
-SUFFIX: Final = ".log"
+LOG_SUFFIX: Final = ".log"
 #: Size of a segment, in bytes.
-SEGMENT_BYTES: Final = 4 << 20
+LOG_SEGMENT_BYTES: Final = 4 << 20
 
 #: Layout of a segment's header, without its CRC.
 _HEADER: Final = struct.Struct(">8sQ32s")
@@ -49,7 +49,7 @@ _HEADER_BYTES: Final = _HEADER.size + _CRC.size
 #: Bytes of a trailer.
 _TRAILER_BYTES: Final = _TRAILER.size + 32
 #: Length field that marks a trailer.
-_CLOSED: Final = 0xFFFFFFFF
+_CLOSED_SEGMENT_MARK: Final = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class _Segment:
 class LogCopy:
     """The journal's log (its second copy) in one folder. Call :meth:`scan` before any other method."""
 
-    def __init__(self, storage: Storage, folder: Path, *, segment_bytes: int = SEGMENT_BYTES) -> None:
+    def __init__(self, storage: Storage, folder: Path, *, segment_bytes: int = LOG_SEGMENT_BYTES) -> None:
         self._storage = storage
         self._folder = folder
         self._segment_bytes = segment_bytes
@@ -139,9 +139,9 @@ class LogCopy:
     def list_segment_starts(self) -> list[int]:
         """Return the first sequence of every segment of the log, in order."""
         return [
-            int(name.removesuffix(SUFFIX))
+            int(name.removesuffix(LOG_SUFFIX))
             for name in self._storage.names(self._folder)
-            if name.endswith(SUFFIX) and name.removesuffix(SUFFIX).isdigit()
+            if name.endswith(LOG_SUFFIX) and name.removesuffix(LOG_SUFFIX).isdigit()
         ]
 
     def scan(self) -> LogScan:
@@ -243,7 +243,7 @@ class LogCopy:
     # ------------------------------------------------------------------ writing
     def write(self, item: SealedEntry) -> None:
         """Append the next journal entry to the log as a record; it is durable only after :meth:`sync`."""
-        payload = item.seal + pack(item.entry.body, item.entry.previous_hex)
+        payload = item.seal + pack_entry(item.entry.body, item.entry.previous_hex)
         length = _CRC.pack(len(payload))
         record = length + _CRC.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
         if self._file is None or self._end + len(record) + _TRAILER_BYTES > self._size:
@@ -264,7 +264,7 @@ class LogCopy:
     def _start_segment(self, record_bytes: int) -> None:
         """Close the log's active segment, if any, and preallocate the next one."""
         if self._file is not None:
-            trailer = _TRAILER.pack(_CLOSED, self._sequence, bytes.fromhex(self._head_hex))
+            trailer = _TRAILER.pack(_CLOSED_SEGMENT_MARK, self._sequence, bytes.fromhex(self._head_hex))
             self._digest.update(trailer)
             # Set the size first: a trailer is only recognised at the end of its file.
             self._file.truncate(self._end + _TRAILER_BYTES)
@@ -274,7 +274,7 @@ class LogCopy:
             self._file.close()
             self._file = None
         self._first = self._sequence + 1
-        header = _HEADER.pack(MAGIC, self._first, bytes.fromhex(self._head_hex))
+        header = _HEADER.pack(LOG_MAGIC, self._first, bytes.fromhex(self._head_hex))
         header += _CRC.pack(zlib.crc32(header))
         self._size = max(self._segment_bytes, len(header) + record_bytes + _TRAILER_BYTES)
         # Create it under another name and rename it: a power loss never leaves an incomplete segment.
@@ -373,7 +373,7 @@ class LogCopy:
             record = self._file.read_at(self._last_record_offset, self._end - self._last_record_offset)
             with suppress(ValueError):
                 found_hex = ""
-                found_hex = hashlib.sha256(unpack(record[_RECORD.size + SEAL_BYTES :])).hexdigest()
+                found_hex = hashlib.sha256(unpack_entry(record[_RECORD.size + SEAL_BYTES :])).hexdigest()
         if (self._sequence, found_hex) != (sequence, head_hex):
             where = f"{self._build_segment_path(self._first)} entry {sequence}"
             raise JournalDamaged(where, "the last record is not what was written")
@@ -411,13 +411,13 @@ class LogCopy:
 
     def _build_segment_path(self, first: int) -> Path:
         """Return the path of the log segment whose first entry is ``first``."""
-        return self._folder / f"{first:012d}{SUFFIX}"
+        return self._folder / f"{first:012d}{LOG_SUFFIX}"
 
 
 def _find_records_end(data: bytes) -> int:
     """Return where a log segment's records must end: before its trailer, or at the end of the preallocated space."""
     at = len(data) - _TRAILER_BYTES
-    return at if at >= _HEADER_BYTES and data[at : at + 4] == _CRC.pack(_CLOSED) else len(data)
+    return at if at >= _HEADER_BYTES and data[at : at + 4] == _CRC.pack(_CLOSED_SEGMENT_MARK) else len(data)
 
 
 def _iter_records(
@@ -438,7 +438,7 @@ def _iter_records(
                 f"{path} entry {sequence + 1}", f"the record at byte {at} is torn or altered"
             )
         try:
-            body = unpack(payload[SEAL_BYTES:])
+            body = unpack_entry(payload[SEAL_BYTES:])
         except ValueError as why:
             raise JournalDamaged(f"{path} entry {sequence + 1}", str(why)) from why
         entry = decode_next_entry(body, hashlib.sha256(body).hexdigest(), sequence + 1, head_hex, str(path))

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from meters.errors import JournalDamaged, JournalUnwritable
-from meters.keys import FILE_NAME as KEY_NAME
+from meters.keys import KEY_FILE_NAME as KEY_NAME
 from meters.keys import MachineKey
-from meters.mending import Mending, MendingReport
-from meters.mirror import Mirror
+from meters.mending import MendingReport, RepairKind
+from meters.mirror import MirroredValue
 from meters.storage import Storage
 
 #: File name of the label.
-FILE_NAME: Final = "medium.json"
+LABEL_FILE_NAME: Final = "medium.json"
 
 
 class MediumName(StrEnum):
@@ -40,7 +40,7 @@ class MediumName(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class MediumLabel:
     """The label on one of the machine's two storage media.
 
     ``machine`` is the fingerprint of the machine's key, ``machine_id`` its serial, ``beside`` the number of
@@ -65,7 +65,7 @@ class Label:
         Raises :class:`JournalUnwritable` if the medium cannot be read.
         """
         try:
-            data = Mirror(storage, (folder,), FILE_NAME).read(mend=False)
+            data = MirroredValue(storage, (folder,), LABEL_FILE_NAME).read(mend=False)
             return None if data is None else cls._from_stored(json.loads(data))
         except (JournalDamaged, ValueError, TypeError, KeyError, RecursionError):
             return None
@@ -77,14 +77,14 @@ class Label:
 
     def write(self, storage: Storage, folder: Path) -> None:
         """Write the label to the medium in ``folder``, durably."""
-        mirror = Mirror(storage, (folder,), FILE_NAME)
-        if Label.read(storage, folder) is None:
+        mirror = MirroredValue(storage, (folder,), LABEL_FILE_NAME)
+        if MediumLabel.read(storage, folder) is None:
             mirror.remove()  # a damaged label is worthless
         mirror.write(json.dumps(asdict(self), indent=1).encode())
 
 
 @dataclass(frozen=True, slots=True)
-class Pairing:
+class MediaPairing:
     """The relation between the machine's two storage media, as their labels state it.
 
     ``missing``: why the second cannot be used, or an empty string. ``journal_exists``: whether a journal was
@@ -96,22 +96,22 @@ class Pairing:
     journal_exists: bool = False
     missing: str = ""
     refill: bool = False
-    first: Label | None = None
+    first: MediumLabel | None = None
     findings: tuple[MendingReport, ...] = ()
 
 
-def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> Pairing:
+def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> MediaPairing:
     """Return the pairing of the machine's two media, from their labels. Nothing is written.
 
     Raises :class:`JournalDamaged` if the memory belongs to another machine, :class:`JournalUnwritable` if a
     medium cannot be read or the two do not belong together.
     """
-    first = Label.read(storage, state_dir)
+    first = MediumLabel.read(storage, state_dir)
     try:
-        second = Label.read(storage, second_dir)
+        second = MediumLabel.read(storage, second_dir)
         has_key = storage.exists(second_dir / KEY_NAME)
     except JournalUnwritable as why:
-        return Pairing(journal_exists=first is not None, missing=str(why))
+        return MediaPairing(journal_exists=first is not None, missing=str(why))
     for label, folder in ((first, state_dir), (second, second_dir)):
         if label is not None and label is (first or second):
             _check_machine(label, folder, machine_id)
@@ -121,25 +121,25 @@ def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id
         return _pair_without_second_label(storage, state_dir, second_dir, has_key=has_key)
     if second is not None:
         return _pair_without_first(storage, second, state_dir, second_dir)
-    return Pairing()
+    return MediaPairing()
 
 
 def _pair_without_second_label(
     storage: Storage, state_dir: Path, second_dir: Path, *, has_key: bool
-) -> Pairing:
+) -> MediaPairing:
     """Return the pairing of a labelled first medium with a second one without a label, which may be new."""
     is_inside = state_dir in second_dir.parents
     if has_key and (is_inside or _have_same_key(storage, state_dir, second_dir)):
-        return Pairing(journal_exists=True)
+        return MediaPairing(journal_exists=True)
     if is_inside:
         why = "it was emptied, and is made again from the first medium"
-        return Pairing(
-            journal_exists=True, findings=(MendingReport(Mending.MEDIUM_REPLACED, "second medium", why),)
+        return MediaPairing(
+            journal_exists=True, findings=(MendingReport(RepairKind.MEDIUM_REPLACED, "second medium", why),)
         )
-    return Pairing(journal_exists=True, missing=f"{second_dir}: no medium of this machine is there")
+    return MediaPairing(journal_exists=True, missing=f"{second_dir}: no medium of this machine is there")
 
 
-def _check_machine(label: Label, folder: Path, machine_id: str) -> None:
+def _check_machine(label: MediumLabel, folder: Path, machine_id: str) -> None:
     """Raise :class:`JournalDamaged` if a medium's label names another machine than ``machine_id``."""
     if machine_id and label.machine_id and label.machine_id != machine_id:
         raise JournalDamaged(
@@ -147,41 +147,43 @@ def _check_machine(label: Label, folder: Path, machine_id: str) -> None:
         )
 
 
-def _pair_labels(first: Label, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
+def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, second_dir: Path) -> MediaPairing:
     """Return the pairing of two labelled media. Raises :class:`JournalUnwritable` if they are swapped."""
     if (first.which, second.which) == (MediumName.SECOND, MediumName.FIRST):
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are exchanged")
     if second.machine != first.machine or second.which is not MediumName.SECOND:
         whose = second.machine_id or second.machine
-        return Pairing(
+        return MediaPairing(
             journal_exists=True, missing=f"{second_dir}: the medium is the {second.which} of machine {whose}"
         )
     if second.put_in_by and second.beside == first.id:
         why = f"a new one, put in by {second.put_in_by}"
-        found = MendingReport(Mending.MEDIUM_REPLACED, "second medium", why)
-        return Pairing(journal_exists=True, refill=True, findings=(found,))
+        found = MendingReport(RepairKind.MEDIUM_REPLACED, "second medium", why)
+        return MediaPairing(journal_exists=True, refill=True, findings=(found,))
     if first.put_in_by and first.beside == second.id:
-        return Pairing(journal_exists=True, findings=(_build_replaced_first_finding(first),))
+        return MediaPairing(journal_exists=True, findings=(_build_replaced_first_finding(first),))
     if _are_paired(first, second):
-        return Pairing(journal_exists=True)
+        return MediaPairing(journal_exists=True)
     if first.pairing == second.pairing:
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} were never used together")
     if first.pairing > second.pairing:
-        return Pairing(
+        return MediaPairing(
             journal_exists=True, missing=f"{second_dir}: the medium was replaced since it was last used"
         )
     why = "it was replaced since it was last used"
-    return Pairing(
-        journal_exists=True, findings=(MendingReport(Mending.MEDIUM_REPLACED, "first medium", why),)
+    return MediaPairing(
+        journal_exists=True, findings=(MendingReport(RepairKind.MEDIUM_REPLACED, "first medium", why),)
     )
 
 
-def _are_paired(first: Label, second: Label) -> bool:
+def _are_paired(first: MediumLabel, second: MediumLabel) -> bool:
     """Return whether each label names the other medium and both have the same pairing number."""
     return (first.beside, second.beside, first.pairing) == (second.id, first.id, second.pairing)
 
 
-def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
+def _pair_without_first(
+    storage: Storage, second: MediumLabel, state_dir: Path, second_dir: Path
+) -> MediaPairing:
     """Return the pairing of a labelled second medium with a first one without a label, which may be new.
 
     Raises :class:`JournalUnwritable` if they are of two machines.
@@ -191,8 +193,8 @@ def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second
     if storage.exists(state_dir / KEY_NAME):
         if not _have_same_key(storage, state_dir, second_dir):
             raise JournalUnwritable(f"{state_dir} and {second_dir} are of two machines")
-        return Pairing(journal_exists=True)
-    rebuilt = Label(
+        return MediaPairing(journal_exists=True)
+    rebuilt = MediumLabel(
         second.machine,
         second.machine_id,
         MediumName.FIRST,
@@ -201,13 +203,15 @@ def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second
         second.pairing,
         "nobody named",
     )
-    return Pairing(journal_exists=True, first=rebuilt, findings=(_build_replaced_first_finding(rebuilt),))
+    return MediaPairing(
+        journal_exists=True, first=rebuilt, findings=(_build_replaced_first_finding(rebuilt),)
+    )
 
 
-def _build_replaced_first_finding(first: Label) -> MendingReport:
+def _build_replaced_first_finding(first: MediumLabel) -> MendingReport:
     """Return the finding that the first medium was replaced, for the event log."""
     why = f"it was blank, put in by {first.put_in_by}, and is made again from the second medium"
-    return MendingReport(Mending.MEDIUM_REPLACED, "first medium", why)
+    return MendingReport(RepairKind.MEDIUM_REPLACED, "first medium", why)
 
 
 def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
@@ -226,7 +230,7 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
     """
     if len(folders) != len(MediumName):
         return
-    found = [Label.read(storage, folder) for folder in folders]
+    found = [MediumLabel.read(storage, folder) for folder in folders]
     old = [stored if stored is not None and stored.machine == key.fingerprint else None for stored in found]
     ids = [create_medium_id(storage) if stored is None else stored.id for stored in old]
     first, second = old
@@ -237,7 +241,7 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
     for n in (0, 1) if new_second else (1, 0):
         stored = old[n]
         serial = machine_id or ("" if stored is None else stored.machine_id)
-        label = Label(key.fingerprint, serial, tuple(MediumName)[n], ids[n], ids[1 - n], pairing)
+        label = MediumLabel(key.fingerprint, serial, tuple(MediumName)[n], ids[n], ids[1 - n], pairing)
         if label != stored:
             label.write(storage, folders[n])
 
@@ -247,22 +251,22 @@ def create_medium_id(storage: Storage) -> str:
     return storage.random_bytes(8).hex()
 
 
-def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_by: str) -> Label:
+def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_by: str) -> MediumLabel:
     """Declare the medium in ``second_dir`` as the new second medium; the machine fills it at its next start.
 
     ``put_in_by``: who declares it and why. Raises :class:`JournalDamaged` if the first medium has no label,
     or the other medium holds the newest memory of a machine and must not be overwritten.
     """
-    first = Label.read(storage, state_dir)
+    first = MediumLabel.read(storage, state_dir)
     if first is None or not put_in_by.strip():
         raise JournalDamaged(str(state_dir), "a medium is replaced beside a labelled one, by somebody named")
-    old_label = Label.read(storage, second_dir)
+    old_label = MediumLabel.read(storage, second_dir)
     if old_label is not None and (old_label.machine != first.machine or old_label.id == first.beside):
         whose = old_label.machine_id or old_label.machine
         raise JournalDamaged(
             str(second_dir), f"the medium is in use as the {old_label.which} of machine {whose}"
         )
-    new_label = Label(
+    new_label = MediumLabel(
         first.machine,
         first.machine_id,
         MediumName.SECOND,

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-REPLACED: Final = "memory.medium_replaced"
+REPLACED_MEDIUM_KEY: Final = "memory.medium_replaced"
 """Machine state key that says which medium was replaced and why, until the staff acknowledges it."""
 
 
-class Mending(StrEnum):
+class RepairKind(StrEnum):
     """The kinds of damage found in the journal's copies and how each was repaired."""
 
     COMPLETED = "memory.completed"
@@ -31,12 +31,12 @@ class Mending(StrEnum):
 class MendingReport:
     """One repair of the machine's memory for the event log: its kind, ``where`` and ``why``."""
 
-    mending: Mending
+    mending: RepairKind
     where: str
     why: str
 
     @property
     def state_to_acknowledge(self) -> dict[str, str]:
         """Return the machine state to set until staff acknowledge a replaced medium; empty for other findings."""
-        replaced = self.mending is Mending.MEDIUM_REPLACED
-        return {REPLACED: f"{self.where}: {self.why}"} if replaced else {}
+        replaced = self.mending is RepairKind.MEDIUM_REPLACED
+        return {REPLACED_MEDIUM_KEY: f"{self.where}: {self.why}"} if replaced else {}

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from meters.errors import JournalDamaged, JournalUnwritable
-from meters.mending import Mending, MendingReport
+from meters.mending import MendingReport, RepairKind
 from meters.storage import Storage, read_file, replace_file
 
 #: First word of the header.
@@ -45,7 +45,7 @@ class _Copy:
     """Whether the medium refused to be read."""
 
 
-class Mirror:
+class MirroredValue:
     """A small value stored under ``name`` on each medium: in ``folders``, the first medium's first.
 
     With ``key`` (see :meth:`meters.keys.MachineKey.derive`), only this machine can have written the value.
@@ -97,7 +97,7 @@ class Mirror:
         if len(refusals) == len(self._folders):
             raise refusals[0]
         self.findings += [
-            MendingReport(Mending.REPAIRED, self._name, f"one copy could not be written: {why}")
+            MendingReport(RepairKind.REPAIRED, self._name, f"one copy could not be written: {why}")
             for why in refusals
         ]
 
@@ -159,7 +159,7 @@ class Mirror:
             self._write_copy(copy.folder, best.generation, best.value)
         except JournalUnwritable as refusal:
             why = f"{why}, and cannot be written: {refusal}"
-        self.findings.append(MendingReport(Mending.REPAIRED, self._name, why))
+        self.findings.append(MendingReport(RepairKind.REPAIRED, self._name, why))
 
     def _write_copy(self, folder: Path, generation: int, value: bytes) -> None:
         """Replace the file in ``folder`` by this value with a new header."""

@@ -20,23 +20,23 @@ from typing import Final
 from meters.entry import BODY_BYTES_MAX
 
 #: First byte of a packed body.
-_PACKED: Final = b"\x01"
+_PACKED_MARK: Final = b"\x01"
 #: First byte of a body that is stored unpacked.
-_PLAIN: Final = b"{"
+_PLAIN_MARK: Final = b"{"
 #: Bytes of a hash in binary.
 _HASH_BYTES: Final = 32
 #: Form of a body's member with the previous hash.
 _NAMED: Final = b'"previous":"%s"'
 #: The same member with an empty hash.
 _UNNAMED: Final = b'"previous":""'
-_WINDOW: Final = -15
+_RAW_DEFLATE_WINDOW: Final = -15
 """Window size argument of zlib for raw deflate without a checksum, because entries are verified by their hash."""
 #: Compression level.
 _LEVEL: Final = 9
 #: The preset dictionary.
 _DICTIONARY: Final = Path(__file__).with_name("bodies-1.txt").read_bytes()
 _deflater: Final = zlib.compressobj(
-    _LEVEL, zlib.DEFLATED, _WINDOW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY
+    _LEVEL, zlib.DEFLATED, _RAW_DEFLATE_WINDOW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY
 )
 """Compressor prepared with the preset dictionary; a copy of it compresses each entry body."""
 
@@ -63,7 +63,7 @@ def inflate(data: bytes, max_bytes: int) -> bytes:
 
     Raises ``ValueError`` if the data is incomplete or the result is longer than ``max_bytes``.
     """
-    inflater = zlib.decompressobj(_WINDOW, _DICTIONARY)
+    inflater = zlib.decompressobj(_RAW_DEFLATE_WINDOW, _DICTIONARY)
     try:
         found = inflater.decompress(data, max_bytes)
     except zlib.error as why:
@@ -74,7 +74,7 @@ def inflate(data: bytes, max_bytes: int) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def pack(body: bytes, previous_hex: str) -> bytes:
+def pack_entry(body: bytes, previous_hex: str) -> bytes:
     """Return the stored (compressed) form of a journal entry's bytes; ``previous_hex`` is the previous entry's hash.
 
     The result is cached, because both copies request it for the same body, one after the other.
@@ -82,15 +82,17 @@ def pack(body: bytes, previous_hex: str) -> bytes:
     short = remove_previous_hash(body, previous_hex)
     if short is None:
         return body
-    return _PACKED + bytes.fromhex(previous_hex) + deflate(short)
+    return _PACKED_MARK + bytes.fromhex(previous_hex) + deflate(short)
 
 
-def unpack(stored: bytes) -> bytes:
+def unpack_entry(stored: bytes) -> bytes:
     """Return the journal entry's bytes in their stored form; raise ``ValueError`` if it is not valid."""
     form = stored[:1]
-    if form == _PLAIN:
+    if form == _PLAIN_MARK:
         return stored
-    start = len(_PACKED) + _HASH_BYTES
-    if form != _PACKED or len(stored) < start:
+    start = len(_PACKED_MARK) + _HASH_BYTES
+    if form != _PACKED_MARK or len(stored) < start:
         raise ValueError(f"it is stored in a form this program does not know ({form!r})")
-    return restore_previous_hash(inflate(stored[start:], BODY_BYTES_MAX), stored[len(_PACKED) : start].hex())
+    return restore_previous_hash(
+        inflate(stored[start:], BODY_BYTES_MAX), stored[len(_PACKED_MARK) : start].hex()
+    )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from meters.errors import ExcessiveIncrement
-from meters.log import SEGMENT_BYTES
+from meters.log import LOG_SEGMENT_BYTES
 from meters.transaction import Transfer
 
 
@@ -20,7 +20,7 @@ class Policy:
     """
 
     checkpoint_every: int = 1000
-    segment_bytes: int = SEGMENT_BYTES
+    segment_bytes: int = LOG_SEGMENT_BYTES
     """Size of a log segment file, in bytes."""
     archive_entries: int = 20_000
     at_hand_entries: int = 20_000

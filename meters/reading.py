@@ -8,10 +8,10 @@ from typing import Final
 from meters.chart import parse_account_words
 from meters.errors import JournalError
 from meters.ledger import Ledger
-from meters.table import BY_NAME, METERS, OCCURRENCES, Unit, find_flow_meters
+from meters.table import METER_BY_NAME, METERS, OCCURRENCE_METERS, Unit, find_flow_meters
 from meters.transaction import Mark
 
-DIGITS: Final = 10
+METER_DIGITS: Final = 10
 """Default number of digits of a meter, unless the profile sets another (D-05)."""
 
 
@@ -20,7 +20,7 @@ class UnknownMeter(JournalError, KeyError):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MeterCell:
     """One meter cell of a reading: a flow of value or a count, with its dimensions.
 
     A flow goes from the account ``source`` to the account ``target``; a count is named by ``source``, and its
@@ -46,7 +46,7 @@ class MeterReading:
 
     sequence: int
     head_hash: str
-    cells: tuple[Cell, ...]
+    cells: tuple[MeterCell, ...]
     """The meter cells from which every meter is computed."""
     since: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Values of the occurrence meters at the last event of each mark (such as a power-up), by mark and meter."""
@@ -54,11 +54,11 @@ class MeterReading:
     @property
     def values(self) -> dict[str, int]:
         """Return every meter's value by name; occurrence meters also since each mark (``NAME.since_power_up``)."""
-        values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(OCCURRENCES, 0)
+        values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(OCCURRENCE_METERS, 0)
         for cell in self.cells:
             for name, amount in _list_meter_changes(cell):
                 values[name] = values.get(name, 0) + amount
-        occurrences = [name for name in values if name not in BY_NAME]
+        occurrences = [name for name in values if name not in METER_BY_NAME]
         for mark, then in self.since.items():
             for name in occurrences:
                 values[f"{name}.since_{mark}"] = values[name] - then.get(name, 0)
@@ -91,7 +91,7 @@ class MeterReading:
         return sorted({c.dims[name] for c in self.cells if name in c.dims})
 
 
-def _list_meter_changes(cell: Cell) -> list[tuple[str, int]]:
+def _list_meter_changes(cell: MeterCell) -> list[tuple[str, int]]:
     """Return each meter to which a cell contributes, with the signed contribution."""
     if not cell.target:
         return [(cell.source, cell.times)]
@@ -101,7 +101,7 @@ def _list_meter_changes(cell: Cell) -> list[tuple[str, int]]:
     ]
 
 
-def compute_displayed_value(value: int, digits: int = DIGITS) -> int:
+def compute_displayed_value(value: int, digits: int = METER_DIGITS) -> int:
     """Return what a meter of ``digits`` digits displays: it rolls over at its capacity (D-05, D-07).
 
     A negative level (coins paid from a hopper whose filling was not recorded) is displayed with its sign.
@@ -114,11 +114,12 @@ def compute_displayed_value(value: int, digits: int = DIGITS) -> int:
 def read_meters(ledger: Ledger) -> MeterReading:
     """Return the meter reading that a ledger gives."""
     flows = [
-        Cell(source, target, _build_cell_dims(source, target, key), flow.amount_cents, flow.times)
+        MeterCell(source, target, _build_cell_dims(source, target, key), flow.amount_cents, flow.times)
         for (source, target, key), flow in ledger.flows.items()
     ]
     counts = [
-        Cell(name, "", {k: str(v) for k, v in key}, 0, times) for (name, key), times in ledger.counts.items()
+        MeterCell(name, "", {k: str(v) for k, v in key}, 0, times)
+        for (name, key), times in ledger.counts.items()
     ]
     since = {str(mark): dict(ledger.marks.get(mark, {})) for mark in Mark}
     return MeterReading(ledger.sequence, ledger.head_hex, (*flows, *counts), since)

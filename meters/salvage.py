@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from meters.anchor import Anchor
-from meters.archive import FOLDER as ARCHIVE
+from meters.anchor import AnchorFile
+from meters.archive import ARCHIVE_FOLDER as ARCHIVE
 from meters.archive import find_archive_in_folder
 from meters.copies import SECOND_FOLDER, JournalLocation, check_seal
 from meters.database import DatabaseReader, verify_pages
@@ -48,7 +48,7 @@ Read = Callable[[int], Iterable[SealedEntry]]
 
 
 @dataclass(frozen=True, slots=True)
-class Salvage(Generic[W]):
+class SalvagedJournal(Generic[W]):
     """What could be read of a damaged journal, from one copy or both, up to the first damage.
 
     ``sequence`` is its last intact entry; ``why`` says what is damaged after it, and is empty if nothing is.
@@ -79,7 +79,7 @@ class Salvage(Generic[W]):
 
 
 @dataclass(frozen=True, slots=True)
-class Inspection(Generic[W]):
+class JournalInspection(Generic[W]):
     """The result of inspecting a damaged journal: readings of the first copy, the second copy, and both together.
 
     ``agree``: the copies have the same entries up to the end of the shorter one, so the longer one is newer,
@@ -87,11 +87,11 @@ class Inspection(Generic[W]):
     unknown.
     """
 
-    first: Salvage[W]
+    first: SalvagedJournal[W]
     """What could be read of the first copy alone."""
-    second: Salvage[W]
+    second: SalvagedJournal[W]
     """What could be read of the second copy alone."""
-    together: Salvage[W]
+    together: SalvagedJournal[W]
     """What could be read of both copies together."""
     agree: bool
     acknowledged: int
@@ -136,13 +136,13 @@ class Inspection(Generic[W]):
         }
 
 
-def inspect(
+def inspect_journal(
     state_dir: Path,
     *,
     second_dir: Path | None = None,
     storage: Storage | None = None,
     visitor: Callable[[], W] = IgnoringVisitor,  # type: ignore[assignment]  # W is IgnoringVisitor where none is given
-) -> Inspection[W]:
+) -> JournalInspection[W]:
     """Read each copy of a journal as far as it is intact, then both together. Damage raises no error.
 
     Nothing is changed. ``visitor`` creates a visitor for the entries of each of these three readings.
@@ -166,7 +166,7 @@ def inspect(
             if agree
             else _choose_longer(first, second_copy)
         )
-    return Inspection(
+    return JournalInspection(
         first, second_copy, together, agree, _find_acknowledged_sequence(medium, key, state_dir, second)
     )
 
@@ -210,14 +210,14 @@ def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey)
     return read_archive_then_copy
 
 
-def _choose_longer(first: Salvage[W], second: Salvage[W]) -> Salvage[W]:
+def _choose_longer(first: SalvagedJournal[W], second: SalvagedJournal[W]) -> SalvagedJournal[W]:
     """Return that of two readings of a damaged journal which has more intact entries; the first if equal."""
     return first if first.sequence >= second.sequence else second
 
 
 def _replay_copies(
     copies: tuple[Read, ...], visitor: Callable[[], W], key: MachineKey | None, why: str
-) -> Salvage[W]:
+) -> SalvagedJournal[W]:
     """Replay the entries that these copies of the journal have; where one is damaged, continue with another.
 
     ``why``: what is already known to be wrong with the copies, or an empty string.
@@ -229,13 +229,13 @@ def _replay_copies(
             before = ledger.sequence
             try:
                 for entry in _iter_proved_entries(read, ledger, key):
-                    plan = ledger.plan(entry.transaction)
-                    ledger.commit(plan, entry)
+                    plan = ledger.compute_effect(entry.transaction)
+                    ledger.apply_effect(plan, entry)
                     seen.visit(entry)
             except Exception as damage:  # noqa: BLE001 (any error of a damaged entry ends the reading)
                 why = why or str(damage)
             stuck = 0 if ledger.sequence > before else stuck + 1
-    return Salvage(
+    return SalvagedJournal(
         sequence=ledger.sequence,
         head_hex=ledger.head_hex,
         values=_read_meter_values(ledger),
@@ -268,7 +268,7 @@ def _read_meter_values(ledger: Ledger) -> dict[str, int]:
 
 
 def _are_copies_in_agreement(
-    first_reader: Read, second_reader: Read, first: Salvage[W], second: Salvage[W]
+    first_reader: Read, second_reader: Read, first: SalvagedJournal[W], second: SalvagedJournal[W]
 ) -> bool:
     """Return whether both copies of the journal have the same entry where the shorter one ends."""
     common = min(first.sequence, second.sequence)
@@ -297,5 +297,5 @@ def _find_acknowledged_sequence(medium: Storage, key: MachineKey | None, *folder
         return known
     for folder in folders:
         with suppress(Exception):  # an unreadable medium contributes nothing
-            known = max(known, Anchor.read(medium, folder, key).sequence)
+            known = max(known, AnchorFile.read(medium, folder, key).sequence)
     return known

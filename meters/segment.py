@@ -26,9 +26,9 @@ from meters.packing import deflate, inflate, remove_previous_hash, restore_previ
 from meters.storage import Storage, StorageFile
 
 #: Ending of a segment's file name.
-SUFFIX: Final = ".seg"
+SEGMENT_SUFFIX: Final = ".seg"
 #: Entries in a block.
-BLOCK_ENTRIES: Final = 256
+SEGMENT_BLOCK_ENTRIES: Final = 256
 #: Version of the format.
 _FORMAT: Final = 1
 #: Last bytes of a segment.
@@ -105,7 +105,7 @@ class SegmentWriter:
         self._lines.append(_UNSHORTENED + entry.body if short is None else short)
         self._kinds[entry.kind] += 1
         self._last, self._head_hex = entry.sequence, entry.hash_hex
-        if len(self._lines) == BLOCK_ENTRIES:
+        if len(self._lines) == SEGMENT_BLOCK_ENTRIES:
             self._write_block()
 
     def _write_block(self) -> None:

@@ -9,7 +9,7 @@ from meters.errors import JournalDamaged, JournalUnwritable
 from meters.storage import Storage, read_file, replace_file
 
 #: Name of the file that is the flag.
-FILE_NAME: Final = "stopped.json"
+STOP_FILE_NAME: Final = "stopped.json"
 
 
 def write_stop_flag(storage: Storage, folders: Sequence[Path], why: str) -> None:
@@ -21,18 +21,18 @@ def write_stop_flag(storage: Storage, folders: Sequence[Path], why: str) -> None
     refusals = []
     for folder in folders:
         try:
-            if not storage.exists(folder / FILE_NAME):
-                replace_file(storage, folder / FILE_NAME, json.dumps({"why": why}).encode())
+            if not storage.exists(folder / STOP_FILE_NAME):
+                replace_file(storage, folder / STOP_FILE_NAME, json.dumps({"why": why}).encode())
         except JournalUnwritable as refusal:
             refusals.append(refusal)
     if len(refusals) == len(folders):
         raise refusals[0]
 
 
-def check(storage: Storage, folders: Sequence[Path]) -> None:
+def check_stop_flag(storage: Storage, folders: Sequence[Path]) -> None:
     """Raise :class:`JournalDamaged` if the machine's stop flag is on any medium."""
     for folder in folders:
-        data = read_file(storage, folder / FILE_NAME)
+        data = read_file(storage, folder / STOP_FILE_NAME)
         if data is not None:
             raise JournalDamaged(
                 str(folder), f"stopped until an authorised clear: {data.decode(errors='replace')}"

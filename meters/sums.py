@@ -18,7 +18,7 @@ from meters.keys import SEAL_BYTES, MachineKey
 from meters.storage import Storage, StorageFile, read_file, replace_file
 
 #: Ending of the sums file's name.
-SUFFIX: Final = ".sums"
+SUMS_SUFFIX: Final = ".sums"
 #: Bytes of a page of the database.
 PAGE_BYTES: Final = 4096
 #: Layout of the file's head.
@@ -181,7 +181,7 @@ class PageSums:
 
         Raises :class:`JournalDamaged`.
         """
-        path = self._path.with_name(self._path.name + SUFFIX)
+        path = self._path.with_name(self._path.name + SUMS_SUFFIX)
         data = read_file(self._storage, path)
         if data is None:
             raise JournalDamaged(str(path), "the page sums are missing")
@@ -200,5 +200,5 @@ class PageSums:
         self._moving = moving
         body = _HEAD.pack(_MAGIC, PAGE_BYTES, len(moving), len(self._sums))
         body += array("I", sorted(moving)).tobytes() + self._sums.tobytes()
-        path = self._path.with_name(self._path.name + SUFFIX)
+        path = self._path.with_name(self._path.name + SUMS_SUFFIX)
         replace_file(self._storage, path, body + self._key.seal(body))

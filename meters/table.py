@@ -226,11 +226,11 @@ METERS: Final[tuple[Meter, ...]] = (
 )
 
 #: The canonical meters by name.
-BY_NAME: Final = {m.name: m for m in METERS}
+METER_BY_NAME: Final = {m.name: m for m in METERS}
 
 #: Occurrence meters that every reading shows, also at zero; others (door.<x>.opens, fault.<code>) appear once
 #: they occur.
-OCCURRENCES: Final = (
+OCCURRENCE_METERS: Final = (
     "games_played",
     "games_won",
     "games_lost",

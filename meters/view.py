@@ -8,14 +8,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from meters import checkpoint
-from meters.anchor import FILE_NAME as ANCHOR_NAME
-from meters.anchor import Anchor, Head
-from meters.archive import STATE, Archive, Boundary
+from meters.anchor import ANCHOR_FILE_NAME as ANCHOR_NAME
+from meters.anchor import AnchoredHead, AnchorFile
+from meters.archive import ARCHIVE_END_KEY, Archive, ArchiveEnd
 from meters.copies import SECOND_FOLDER, JournalLocation, check_seal
 from meters.database import DatabaseReader, EntriesArchived, verify_pages
 from meters.entry import StoredEntry
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
-from meters.identifiers import Index, make_journal_tag
+from meters.identifiers import IdentifierIndex, make_journal_tag
 from meters.keys import MachineKey, format_fingerprint
 from meters.ledger import Ledger, Reservation
 from meters.reading import MeterReading, read_meters
@@ -38,9 +38,9 @@ class JournalView:
     ) -> None:
         self._database = database
         self._archive = Archive(storage, archives, self._read_boundary)
-        self._index: tuple[int, Index | None] = -1, None
+        self._index: tuple[int, IdentifierIndex | None] = -1, None
         """The archive's index of identifiers, with the number of the last entry it covers."""
-        self._known: tuple[JSON, Boundary | None] = None, None
+        self._known: tuple[JSON, ArchiveEnd | None] = None, None
         """The stored end of the archive, as JSON and as parsed from it."""
         self._ledger = ledger
         self._sealed_by = key
@@ -220,11 +220,11 @@ class JournalView:
         """Return the archive of this journal."""
         return self._archive
 
-    def _read_boundary(self) -> Boundary | None:
+    def _read_boundary(self) -> ArchiveEnd | None:
         """Return the end of the archive as the machine state stores it, or None if nothing was archived."""
-        stored = self._ledger.state.get(STATE)
+        stored = self._ledger.state.get(ARCHIVE_END_KEY)
         if stored is not self._known[0]:
-            self._known = stored, Boundary.from_state(stored)
+            self._known = stored, ArchiveEnd.from_state(stored)
         return self._known[1]
 
     def _find_last_archived(self) -> int:
@@ -235,9 +235,11 @@ class JournalView:
         base = self._database.read_first_sequence() - 1
         boundary = self._read_boundary()
         if base > (0 if boundary is None else boundary.through):
-            newest = next(self._database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
+            newest = next(
+                self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
+            )
             later = None if newest is None else read_checkpoint_boundary(newest)
-            self._known = self._ledger.state.get(STATE), later
+            self._known = self._ledger.state.get(ARCHIVE_END_KEY), later
         return base
 
     @property
@@ -249,7 +251,7 @@ class JournalView:
                 return boundary.genesis
         return next(self._database.walk((), 0, None, 1, newest_first=False))
 
-    def _load_identifier_index(self) -> Index | None:
+    def _load_identifier_index(self) -> IdentifierIndex | None:
         """Return the index of archived identifiers, or None without one; its digest is checked on the first call."""
         through = self._archive.through
         if self._index[0] != through:
@@ -308,7 +310,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     """
     where = "journal"
     base, _ = database.read_base()
-    newest = next(database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
+    newest = next(database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None)
     known = None if newest is None else read_checkpoint_boundary(newest)
     if base and known is None:
         raise JournalDamaged(
@@ -320,13 +322,13 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     public_key = checkpoint.read_public_key(genesis, where)
     ledger = Ledger()
     if newest is not None:
-        saved = checkpoint.check(newest, public_key, where)
-        ledger = checkpoint.restore(saved, newest.sequence, newest.hash_hex)
+        saved = checkpoint.check_checkpoint(newest, public_key, where)
+        ledger = checkpoint.decode_ledger(saved, newest.sequence, newest.hash_hex)
     for item in database.iter_sealed_entries(ledger.sequence):
         if key is not None:
             check_seal(item, key)
         ledger.replay((item.entry,))
-    boundary = Boundary.from_state(ledger.state.get(STATE))
+    boundary = ArchiveEnd.from_state(ledger.state.get(ARCHIVE_END_KEY))
     if base > (0 if boundary is None else boundary.through):
         raise JournalDamaged(where, f"entries up to {base} are missing, and were not archived")
     if boundary is not None and database.hash_at(boundary.through) != boundary.head_hex:
@@ -334,11 +336,11 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     return ledger, public_key
 
 
-def read_checkpoint_boundary(entry: StoredEntry) -> Boundary | None:
+def read_checkpoint_boundary(entry: StoredEntry) -> ArchiveEnd | None:
     """Return the end of the archive at the time of a checkpoint, or None if nothing was archived."""
     record: Any = entry.record
     try:
-        return Boundary.from_state(record["ledger"]["state"].get(STATE))
+        return ArchiveEnd.from_state(record["ledger"]["state"].get(ARCHIVE_END_KEY))
     except (KeyError, TypeError, AttributeError) as why:
         raise JournalDamaged(f"journal entry {entry.sequence}", f"not a checkpoint: {why!r}") from why
 
@@ -390,7 +392,7 @@ def _load_readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey
         return None
 
 
-def _read_acknowledged_head(storage: Storage, media: Iterable[Path], key: MachineKey) -> Head | None:
+def _read_acknowledged_head(storage: Storage, media: Iterable[Path], key: MachineKey) -> AnchoredHead | None:
     """Return the last journal head that the machine acknowledged, from the authenticated heads on its media.
 
     Either medium is enough.
@@ -398,11 +400,11 @@ def _read_acknowledged_head(storage: Storage, media: Iterable[Path], key: Machin
     heads = []
     for folder in dict.fromkeys(media):
         with suppress(JournalUnwritable, OSError):  # a missing medium contributes nothing
-            heads.append(Anchor.read(storage, folder, key).head)
+            heads.append(AnchorFile.read(storage, folder, key).head)
     return max((head for head in heads if head), key=lambda head: head.sequence, default=None)
 
 
-def _check_end(database: DatabaseReader, acknowledged: Head | None, media: tuple[Path, Path]) -> None:
+def _check_end(database: DatabaseReader, acknowledged: AnchoredHead | None, media: tuple[Path, Path]) -> None:
     """Raise :class:`JournalDamaged` if the journal ends before an entry that the machine acknowledged."""
     if acknowledged is None:
         raise JournalDamaged(

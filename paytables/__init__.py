@@ -14,11 +14,11 @@ from paytables.analysis import (
     compute_mystery_rate,
 )
 from paytables.contract import (
-    ALL_STAKED,
-    SEATS_DECIDE,
+    ALL_STAKED_CUE,
+    DECISION_OF_SEATS,
+    DECISION_OF_WHEEL,
     SINGLE_SPOT,
-    STAKES_RETURNED,
-    WHEEL_DECIDES,
+    STAKES_RETURNED_CUE,
     Bet,
     Choice,
     Cue,
@@ -38,8 +38,8 @@ from paytables.contract import (
     Spot,
     Step,
     Wager,
-    drive,
     play_with_answers,
+    play_with_choices,
 )
 from paytables.definition import Definition, list_library_games, list_shipped_games, list_table_games
 from paytables.errors import (
@@ -54,8 +54,8 @@ from paytables.errors import (
 )
 from paytables.game import (
     FAMILIES,
-    Family,
     Game,
+    GameFamily,
     Rules,
     analyse,
     build_game,
@@ -67,12 +67,12 @@ from paytables.game import (
 )
 
 __all__ = [
-    "ALL_STAKED",
+    "ALL_STAKED_CUE",
+    "DECISION_OF_SEATS",
+    "DECISION_OF_WHEEL",
     "FAMILIES",
-    "SEATS_DECIDE",
     "SINGLE_SPOT",
-    "STAKES_RETURNED",
-    "WHEEL_DECIDES",
+    "STAKES_RETURNED_CUE",
     "Analysis",
     "AnalysisError",
     "Bet",
@@ -87,8 +87,8 @@ __all__ = [
     "Depth",
     "DoubleUpFigures",
     "Draw",
-    "Family",
     "Game",
+    "GameFamily",
     "LevelHit",
     "LevelPlay",
     "LevelShare",
@@ -113,7 +113,6 @@ __all__ = [
     "analyse",
     "build_game",
     "compute_mystery_rate",
-    "drive",
     "find_family",
     "game_from_text",
     "list_library_games",
@@ -123,4 +122,5 @@ __all__ = [
     "load_game",
     "play_through",
     "play_with_answers",
+    "play_with_choices",
 ]

@@ -15,10 +15,14 @@ from paytables.contract import Json
 
 #: Standard normal quantiles a PAR sheet may use, by name: the trade's 1.65 (Harrigan and Dixon 2009), the
 #: exact two-sided 90 % and 95 %.
-QUANTILES: Final[Mapping[str, str]] = {"trade 90 %": "1.65", "90 %": "1.644853627", "95 %": "1.959963985"}
+CONFIDENCE_QUANTILES: Final[Mapping[str, str]] = {
+    "trade 90 %": "1.65",
+    "90 %": "1.644853627",
+    "95 %": "1.959963985",
+}
 
 #: Numbers of games for which a volatility table prints confidence bands.
-BAND_GAMES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+CONFIDENCE_BAND_GAMES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 
 
 class Depth(StrEnum):
@@ -230,8 +234,8 @@ class BetAnalysis:
     ``rtp`` excludes progressives and merchandise (both are stated separately). ``cycle`` is the number of
     equally likely first results. ``options`` are the arguments that create this wager:
     ``game.wager(cost_credits, **options)``. ``table`` is the table state in which it can be placed
-    (:meth:`paytables.game.Game.for_table`), set only if a newly opened table does not accept it; the figures exclude
-    bets that already stand there. Figures that were not requested are None. If the player makes decisions
+    (:meth:`paytables.game.Game.with_table_state`), set only if a newly opened table does not accept it; the figures
+    exclude bets that already stand there. Figures that were not requested are None. If the player makes decisions
     within the game, ``strategy`` names the strategy of these figures and ``worst_rtp`` is the return of the
     worst possible decisions; otherwise both are None. ``simplest_strategy`` describes the simplest published
     strategy, and ``simplest_rtp`` is its return.

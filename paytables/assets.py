@@ -17,23 +17,23 @@ from paytables.errors import DefinitionError
 from paytables.source import Source, read_contents
 
 #: Limits of one game's assets: file count, bytes of a picture, bytes of a sound and total bytes.
-FILES_MAX: Final = 64
+ASSET_FILES_MAX: Final = 64
 #: Most bytes of a picture.
 PICTURE_BYTES_MAX: Final = 512 * 1024
 #: Most bytes of a sound.
 SOUND_BYTES_MAX: Final = 700 * 1024
 #: Most bytes of all assets of a game.
-BYTES_MAX: Final = 8 * 1024 * 1024
+ASSET_BYTES_MAX: Final = 8 * 1024 * 1024
 #: Width and height range of a PNG in pixels, and the maximum number of elements of an SVG.
-PIXELS: Final = (16, 1024)
+PICTURE_PIXELS_RANGE: Final = (16, 1024)
 #: Most elements of an SVG.
-ELEMENTS_MAX: Final = 4000
+SVG_ELEMENTS_MAX: Final = 4000
 #: Sounds have one 16-bit channel at this sample rate, and a maximum length in seconds.
-RATE: Final = 22050
+SOUND_SAMPLES_PER_SECOND: Final = 22050
 #: Longest sound, in seconds.
-SECONDS_MAX: Final = 15
+SOUND_SECONDS_MAX: Final = 15
 #: The game events that may have their own sound.
-SOUNDS: Final = (
+REPLACEABLE_SOUNDS: Final = (
     "anticipation",
     "attract",
     "closing",
@@ -47,23 +47,25 @@ SOUNDS: Final = (
     *(f"win_{n}" for n in range(1, 5)),
 )
 #: Form of an asset's file name.
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_ASSET_NAME_PATTERN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 #: First bytes of a PNG.
 _PNG: Final = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 #: Namespace of SVG elements.
 _SVG: Final = "http://www.w3.org/2000/svg"
 #: Maximum count of numbers in all paths and point lists of a picture.
-_NUMBERS_MAX: Final = 20_000
+_SVG_NUMBERS_MAX: Final = 20_000
 #: A number in a path or a list of points.
-_NUMBER: Final = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
+_SVG_NUMBER_PATTERN: Final = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
 #: SVG elements that are shapes.
-_SHAPES: Final = frozenset({"path", "rect", "circle", "ellipse", "line", "polyline", "polygon"})
+_SVG_SHAPE_ELEMENTS: Final = frozenset({"path", "rect", "circle", "ellipse", "line", "polyline", "polygon"})
 #: Dashed lines are refused: dashes have no minimum length and every dash is drawn.
-_DASHES: Final = re.compile(r"stroke-dasharray\s*:\s*(?!none)[^\s;]", re.IGNORECASE)
+_DASHED_STROKE_PATTERN: Final = re.compile(r"stroke-dasharray\s*:\s*(?!none)[^\s;]", re.IGNORECASE)
 #: Attributes that refer to something else.
-_LINKS: Final = frozenset({"href", "src"})
+_LINK_ATTRIBUTES: Final = frozenset({"href", "src"})
 #: SVG elements that are refused: they add more than shapes, or the screen would omit them silently.
-_REFUSED: Final = frozenset({"script", "image", "foreignobject", "use", "animate", "set", "iframe"}) | {
+_REFUSED_SVG_ELEMENTS: Final = frozenset(
+    {"script", "image", "foreignobject", "use", "animate", "set", "iframe"}
+) | {
     "clippath",
     "filter",
     "marker",
@@ -72,15 +74,17 @@ _REFUSED: Final = frozenset({"script", "image", "foreignobject", "use", "animate
     "text",
 }
 #: Matches each paint of a picture: the value of fill, stroke or stop-color.
-_PAINT: Final = re.compile(r"(?:^|[;{\s])(?:fill|stroke|stop-color)\s*:\s*([^;}]+)", re.IGNORECASE)
+_STYLE_PAINT_PATTERN: Final = re.compile(
+    r"(?:^|[;{\s])(?:fill|stroke|stop-color)\s*:\s*([^;}]+)", re.IGNORECASE
+)
 #: Matches the paints that the screen can draw; any other would appear grey.
-_DRAWN: Final = re.compile(
+_PERMITTED_PAINT_PATTERN: Final = re.compile(
     r"none|#[0-9a-f]{3}|#[0-9a-f]{6}|rgb\([^,)]+,[^,)]+,[^,)]+\)|url\(#[^)]+\).*|"
     "red|green|blue|yellow|cyan|magenta|black|gr[ae]y|white",
     re.IGNORECASE,
 )
 #: The attributes that give the start and end of a gradient.
-_ENDS: Final = ("x1", "x2", "y1", "y2", "cx", "cy", "r", "fx", "fy")
+_GRADIENT_POSITION_ATTRIBUTES: Final = ("x1", "x2", "y1", "y2", "cx", "cy", "r", "fx", "fy")
 
 
 def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
@@ -96,12 +100,12 @@ def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
         kind = _find_sound_error if key.startswith("art.sounds.") else _find_picture_error
         if reason := kind(sources[name].data, Path(name).suffix):
             raise DefinitionError(file, key, f"{name}: {reason}")
-    if len(sources) > FILES_MAX:
-        raise DefinitionError(file, "art", f"names more than {FILES_MAX} files: {len(sources)}")
+    if len(sources) > ASSET_FILES_MAX:
+        raise DefinitionError(file, "art", f"names more than {ASSET_FILES_MAX} files: {len(sources)}")
     total_bytes = sum(len(source.data) for source in sources.values())
-    if total_bytes > BYTES_MAX:
+    if total_bytes > ASSET_BYTES_MAX:
         raise DefinitionError(
-            file, "art", f"its files have {total_bytes:,} bytes together, at most {BYTES_MAX:,}"
+            file, "art", f"its files have {total_bytes:,} bytes together, at most {ASSET_BYTES_MAX:,}"
         )
     return sources
 
@@ -131,7 +135,7 @@ def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str,
         table = art.get(kind, {}) if isinstance(art, Mapping) else {}
         for key, name in table.items() if isinstance(table, Mapping) else ():
             where = f"art.{kind}.{key}"
-            if not isinstance(name, str) or not _NAME.fullmatch(name):
+            if not isinstance(name, str) or not _ASSET_NAME_PATTERN.fullmatch(name):
                 raise DefinitionError(
                     file,
                     where,
@@ -165,7 +169,7 @@ def _find_png_error(data: bytes) -> str:
     if not data.startswith(_PNG) or len(data) < 33:
         return "is not a PNG file"
     wide, high = (int.from_bytes(data[at : at + 4]) for at in (16, 20))
-    least, most = PIXELS
+    least, most = PICTURE_PIXELS_RANGE
     if not (least <= wide <= most and least <= high <= most):
         return f"is {wide} x {high} pixels; {least} to {most} each way are taken"
     return ""
@@ -185,8 +189,8 @@ def _find_svg_error(data: bytes) -> str:
         nonlocal count, numbers, shapes
         count += 1
         plain = name.rpartition("}")[2].lower()
-        shapes += plain in _SHAPES
-        numbers += sum(len(_NUMBER.findall(attributes.get(key, ""))) for key in ("d", "points"))
+        shapes += plain in _SVG_SHAPE_ELEMENTS
+        numbers += sum(len(_SVG_NUMBER_PATTERN.findall(attributes.get(key, ""))) for key in ("d", "points"))
         check_style(
             ";".join(f"{key}:{value}" if key != "style" else value for key, value in attributes.items())
         )
@@ -218,7 +222,7 @@ def _find_svg_error(data: bytes) -> str:
 
 def _iter_element_errors(element: str, attributes: Mapping[str, str]) -> Iterator[str]:
     """Yield the reasons why the screen cannot draw an SVG element as intended."""
-    if element in _REFUSED:
+    if element in _REFUSED_SVG_ELEMENTS:
         yield f"has <{element}>: only shapes are taken"
     if element.endswith("gradient") and _has_fractional_positions(attributes):
         yield f"<{element}> gives its coordinates as fractions of the shape: write them in per cent"
@@ -228,19 +232,19 @@ def _iter_element_errors(element: str, attributes: Mapping[str, str]) -> Iterato
 
 def _iter_style_errors(style: str) -> Iterator[str]:
     """Yield the reasons why the screen cannot draw an SVG style as intended."""
-    if _DASHES.search(style):
+    if _DASHED_STROKE_PATTERN.search(style):
         yield "has a stroke-dasharray: lines are whole"
-    for paint in map(str.strip, _PAINT.findall(style)):
-        if not _DRAWN.fullmatch(paint):
+    for paint in map(str.strip, _STYLE_PAINT_PATTERN.findall(style)):
+        if not _PERMITTED_PAINT_PATTERN.fullmatch(paint):
             yield f"has the colour {paint[:40]}: write #rrggbb, and an opacity apart"
 
 
 def _iter_amount_errors(elements: int, numbers: int, shapes: int) -> Iterator[str]:
     """Yield the reasons why an SVG picture has too much, or nothing, to draw."""
-    if elements > ELEMENTS_MAX:
-        yield f"has more than {ELEMENTS_MAX} elements"
-    if numbers > _NUMBERS_MAX:
-        yield f"has paths of more than {_NUMBERS_MAX:,} numbers"
+    if elements > SVG_ELEMENTS_MAX:
+        yield f"has more than {SVG_ELEMENTS_MAX} elements"
+    if numbers > _SVG_NUMBERS_MAX:
+        yield f"has paths of more than {_SVG_NUMBERS_MAX:,} numbers"
     if not shapes:
         yield "has no shape"
 
@@ -256,13 +260,13 @@ def _has_fractional_positions(gradient: Mapping[str, str]) -> bool:
     """Return whether an SVG gradient gives positions as fractions, which the screen would read as lengths."""
     if gradient.get("gradientUnits") == "userSpaceOnUse":
         return False
-    places = (gradient.get(key, "0").strip() for key in _ENDS)
+    places = (gradient.get(key, "0").strip() for key in _GRADIENT_POSITION_ATTRIBUTES)
     return any(place.strip("0.") and not place.endswith("%") for place in places)
 
 
 def _has_outside_links(attributes: Mapping[str, str]) -> bool:
     """Return whether an SVG element refers to anything outside its file."""
-    links = [value for key, value in attributes.items() if key.rpartition("}")[2].lower() in _LINKS]
+    links = [value for key, value in attributes.items() if key.rpartition("}")[2].lower() in _LINK_ATTRIBUTES]
     return not all(value.startswith("#") for value in links)
 
 
@@ -275,19 +279,22 @@ def _find_sound_error(data: bytes, suffix: str) -> str:
     try:
         with wave.open(io.BytesIO(data)) as file:
             shape = (file.getnchannels(), file.getsampwidth(), file.getframerate())
-            frames = len(file.readframes(RATE * (SECONDS_MAX + 1))) // 2
+            frames = len(file.readframes(SOUND_SAMPLES_PER_SECOND * (SOUND_SECONDS_MAX + 1))) // 2
     except (wave.Error, EOFError, ValueError, ArithmeticError) as error:
         return f"is not a WAV file: {error}"
-    if shape != (1, 2, RATE):
+    if shape != (1, 2, SOUND_SAMPLES_PER_SECOND):
         channels, width, rate = shape
-        return f"has {channels} channel(s) of {8 * width} bits at {rate:,} Hz; one of 16 at {RATE:,} is taken"
-    if not 0 < frames <= RATE * SECONDS_MAX:
-        return f"sounds {frames / RATE:.1f} s; above 0 and up to {SECONDS_MAX} s are taken"
+        return (
+            f"has {channels} channel(s) of {8 * width} bits at {rate:,} Hz; "
+            f"one of 16 at {SOUND_SAMPLES_PER_SECOND:,} is taken"
+        )
+    if not 0 < frames <= SOUND_SAMPLES_PER_SECOND * SOUND_SECONDS_MAX:
+        return f"sounds {frames / SOUND_SAMPLES_PER_SECOND:.1f} s; above 0 and up to {SOUND_SECONDS_MAX} s are taken"
     return ""
 
 
 def read_samples(data: bytes) -> bytes:
     """Return the audio samples in a WAV file that :func:`read_assets` has accepted."""
     with wave.open(io.BytesIO(data)) as file:
-        found: bytes = file.readframes(RATE * SECONDS_MAX)
+        found: bytes = file.readframes(SOUND_SAMPLES_PER_SECOND * SOUND_SECONDS_MAX)
         return found

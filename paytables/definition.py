@@ -27,7 +27,7 @@ from pydantic import (
     model_validator,
 )
 
-from paytables.assets import SOUNDS
+from paytables.assets import REPLACEABLE_SOUNDS
 from paytables.errors import DefinitionError
 from paytables.source import ID_PATTERN, Source, parse_toml, read
 from paytables.wording import find_nearest_words, format_known_names
@@ -36,16 +36,20 @@ from paytables.wording import find_nearest_words, format_known_names
 LIBRARY: Path = Path(__file__).parent / "library"
 
 #: The highest number of credits a game definition may contain anywhere: the capacity of a ten-digit meter.
-CREDITS_MAX: Final = 9_999_999_999
+DEFINITION_CREDITS_MAX: Final = 9_999_999_999
 #: Characters that reorder the text around them (Unicode bidirectional controls): a title with one can display
 #: other words than it contains.
-_BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_BIDIRECTIONAL_CONTROLS: Final = frozenset(
+    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
 
 
 def check_readable(text: str) -> str:
     """Return ``text`` unchanged, or raise ValueError if it has control characters, which a device would obey."""
     for at, char in enumerate(text):
-        if char in _BIDI or (char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}):
+        if char in _BIDIRECTIONAL_CONTROLS or (
+            char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}
+        ):
             raise ValueError(f"has the control character U+{ord(char):04X} at place {at + 1}")
     return text
 
@@ -62,9 +66,9 @@ def check_ascending(values: tuple[int, ...]) -> tuple[int, ...]:
 #: An id in a definition.
 Identifier = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 #: A number of credits or things, above zero.
-PositiveInt = Annotated[int, Field(strict=True, gt=0, le=CREDITS_MAX)]
+PositiveInt = Annotated[int, Field(strict=True, gt=0, le=DEFINITION_CREDITS_MAX)]
 #: A number of credits or things, zero included.
-NaturalInt = Annotated[int, Field(strict=True, ge=0, le=CREDITS_MAX)]
+NaturalInt = Annotated[int, Field(strict=True, ge=0, le=DEFINITION_CREDITS_MAX)]
 #: A text of at least one character that a screen can display.
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(check_readable)]
 
@@ -126,14 +130,14 @@ class Art(Strict):
     @classmethod
     def _check_sounds(cls, sounds: dict[str, str]) -> dict[str, str]:
         """Refuse a sound for an event that does not exist."""
-        unknown = [name for name in sounds if name not in SOUNDS]
+        unknown = [name for name in sounds if name not in REPLACEABLE_SOUNDS]
         if unknown:
-            raise ValueError(f"no sound {unknown[0]!r}; {format_known_names(unknown[0], SOUNDS)}")
+            raise ValueError(f"no sound {unknown[0]!r}; {format_known_names(unknown[0], REPLACEABLE_SOUNDS)}")
         return sounds
 
 
 #: Placeholder in the help text for the list of what the bets pay.
-_PAYS: Final = "{pays}"
+_PAYS_PLACEHOLDER: Final = "{pays}"
 
 
 class Definition(Strict):
@@ -154,12 +158,16 @@ class Definition(Strict):
     def _insert_pays_in_help(self) -> Self:
         """Replace ``{pays}`` in the help texts by the rows of the pay table."""
         texts = self.game.help.model_dump()
-        rows = self.format_pay_table_rows() if any(_PAYS in text for text in texts.values()) else {}
+        rows = (
+            self.format_pay_table_rows() if any(_PAYS_PLACEHOLDER in text for text in texts.values()) else {}
+        )
         for code, text in texts.items():
-            if _PAYS in text and code not in rows:
-                raise ValueError(f"game.help.{code}: contains {_PAYS}, but this family has no list of pays")
+            if _PAYS_PLACEHOLDER in text and code not in rows:
+                raise ValueError(
+                    f"game.help.{code}: contains {_PAYS_PLACEHOLDER}, but this family has no list of pays"
+                )
         help_ = {
-            code: text.replace(_PAYS, "\n\n".join(("", *rows.get(code, ()), ""))).strip()
+            code: text.replace(_PAYS_PLACEHOLDER, "\n\n".join(("", *rows.get(code, ()), ""))).strip()
             for code, text in texts.items()
         }
         return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})

@@ -24,22 +24,24 @@ def find_highest_stake(spots: Sequence[Spot], table_most: int | None, credits_: 
     ids = {spot.id for spot in spots}
     excluding = next((spot for spot in spots if not ids.isdisjoint(spot.excludes)), None)
     if excluding is not None:
-        choices = (_remove(spots, set(excluding.excludes)), _remove(spots, {excluding.id}))
+        choices = (_remove_spots(spots, set(excluding.excludes)), _remove_spots(spots, {excluding.id}))
         return max(find_highest_stake(choice, table_most, credits_) for choice in choices)
     raised = any(spot.reserve or spot.optional for spot in spots)
     most = credits_ if raised or table_most is None else min(credits_, table_most)
-    return _Reach([spot for spot in spots if not spot.added], max(most, 0)).find_highest_sum()
+    return _ReachableStakes([spot for spot in spots if not spot.added], max(most, 0)).find_highest_sum()
 
 
-def _remove(spots: Sequence[Spot], removed: set[str]) -> Sequence[Spot]:
+def _remove_spots(spots: Sequence[Spot], removed: set[str]) -> Sequence[Spot]:
     """Return the spots that are not removed and do not require, directly or indirectly, a bet on a removed spot."""
     left = [spot for spot in spots if spot.id not in removed and spot.needs not in removed]
     return (
-        left if len(left) == len(spots) else _remove(left, {spot.id for spot in spots} - {s.id for s in left})
+        left
+        if len(left) == len(spots)
+        else _remove_spots(left, {spot.id for spot in spots} - {s.id for s in left})
     )
 
 
-class _Reach:
+class _ReachableStakes:
     """The sets of all total stakes, up to ``most`` credits, that a seat's bets on these spots can reach."""
 
     def __init__(self, spots: Sequence[Spot], most: int) -> None:

@@ -15,56 +15,60 @@ from paytables.definition import format_canonical_text, read_header_value
 from paytables.errors import DefinitionError
 
 #: The table of a definition that stores its figures.
-PROVED: Final = "proved"
+PROVED_KEY: Final = "proved"
 #: The key of the digest in that table.
-DIGEST: Final = "sha256"
+DIGEST_KEY: Final = "sha256"
 #: Tables of a definition that do not determine its figures.
-_NOT_OF_RULES: Final = frozenset({"game", "art", "table", "boxes", "player_bank", PROVED})
+_KEYS_WITHOUT_INFLUENCE_ON_FIGURES: Final = frozenset(
+    {"game", "art", "table", "boxes", "player_bank", PROVED_KEY}
+)
 #: Keys that only limit what is staked.
-_STAKED: Final = frozenset({"limits", "stake"})
+_STAKE_KEYS: Final = frozenset({"limits", "stake"})
 #: The languages of a text.
 _LANGUAGES: Final = frozenset({"en", "fr"})
 
 
 def reduce_to_figures(data: Mapping[str, object]) -> Mapping[str, object]:
     """Return a definition with the digest removed from its table ``[proved]``, as the families' data models expect."""
-    proved = data.get(PROVED)
-    if not isinstance(proved, Mapping) or DIGEST not in proved:
+    proved = data.get(PROVED_KEY)
+    if not isinstance(proved, Mapping) or DIGEST_KEY not in proved:
         return data
-    return {**data, PROVED: {key: value for key, value in proved.items() if key != DIGEST}}
+    return {**data, PROVED_KEY: {key: value for key, value in proved.items() if key != DIGEST_KEY}}
 
 
 def add_binding_digest(data: Mapping[str, object]) -> dict[str, object]:
     """Return the stored figures together with the digest that binds them to the rest of their definition."""
-    figures = reduce_to_figures(data)[PROVED]
+    figures = reduce_to_figures(data)[PROVED_KEY]
     assert isinstance(figures, Mapping)
-    return {DIGEST: _compute_digest(data), **figures}
+    return {DIGEST_KEY: _compute_digest(data), **figures}
 
 
 def check_binding_digest(data: Mapping[str, object], file: str) -> None:
     """Raise :class:`DefinitionError` if the stored figures were changed or belong to other rules."""
-    proved = data.get(PROVED)
-    if isinstance(proved, Mapping) and proved and proved.get(DIGEST) != _compute_digest(data):
-        what = "is of other rules or other figures" if DIGEST in proved else "is missing"
+    proved = data.get(PROVED_KEY)
+    if isinstance(proved, Mapping) and proved and proved.get(DIGEST_KEY) != _compute_digest(data):
+        what = "is of other rules or other figures" if DIGEST_KEY in proved else "is missing"
         why = (
             f"{what}: `python -m tools.dev prove {file}` works [proved] out again; "
             "without any [proved] the figures are worked out when they are asked for"
         )
-        raise DefinitionError(file, f"{PROVED}.{DIGEST}", why)
+        raise DefinitionError(file, f"{PROVED_KEY}.{DIGEST_KEY}", why)
 
 
 def _compute_digest(data: Mapping[str, object]) -> str:
     """Return the SHA-256 over a definition's stored figures and the other parts that affect these figures."""
-    rules = {key: value for key, value in data.items() if key not in _NOT_OF_RULES}
-    family, figures = read_header_value(data, "", "family"), reduce_to_figures(data)[PROVED]
-    of = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED: figures}
+    rules = {key: value for key, value in data.items() if key not in _KEYS_WITHOUT_INFLUENCE_ON_FIGURES}
+    family, figures = read_header_value(data, "", "family"), reduce_to_figures(data)[PROVED_KEY]
+    of = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED_KEY: figures}
     return hashlib.sha256(format_canonical_text(of).encode()).hexdigest()
 
 
 def _remove_texts_and_limits(value: object) -> object:
     """Return a part of a definition without texts and betting limits, because these do not affect the figures."""
     if isinstance(value, Mapping):
-        deciding = {key: child for key, child in value.items() if key not in _STAKED and not _is_text(child)}
+        deciding = {
+            key: child for key, child in value.items() if key not in _STAKE_KEYS and not _is_text(child)
+        }
         return {key: _remove_texts_and_limits(child) for key, child in deciding.items()}
     return [_remove_texts_and_limits(child) for child in value] if isinstance(value, list) else value
 

@@ -29,7 +29,7 @@ from paytables.contract import (
     Spot,
     TimeCharge,
     Wager,
-    drive,
+    play_with_choices,
 )
 from paytables.definition import Definition
 from paytables.errors import DefinitionError
@@ -85,7 +85,7 @@ class Rules(Protocol):
     def is_decided_by_wheel(self) -> bool:
         """Return whether a real roulette wheel, instead of the random number generator, decides a round.
 
-        The round then asks :data:`WHEEL_DECIDES`, and the answer is the wheel's result.
+        The round then asks :data:`DECISION_OF_WHEEL`, and the answer is the wheel's result.
         """
 
     @property
@@ -115,11 +115,11 @@ class Rules(Protocol):
         """Return how many seconds several seats have to bet on one round, or None if each seat plays alone."""
 
     @property
-    def shared_table_keys(self) -> frozenset[str]:
+    def shared_state_keys(self) -> frozenset[str]:
         """Return the keys of ``Outcome.table`` that all players at a table share, such as the shoe or the point."""
 
     @property
-    def bound_keys(self) -> frozenset[str]:
+    def standing_bet_state_keys(self) -> frozenset[str]:
         """Return the shared keys of the table state on which standing bets depend.
 
         A player who misses a round keeps the earlier values of these keys.
@@ -128,7 +128,7 @@ class Rules(Protocol):
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return one seat's wager for a round that is played together with the wagers of the other seats."""
 
-    def for_table(self, table: object) -> "Rules":
+    def with_table_state(self, table: object) -> "Rules":
         """Return the rules for a stored table state (``Outcome.table``); None is a newly opened table.
 
         Raises ValueError for a state that no round of this game can leave.
@@ -140,7 +140,7 @@ class Rules(Protocol):
     def build_current_view(self) -> Mapping[str, object]:
         """Return the table's current state as a screen needs it, without spots and bets (FELTS.md)."""
 
-    def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
+    def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], Json]:
         """Return the settlements of the standing bets that a leaving player takes down, and the table without them.
 
         Bets that the rules do not allow the player to take down remain in the table and have no settlement.
@@ -201,17 +201,17 @@ def _return_unchanged(data: Mapping[str, object], file: str) -> Mapping[str, obj
 
 
 @dataclass(frozen=True, slots=True)
-class Family(Generic[D]):
+class GameFamily(Generic[D]):
     """A family (kind) of games: the ``model`` of its definition, and the function that builds its rules.
 
-    The model's JSON Schema is published for editors. ``build`` makes the rules of a checked definition, and
-    raises :class:`DefinitionError` for errors that the model alone cannot detect; ``prepare`` expands the
+    The model's JSON Schema is published for editors. ``build_rules`` makes the rules of a checked definition, and
+    raises :class:`DefinitionError` for errors that the model alone cannot detect; ``prepare_data`` expands the
     family's shorthand before the model checks the data. Both receive the file name for their error messages.
     """
 
     model: type[D]
-    build: Callable[[D, str], Rules]
-    prepare: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _return_unchanged
+    build_rules: Callable[[D, str], Rules]
+    prepare_data: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _return_unchanged
     figures: frozenset[int] = frozenset()
     """Numbers that help texts may state although no definition contains them, such as card values."""
 
@@ -288,9 +288,9 @@ class Game:
         """Play one round of the game: a generator of steps that returns the outcome."""
         return self.rules.play(wager, draw)
 
-    def for_table(self, table: object) -> "Game":
+    def with_table_state(self, table: object) -> "Game":
         """Return the game for a stored table state. Raises ValueError for a state that no round can leave."""
-        rules = self.rules.for_table(table)
+        rules = self.rules.with_table_state(table)
         return self if rules is self.rules else replace(self, rules=rules)
 
     def find_most_after_double_up(self, win_credits: int) -> int:
@@ -317,13 +317,13 @@ class Game:
         return self.rules.presentation()
 
 
-def find_family(name: str, file: str = "") -> Family[Any]:
+def find_family(name: str, file: str = "") -> GameFamily[Any]:
     """Return the game family of that name. Raises :class:`DefinitionError` if it does not exist."""
     if name not in FAMILIES:
         raise DefinitionError(
             file, "game.family", f"no family {name!r}; {format_known_names(name, sorted(FAMILIES))}"
         )
-    found: Family[Any] = importlib.import_module(FAMILIES[name]).FAMILY
+    found: GameFamily[Any] = importlib.import_module(FAMILIES[name]).FAMILY
     return found
 
 
@@ -338,14 +338,14 @@ def build_game(
     ``file`` is named in errors; ``source`` is the file that was parsed.
     """
     kind = find_family(definition.read_header_value(data, file, "family"), file)
-    checked = definition.check(kind.model, kind.prepare(reduce_to_figures(data), file), file)
+    checked = definition.check(kind.model, kind.prepare_data(reduce_to_figures(data), file), file)
     symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
     for name in checked.art.pictures:
         if name not in symbols:
             raise DefinitionError(
                 file, f"art.pictures.{name}", f"no symbol {name!r}; {format_known_names(name, symbols)}"
             )
-    rules = kind.build(checked, file)
+    rules = kind.build_rules(checked, file)
     if isinstance(checked, TableDefinition):
         _check_fixed_sums(checked, checked.game.denominations_cents, file)
     return Game(
@@ -405,31 +405,31 @@ def load_game(name: str | Path) -> Game:
 
 #: Size of the cache of games by file contents. There is room for the whole library and some more, because
 #: a command loads each game several times. Refused definitions are not cached.
-_GAMES_STORED: Final = 80
+_CACHED_GAMES_MAX: Final = 80
 
 #: The asset files of a game, each with its name.
 _Assets: TypeAlias = tuple[tuple[str, Source], ...]
 
 
 #: Cached because loading one game parses it twice.
-_parsed: Final = lru_cache(1)(definition.parse)
+_parse_definition_cached: Final = lru_cache(1)(definition.parse)
 
 
 def _read_game_assets(source: Source) -> _Assets:
     """Return the asset files that a game's definition names, each with its name."""
-    return tuple(read_assets(_parsed(source), source.path).items())
+    return tuple(read_assets(_parse_definition_cached(source), source.path).items())
 
 
-@lru_cache(_GAMES_STORED)
+@lru_cache(_CACHED_GAMES_MAX)
 def _has_named_files(source: Source) -> bool:
     """Return whether a definition names asset files, which may change although the definition's text does not."""
     return bool(_read_game_assets(source))
 
 
-@lru_cache(_GAMES_STORED)
+@lru_cache(_CACHED_GAMES_MAX)
 def _build_from_source(source: Source, assets: _Assets) -> Game:
     """Build a game from its definition file and its asset files."""
-    data, file, files = _parsed(source), str(source.path), dict(assets)
+    data, file, files = _parse_definition_cached(source), str(source.path), dict(assets)
     game = build_game(add_digests(data, files, file), file, source, files)
     check_binding_digest(data, file)
     return game
@@ -440,7 +440,7 @@ def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice]
 
     Raises :class:`ChoiceError` if the choices do not fit the game's decisions.
     """
-    return drive(game.play(wager, draw), wager, choices)
+    return play_with_choices(game.play(wager, draw), wager, choices)
 
 
 def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
@@ -503,7 +503,7 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
             for p in bet.never_won
         ]
         most = bet.win_max_credits
-        if most is not None and most * max(game.denominations_cents) > definition.CREDITS_MAX:
+        if most is not None and most * max(game.denominations_cents) > definition.DEFINITION_CREDITS_MAX:
             found.append(
                 Remark(
                     f"bet {bet.bet}",

@@ -29,7 +29,9 @@ from paytables.wording import format_count
 #: The maximum number of seats in one round.
 SEATS_MAX: Final = 9
 #: Matches the two forms of odds in a definition: ``35:1`` and ``x8``.
-ODDS: Final = re.compile(r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?:\.\d{1,4})?))", re.ASCII)
+ODDS_PATTERN: Final = re.compile(
+    r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?:\.\d{1,4})?))", re.ASCII
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Odds:
 
         Raises ValueError for other text.
         """
-        found = ODDS.fullmatch(text)
+        found = ODDS_PATTERN.fullmatch(text)
         if found is None:
             raise ValueError(f'{text!r} is not valid odds: write "35:1" (net), or "x36" (stake included)')
         won, to, total = found.groups()
@@ -103,7 +105,9 @@ def _parse_odds(value: Any) -> Any:
 
 #: Odds as a definition writes them.
 Pay: TypeAlias = Annotated[
-    Odds, BeforeValidator(_parse_odds), WithJsonSchema({"type": "string", "pattern": f"^{ODDS.pattern}$"})
+    Odds,
+    BeforeValidator(_parse_odds),
+    WithJsonSchema({"type": "string", "pattern": f"^{ODDS_PATTERN.pattern}$"}),
 ]
 
 
@@ -170,7 +174,7 @@ class TableDefinition(Definition):
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """The betting spots of a game table in its current state, and the limits of a wager on them.
 
     ``standing`` are bets of earlier rounds. A wager may add to them and, if their spot is in ``removable``,
@@ -395,7 +399,7 @@ class TableRules(Tableless):
     """Base class of the rules of table games: betting spots, and wagers made of bets on them."""
 
     @property
-    def cloth(self) -> Layout:
+    def table_layout(self) -> TableLayout:
         """Return the layout: spots and limits in the table's current state; each family implements it."""
         raise NotImplementedError
 
@@ -410,12 +414,12 @@ class TableRules(Tableless):
 
     def layout(self) -> tuple[Spot, ...]:
         """Return the table's betting spots in its current state."""
-        return self.cloth.spots
+        return self.table_layout.spots
 
     @property
     def betting_seconds(self) -> int | None:
         """Return how many seconds several seats have to bet on one round, or None if only one seat plays."""
-        return self.cloth.table.common_seconds
+        return self.table_layout.table.common_seconds
 
     @property
     def bet_options(self) -> tuple[int, ...]:
@@ -423,39 +427,41 @@ class TableRules(Tableless):
 
         Freely placed bets may cost other sums.
         """
-        return self.cloth.bet_options
+        return self.table_layout.bet_options
 
     def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the table's wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
-        return self.cloth.wager(credits_, **options)
+        return self.table_layout.wager(credits_, **options)
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return a seat's wager for a round with other seats. Raises :class:`WagerError` for an unknown seat."""
-        seats = self.cloth.table.seats
+        seats = self.table_layout.table.seats
         if seat not in range(seats):
             raise WagerError(f"seat: there is no seat {seat}; this table has {format_count(seats, 'seat')}")
         return super().combine_seat_wagers(wager, seat, others)
 
     def reserve(self, wager: Wager) -> int:
         """Return the most credits that the certified strategy may add to a wager during its round."""
-        return self.cloth.reserve(wager.bets)
+        return self.table_layout.reserve(wager.bets)
 
     def find_highest_bet(self, credits_: int) -> dict[str, int]:
         """Return the maximum bet on each spot if a round may cost at most ``credits_``, later stakes included.
 
         The result is empty at a table where nothing can be added to a bet during the round.
         """
-        spots = self.cloth.spots
+        spots = self.table_layout.spots
         if not any(spot.reserve or spot.times for spot in spots):
             return {}
-        return {spot.id: self.cloth.find_highest_bet(spot, credits_) for spot in spots if not spot.added}
+        return {
+            spot.id: self.table_layout.find_highest_bet(spot, credits_) for spot in spots if not spot.added
+        }
 
     def find_highest_stake(self, credits_: int) -> int:
         """Return the most that one round can stake within ``credits_``, later stakes included."""
-        return self.cloth.find_highest_stake(credits_)
+        return self.table_layout.find_highest_stake(credits_)
 
 
-def check_forms(layout: Layout, file: str) -> None:
+def check_forms(layout: TableLayout, file: str) -> None:
     """Check that a newly opened layout accepts each form (wager offered by name) of a definition.
 
     Raises :class:`DefinitionError`.
@@ -529,7 +535,7 @@ def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class WeightedResult:
     """One possible result of a wager, for exact figures: its weight, settlements, and stakes added in the round."""
 
     weight: int | Fraction
@@ -555,12 +561,14 @@ def build_distribution(wins: Mapping[int, int | Fraction]) -> WinDistribution:
     )
 
 
-def compute_mean_return(wager: Wager, cases: Iterable[Case]) -> Fraction:
+def compute_mean_return(wager: Wager, cases: Iterable[WeightedResult]) -> Fraction:
     """Return the mean return of a wager per credit of its cost, computed from every possible result."""
     return analyse_cases("", wager, cases, Depth.RETURN).rtp
 
 
-def analyse_cases(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Depth.FULL) -> BetAnalysis:
+def analyse_cases(
+    name: str, wager: Wager, cases: Iterable[WeightedResult], depth: Depth = Depth.FULL
+) -> BetAnalysis:
     """Return the exact figures of one seat's wager from every possible result.
 
     The weights are integers if the results are counted; their sum is then the cycle. Otherwise they are exact

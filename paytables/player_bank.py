@@ -22,11 +22,11 @@ from paytables.seating import SeatedRules, ask_whether_all_staked
 #: The id of the bet to be the bank.
 BANK: Final = "bank"
 #: The stake against the bank, which every seat of a round has.
-STAKE: Final = "stake"
+STAKE_SPOT: Final = "stake"
 #: The name of the settlement of what is returned before the deal.
-NOT_COVERED: Final = "not covered"
+NOT_COVERED_SETTLEMENT: Final = "not covered"
 #: What the bank is paid, by language.
-_TERMS: Final[Mapping[str, str]] = {
+_BANK_TERMS_TEXTS: Final[Mapping[str, str]] = {
     "en": "1:1 on each stake that loses to it",
     "fr": "1:1 sur chaque mise qui perd contre elle",
 }
@@ -45,15 +45,15 @@ class PlayerBank(Strict):
             group=BANK,
             names=self.name.model_dump(),
             odds="1:1",
-            terms=_TERMS,
-            needs=STAKE,
+            terms=_BANK_TERMS_TEXTS,
+            needs=STAKE_SPOT,
             open=is_open,
             **self.limits.model_dump(),
         )
 
     def format_row(self, code: str) -> str:
         """Return what a player who is the bank is paid, as a line of the help text in the language ``code``."""
-        return f"{getattr(self.name, code)} - {_TERMS[code]}"
+        return f"{getattr(self.name, code)} - {_BANK_TERMS_TEXTS[code]}"
 
     def check(self, seats: int, stake: Limits, denominations: int) -> None:
         """Raise ValueError if a player cannot be the bank at this table.
@@ -117,7 +117,7 @@ class BankTurn:
 
 
 #: The turn before the first round, in which the machine is the bank.
-FIRST_ROUND: Final = BankTurn()
+FIRST_BANK_TURN: Final = BankTurn()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,30 +171,30 @@ class PlayerBankRules(SeatedRules):
         return self.player_bank is not None
 
     @property
-    def shared_table_keys(self) -> frozenset[str]:
+    def shared_state_keys(self) -> frozenset[str]:
         """Return the table-state key that all players share: the turn to be the bank."""
         return frozenset() if self.player_bank is None else frozenset({BANK})
 
-    def for_table(self, table: object) -> Self:
+    def with_table_state(self, table: object) -> Self:
         """Return the rules with the bank's turn of a stored table state.
 
         Raises ValueError for a state that no round can leave.
         """
         if table is None:
-            turn = FIRST_ROUND
+            turn = FIRST_BANK_TURN
         elif self.player_bank is None or not isinstance(table, dict) or set(table) != {BANK}:
             raise ValueError(f"no round of this table leaves {table!r}")
         else:
-            turn = BankTurn.from_json(table[BANK], self.cloth.table.seats)
+            turn = BankTurn.from_json(table[BANK], self.table_layout.table.seats)
         if turn == self.turn:
             return self
         moved = self.with_state(turn=turn)
-        vars(moved).pop("cloth", None)  # the layout depends on the turn
+        vars(moved).pop("table_layout", None)  # the layout depends on the turn
         return moved
 
     def build_current_view(self) -> Mapping[str, object]:
         """Return the seat that is offered the bank first, for the screen; empty if no seat may be the bank."""
-        candidates = self.turn.list_candidates(self.cloth.table.seats)
+        candidates = self.turn.list_candidates(self.table_layout.table.seats)
         return {"bank": candidates[0]} if candidates else {}
 
     @property
@@ -210,12 +210,12 @@ class PlayerBankRules(SeatedRules):
         rule = self.player_bank
         return () if rule is None else (rule.build_spot(is_open=bool(self.turn.list_candidates(seats))),)
 
-    def arrange(self, bets: Sequence[Bet]) -> BankedRound:
+    def arrange_bank(self, bets: Sequence[Bet]) -> BankedRound:
         """Return which seat, if any, is the bank of a round with these bets, and which bets are played or returned."""
-        stakes = {bet.seat: bet.credits for bet in bets if bet.spot == STAKE}
+        stakes = {bet.seat: bet.credits for bet in bets if bet.spot == STAKE_SPOT}
         offers = {bet.seat: bet.credits for bet in bets if bet.spot == BANK}
         banker, covered = None, 0
-        for seat in self.turn.list_candidates(self.cloth.table.seats):
+        for seat in self.turn.list_candidates(self.table_layout.table.seats):
             against = sum(credits_ for other, credits_ in stakes.items() if other != seat)
             if against and offers.get(seat, 0) >= against:
                 banker, covered = seat, against
@@ -225,7 +225,7 @@ class PlayerBankRules(SeatedRules):
             unplayed = bet.credits if bet.spot == BANK or bet.seat == banker else 0
             unplayed -= covered if (bet.seat, bet.spot) == (banker, BANK) else 0
             if unplayed:
-                returned.append(push_bet(replace(bet, credits=unplayed), NOT_COVERED))
+                returned.append(push_bet(replace(bet, credits=unplayed), NOT_COVERED_SETTLEMENT))
         played = tuple(bet for bet in bets if bet.spot != BANK and bet.seat != banker)
         return BankedRound(banker, played, tuple(returned))
 
@@ -247,7 +247,7 @@ class PlayerBankRules(SeatedRules):
 
         The bank is offered to the same seat again.
         """
-        yield from (push_bet(bet, NOT_COVERED) for bet in bets)
+        yield from (push_bet(bet, NOT_COVERED_SETTLEMENT) for bet in bets)
         return Outcome(display=display, table={BANK: self.turn.to_json()})
 
     def build_table_after_bank(
@@ -264,6 +264,6 @@ class PlayerBankRules(SeatedRules):
         after = (
             BankTurn(turn.seat, seats)
             if banked.banker is None
-            else BankTurn((banked.banker + 1) % self.cloth.table.seats, turn.took_part, banked.banker)
+            else BankTurn((banked.banker + 1) % self.table_layout.table.seats, turn.took_part, banked.banker)
         )
         return {BANK: after.to_json()}

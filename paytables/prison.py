@@ -14,13 +14,13 @@ from paytables.contract import Bet, Choice, Decision, Settlement, Spot, Wager
 from paytables.layout import bets_from_json
 
 #: The player's options: take half of the stake's current value back, or leave all of it in prison.
-HALF: Final = "half"
+HALF_ANSWER: Final = "half"
 #: The answer that leaves the stake for the next spin, instead of taking half of it back.
-PRISON: Final = "prison"
+PRISON_ANSWER: Final = "prison"
 
 
 @dataclass(frozen=True, slots=True)
-class Held(Bet):
+class ImprisonedBet(Bet):
     """A bet that stays on the table for the next round, such as a stake in prison.
 
     ``count`` is 0 when the bet is placed. For a stake in prison, it is later the number of zeros (or refaits)
@@ -30,7 +30,7 @@ class Held(Bet):
     count: int = 0
 
     @property
-    def value(self) -> int:
+    def stake_credits(self) -> int:
         """Return the credits that the player gets back when a stake in prison is freed.
 
         That is the full stake after one zero, and half less for each further zero.
@@ -38,7 +38,7 @@ class Held(Bet):
         return self.credits >> max(0, self.count - 1)
 
     @property
-    def part(self) -> int:
+    def half_stake_credits(self) -> int:
         """Return the credits that the player may take back after the last zero: a half of the stake, a quarter, ..."""
         return self.credits >> self.count
 
@@ -49,35 +49,45 @@ class Held(Bet):
 
 
 #: The result of a bet: a settlement, or the bet that stays. If both are given, the player chooses.
-BetResult: TypeAlias = tuple[Settlement | None, Held | None]
+BetResult: TypeAlias = tuple[Settlement | None, ImprisonedBet | None]
 
 
-def list_bets_on_table(held: Iterable[Held], wager: Wager, spots: Iterable[Spot]) -> tuple[Held, ...]:
+def list_bets_on_table(
+    held: Iterable[ImprisonedBet], wager: Wager, spots: Iterable[Spot]
+) -> tuple[ImprisonedBet, ...]:
     """Return every bet of a round, those held from earlier rounds included, in settlement order.
 
     The order is by seat, then by the order of the spots.
     """
     order = {spot.id: n for n, spot in enumerate(spots)}
-    new_bets = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
+    new_bets = [ImprisonedBet(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
     return tuple(sorted((*held, *new_bets), key=lambda bet: (bet.seat, order[bet.spot], -bet.count)))
 
 
 def settle_or_imprison(
-    bets: Iterable[Held], decide: Callable[[Held], BetResult], shown: Mapping[str, object], kind: str
-) -> Generator[Settlement | Decision, Choice | None, list[Held]]:
+    bets: Iterable[ImprisonedBet],
+    decide: Callable[[ImprisonedBet], BetResult],
+    shown: Mapping[str, object],
+    kind: str,
+) -> Generator[Settlement | Decision, Choice | None, list[ImprisonedBet]]:
     """Settle every bet of a round, and return the bets that stay on the table.
 
     If ``decide`` returns both a settlement and a held bet, the player chooses to take a part back or to leave
     the stake in prison. ``shown`` is the table as the screen shows it with that decision; ``kind`` is the
     kind of the decision.
     """
-    staying: list[Held] = []
+    staying: list[ImprisonedBet] = []
     for bet in bets:
         settlement, stays = decide(bet)
         if settlement is not None and stays is not None:
-            prompt = {"spot": bet.spot, "staked": bet.credits, "credits": stays.part, "advice": HALF}
-            answer = yield Decision(kind, (HALF, PRISON), {**shown, **prompt}, seat=bet.seat)
-            taken = answer is None or answer.value == HALF
+            prompt = {
+                "spot": bet.spot,
+                "staked": bet.credits,
+                "credits": stays.half_stake_credits,
+                "advice": HALF_ANSWER,
+            }
+            answer = yield Decision(kind, (HALF_ANSWER, PRISON_ANSWER), {**shown, **prompt}, seat=bet.seat)
+            taken = answer is None or answer.value == HALF_ANSWER
             settlement, stays = (settlement, None) if taken else (None, stays)
         if settlement is not None:
             yield settlement
@@ -86,26 +96,28 @@ def settle_or_imprison(
     return staying
 
 
-def settle_part_back(bet: Held) -> Settlement:
+def settle_part_back(bet: ImprisonedBet) -> Settlement:
     """Return the settlement of a stake of which the player takes a part back instead of leaving it in prison."""
     detail = {"part": f"1/{1 << bet.count}"}
-    return Settlement("half", bet.part, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+    return Settlement(
+        "half", bet.half_stake_credits, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat
+    )
 
 
-def release_stake(bet: Held, *, won: bool) -> Settlement:
+def release_stake(bet: ImprisonedBet, *, won: bool) -> Settlement:
     """Return the settlement of an imprisoned stake whose bet is decided: freed, or lost."""
-    name, credits_ = ("freed", bet.value) if won else ("lost", 0)
+    name, credits_ = ("freed", bet.stake_credits) if won else ("lost", 0)
     return Settlement(name, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
-def held_to_json(held: Iterable[Held]) -> list[dict[str, object]]:
+def held_to_json(held: Iterable[ImprisonedBet]) -> list[dict[str, object]]:
     """Return bets that stay on the table as its state stores them; :func:`held_from_json` is the inverse."""
     return [{**bet.to_json(), "count": bet.count} for bet in held]
 
 
 def held_from_json(
     data: Sequence[Mapping[str, object]], spots: Mapping[str, object], seats: int
-) -> tuple[Held, ...]:
+) -> tuple[ImprisonedBet, ...]:
     """Return the held bets of a stored table state. Raises ValueError for a state that no round can leave."""
     if not isinstance(data, list) or not data:
         raise ValueError(f"no standing bets: {data!r}")
@@ -114,7 +126,7 @@ def held_from_json(
         count = stored_bet.get("count")
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(f"standing bets without their count: {data!r}")
-        held.append(Held(bet.spot, bet.credits, bet.seat, count))
+        held.append(ImprisonedBet(bet.spot, bet.credits, bet.seat, count))
     if len({(bet.seat, bet.spot, bet.count) for bet in held}) != len(held):
         raise ValueError("a bet is listed twice")
     return tuple(held)

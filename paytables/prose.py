@@ -7,21 +7,23 @@ from collections.abc import Mapping
 from typing import Final
 
 #: Spaces between words, and the no-break spaces within a number.
-_SPACES: Final = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
+_SPACE_PATTERN: Final = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 #: A whole number, with thousands separated as in either language.
-_WRITTEN: Final = re.compile(rf"[0-9]{{1,3}}(?:[,{_SPACES}][0-9]{{3}})+(?![0-9])|[0-9]+")
+_WRITTEN_NUMBER_PATTERN: Final = re.compile(
+    rf"[0-9]{{1,3}}(?:[,{_SPACE_PATTERN}][0-9]{{3}})+(?![0-9])|[0-9]+"
+)
 #: The form of a whole number without separators.
-_PLAIN: Final = re.compile(r"[0-9]+")
+_PLAIN_NUMBER_PATTERN: Final = re.compile(r"[0-9]+")
 
 
 def list_written_numbers(text: str) -> list[str]:
     """Return the numbers in a text, as they are written, in order."""
-    return _WRITTEN.findall(text)
+    return _WRITTEN_NUMBER_PATTERN.findall(text)
 
 
 def find_readings(figure: str) -> tuple[set[int], set[int]]:
     """Return the possible values of a written number, in two readings: ``"2 500"`` is {2500}, or {2, 500}."""
-    parts = _PLAIN.findall(figure)
+    parts = _PLAIN_NUMBER_PATTERN.findall(figure)
     return {int("".join(parts))}, {*map(int, parts)}
 
 
@@ -61,7 +63,12 @@ def _find_numbers(data: object) -> set[int]:
         return {data}
     if isinstance(data, str):
         words = data.split()
-        return {*find_figures(data), *map(int, _PLAIN.findall(data)), len(words), *Counter(words).values()}
+        return {
+            *find_figures(data),
+            *map(int, _PLAIN_NUMBER_PATTERN.findall(data)),
+            len(words),
+            *Counter(words).values(),
+        }
     if isinstance(data, dict):
         inside = [_find_numbers(part) for pair in data.items() for part in pair]
         return {len(data)}.union(*inside)

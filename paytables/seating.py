@@ -9,10 +9,10 @@ from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 
 from paytables.contract import (
-    ALL_STAKED,
+    ALL_STAKED_CUE,
+    DECISION_OF_SEATS,
     NO_SEAT,
-    SEATS_DECIDE,
-    STAKES_RETURNED,
+    STAKES_RETURNED_CUE,
     Bet,
     Choice,
     Decision,
@@ -20,7 +20,7 @@ from paytables.contract import (
     Play,
     Step,
     Wager,
-    view_of_seat,
+    filter_steps_for_seat,
 )
 from paytables.layout import TableRules
 
@@ -44,7 +44,7 @@ class SeatedRules(TableRules):
         accepted = self.wager(wager.credits, **wager.options)
         bets, seat = (*accepted.bets, *accepted.others), accepted.seat
         played = self.play_seats(sorted(bets, key=_get_seat), draw, seat)
-        return played if seat is None else view_of_seat(played, seat)
+        return played if seat is None else filter_steps_for_seat(played, seat)
 
     def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` after checking its bets. Raises WagerError.
@@ -55,7 +55,9 @@ class SeatedRules(TableRules):
         seat, others = options.pop("seat", None), options.pop("others", {})
         accepted = super().wager(credits_, **options)
         return (
-            accepted if seat is None and not others else self.cloth.with_other_seats(accepted, seat, others)
+            accepted
+            if seat is None and not others
+            else self.table_layout.with_other_seats(accepted, seat, others)
         )
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
@@ -116,5 +118,5 @@ def ask_whether_all_staked(
     """
     if viewer is None:
         return True
-    decision = Decision(SEATS_DECIDE, (ALL_STAKED, STAKES_RETURNED), display, seat=NO_SEAT)
-    return bool(decision.check((yield decision)) == ALL_STAKED)
+    decision = Decision(DECISION_OF_SEATS, (ALL_STAKED_CUE, STAKES_RETURNED_CUE), display, seat=NO_SEAT)
+    return bool(decision.check((yield decision)) == ALL_STAKED_CUE)

@@ -17,7 +17,7 @@ from paytables.analysis import ProgressiveShare
 from paytables.contract import LevelHit, LevelPlay, LevelShare
 from paytables.definition import Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
-from paytables.layout import ODDS, Limits, Odds
+from paytables.layout import ODDS_PATTERN, Limits, Odds
 from paytables.wording import format_count, format_known_names
 
 _PER_CENT: Final = re.compile(r"(100|[1-9]\d?)%", re.ASCII)
@@ -35,7 +35,7 @@ def _parse_pay(value: object) -> object:
 LevelPay: TypeAlias = Annotated[
     Odds,
     BeforeValidator(_parse_pay),
-    WithJsonSchema({"type": "string", "pattern": f"^(?:{ODDS.pattern}|{_PER_CENT.pattern})$"}),
+    WithJsonSchema({"type": "string", "pattern": f"^(?:{ODDS_PATTERN.pattern}|{_PER_CENT.pattern})$"}),
 ]
 
 

@@ -65,12 +65,12 @@ class Tableless:
         return None
 
     @property
-    def shared_table_keys(self) -> frozenset[str]:
+    def shared_state_keys(self) -> frozenset[str]:
         """Return no keys: the game has no table state that players could share."""
         return frozenset()
 
     @property
-    def bound_keys(self) -> frozenset[str]:
+    def standing_bet_state_keys(self) -> frozenset[str]:
         """Return no keys: the game has no bets that stand from one round to the next."""
         return frozenset()
 
@@ -78,7 +78,7 @@ class Tableless:
         """Return the wager unchanged: other seats' bets have no effect on a round without decisions."""
         return wager
 
-    def for_table(self, table: object) -> Self:
+    def with_table_state(self, table: object) -> Self:
         """Return these rules unchanged: the game has no table state. Raises ValueError if a state is given."""
         if table is not None:
             raise ValueError(f"nothing of this game lasts between rounds, and a table is given: {table!r}")
@@ -92,7 +92,7 @@ class Tableless:
         """Return an empty mapping: between rounds the screen needs no data other than ``presentation()``."""
         return {}
 
-    def take_down(self) -> tuple[tuple[Settlement, ...], object]:
+    def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], object]:
         """Return no settlements and no table state: a player who leaves has no standing bets."""
         return (), None
 

@@ -29,9 +29,9 @@ FINGERPRINTS_STORED: Final = 64
 FINGERPRINT_BYTES: Final = 16
 
 #: First bytes of the carried-over data.
-_MARK: Final = b"EGMRNG1\0"
+_CARRY_OVER_MARK: Final = b"EGMRNG1\0"
 #: Bytes of reserved output.
-_CARRY_BYTES: Final = 32
+_CARRY_OVER_BYTES: Final = 32
 #: Bytes of the checksum.
 _SUM_BYTES: Final = 8
 
@@ -41,7 +41,7 @@ def pack_carry_over(output: bytes, fingerprints: Iterable[bytes]) -> bytes:
 
     It is 32 bytes of reserved output, and the fingerprints of past seeds.
     """
-    body = _MARK + output + b"".join(fingerprints)
+    body = _CARRY_OVER_MARK + output + b"".join(fingerprints)
     return body + sha256(body).digest()[:_SUM_BYTES]
 
 
@@ -51,16 +51,16 @@ def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
     Raises :class:`CarryOverDamaged`.
     """
     body, checksum = text[:-_SUM_BYTES], text[-_SUM_BYTES:]
-    prints = body[len(_MARK) + _CARRY_BYTES :]
+    prints = body[len(_CARRY_OVER_MARK) + _CARRY_OVER_BYTES :]
     if (
-        not body.startswith(_MARK)
-        or len(body) < len(_MARK) + _CARRY_BYTES
+        not body.startswith(_CARRY_OVER_MARK)
+        or len(body) < len(_CARRY_OVER_MARK) + _CARRY_OVER_BYTES
         or len(prints) % FINGERPRINT_BYTES
         or sha256(body).digest()[:_SUM_BYTES] != checksum
     ):
         raise CarryOverDamaged(f"the {len(text)} bytes stored at the last power cycle are damaged")
     split = (prints[i : i + FINGERPRINT_BYTES] for i in range(0, len(prints), FINGERPRINT_BYTES))
-    return body[len(_MARK) : len(_MARK) + _CARRY_BYTES], tuple(split)
+    return body[len(_CARRY_OVER_MARK) : len(_CARRY_OVER_MARK) + _CARRY_OVER_BYTES], tuple(split)
 
 
 class SeedGatherer:

@@ -143,7 +143,7 @@ def _test_every_word() -> None:
 
 
 #: Every self-test by its name.
-TESTS: Final[dict[str, Callable[[], None]]] = {
+SELF_TESTS: Final[dict[str, Callable[[], None]]] = {
     "AES-256": _test_aes,
     "Block_Cipher_df": _test_derivation_function,
     **{name.value: _build_mechanism_test(name) for name in MechanismName},
@@ -159,11 +159,11 @@ def run_self_test() -> tuple[str, ...]:
 
     Raises :class:`SelfTestFailed` at the first failure.
     """
-    for name, test in TESTS.items():
+    for name, test in SELF_TESTS.items():
         try:
             test()
         except SelfTestFailed:
             raise
         except Exception as error:
             raise SelfTestFailed(f"self-test: {name} broke off: {error!r}") from error
-    return tuple(TESTS)
+    return tuple(SELF_TESTS)

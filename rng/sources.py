@@ -18,7 +18,7 @@ from typing import Final, Protocol
 from rng.errors import EntropyFailed
 
 #: System errors for a device that is absent, has no hardware behind it, or may not be used by this process.
-_ABSENT: Final = frozenset({errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.EACCES, errno.EPERM})
+_DEVICE_ABSENT_ERRNOS: Final = frozenset({errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.EACCES, errno.EPERM})
 
 
 class EntropySource(Protocol):
@@ -92,7 +92,7 @@ class HardwareSource:
         try:
             self._read_some(1)
         except OSError as error:
-            return error.errno not in _ABSENT
+            return error.errno not in _DEVICE_ABSENT_ERRNOS
         return True
 
     def read_samples(self, count: int) -> bytes:

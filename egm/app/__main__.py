@@ -17,11 +17,11 @@ from egm.collector import pause_collector
 
 with pause_collector():  # otherwise it takes a third of the time of these imports
     from egm.app.first_start.probing import find_serial_ports
-    from egm.app.first_start.wizard import SEED_NAME
+    from egm.app.first_start.wizard import BUILDER_FILE_NAME
     from egm.app.first_start.wizard import run_first_start as ask_on_screen
     from egm.app.process import MachineProcess
     from egm.app.stopped import (
-        PATIENCE_S,
+        MEDIA_TIMEOUT_S,
         read_system_fault,
         run_once_media_respond,
         serve_tilt_screen,
@@ -29,10 +29,10 @@ with pause_collector():  # otherwise it takes a third of the time of these impor
     )
     from egm.clock import Clock, SystemClock
     from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, StateFolder, load_cabinet
-    from egm.errors import OperatorError, RestartAsked
-    from egm.isolated import require_isolation
+    from egm.errors import OperatorError, RestartRequested
+    from egm.isolated import require_isolated_mode
     from egm.private_process import make_process_private
-    from egm.progressive.enrolment import STICK
+    from egm.progressive.enrolment import STICK_PATH
     from egm.record_codec import RecordError
     from egm.terminal import echo
     from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
@@ -42,12 +42,12 @@ with pause_collector():  # otherwise it takes a third of the time of these impor
 #: Exit status after an error that a person must correct; the supervisor does not restart the machine.
 _OPERATOR_ERROR = 2
 #: Exit status that requests a restart of the machine. The supervisor restarts it after any status except
-#: :data:`_OPERATOR_ERROR`.
+#: :data:`_EXIT_CODE_OPERATOR_ERROR`.
 _RESTART = 3
 #: Exit status when a cabinet file that could not be used has been changed, so that it can be tried again.
 _FILE_CHANGED = 4
 #: Errors of the memory that end the machine process; the next start examines the memory again.
-_MEMORY_FAULTS = (RestartAsked, RecordError, JournalError, TicketLedgerUnwritable, TicketLedgerDamaged)
+_MEMORY_FAULTS = (RestartRequested, RecordError, JournalError, TicketLedgerUnwritable, TicketLedgerDamaged)
 
 
 async def _run_until_signal(work: Coroutine[object, object, None]) -> bool:
@@ -111,7 +111,7 @@ def _run_until_stopped(
         if unreadable := [str(cause) for cause in causes if isinstance(cause, RecordError)]:
             raise JournalDamaged("the memory", "; ".join(unreadable)) from group
         for cause in causes:
-            if not isinstance(cause, RestartAsked):
+            if not isinstance(cause, RestartRequested):
                 _print_message(f"stopped, and starts again: {cause}")
         return True
     return False
@@ -165,7 +165,7 @@ def _is_absent(file: Path) -> bool:
 @click.option(
     "--patience",
     type=click.FloatRange(min=0),
-    default=PATIENCE_S,
+    default=MEDIA_TIMEOUT_S,
     help="Seconds to wait for a missing second medium.",
 )
 @click.option(
@@ -191,12 +191,12 @@ def _is_absent(file: Path) -> bool:
 @click.option(
     "--seed",
     type=click.Path(path_type=Path),
-    help=f"At a first start: the file with the builder's values (default: {SEED_NAME} beside the cabinet file).",
+    help=f"At a first start: the builder's values (default: {BUILDER_FILE_NAME} beside the cabinet file).",
 )
 @click.option(
     "--stick",
     type=click.Path(path_type=Path),
-    default=STICK,
+    default=STICK_PATH,
     help="The device path of the memory stick by which the machine enrols with the progressive link.",
 )
 @click.option("--port", "ports", multiple=True, help="At a first start: a further serial port to try.")
@@ -218,7 +218,7 @@ def main(
     gc.freeze()  # what was imported stays: no later collection searches it
     folder, clock = StateFolder(state), SystemClock()
     try:
-        require_isolation("egm.app")
+        require_isolated_mode("egm.app")
         folder.prepare()
         if (fault := read_system_fault(trouble)) is not None:
             code, why = fault
@@ -226,7 +226,9 @@ def main(
             waiting = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
             sys.exit(_RESTART if asyncio.run(_run_until_signal(waiting)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):
-            _run_first_start(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
+            _run_first_start(
+                folder, cabinet, seed or cabinet.with_name(BUILDER_FILE_NAME), clock, ports, stick
+            )
         file = load_cabinet(cabinet)
         try:
             if _run_until_stopped(folder, file, clock, patience, stick, watched=watched):

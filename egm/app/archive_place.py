@@ -9,7 +9,7 @@ from pathlib import Path
 
 from egm.errors import OperatorError
 from egm.secret_files import sync_folder
-from meters.archive import FOLDER
+from meters.archive import ARCHIVE_FOLDER
 
 
 def link_archive(medium: Path, archive: Path | None) -> None:
@@ -18,7 +18,7 @@ def link_archive(medium: Path, archive: Path | None) -> None:
     If ``archive`` is None, change nothing. Raises :class:`OperatorError` if the archive already exists
     elsewhere: a person must move its files, then remove the link.
     """
-    link = medium / FOLDER
+    link = medium / ARCHIVE_FOLDER
     if archive is None or not medium.is_dir():
         return
     target = archive.absolute()

@@ -39,11 +39,11 @@ from egm.collector import pause_collector
 with pause_collector():  # collecting garbage would take a quarter of the time of these imports
     from egm.config.cabinet_file import CabinetFile, load_cabinet
     from egm.devices.catalogue import PROTOCOLS
-    from egm.devices.twin import ActionError, Port, Twin
+    from egm.devices.twin import ActionError, SimulatedPort, Twin
     from egm.errors import OperatorError
     from egm.kernel.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
-    from egm.links.screen.private import is_token, listen, make_token
-    from egm.links.systemd import READY, notify
+    from egm.links.screen.private import is_same_token, make_token, serve_unix_socket
+    from egm.links.systemd import READY_STATE, notify_systemd
     from egm.private_process import make_process_private
     from egm.profiles import load_profile
     from egm.secret_files import replace_private
@@ -53,10 +53,10 @@ with pause_collector():  # collecting garbage would take a quarter of the time o
 #: Longest line of a client of the bench, in bytes.
 _LINE_BYTES_MAX: Final = 64 * 1024
 #: Exit status of a bench that cannot run and has printed why: a restart would only repeat it.
-_OPERATOR_ERROR: Final = 2
+_EXIT_CODE_OPERATOR_ERROR: Final = 2
 
 
-class BenchError(Exception):
+class DeviceSimulatorError(Exception):
     """The error that the process of the simulated devices cannot start; the text says why."""
 
 
@@ -65,7 +65,7 @@ def list_bench_protocols(cabinet: CabinetFile) -> dict[str, str]:
     return {name: device.protocol for name, device in cabinet.devices.items() if device.port == "bench"}
 
 
-class Bench:
+class DeviceSimulator:
     """The simulated devices of one state folder, and the socket through which clients operate them."""
 
     def __init__(
@@ -88,12 +88,12 @@ class Bench:
         self._token = ""  # created anew at each start
         self._server: asyncio.Server | None = None
         self._owns_folder = False  # whether the folder's sockets, links and files belong to this bench
-        self.twins: dict[str, Twin[object]] = {}
+        self.simulated_devices: dict[str, Twin[object]] = {}
         for name, protocol in protocols.items():
             entry = PROTOCOLS[protocol]
-            port = Port(self._run / "dev" / name, entry.line.character_seconds)
-            self.twins[name] = entry.twin(name, port, speed, (values_cents or {}).get(name, ()))
-            self.twins[name].currency = currency
+            port = SimulatedPort(self._run / "dev" / name, entry.line_settings.character_seconds)
+            self.simulated_devices[name] = entry.twin(name, port, speed, (values_cents or {}).get(name, ()))
+            self.simulated_devices[name].currency = currency
 
     @property
     def socket_path(self) -> Path:
@@ -101,19 +101,21 @@ class Bench:
         return self._run / "bench.sock"
 
     async def start(self) -> None:
-        """Plug every simulated device in, open the socket, report ready. Raises BenchError if another bench runs."""
+        """Plug in every simulated device, open the socket and report ready. Raises DeviceSimulatorError."""
         self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
-        await self._refuse_second()
+        await self._refuse_second_simulator()
         self._owns_folder = True
         for stale_link in (self._run / "dev").glob("*") if (self._run / "dev").is_dir() else ():
             # Left by a killed bench: what it points to may belong to another process now.
             stale_link.unlink(missing_ok=True)
-        for name, twin in self.twins.items():
+        for name, twin in self.simulated_devices.items():
             self._restore_retained_state(name, twin)
             twin.port.plug()
-            twin.begin()
+            twin.start_autonomous_behaviour()
         self._token = make_token(self._run / "bench.token")
-        self._server = await listen(self.socket_path, self._serve, line_bytes_max=_LINE_BYTES_MAX)
+        self._server = await serve_unix_socket(
+            self.socket_path, self._serve_client, line_bytes_max=_LINE_BYTES_MAX
+        )
         replace_private(self._run / "bench.ready", f"{os.getpid()}\n")
 
     # ------------------------------------------------------------ what devices keep without power
@@ -127,7 +129,7 @@ class Bench:
                 if stored["kind"] == twin.kind:
                     twin.restore_memory(stored)
             except (ValueError, KeyError, RecursionError, TypeError) as error:
-                raise BenchError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
+                raise DeviceSimulatorError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
         def store_retained_state() -> None:
             """Store what the simulated device retains, if it has changed."""
@@ -138,14 +140,14 @@ class Bench:
                 self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
                 replace_private(path, json.dumps(retained))
 
-        twin.changed = store_retained_state
+        twin.on_change = store_retained_state
 
-    async def _refuse_second(self) -> None:
-        """Raise BenchError if the simulated devices of this state folder already run in another process."""
+    async def _refuse_second_simulator(self) -> None:
+        """Raise DeviceSimulatorError if the simulated devices of this state folder already run in another process."""
         with suppress(OSError), open_socket_address(self.socket_path) as address:
             _, writer = await asyncio.open_unix_connection(address)
             writer.close()
-            raise BenchError(f"{self.socket_path}: another bench is running on this state folder")
+            raise DeviceSimulatorError(f"{self.socket_path}: another bench is running on this state folder")
 
     async def stop(self) -> None:
         """Stop the bench and remove its socket and lines; what devices retain stays stored.
@@ -160,15 +162,15 @@ class Bench:
         if self._server is not None:
             self._server.close()
         self.socket_path.unlink(missing_ok=True)
-        for twin in self.twins.values():
-            twin.halt()
+        for twin in self.simulated_devices.values():
+            twin.stop_for_good()
 
     # ------------------------------------------------------------ the socket
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one client of the bench: greet it if it knows the token, then execute its commands."""
         try:
             greeting = await self._read_message(reader)
-            if not isinstance(greeting, Hello) or not is_token(greeting.token, self._token):
+            if not isinstance(greeting, Hello) or not is_same_token(greeting.token, self._token):
                 writer.write(
                     encode(BenchReply(ok=False, text="hello with the bench's token is needed first"))
                 )
@@ -200,34 +202,38 @@ class Bench:
         if not isinstance(message, BenchCommand):
             return BenchReply(ok=False, text=f"the bench takes bench commands, not {message.type}")
         if message.device == "bench":
-            return BenchReply(ok=True, state={name: twin.describe() for name, twin in self.twins.items()})
-        twin = self.twins.get(message.device)
+            return BenchReply(
+                ok=True, state={name: twin.describe() for name, twin in self.simulated_devices.items()}
+            )
+        twin = self.simulated_devices.get(message.device)
         if twin is None:
             return BenchReply(
-                ok=False, text=f"no device {message.device!r}; there are {', '.join(self.twins)}"
+                ok=False, text=f"no device {message.device!r}; there are {', '.join(self.simulated_devices)}"
             )
         try:
-            text = twin.act(message.action, message.values)
+            text = twin.perform_action(message.action, message.values)
         except ActionError as error:
             return BenchReply(ok=False, text=str(error), state=twin.describe())
         return BenchReply(ok=True, text=text, state=twin.describe())
 
 
-async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
+async def run_device_simulator(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
     """Run the simulated devices of a cabinet file until SIGTERM or SIGINT.
 
-    Raises :class:`BenchError` if they already run in another process.
+    Raises :class:`DeviceSimulatorError` if they already run in another process.
     """
     values = {name: device.values_cents for name, device in cabinet.devices.items()}
     currency = load_profile(cabinet.machine.profile).currency
-    bench = Bench(state, list_bench_protocols(cabinet), speed=speed, values_cents=values, currency=currency)
+    bench = DeviceSimulator(
+        state, list_bench_protocols(cabinet), speed=speed, values_cents=values, currency=currency
+    )
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     try:
         await bench.start()
         echo("READY")
-        notify(READY)
+        notify_systemd(READY_STATE)
         await ended.wait()
     finally:
         await bench.stop()
@@ -246,12 +252,12 @@ def main(arguments: list[str] | None = None) -> int:
         cabinet = load_cabinet(options.cabinet)
         if not list_bench_protocols(cabinet):
             echo("no device of this cabinet is simulated")
-            notify(READY)
+            notify_systemd(READY_STATE)
             return 0
-        asyncio.run(serve(options.state, cabinet, speed=options.speed))
-    except (BenchError, OperatorError, OSError) as error:
+        asyncio.run(run_device_simulator(options.state, cabinet, speed=options.speed))
+    except (DeviceSimulatorError, OperatorError, OSError) as error:
         echo(f"bench: {error}", err=True)
-        return _OPERATOR_ERROR
+        return _EXIT_CODE_OPERATOR_ERROR
     return 0
 
 

@@ -5,10 +5,10 @@ A new feature is added by putting its declaration into the tuple in this module.
 
 from typing import Final
 
-from egm.app.machine_rules import MACHINE
+from egm.app.machine_rules import MACHINE_RULES_FEATURE
 from egm.errors import check_invariant
 from egm.features.closing.feature import CLOSING
-from egm.features.memory_clear.claims import WITH, list_claim_makers
+from egm.features.memory_clear.claims import KEY_SETTLED_WITH, list_claim_makers
 from egm.features.tournament.feature import TOURNAMENT
 from egm.host.feature import HOST
 from egm.integrity.feature import INTEGRITY
@@ -18,15 +18,15 @@ from egm.kernel.rules import Refusal
 from egm.links.feature import LINKS
 from egm.money.feature import MONEY
 from egm.money.value_in import no_ticket_query_waits
-from egm.play.feature import PLAY
-from egm.play.table_rules import TABLES
-from egm.progressive.feature import PROGRESSIVE
-from egm.seats.feature import SEATS
+from egm.play.feature import PLAY_FEATURE
+from egm.play.table_rules import TABLES_FEATURE
+from egm.progressive.feature import PROGRESSIVE_FEATURE
+from egm.seats.feature import SEATS_FEATURE
 from egm.staff.desk import MenuEntry
 from egm.staff.feature import STAFF, build_device_tests_feature
 from egm.staff.form import Form
 from egm.staff.registers import Register
-from egm.staff.service.menu import Menu
+from egm.staff.service.menu import ServiceMenu
 
 #: Every feature of the machine, in the order in which their rules are tried. Device tests come before
 #: normal operation, a failed random number generator before a service call, an award before a host's order,
@@ -37,16 +37,16 @@ FEATURES: Final = Features(
         build_device_tests_feature(no_ticket_query_waits),
         INTEGRITY,
         STAFF,
-        PROGRESSIVE,
-        TABLES,
+        PROGRESSIVE_FEATURE,
+        TABLES_FEATURE,
         HOST,
         MONEY,
         CLOSING,
         TOURNAMENT,
-        SEATS,
-        PLAY,
+        SEATS_FEATURE,
+        PLAY_FEATURE,
         LINKS,
-        MACHINE,
+        MACHINE_RULES_FEATURE,
     )
 )
 
@@ -59,13 +59,13 @@ def list_staff_registers(features: Features) -> dict[str, Register]:
     return dict(zip(names, registers, strict=True))
 
 
-def build_menu(features: Features) -> Menu:
+def build_menu(features: Features) -> ServiceMenu:
     """Return the staff's main menu.
 
     Raises InvariantError if the machine could refuse a form without showing the reason.
     """
     rules = features.rules
-    menu = Menu(
+    menu = ServiceMenu(
         pages=features.list_contributions(MenuEntry),
         forms=features.list_contributions(Form),
         rules=rules,
@@ -77,7 +77,7 @@ def build_menu(features: Features) -> Menu:
     return menu
 
 
-def check_claims(features: Features) -> None:
+def check_claims_cover_owed_values(features: Features) -> None:
     """Check that an authorised memory clear accounts for every stored amount that is owed to a player.
 
     Raises InvariantError if a storage key with an owed amount has no function that makes its claim, which is
@@ -85,7 +85,9 @@ def check_claims(features: Features) -> None:
     """
     claim_makers = list_claim_makers(features)
     for key in features.keys:
-        is_claimed = key.clear_action is not ClearAction.OWED or key in claim_makers or key in WITH
+        is_claimed = (
+            key.clear_action is not ClearAction.OWED or key in claim_makers or key in KEY_SETTLED_WITH
+        )
         check_invariant(
             is_claimed, f"the key {str(key)!r} is owed, and an authorised clear makes no claim of it"
         )
@@ -95,4 +97,4 @@ def check_claims(features: Features) -> None:
 MENU: Final = build_menu(FEATURES)
 #: The staff registers of all features, by name.
 REGISTERS: Final = list_staff_registers(FEATURES)
-check_claims(FEATURES)
+check_claims_cover_owed_values(FEATURES)

@@ -10,7 +10,7 @@ from egm.integrity.lockups import (
     record_door_closed,
     record_power_up,
     record_self_test,
-    reseed,
+    reseed_generator_after_door,
     take_out_of_service,
 )
 from egm.kernel import own_entries
@@ -21,12 +21,12 @@ from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import Rule
-from egm.kernel.states import AWAKE, EVERYWHERE, LISTENING, only
+from egm.kernel.states import AWAKE, EVERYWHERE, STATES_AFTER_SELF_TEST, only
 from egm.money.ticket_ledger import check_ledger
 from egm.staff.service.effects import close_menu_at_start, record_roster_changes
 
 #: The state of a machine that is testing itself.
-_SELF_TEST: Final = only(State.SELF_TEST)
+_SELF_TEST_STATE: Final = only(State.SELF_TEST)
 
 #: The rules of the whole machine.
 _RULES: Final[tuple[Rule[Machine], ...]] = (
@@ -37,23 +37,23 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         (record_power_up, close_menu_at_start, record_roster_changes),
         State.SELF_TEST,
     ),
-    Rule(EventType.SELF_TEST_PASSED, _SELF_TEST, (), (record_self_test,), Next.DERIVED),
-    Rule(EventType.SELF_TEST_FAILED, _SELF_TEST, (), (take_out_of_service,), Next.DERIVED),
+    Rule(EventType.SELF_TEST_PASSED, _SELF_TEST_STATE, (), (record_self_test,), Next.DERIVED),
+    Rule(EventType.SELF_TEST_FAILED, _SELF_TEST_STATE, (), (take_out_of_service,), Next.DERIVED),
     Rule(
         EventType.DOOR_CLOSED,
         AWAKE,
         (door_was_open,),
-        (record_door_closed, check_ledger, reseed),
+        (record_door_closed, check_ledger, reseed_generator_after_door),
         Next.DERIVED_ONCE_TESTED,
     ),
     Rule(EventType.DOOR_CLOSED, AWAKE),
-    Rule(EventType.MACHINE_CHANGED, LISTENING, (), (), Next.DERIVED),
+    Rule(EventType.MACHINE_CHANGED, STATES_AFTER_SELF_TEST, (), (), Next.DERIVED),
     # ------------------------------------------------------------------ nothing more to do: also what is said
     # late events of a game or page that is gone
     Rule((EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.SHOWN, EventType.ANSWER), EVERYWHERE),
 )
 
-MACHINE: Final = Feature(
+MACHINE_RULES_FEATURE: Final = Feature(
     name="machine",
     keys=KernelKey,
     values={

@@ -10,7 +10,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.bill import CctalkBillDriver
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.cctalk.hopper import CctalkHopperDriver
-from egm.devices.channel_values import DOLLARS
+from egm.devices.channel_values import DOLLAR_CURRENCIES
 from egm.devices.ebds.driver import EbdsDriver
 from egm.devices.id003.driver import Id003Driver
 from egm.devices.interface import (
@@ -25,7 +25,7 @@ from egm.devices.interface import (
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.line import Opener, SerialLine, open_port
-from egm.devices.tcl.driver import TclDriver, Template
+from egm.devices.tcl.driver import TclDriver, TclTemplate
 from egm.devices.transient import (
     TransientCoinLedger,
     TransientEscrowLedger,
@@ -33,7 +33,7 @@ from egm.devices.transient import (
     TransientPrintLedger,
 )
 from egm.devices.wheel.driver import WheelDriver
-from egm.money.device_ledgers import Ledgers
+from egm.money.device_ledgers import DeviceLedgers
 from egm.tickets.templates import list_template_ids, load_template
 
 
@@ -48,15 +48,15 @@ class DriverArguments:
     name: str
     line: SerialLine
     sink: EventSink
-    ledgers: Ledgers
+    ledgers: DeviceLedgers
     values: tuple[dict[int, int], ...]
-    currencies: frozenset[str] = DOLLARS
+    currencies: frozenset[str] = DOLLAR_CURRENCIES
 
 
-def _load_resident_templates() -> dict[str, Template]:
+def _load_resident_templates() -> dict[str, TclTemplate]:
     """Return the templates for a ticket printer that stores them: one per jurisdiction, with fields and bar code."""
     return {
-        place: Template(str(number), (*load_template(place).names, "barcode"))
+        place: TclTemplate(str(number), (*load_template(place).names, "barcode"))
         for number, place in enumerate(list_template_ids())
     }
 
@@ -91,8 +91,8 @@ DRIVERS: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
     "wheel": lambda fit: WheelDriver(fit.name, fit.line, fit.sink),
 }
 
-#: Kind of device -> the field of :class:`Ports` for its driver; other kinds only run.
-_FIELD_OF_KIND: Final[Mapping[str, str]] = {
+#: Kind of device -> the field of :class:`PositionDevices` for its driver; other kinds only run.
+_PORTS_FIELD_BY_KIND: Final[Mapping[str, str]] = {
     "bill_acceptor": "acceptor",
     "io_board": "io_board",
     "ticket_printer": "printer",
@@ -102,12 +102,12 @@ _FIELD_OF_KIND: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class PositionDevices:
     """The drivers of the devices of one player position. A driver that the cabinet lacks is None."""
 
     drivers: tuple[Device, ...]
     """All drivers to run."""
-    kinds: Mapping[str, str]
+    kind_by_device_name: Mapping[str, str]
     """The kind of each device (such as ``hopper``), by the device's name."""
     acceptor: BillAcceptor | None = None
     """The bill acceptor's driver."""
@@ -121,12 +121,12 @@ def build_ports(
     cabinet_file: CabinetFile,
     folder: StateFolder,
     sink: EventSink,
-    ledgers: Ledgers,
+    ledgers: DeviceLedgers,
     opener: Opener = open_port,
     position: int = 1,
     *,
     currency: str,
-) -> Ports:
+) -> PositionDevices:
     """Create the drivers of a position's devices.
 
     ``opener`` opens the ports of real devices; the lines of simulated devices are opened by their own rules.
@@ -142,21 +142,21 @@ def build_ports(
             continue
         entry = PROTOCOLS[device.protocol]
         kinds[name] = entry.kind
-        values = (entry.table(name, device.values_cents),) if device.values_cents else ()
+        values = (entry.build_channel_value_table(name, device.values_cents),) if device.values_cents else ()
         path = str(folder.find_device_port(name, device))
         device_opener = open_bench_line if device.port == "bench" and opener is open_port else opener
         # ccTalk devices may share one
-        line = lines.setdefault(path, SerialLine(path, entry.line, device_opener))
+        line = lines.setdefault(path, SerialLine(path, entry.line_settings, device_opener))
         arguments = DriverArguments(name, line, sink, ledgers, values, frozenset({currency}))
         drivers.append(DRIVERS[device.protocol](arguments))
-        if place := _FIELD_OF_KIND.get(entry.kind):
+        if place := _PORTS_FIELD_BY_KIND.get(entry.kind):
             places[place] = drivers[-1]
-    return Ports(drivers=tuple(drivers), kinds=kinds, **places)
+    return PositionDevices(drivers=tuple(drivers), kind_by_device_name=kinds, **places)
 
 
 def create_driver_without_machine(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
     """Return a driver of ``protocol`` with in-memory ledgers, for use without a machine."""
-    ledgers = Ledgers(
+    ledgers = DeviceLedgers(
         paper=TransientEscrowLedger(),
         coins=TransientCoinLedger(),
         payouts=TransientPayoutLedger(),

@@ -24,7 +24,7 @@ from paytables.errors import UnknownNameError
 from paytables.source import is_path
 
 #: What is wrong with a game or profile that does not exist.
-_NOT_IN_LIBRARY: Final = "not in the library"
+_NOT_IN_LIBRARY_TEXT: Final = "not in the library"
 
 
 GameCheck: TypeAlias = Callable[[str, GameSlot, Game], Iterable[Fault]]
@@ -53,24 +53,24 @@ def iter_preflight_faults(
         for i, slot in enumerate(file.games):
             yield from _load_game_or_fault(slot.game, f"games[{i + 1}].game")[1]
         return
-    yield from _iter_house_faults(file, profile)
+    yield from _iter_venue_data_faults(file, profile)
     yield from _iter_position_faults(file)
     games = yield from _iter_game_faults(file, profile, on_progress, check_game)
     yield from _iter_level_faults(file, games)
 
 
-def iter_unknown_names(data: Mapping[str, object]) -> Iterator[Fault]:
+def iter_unknown_profiles_and_games(data: Mapping[str, object]) -> Iterator[Fault]:
     """Yield a fault for each profile and game of an invalid cabinet file that does not exist: ``data`` is its TOML."""
-    profile = _as_table(data.get("machine")).get("profile")
+    profile = _get_table_or_empty(data.get("machine")).get("profile")
     if isinstance(profile, str):
         yield from _load_profile_or_fault(profile)[1]
     slots = data.get("games")
     for i, slot in enumerate(slots[:GAMES_MAX] if isinstance(slots, list) else ()):
-        if isinstance(name := _as_table(slot).get("game"), str):
+        if isinstance(name := _get_table_or_empty(slot).get("game"), str):
             yield from _load_game_or_fault(name, f"games[{i + 1}].game")[1]
 
 
-def _as_table(data: object) -> Mapping[str, object]:
+def _get_table_or_empty(data: object) -> Mapping[str, object]:
     """Return ``data`` if it is a TOML table, else an empty table."""
     return data if isinstance(data, Mapping) else {}
 
@@ -84,7 +84,7 @@ def _load_profile_or_fault(name: str) -> tuple[Profile | None, list[Fault]]:
         if name in profile_ids or is_path(name) or name.endswith(".toml"):
             return None, [Fault("machine.profile", str(error))]
         return None, [
-            build_fault("machine.profile", f"{name}: {_NOT_IN_LIBRARY}", *profile_ids, written_word=name)
+            build_fault("machine.profile", f"{name}: {_NOT_IN_LIBRARY_TEXT}", *profile_ids, written_word=name)
         ]
 
 
@@ -97,7 +97,7 @@ def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[Fault]]:
             return None, [
                 Fault(
                     key,
-                    f"{name}: {_NOT_IN_LIBRARY}",
+                    f"{name}: {_NOT_IN_LIBRARY_TEXT}",
                     suggestion=find_similar_word(name, list_shipped_games()),
                     is_fatal=False,
                 )
@@ -150,7 +150,7 @@ def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
             yield Fault("devices", f"{why}; a board of position 1 serves all", is_fatal=False)
 
 
-def _iter_house_faults(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
+def _iter_venue_data_faults(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
     """Yield a fault for each item of venue data that the jurisdiction's tickets must print and the file lacks."""
     try:
         house = file.machine.venue

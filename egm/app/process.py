@@ -25,34 +25,34 @@ from egm.app.entries import (
 )
 from egm.app.features import FEATURES, build_menu
 from egm.app.ports import build_ports
-from egm.app.removed_devices import list_host_holder_names, refuse_lost_positions
-from egm.app.rng_startup import keep_carry_over, start_chance
+from egm.app.removed_devices import list_host_disabling_names, refuse_removed_positions_with_money
+from egm.app.rng_startup import start_random_service, store_random_output_for_next_start
 from egm.app.screen_watch import ScreenWatch
 from egm.app.station import DroppingOutbox, PlayerStation
-from egm.app.watchdog import AllDriversMove, send_heartbeats
+from egm.app.watchdog import DriverProgressCheck, send_watchdog_heartbeats
 from egm.clock import Clock
 from egm.collector import pause_collector
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.config.on_this_computer import find_shared_folders
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.cctalk.hopper_twin import OPENING_COINS
+from egm.devices.cctalk.hopper_twin import INITIAL_COINS
 from egm.devices.line import Opener, open_port
-from egm.errors import LocalError, OperatorError, RestartAsked
-from egm.host.ticket_recovery import close_printed_ticket, open_desk, recover_tickets
-from egm.integrity.clock_trust import note_clock
+from egm.errors import LocalError, OperatorError, RestartRequested
+from egm.host.ticket_recovery import close_printed_ticket, open_ticket_desk, recover_tickets
+from egm.integrity.clock_trust import record_clock_trust
 from egm.integrity.events import Failure, MemoryReady, SelfTestResult
 from egm.integrity.keys import IntegrityKey
-from egm.integrity.lockups import GeneratorStart
+from egm.integrity.lockups import GeneratorFactory
 from egm.integrity.signed_file import check_signed_file
-from egm.integrity.software import Verifier
+from egm.integrity.software import SoftwareVerifier
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Identity, Machine
+from egm.kernel.machine import Machine, MachineIdentity
 from egm.kernel.positions import Position
 from egm.kernel.running_positions import RunningPositions
-from egm.kernel.services import Attachment, MachineContext
-from egm.kernel.states import BETTABLE
+from egm.kernel.services import BackgroundService, MachineContext
+from egm.kernel.states import STATES_FOR_BETTING
 from egm.kernel.timekeeping import create_timekeeper
 from egm.links.screen import starting
 from egm.money.host_money import HostMoney
@@ -70,9 +70,9 @@ from egm.play.installed_games import (
 from egm.play.stored_prizes import cache_in_journal
 from egm.profiles import load_profile
 from egm.progressive.enrolling import record_certificate_at_start
-from egm.progressive.enrolment import STICK, Stick
+from egm.progressive.enrolment import STICK_PATH, Stick
 from egm.progressive.game_levels import open_levels
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.progressive.pools import combine_pools
 from egm.seats.table import SharedTable
 from egm.secret_files import require_private
@@ -85,14 +85,14 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, Policy
 from meters.copies import SECOND_FOLDER
-from meters.keys import FILE_NAME as KEY_FILE
+from meters.keys import KEY_FILE_NAME as KEY_FILE
 from meters.storage import DiskStorage, Storage
 from rng import EntropySource, RandomService, RngError
 
 #: The installed release of the software.
 _VERSION: Final = version("open-egm")
 #: Seconds until the next check, while the profile requires no discarding of random numbers.
-_IDLE_SECONDS: Final = 5.0
+_DISCARD_CHECK_SECONDS: Final = 5.0
 
 
 class MachineProcess:
@@ -109,7 +109,7 @@ class MachineProcess:
         say: Callable[[str], None] = lambda _: None,
         alone: bool = False,
         watched: bool = False,
-        stick: Path = STICK,
+        stick: Path = STICK_PATH,
         features: Features = FEATURES,
         storage: Storage | None = None,
         release: str = _VERSION,
@@ -143,7 +143,7 @@ class MachineProcess:
         self._stations_to_update: set[int] = set()
         self._table = SharedTable()
         self._beside = RunningPositions()
-        self._attachments: tuple[tuple[PlayerStation, Attachment], ...] = ()
+        self._attachments: tuple[tuple[PlayerStation, BackgroundService], ...] = ()
 
     async def run(self) -> None:
         """Start up, and work until cancelled. Raises OperatorError for unusable input."""
@@ -153,7 +153,7 @@ class MachineProcess:
             starting.write_activity(self._folder.starting, starting.StartUpActivity("memory"))
             journal = cleanup.enter_context(self._open_journal())
             self._folder.remove_line_links()  # now that no other machine can be running on this folder
-            certified = self._is_real and self._profile.inventory.certified
+            certified = self._has_real_devices and self._profile.inventory.certified
             with pause_collector():
                 self._installed, self._refused = admit_games(
                     self._file.games,
@@ -161,21 +161,21 @@ class MachineProcess:
                     self._file.progressives,
                     cache_in_journal(journal),
                     CertificateRules(self._file.machine.certifier, certified),
-                    self._show_game_examined,
+                    self._show_examined_game,
                     has_wheel=self._file.has_wheel,
                 )
             starting.write_activity(self._folder.starting, starting.StartUpActivity("self_test"))
             self._times = create_timekeeper(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency
-            refuse_lost_positions(journal, positions, self._features.keys, currency)
+            refuse_removed_positions_with_money(journal, positions, self._features.keys, currency)
             # the first while the second is missing: nothing is written in its place
             second = journal.media[-1]
             store, why = open_store(journal, self._folder.root, second, self._storage)
             if store is not None:
                 cleanup.enter_context(store)
-            self._assemble(journal, store, why)
+            self._build_machine(journal, store, why)
             check_signed_file(self._machine, self._file, self._folder.root)
-            link = LinkFolder.of(self._folder.root)
+            link = LinkCertificateFolder.for_state_folder(self._folder.root)
             record_certificate_at_start(self._machine, link, Stick(self._stick), self._file.progressive_link)
             self._verifier.verify_at_start()
             identities = IdentityRegister.open(self._folder.root, second, self._storage.random_bytes)
@@ -184,13 +184,13 @@ class MachineProcess:
                 station.machine.install(identities)
             self._run_self_test()
             try:
-                await self._work()
+                await self._run_until_stopped()
             finally:
                 self._is_over = True
                 if self._machine.chance is not None:
-                    keep_carry_over(self._folder.carry_over, self._machine.chance)
+                    store_random_output_for_next_start(self._folder.carry_over, self._machine.chance)
 
-    def _show_game_examined(self, number: int, game: str) -> None:
+    def _show_examined_game(self, number: int, game: str) -> None:
         """Show on the screens which game is examined: finding its highest prize may take a while the first time."""
         values: dict[str, str | int] = {
             "number": number,
@@ -200,7 +200,7 @@ class MachineProcess:
         starting.write_activity(self._folder.starting, starting.StartUpActivity("game", values))
 
     @property
-    def _is_real(self) -> bool:
+    def _has_real_devices(self) -> bool:
         """Return whether any device is real; a machine with only simulated devices is a demonstration."""
         return bool(self._file.real_ports)
 
@@ -251,26 +251,26 @@ class MachineProcess:
     def _count_demonstration_coins(self) -> int:
         """Return the number of coins in the simulated hoppers of a new demonstration."""
         kinds = (PROTOCOLS[device.protocol].kind for device in self._file.devices.values())
-        return OPENING_COINS * sum(kind == "hopper" for kind in kinds)
+        return INITIAL_COINS * sum(kind == "hopper" for kind in kinds)
 
-    def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
+    def _build_machine(self, journal: Journal, store: TicketStore | None, why: str) -> None:
         """Create the machine of the first position, install its features, and record what start-up found."""
         cabinet = self._file.machine
         first = self._create_machine(journal, Position(count=cabinet.positions))
-        note_clock(first)  # before anything is recorded with an untrusted time
+        record_clock_trust(first)  # before anything is recorded with an untrusted time
         desk = self._open_ticket_desk(first, store)
         if desk is not None:
             first.install(desk)
         self._machine = first
         apply_options(first)
         certificates = {name: game.certificate for name, game in self._installed.items()}
-        complete = self._is_real and self._profile.inventory.complete
+        complete = self._has_real_devices and self._profile.inventory.complete
         note_inventory(first, self._file.inventory, certificates, complete=complete)
-        if self._begins and not self._is_real:
+        if self._begins and not self._has_real_devices:
             record_opening_stock(first, self._count_demonstration_coins())
         recover_tickets(first, why)
-        if store is not None and store.mended:
-            first.post(TICKETS_MENDED, TicketsMended(what=str(store.mended)))
+        if store is not None and store.restoration_text:
+            first.post(TICKETS_MENDED, TicketsMended(what=str(store.restoration_text)))
         machines = [first]
         for number in range(2, cabinet.positions + 1):
             machine = self._create_machine(journal, Position(number, cabinet.positions))
@@ -283,7 +283,13 @@ class MachineProcess:
         self._stations = tuple(self._open_station(machine) for machine in machines)
         self._engine, ports = self._stations[0].engine, self._stations[0].ports
         context = MachineContext(
-            self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers, say=self._say
+            self._engine,
+            self._file,
+            self._folder,
+            self._clock,
+            self._submit_machine_event,
+            ports.drivers,
+            print_message=self._say,
         )
         self._attachments = tuple(
             (self._stations[0], attachment) for attachment in self._features.attach(context)
@@ -292,23 +298,23 @@ class MachineProcess:
             beside = replace(
                 context,
                 engine=station.engine,
-                handle=partial(self._handle_at, station),
+                handle=partial(self._submit_position_event, station),
                 devices=station.ports.drivers,
             )
             self._attachments += tuple(
                 (station, attachment) for attachment in self._features.attach_to_position(beside)
             )
-        self._verifier = Verifier(context)
+        self._verifier = SoftwareVerifier(context)
         for station in self._stations:
             ready = MemoryReady(version=self._release, profile=self._profile.id)
             station.engine.submit(Event(EventType.MEMORY_READY, ready))
-            station.settle_absent(list_host_holder_names(self._file))
+            station.settle_absent(list_host_disabling_names(self._file))
 
     def _open_ticket_desk(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
         """Return the desk that numbers and redeems tickets, or None without a ticket store."""
         if store is None:
             return None
-        return open_desk(
+        return open_ticket_desk(
             store,
             first.identity,
             self._profile,
@@ -324,7 +330,7 @@ class MachineProcess:
         cabinet = self._file.machine
         second = journal.media[-1]
         machine = Machine(
-            identity=Identity(
+            identity=MachineIdentity(
                 cabinet.serial,
                 cabinet.operator_number,
                 cabinet.venue,
@@ -346,7 +352,7 @@ class MachineProcess:
         )
         returns = {game_id: game.return_min for game_id, game in self._installed.items()}
         machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
-        machine.install(GeneratorStart(self._renew_random_service))
+        machine.install(GeneratorFactory(self._renew_random_service))
         machine.install(self._features)
         machine.install(build_menu(self._features))
         machine.install(self._create_host_money())
@@ -359,11 +365,13 @@ class MachineProcess:
     def _open_station(self, machine: Machine) -> PlayerStation:
         """Create the station of one position: drivers, screen server and services."""
         station = PlayerStation(
-            machine, self._installed, self._folder, self._handle_at, self._notify_attachments
+            machine, self._installed, self._folder, self._submit_position_event, self._notify_attachments
         )
-        machine.recorded = partial(self._schedule_update_after_entry, station)
+        machine.on_entry_recorded = partial(self._schedule_update_after_entry, station)
         self._table.register_position(
-            machine, partial(self._handle_at, station), lambda: station.engine.state in BETTABLE
+            machine,
+            partial(self._submit_position_event, station),
+            lambda: station.engine.state in STATES_FOR_BETTING,
         )
         ledgers, number = station.ledgers, machine.position.number
         station.open(
@@ -387,7 +395,7 @@ class MachineProcess:
             transfers=host.transfers,
             bonuses=host.bonuses,
             asset_number=host.asset_number,
-            line=self._file.money_line,
+            money_line_name=self._file.money_host_line,
         )
 
     def _run_self_test(self) -> None:
@@ -433,7 +441,7 @@ class MachineProcess:
 
     def _start_random_service(self) -> RandomService:
         """Instantiate a random number generator for this machine and its profile."""
-        return start_chance(
+        return start_random_service(
             profile=self._profile,
             identity=self._machine.identity,
             boots=int(self._machine.memory.get(IntegrityKey.BOOTS)),
@@ -445,7 +453,7 @@ class MachineProcess:
         )
 
     # ------------------------------------------------------------------ working
-    async def _work(self) -> None:
+    async def _run_until_stopped(self) -> None:
         """Run drivers, attachments and services together until the machine is stopped."""
         self._stopped = asyncio.get_running_loop().create_future()
         for station in self._stations:
@@ -459,29 +467,31 @@ class MachineProcess:
                     group.create_task(driver.run(), name=driver.name)
                 for _, attachment in self._attachments:
                     group.create_task(attachment.run(), name=attachment.name)
-                group.create_task(self._cycle_chance(), name="chance")
+                group.create_task(self._discard_random_numbers(), name="chance")
                 if self._watched:
-                    watch = ScreenWatch(self._machine, self._handle, self._count_connected_screens)
+                    watch = ScreenWatch(
+                        self._machine, self._submit_machine_event, self._count_connected_screens
+                    )
                     group.create_task(watch.run(), name="screens")
-                group.create_task(send_heartbeats(AllDriversMove(drivers)), name="heartbeat")
+                group.create_task(send_watchdog_heartbeats(DriverProgressCheck(drivers)), name="heartbeat")
         finally:
             for station in self._stations:
                 await station.server.close()
 
     def _count_connected_screens(self) -> list[int]:
         """Return the number of screens connected at each player position."""
-        return [station.server.living for station in self._stations]
+        return [station.server.living_screen_count for station in self._stations]
 
     async def _wait_until_stopped(self) -> None:
         """Wait until something stops the machine; raise the error that did."""
         if self._stopped is not None:
             await self._stopped
 
-    def _handle(self, event: Event) -> None:
+    def _submit_machine_event(self, event: Event) -> None:
         """Submit an event that concerns the whole machine, at its first position."""
-        self._handle_at(self._stations[0], event)
+        self._submit_position_event(self._stations[0], event)
 
-    def _handle_at(self, station: PlayerStation, event: Event) -> None:
+    def _submit_position_event(self, station: PlayerStation, event: Event) -> None:
         """Submit an event at a position; if it changes memory that the positions share, update the other positions.
 
         If the machine cannot execute or record the event, it stops and restarts. Events of timers that expire
@@ -496,7 +506,7 @@ class MachineProcess:
                     other_station.engine.update_state()
         is_restart_requested = station.machine.component(ServiceDesk).is_restart_requested
         if is_restart_requested and self._stopped is not None and not self._stopped.done():
-            self._stopped.set_exception(RestartAsked())
+            self._stopped.set_exception(RestartRequested())
 
     @contextlib.contextmanager
     def _stop_on_error(self) -> Iterator[None]:
@@ -508,7 +518,7 @@ class MachineProcess:
                 self._stopped.set_exception(error)
             raise
 
-    async def _cycle_chance(self) -> None:
+    async def _discard_random_numbers(self) -> None:
         """Draw and discard random numbers in the background between games, at random intervals (NJ, OK, NZ)."""
         while True:
             pause_ns = 0
@@ -519,8 +529,8 @@ class MachineProcess:
                 try:
                     pause_ns = self._machine.chance.cycle()
                 except RngError as error:
-                    self._handle(Event(EventType.CHANCE_FAILED, Failure(detail=str(error))))
-            await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
+                    self._submit_machine_event(Event(EventType.CHANCE_FAILED, Failure(detail=str(error))))
+            await asyncio.sleep(pause_ns / 1e9 or _DISCARD_CHECK_SECONDS)
 
     def _schedule_update_after_entry(self, station: PlayerStation) -> None:
         """Schedule an update of a position after a journal entry, unless the entry is part of an event.

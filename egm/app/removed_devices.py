@@ -22,17 +22,17 @@ from egm.host.keys import HostKey
 from egm.integrity.events import Enabled
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange
-from egm.kernel.keys import ClearAction, Key, Keys
+from egm.kernel.keys import ClearAction, Key, StorageKeys
 from egm.kernel.machine import Machine
 from egm.kernel.positions import Position, is_own_fault
-from egm.money.device_ledgers import Ledgers
+from egm.money.device_ledgers import DeviceLedgers
 from egm.money.events import CoinsPaid
 from egm.money.keys import MoneyKey
 from egm.money.records.money import PaperRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
 from egm.play.records.purse import Purse
-from egm.progressive.attachment import SOURCE as LINK
+from egm.progressive.attachment import PROGRESSIVE_SOURCE as LINK
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import from_json
 from meters import JournalView
@@ -58,18 +58,18 @@ _TEXTS_OF_OPEN_ITEMS: Final[Mapping[Key, str]] = {
 }
 
 #: The fault that replaces the hold of a host that is no longer configured.
-HOLDER_MISSING: Final = "holder_gone"
+HOST_REMOVED_FAULT: Final = "holder_gone"
 #: Prefix of a SAS host's holds; the staff's own holds do not have it.
-_HOST: Final = "host:"
+_HOST_SOURCE_PREFIX: Final = "host:"
 #: The device kinds whose faults end when the cabinet file no longer names such a device. The board of doors and
 #: keys is excluded:
 #: removing it must not silence what it had reported.
 _KINDS_THAT_CLEAR_FAULTS: Final = frozenset({"bill_acceptor", "ticket_printer", "hopper", "coin_acceptor"})
 
 
-def settle_absent(
+def settle_removed_devices_and_hosts(
     machine: Machine,
-    ledgers: Ledgers,
+    ledgers: DeviceLedgers,
     handle: Callable[[Event], None],
     kinds: Collection[str],
     holders: Collection[str] = (),
@@ -78,7 +78,7 @@ def settle_absent(
 
     A credited bill or ticket is confirmed; any other one in transit and unpaid coins become disputed amounts.
     Calling it again changes nothing. ``handle`` submits an event; ``kinds`` are the device kinds of this
-    position; ``holders``: see :func:`list_host_holder_names`.
+    position; ``holders``: see :func:`list_host_disabling_names`.
     """
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
     ordered_payout = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
@@ -96,10 +96,12 @@ def settle_absent(
         if kind in _KINDS_THAT_CLEAR_FAULTS and kind not in kinds and speaks:
             handle(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
     if machine.position.number == 1:
-        _lift_absent_hosts_controls(machine, handle, holders)
+        _lift_controls_of_removed_hosts(machine, handle, holders)
 
 
-def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, currency: str) -> None:
+def refuse_removed_positions_with_money(
+    journal: JournalView, positions: int, keys: StorageKeys, currency: str
+) -> None:
     """Raise :class:`OperatorError` if a player position with money or an open round is missing from the cabinet file.
 
     ``currency`` is the jurisdiction's, ISO 4217.
@@ -110,7 +112,7 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
         amounts_left = [
             _describe_amounts_left(key, state, name, currency)
             for name, state in states.items()
-            if (key := keys.of(name)) is not None and _is_left(key, state, name)
+            if (key := keys.find_key(name)) is not None and _is_owed_or_open(key, state, name)
         ]
         if cents or amounts_left:
             amounts = ", ".join(
@@ -119,7 +121,7 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
             raise OperatorError(f"machine.positions: {positions}; and position {number} still has {amounts}")
 
 
-def _is_left(key: Key, state: JSON, name: str) -> bool:
+def _is_owed_or_open(key: Key, state: JSON, name: str) -> bool:
     """Return whether a stored journal value of a player position is owed to its player, or is an open round."""
     if key is PlayKey.PURSE:
         return not from_json(Purse, state, name).ending
@@ -140,23 +142,23 @@ def _format_money(cents: int, currency: str) -> str:
     return format_currency(Decimal(cents).scaleb(-2), currency, locale="en_CA")
 
 
-def _lift_absent_hosts_controls(
+def _lift_controls_of_removed_hosts(
     machine: Machine, handle: Callable[[Event], None], holders: Collection[str]
 ) -> None:
     """Lift the restrictions of hosts that the cabinet file no longer names, and raise a fault for staff."""
     for source in list_disabling_sources(machine):
         name = ":".join(source.split(":")[:2])
-        if source.startswith((_HOST, LINK)) and name not in holders:
-            handle(Event(EventType.FAULT_RAISED, FaultChange(code=HOLDER_MISSING, detail=name)))
+        if source.startswith((_HOST_SOURCE_PREFIX, LINK)) and name not in holders:
+            handle(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             handle(Event(EventType.ENABLED, Enabled(source=source)))
     for key in machine.journal.states(HostKey.CONTROL):
         control, _, name = key.removeprefix(HostKey.CONTROL).partition(":")
-        if name.startswith(_HOST) and name not in holders:
-            handle(Event(EventType.FAULT_RAISED, FaultChange(code=HOLDER_MISSING, detail=name)))
+        if name.startswith(_HOST_SOURCE_PREFIX) and name not in holders:
+            handle(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             handle(Event(EventType.CONTROL, ControlRequested(source=name, name=control)))
 
 
-def list_host_holder_names(file: CabinetFile) -> frozenset[str]:
+def list_host_disabling_names(file: CabinetFile) -> frozenset[str]:
     """Return the names under which hosts of a cabinet file may disable the machine."""
-    hosts = {f"{_HOST}{name}" for name in file.sas}
+    hosts = {f"{_HOST_SOURCE_PREFIX}{name}" for name in file.sas}
     return frozenset(hosts | ({LINK} if file.progressive_link is not None else set()))

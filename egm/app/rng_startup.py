@@ -13,15 +13,15 @@ from importlib.metadata import version
 from pathlib import Path
 
 from egm.clock import Clock
-from egm.kernel.machine import Identity
+from egm.kernel.machine import MachineIdentity
 from egm.profiles import Profile
 from rng import CarryOverDamaged, EntropySource, Personalization, RandomService, RngError
 
 
-def start_chance(
+def start_random_service(
     *,
     profile: Profile,
-    identity: Identity,
+    identity: MachineIdentity,
     boots: int,
     carry_over_file: Path,
     clock: Clock,
@@ -50,15 +50,15 @@ def start_chance(
         fresh_input=fresh_input,
     )
     try:
-        service = start(carry_over=_take_carry_over(carry_over_file))
+        service = start(carry_over=_take_stored_random_output(carry_over_file))
     except CarryOverDamaged as error:
         on_event("carry_over_damaged", {"reason": str(error)})
         service = start()
-    keep_carry_over(carry_over_file, service)
+    store_random_output_for_next_start(carry_over_file, service)
     return service
 
 
-def _take_carry_over(path: Path) -> bytes | None:
+def _take_stored_random_output(path: Path) -> bytes | None:
     """Return the random output stored by the last run and remove its file, because it is used once; None if absent."""
     try:
         data = path.read_bytes()
@@ -69,13 +69,13 @@ def _take_carry_over(path: Path) -> bytes | None:
     return data or None
 
 
-def keep_carry_over(path: Path, service: RandomService) -> None:
+def store_random_output_for_next_start(path: Path, service: RandomService) -> None:
     """Store random output of the generator for the next start; a failed generator stores none."""
     with contextlib.suppress(RngError):
-        _store_carry_over(path, service.carry_over())
+        _write_random_output(path, service.carry_over())
 
 
-def _store_carry_over(path: Path, data: bytes) -> None:
+def _write_random_output(path: Path, data: bytes) -> None:
     """Write random output for the next start to a private file."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)

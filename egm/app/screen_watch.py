@@ -12,13 +12,13 @@ from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 
 #: The fault code while a player position has no screen.
-FAULT: Final = "screen_missing"
+SCREEN_MISSING_FAULT: Final = "screen_missing"
 #: Seconds for which every position must have had a screen, before the screens count as shown.
-_SHOWN_AFTER_SECONDS: Final = 10.0
+_PRESENT_SECONDS_UNTIL_SHOWN: Final = 10.0
 #: Seconds for which every position must have had a screen, before the fault is cleared.
-_CLEARED_AFTER_SECONDS: Final = 60.0
+_PRESENT_SECONDS_UNTIL_CLEARED: Final = 60.0
 #: Seconds without a screen after which the fault is raised.
-_RAISED_AFTER_SECONDS: Final = 30.0
+_MISSING_SECONDS_UNTIL_FAULT: Final = 30.0
 #: Seconds between checks.
 _CHECK_SECONDS: Final = 0.5
 #: Seconds with a screen that offset one second without one. A single crash is offset after a minute and
@@ -58,13 +58,13 @@ class ScreenWatch:
         passed_s, self._looked_s = now_s - self._looked_s, now_s
         if not all(self._audiences()):
             self._since_s = now_s
-        if now_s - self._since_s < _SHOWN_AFTER_SECONDS:
+        if now_s - self._since_s < _PRESENT_SECONDS_UNTIL_SHOWN:
             self._unseen_s += passed_s
         else:
             self._unseen_s = max(0.0, self._unseen_s - passed_s / _OFFSETTING_SECONDS)
-        is_screen_missing = FAULT in self._machine.faults
-        if is_screen_missing and now_s - self._since_s >= _CLEARED_AFTER_SECONDS:
+        is_screen_missing = SCREEN_MISSING_FAULT in self._machine.faults
+        if is_screen_missing and now_s - self._since_s >= _PRESENT_SECONDS_UNTIL_CLEARED:
             self._unseen_s = 0.0
-            self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=FAULT)))
-        elif not is_screen_missing and self._unseen_s >= _RAISED_AFTER_SECONDS:
-            self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=FAULT)))
+            self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=SCREEN_MISSING_FAULT)))
+        elif not is_screen_missing and self._unseen_s >= _MISSING_SECONDS_UNTIL_FAULT:
+            self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=SCREEN_MISSING_FAULT)))

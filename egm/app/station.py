@@ -11,11 +11,11 @@ from functools import partial
 from typing import Final
 
 from egm.app.entries import SCREEN_REFUSED, ScreenRefused
-from egm.app.ports import Ports
-from egm.app.removed_devices import settle_absent
+from egm.app.ports import PositionDevices
+from egm.app.removed_devices import settle_removed_devices_and_hosts
 from egm.app.view import build_game_view, build_withdrawn_game_view, snapshot
 from egm.app.wiring import (
-    build_event,
+    build_event_from_intent,
     find_lit_lamps,
     find_lit_tower_lights,
     is_bell_ringing,
@@ -24,7 +24,7 @@ from egm.app.wiring import (
 )
 from egm.config.cabinet_file import StateFolder
 from egm.devices.interface import ButtonPressed, DeviceEvent, Devices, FaultCode
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
@@ -45,9 +45,9 @@ from egm.staff.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions
 
 #: The longest wait for a screen that never reports it has shown the outcome.
-_SHOW_SECONDS_MAX: Final = 60.0
+_OUTCOME_SHOWN_SECONDS_MAX: Final = 60.0
 #: How long an interrupted game waits for the screen to return.
-_RETURN_SECONDS_MAX: Final = 10.0
+_SCREEN_RECONNECT_SECONDS_MAX: Final = 10.0
 
 
 class DroppingOutbox:
@@ -63,7 +63,7 @@ class PlayerStation:
     ``handle`` submits an event at this position; ``changed`` is called after every change.
     """
 
-    ports: Ports
+    ports: PositionDevices
     """The drivers of the position's devices."""
 
     def __init__(
@@ -75,7 +75,7 @@ class PlayerStation:
         changed: Callable[[], None],
     ) -> None:
         self.machine = machine
-        self.engine = Engine(machine, machine.component(Features).rules, self.process_change)
+        self.engine = StateMachineEngine(machine, machine.component(Features).rules, self.process_change)
         self.ledgers = create_ledgers(machine, self.engine.handle)
         self._installed = installed
         self._handle = handle
@@ -83,7 +83,7 @@ class PlayerStation:
         self._show_timer: asyncio.TimerHandle | None = None
         self._showing = ""
         self._open_at_start = ""
-        self._guest: GameView | None = None
+        self._withdrawn_game_view: GameView | None = None
         self._show_began_ns = 0
         number = machine.position.number
         self.server = ScreenServer(
@@ -100,7 +100,7 @@ class PlayerStation:
         """Record in the journal that a screen was refused or sent an invalid message."""
         self.machine.post(SCREEN_REFUSED, ScreenRefused(text=text))
 
-    def open(self, ports: Ports) -> None:
+    def open(self, ports: PositionDevices) -> None:
         """Connect the drivers of the player position's devices to their ports."""
         self.ports = ports
         game = open_game(self.machine)
@@ -108,21 +108,21 @@ class PlayerStation:
         self.machine.component(Devices).acceptor = ports.acceptor
         self.machine.component(Devices).printer = ports.printer
         self.machine.component(Devices).hopper = ports.hopper
-        self.machine.component(ServiceDesk).bench.kinds = ports.kinds
+        self.machine.component(ServiceDesk).bench.kind_by_device_name = ports.kind_by_device_name
         self.machine.component(RunningPositions).by_number[self.machine.position.number] = RunningPosition(
             engine=self.engine,
             handle=partial(self._handle, self),
             snapshot=self.snapshot,
-            signal=self._signal,
-            has_board=ports.io_board is not None,
+            update_tower_light_and_bell=self._update_tower_light_and_bell,
+            has_own_io_board=ports.io_board is not None,
         )
         for driver in ports.drivers:
-            driver.restore_faults(self._find_device_faults(ports.kinds[driver.name]))
+            driver.restore_faults(self._find_device_faults(ports.kind_by_device_name[driver.name]))
 
     def settle_absent(self, holders: Collection[str]) -> None:
         """Complete or dispute what a device or host missing from the cabinet file has left unfinished."""
-        kinds = frozenset(self.ports.kinds.values())
-        settle_absent(self.machine, self.ledgers, self.engine.submit, kinds, holders)
+        kinds = frozenset(self.ports.kind_by_device_name.values())
+        settle_removed_devices_and_hosts(self.machine, self.ledgers, self.engine.submit, kinds, holders)
 
     def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
         """Return the active faults of this player position's device of a kind.
@@ -138,12 +138,14 @@ class PlayerStation:
         """Process a report of a device of this player position."""
         desk = self.machine.component(ServiceDesk)
         desk.bench.store_report(report)
-        if isinstance(report, ButtonPressed) and report.button == "play" and self.server.audience:
+        if isinstance(report, ButtonPressed) and report.button == "play" and self.server.player_screen_count:
             self.server.send(Pressed(button="play"))  # its meaning depends on what the screen shows
             return
         process_device_report(self.machine, report)
         beside, number = self.machine.component(RunningPositions), self.machine.position.number
-        for event in iter_reported_events(report, self.ports.kinds[report.device], self.machine.doors_open):
+        for event in iter_reported_events(
+            report, self.ports.kind_by_device_name[report.device], self.machine.doors_open
+        ):
             for position in iter_concerned_positions(beside, number, event):
                 position.handle(event)
         if desk.is_open:  # its pages show what devices report
@@ -151,7 +153,7 @@ class PlayerStation:
 
     def _handle_intent(self, intent: Intent) -> None:
         """Submit a person's request at the screen as an event; a report that an outcome was shown ends the game."""
-        event = build_event(intent, self.engine.rules.payloads)
+        event = build_event_from_intent(intent, self.engine.rules.payloads)
         if event.type is EventType.SHOWN:
             self._note_outcome_shown(event.of(OutcomeShown).value)
         else:
@@ -166,16 +168,16 @@ class PlayerStation:
         self.server.send(message)
         if isinstance(message, Play):
             self._showing, self._show_began_ns = message.play_id, self.machine.clock.monotonic_ns()
-            self._schedule_end_of_show(self._compute_patience_seconds(message), message.play_id)
+            self._schedule_end_of_show(self._compute_outcome_shown_timeout_seconds(message), message.play_id)
 
-    def _compute_patience_seconds(self, message: Play) -> float:
+    def _compute_outcome_shown_timeout_seconds(self, message: Play) -> float:
         """Return how long to wait for a screen to report that it has shown an outcome."""
-        if self.server.audience:
-            return _SHOW_SECONDS_MAX
+        if self.server.player_screen_count:
+            return _OUTCOME_SHOWN_SECONDS_MAX
         # After a restart the screen is about to return, and the player has yet to see how their game ended,
         # even if it is decided only now, by a wheel's number or by other seats.
         is_taken_up = message.resumed or message.play_id == self._open_at_start
-        return _RETURN_SECONDS_MAX if is_taken_up else self._read_game_seconds()
+        return _SCREEN_RECONNECT_SECONDS_MAX if is_taken_up else self._read_game_seconds()
 
     def _note_outcome_shown(self, play_id: str | None) -> None:
         """End the game whose outcome a screen has shown, at once or when its minimum time has passed.
@@ -208,8 +210,11 @@ class PlayerStation:
             )
             for game_id in self.machine.games
         )
-        self._guest = self._build_withdrawn_game_view()
-        views = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
+        self._withdrawn_game_view = self._build_withdrawn_game_view()
+        views = {
+            view.id: view
+            for view in (*games, *(() if self._withdrawn_game_view is None else (self._withdrawn_game_view,)))
+        }
         message = showing.build_message(self.machine, resumed=True)
         return (
             Hello(games=tuple(views.values()), words=self.machine.component(Features).words),
@@ -238,14 +243,14 @@ class PlayerStation:
     def process_change(self) -> None:
         """Update screen, button deck and acceptors after a change, and notify the machine."""
         # it has ended: show the games offered again
-        if self._guest is not None and open_game(self.machine) is None:
+        if self._withdrawn_game_view is not None and open_game(self.machine) is None:
             for message in self._build_greeting():
                 self.server.send(message)
         now = self.snapshot()
         self.server.send(now)
         self._settle_devices(now)
         for position in self.machine.component(RunningPositions).by_number.values():
-            position.signal()
+            position.update_tower_light_and_bell()
         self._changed()
 
     def _settle_devices(self, now: Snapshot) -> None:
@@ -268,7 +273,7 @@ class PlayerStation:
             lit = machine.component(ServiceDesk).bench.outputs  # a test's outputs, during a test
             ports.io_board.light_lamps(select_tested_outputs(lit, "lamp") if lit else find_lit_lamps(now))
 
-    def _signal(self) -> None:
+    def _update_tower_light_and_bell(self) -> None:
         """Update tower light and bell, for every position that this position's I/O board serves."""
         board = self.ports.io_board
         if board is None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from egm.app.watchdog import send_heartbeats
+from egm.app.watchdog import send_watchdog_heartbeats
 from egm.clock import Clock
 from egm.config.cabinet_file import Machine, StateFolder
 from egm.errors import OperatorError
@@ -30,13 +30,13 @@ from paytables.source import parse_toml, read_contents
 
 #: Seconds to wait for a medium that does not respond before the machine continues with the first medium
 #: alone.
-PATIENCE_S: Final = 60.0
+MEDIA_TIMEOUT_S: Final = 60.0
 #: Seconds between two attempts to use a medium that does not respond.
-_PAUSE_S: Final = 5.0
+_RETRY_PAUSE_S: Final = 5.0
 #: The fault code of a cabinet file that cannot be used.
-FILE_FAULT: Final = "cabinet_file_unusable"
+CABINET_FILE_FAULT: Final = "cabinet_file_unusable"
 #: Seconds between two checks of whether the cabinet file has changed.
-_LOOK_S: Final = 1.0
+_FILE_CHECK_INTERVAL_S: Final = 1.0
 
 
 async def run_once_media_respond(
@@ -44,8 +44,8 @@ async def run_once_media_respond(
     show_tilt: Callable[[str, str], Coroutine[object, object, None]],
     clock: Clock,
     *,
-    patience_s: float = PATIENCE_S,
-    pause_s: float = _PAUSE_S,
+    patience_s: float = MEDIA_TIMEOUT_S,
+    pause_s: float = _RETRY_PAUSE_S,
 ) -> None:
     """Run ``machine``; while its storage media do not respond or are full, show the reason and try again.
 
@@ -95,7 +95,7 @@ async def serve_tilt_screen(
     )
     await server.start()
     try:
-        await send_heartbeats()  # runs forever, as the machine does
+        await send_watchdog_heartbeats()  # runs forever, as the machine does
     finally:
         await server.close()
 
@@ -143,7 +143,7 @@ async def wait_for_file(
     clock: Clock,
     why: str,
     *,
-    code: str = FILE_FAULT,
+    code: str = CABINET_FILE_FAULT,
     until: Path | None = None,
 ) -> None:
     """Show on the screen that the cabinet file ``file`` cannot be used, and why, until it is changed.
@@ -155,7 +155,7 @@ async def wait_for_file(
     try:
         stamp_before = _read_file_stamp(watched)
         while _read_file_stamp(watched) == stamp_before:
-            await asyncio.wait({serving}, timeout=_LOOK_S)
+            await asyncio.wait({serving}, timeout=_FILE_CHECK_INTERVAL_S)
             if serving.done():
                 return serving.result()
     finally:

@@ -8,7 +8,7 @@ from egm.features.tournament.games import find_purse_bet
 from egm.features.tournament.installed import is_in_tournament
 from egm.features.tournament.view import build_tournament_view, find_last_purse_game
 from egm.kernel.credits import CreditKind
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
@@ -60,7 +60,7 @@ _LAMPS = (
 )
 
 
-def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
+def snapshot(engine: StateMachineEngine[Machine], *, fingerprint: str) -> Snapshot:
     """Return the complete snapshot of the machine for a screen, as of the journal's last transaction."""
     machine = engine.machine
     selection = machine.selection
@@ -94,9 +94,9 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         felt=felt,
         staked_cents=0 if current_game is None else current_game.staked_cents,
         bet_least_cents=machine.profile.play.bet_minimum_cents,
-        bet_most_cents=_find_most_bet_cents(machine),
-        most_staked_cents=_find_most_staked_cents(machine),
-        bet_needs_cents=_compute_needed_cents(machine),
+        bet_most_cents=_find_highest_bet_cents(machine),
+        most_staked_cents=_find_highest_round_stake_cents(machine),
+        bet_needs_cents=_compute_credit_needed_for_bet_cents(machine),
         credit_cents=read_points(machine) * selection.denomination_cents
         if in_tournament
         else machine.credit_cents,
@@ -122,7 +122,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
             for code, entry in machine.faults.items()
             if entry["locks"]
         ),
-        handpay=None if handpay is None else _build_handpay(machine, handpay),
+        handpay=None if handpay is None else _build_handpay_view(machine, handpay),
         paying=None if paying is None else PayOut(way=paying.payout_method, amount_cents=paying.amount_cents),
         lock=_find_host_lock(machine),
         residual=residuals.build_residual_view(machine),
@@ -142,7 +142,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
     )
 
 
-def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
+def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> Handpay:
     """Return the hand-pay for the screen: what is owed, why and since when, and what must be done first."""
     reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT, CashOut())
     ticket: Literal["", "offered", "asked"] = ""
@@ -181,7 +181,7 @@ def _find_host_lock(machine: Machine) -> HostLock | None:
         return None
     remaining = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
     until = (machine.times.now() + remaining).isoformat(timespec="seconds")
-    return HostLock(host=money.line, cash_out=lock.cash_out, until_utc=until)
+    return HostLock(host=money.money_line_name, cash_out=lock.cash_out, until_utc=until)
 
 
 def build_game_art(game: Game) -> GameArt:
@@ -232,13 +232,13 @@ def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
     )
 
 
-def _find_most_staked_cents(machine: Machine) -> int | None:
+def _find_highest_round_stake_cents(machine: Machine) -> int | None:
     """Return the highest stake of one round of the selected game, in minor units, or None if no game is selected."""
     game_id, cents = machine.selection.game_id, machine.selection.denomination_cents
     return find_highest_stake_credits(machine, game_id, cents) * cents if game_id in machine.games else None
 
 
-def _find_most_bet_cents(machine: Machine) -> int:
+def _find_highest_bet_cents(machine: Machine) -> int:
     """Return the highest permitted bet in minor units.
 
     In a tournament it is the bet of the tournament round played here; otherwise the jurisdiction's limit.
@@ -249,13 +249,13 @@ def _find_most_bet_cents(machine: Machine) -> int:
     return purse.bet_credits * machine.selection.denomination_cents
 
 
-def _compute_needed_cents(machine: Machine) -> int:
+def _compute_credit_needed_for_bet_cents(machine: Machine) -> int:
     """Return the credit that the current bet needs for its whole round, in minor units; 0 without a bet."""
     bet = find_purse_bet(machine) if is_in_tournament(machine) else find_bet_in_force(machine)
     return 0 if bet is None else bet.cents + bet.reserve_cents
 
 
-def _list_accepted_inputs(engine: Engine[Machine]) -> tuple[str, ...]:
+def _list_accepted_inputs(engine: StateMachineEngine[Machine]) -> tuple[str, ...]:
     """Return the names of the player's inputs that the machine accepts now."""
     lit = [event.value for event in _LAMPS if engine.accepts(event)]
     machine = engine.machine

@@ -8,14 +8,14 @@ from typing import Final
 
 from egm.devices import interface as device
 from egm.integrity.events import DoorChange
-from egm.kernel.events import Event, EventError, EventType, FaultChange, Payloads, State
+from egm.kernel.events import Event, EventError, EventType, FaultChange, PayloadClasses, State
 from egm.kernel.messages import Intent, Notice, Snapshot
 from egm.money.events import BillEscrowed, CashOut, PaperRefused, TicketEscrowed
 from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuRequest
 from egm.staff.service.effects import MENU_KEYS
 
 #: The deck's buttons -> the event each requests (as on the screen).
-_BUTTONS: Final[Mapping[str, Event]] = {
+_EVENT_BY_BUTTON: Final[Mapping[str, Event]] = {
     "play": Event(EventType.PLAY),
     "cash_out": Event(EventType.CASH_OUT, CashOut()),
     "service": Event(EventType.SERVICE),
@@ -61,13 +61,13 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch a kind of report)
                 yield Event(EventType.MENU, MenuRequest(key=key))
             elif on and not unattended:
                 yield Event(EventType.KEY_TURNED, Authorisation(key=key))
-        case device.ButtonPressed(button=button) if button in _BUTTONS:
-            yield _BUTTONS[button]
+        case device.ButtonPressed(button=button) if button in _EVENT_BY_BUTTON:
+            yield _EVENT_BY_BUTTON[button]
         case _:
             return
 
 
-def build_event(intent: Intent, payloads: Payloads) -> Event:
+def build_event_from_intent(intent: Intent, payloads: PayloadClasses) -> Event:
     """Return a person's request at the screen as an event.
 
     A value that the request cannot have is left out. The state table then refuses the event like one with a
@@ -75,9 +75,9 @@ def build_event(intent: Intent, payloads: Payloads) -> Event:
     """
     event, values = EventType(intent.name), {"value": intent.value, "options": intent.options}
     try:
-        return payloads.build(event, {key: value for key, value in values.items() if value is not None})
+        return payloads.build_event(event, {key: value for key, value in values.items() if value is not None})
     except EventError:
-        return payloads.build(event, {})
+        return payloads.build_event(event, {})
 
 
 def select_tested_outputs(outputs: frozenset[str], group: str) -> frozenset[str]:
@@ -87,13 +87,13 @@ def select_tested_outputs(outputs: frozenset[str], group: str) -> frozenset[str]
 
 def find_lit_lamps(snapshot: Snapshot) -> frozenset[str]:
     """Return the button lamps to light: a lit button would be accepted now."""
-    return frozenset(snapshot.accepts) & frozenset(_BUTTONS)
+    return frozenset(snapshot.accepts) & frozenset(_EVENT_BY_BUTTON)
 
 
 def find_lit_tower_lights(snapshot: Snapshot) -> frozenset[str]:
     """Return the tower lights to light (FR68-11, J-09): a service call, an open door, a hand-pay, a tilt."""
     conditions = {
-        "service": any(_needs_person(notice) for notice in snapshot.notices),
+        "service": any(_needs_attendant(notice) for notice in snapshot.notices),
         "door": bool(snapshot.doors_open),
         "jackpot": snapshot.handpay is not None,
         "tilt": bool(snapshot.tilts) or snapshot.state == State.OUT_OF_SERVICE,
@@ -101,7 +101,7 @@ def find_lit_tower_lights(snapshot: Snapshot) -> frozenset[str]:
     return frozenset(name for name, lit in conditions.items() if lit)
 
 
-def _needs_person(notice: Notice) -> bool:
+def _needs_attendant(notice: Notice) -> bool:
     """Return whether a notice calls for a person: the player has called one, or a device holds the player's money."""
     return notice.code == "service_called" or (notice.code.startswith("fault.") and bool(notice.values))
 

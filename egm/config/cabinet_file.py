@@ -25,9 +25,9 @@ from pydantic import (
     model_validator,
 )
 
-from egm.config.documented import Documented
+from egm.config.documented import DocumentedFieldsMixin
 from egm.config.faults import Fault, build_fault, build_rule_error, read_toml_file
-from egm.config.keys import OWNERS
+from egm.config.keys import OWNER_ONLY_SCHEMA_KEY
 from egm.config.levels import Kind, LevelSlot, LinkSlot
 from egm.config.sas_line import SasLine
 from egm.config.serials import Serial
@@ -36,8 +36,8 @@ from egm.errors import OperatorError
 from egm.secret_files import make_folder_private, require_private, write_private
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import Venue
-from meters.keys import FILE_NAME as KEY_FILE
-from meters.lock import FILE_NAME
+from meters.keys import KEY_FILE_NAME as KEY_FILE
+from meters.lock import MACHINE_LOCK_FILE_NAME
 from paytables.definition import check_ascending
 from paytables.source import is_path
 
@@ -45,12 +45,12 @@ from paytables.source import is_path
 DEFAULT_CABINET: Final = Path(__file__).parent / "default.toml"
 
 #: Ports without hardware: a simulated device's, or a pseudo-terminal of the machine's own.
-SIMULATED: Final = frozenset({"bench", "pty"})
+SIMULATED_PORTS: Final = frozenset({"bench", "pty"})
 #: Keys that name an id of a library, or a file by its path.
 _NAMED_FILES: Final = frozenset({"game", "profile"})
 
 
-class _Table(Documented, BaseModel):
+class _CabinetTable(DocumentedFieldsMixin, BaseModel):
     """Base class of the tables of a cabinet file; an unknown key is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -58,28 +58,28 @@ class _Table(Documented, BaseModel):
 
 #: Schema extension that marks a key which only the machine's owner can fill in: its example must not remain
 #: in a file.
-_OWNERS: Final[dict[str, JsonValue]] = {OWNERS: True}
+_OWNER_ONLY_MARK: Final[dict[str, JsonValue]] = {OWNER_ONLY_SCHEMA_KEY: True}
 #: The most player positions of a machine.
 POSITIONS_MAX: Final = 16
 
 
-class Machine(_Table):
+class Machine(_CabinetTable):
     """The machine's section of a cabinet file: identity, profile, venue, time zone and number of player positions.
 
     Serial and operator's number are permanent (Monaco art. 19.1).
     """
 
-    serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_OWNERS)
+    serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_OWNER_ONLY_MARK)
     """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. It never changes."""
-    operator_number: Serial = Field(examples=["OP-0000001"], json_schema_extra=_OWNERS)
+    operator_number: Serial = Field(examples=["OP-0000001"], json_schema_extra=_OWNER_ONLY_MARK)
     """The operator's number of the machine, in the same characters."""
     profile: str = Field(examples=["quebec-vlt"])
     """The rules of the jurisdiction: a profile's id (`egm profile list`), or a profile file by its path."""
-    site: str = Field(examples=["The house"], json_schema_extra=_OWNERS)
+    site: str = Field(examples=["The house"], json_schema_extra=_OWNER_ONLY_MARK)
     """The venue's name, as printed on its tickets."""
-    address: str = Field("", examples=["The house's address"], json_schema_extra=_OWNERS)
+    address: str = Field("", examples=["The house's address"], json_schema_extra=_OWNER_ONLY_MARK)
     """The venue's address, if the jurisdiction's tickets print one."""
-    licence_holder: str = Field("", examples=["The licence's holder"], json_schema_extra=_OWNERS)
+    licence_holder: str = Field("", examples=["The licence's holder"], json_schema_extra=_OWNER_ONLY_MARK)
     """The licence holder, if the jurisdiction's tickets name one (Québec)."""
     time_zone: str = Field("UTC", examples=["America/Toronto"])
     """The venue's time zone, an IANA name; records are in UTC."""
@@ -112,7 +112,7 @@ class Machine(_Table):
         )
 
 
-class Inventory(_Table):
+class Inventory(_CabinetTable):
     """The venue's inventory data on the machine, in addition to its numbers (Monaco arts 19.1-19.4)."""
 
     kind: str = Field("", examples=["video slot"])
@@ -133,7 +133,7 @@ class Inventory(_Table):
     """The date of the last certification of each game's theoretical return, by game; not needed with a certificate."""
 
 
-class GameSlot(_Table):
+class GameSlot(_CabinetTable):
     """A game of this machine; the file has one table per game, in the order of the game menu."""
 
     game: str = Field(examples=["maple-classic"])
@@ -158,7 +158,7 @@ def _check_protocol(protocol: str) -> str:
     return protocol
 
 
-class Device(_Table):
+class Device(_CabinetTable):
     """One peripheral, under a name of your choice: its protocol and its serial port."""
 
     protocol: Annotated[str, AfterValidator(_check_protocol)] = Field(examples=["id003"])
@@ -174,7 +174,7 @@ class Device(_Table):
     from 1 (0: an empty channel); by default dollars."""
 
 
-class Metrics(_Table):
+class Metrics(_CabinetTable):
     """The network port from which Prometheus reads metrics, on the loopback address only."""
 
     port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
@@ -183,7 +183,7 @@ class Metrics(_Table):
     """Host names of a proxy through which others read; without any, only requests to this computer are answered."""
 
 
-class Memory(_Table):
+class Memory(_CabinetTable):
     """The location of the machine's memory: the folders on both media."""
 
     second_copy: Path | None = Field(None, examples=[Path("/media/second/egm")])
@@ -196,7 +196,7 @@ class Memory(_Table):
     """Space reserved on each medium, so that what is owed can be paid and recorded when it is full."""
 
 
-class Software(_Table):
+class Software(_CabinetTable):
     """Verification of the software. Without this table nothing vouches for it: it is a development checkout."""
 
     manifest: Path
@@ -207,7 +207,7 @@ class Software(_Table):
     """How often all of the software is verified, in addition to each start."""
 
 
-class Gat(_Table):
+class Gat(_CabinetTable):
     """The serial port for an inspector's verifier (GAT protocol)."""
 
     port: str = "pty"
@@ -230,7 +230,7 @@ class Validation(StrEnum):
         return self is not Validation.STAND_ALONE
 
 
-class Host(_Table):
+class Host(_CabinetTable):
     """Functions that a host performs here; without this table the machine is stand-alone."""
 
     tickets: Validation = Validation.STAND_ALONE
@@ -254,7 +254,7 @@ GAMES_MAX: Final = 1000
 """The most games of a cabinet: several times the size of the library."""
 
 
-class CabinetFile(_Table):
+class CabinetFile(_CabinetTable):
     """The validated content of a cabinet file."""
 
     machine: Machine
@@ -270,19 +270,19 @@ class CabinetFile(_Table):
     software: Software | None = None
     gat: Gat | None = None
 
-    _written: dict[str, str] = PrivateAttr(default_factory=dict)
+    _written_paths: dict[str, str] = PrivateAttr(default_factory=dict)
     _text: str = PrivateAttr("")
 
     def with_resolved_paths(self, folder: Path) -> Self:
         """Return a copy of the cabinet file with the relative paths in it resolved against ``folder``."""
-        return self.model_copy(update=_resolve_table_paths(self, folder, self._written))
+        return self.model_copy(update=_resolve_table_paths(self, folder, self._written_paths))
 
     def find_written_path(self, path: str) -> str:
         """Return the path of a game or profile as it is written in the cabinet file.
 
         The written path is the same on every machine with this file; the resolved one is not.
         """
-        return self._written.get(path, path)
+        return self._written_paths.get(path, path)
 
     @property
     def text(self) -> str:
@@ -290,14 +290,14 @@ class CabinetFile(_Table):
         return self._text
 
     @property
-    def money_line(self) -> str:
+    def money_host_line(self) -> str:
         """Return the name of the SAS line to the host that handles money, or "" if no host does."""
         if not self.host.is_used:
             return ""
         return self.host.line or next(iter(self.sas))
 
     @property
-    def ports(self) -> dict[str, str]:
+    def ports_by_key(self) -> dict[str, str]:
         """Return the port of every device and host line, by its key in the cabinet file."""
         ports = {f"devices.{name}.port": device.port for name, device in self.devices.items()}
         ports |= {f"sas.{name}.port": line.port for name, line in self.sas.items()}
@@ -358,7 +358,7 @@ class CabinetFile(_Table):
                 )
             if device.values_cents:
                 try:
-                    entry.table(name, device.values_cents)
+                    entry.build_channel_value_table(name, device.values_cents)
                 except OperatorError as error:
                     key, _, why = str(error).partition(": ")
                     yield build_fault(key, why)
@@ -370,8 +370,8 @@ class CabinetFile(_Table):
         """
         buses = {n: d.position for n, d in self.devices.items() if PROTOCOLS[d.protocol].is_bus}
         users: dict[str, tuple[str, int | None]] = {}
-        for key, port in self.ports.items():
-            if port in SIMULATED:
+        for key, port in self.ports_by_key.items():
+            if port in SIMULATED_PORTS:
                 continue
             table, _, name = key.removesuffix(".port").partition(".")
             bus = buses.get(name) if table == "devices" else None
@@ -497,7 +497,7 @@ class StateFolder:
         """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            make_folder_private(self.root, FILE_NAME, KEY_FILE, self.staff.name)
+            make_folder_private(self.root, MACHINE_LOCK_FILE_NAME, KEY_FILE, self.staff.name)
             self.run.mkdir(mode=0o700, exist_ok=True)
             make_folder_private(self.run, self.run.name)
             probe = self.run / ".probe"

@@ -18,7 +18,7 @@ from pydantic_core import CoreSchema
 _DOCUMENTED_PACKAGES: Final = frozenset({"egm", "paytables"})
 
 
-class Documented:
+class DocumentedFieldsMixin:
     """A mixin for pydantic models. The JSON Schema describes each key by the string below its field in the source."""
 
     @classmethod

@@ -20,7 +20,7 @@ from paytables.wording import find_nearest_words
 
 _M = TypeVar("_M", bound=BaseModel)
 #: The most allowed values that a fault lists.
-_LISTED: Final = 24
+_LISTED_VALUES_MAX: Final = 24
 
 Location = tuple[str | int, ...]
 """A location in a file: the keys that lead to it, with an index for each list of tables."""
@@ -55,7 +55,9 @@ class Fault:
         where = f"line {self.line}: " if self.line else ""
         key = f"{self.key}: " if self.key else ""
         meant = f"; did you mean {self.suggestion}?" if self.suggestion else ""
-        listed_words = ", ".join(self.allowed[:_LISTED]) + (" ..." if len(self.allowed) > _LISTED else "")
+        listed_words = ", ".join(self.allowed[:_LISTED_VALUES_MAX]) + (
+            " ..." if len(self.allowed) > _LISTED_VALUES_MAX else ""
+        )
         return f"{where}{key}{self.problem}{meant}{f' (there are: {listed_words})' if listed_words else ''}"
 
 
@@ -88,12 +90,12 @@ def read_toml(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
     try:
         content = model.model_validate(data)
     except ValidationError as error:
-        lines = Lines(text)
+        lines = TomlLineNumbers(text)
         faults += _iter_faults(error.errors(include_url=False), model, lines)
     else:
         if not faults:
             return content, []
-        lines = Lines(text)
+        lines = TomlLineNumbers(text)
     placed_faults = (
         replace(entry, line=entry.line or lines.find_line(parse_location(entry.key))) for entry in faults
     )
@@ -141,7 +143,9 @@ def _build_toml_fault(error: tomllib.TOMLDecodeError) -> Fault:
     return Fault("", f"not TOML: {text[: at.start()]} at column {at[2]}", int(at[1]))
 
 
-def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Lines") -> Iterator[Fault]:
+def _iter_faults(
+    errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "TomlLineNumbers"
+) -> Iterator[Fault]:
     """Yield a fault for each validation error.
 
     An unknown key and a missing key that resembles it give a single fault, because it was probably misspelt.
@@ -176,7 +180,7 @@ def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: 
             yield _build_value_fault(error, model, lines)
 
 
-def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Lines") -> Fault:
+def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "TomlLineNumbers") -> Fault:
     """Return the fault of a value that its key in the file does not allow."""
     value, context = error["input"], error.get("ctx", {})
     at = tuple(part for part in error["loc"] if part != "[key]")
@@ -253,13 +257,13 @@ def _strip_annotation(annotation: object) -> object:
     return annotation
 
 
-class Lines:
+class TomlLineNumbers:
     """The line number of each key in a TOML text."""
 
     def __init__(self, text: str) -> None:
         """Find the line of each key; a text that is not TOML has no keys."""
-        self._lines: dict[Location, int] = {}
-        self._counted: dict[Location, int] = {}
+        self._line_by_location: dict[Location, int] = {}
+        self._array_table_counts: dict[Location, int] = {}
         with suppress(tomllib.TOMLDecodeError):
             parse_toml(text)
             self._index_lines(text.replace("\r\n", "\n"))
@@ -272,16 +276,16 @@ class Lines:
             if statement.lstrip().startswith("["):
                 table = self._find_opened_table(read_in, double=statement.lstrip().startswith("[["))
                 for end in range(1, len(table) + 1):
-                    self._lines.setdefault(table[:end], first_line)
+                    self._line_by_location.setdefault(table[:end], first_line)
             else:
                 for path in _iter_key_paths(read_in):
-                    self._lines.setdefault((*table, *path), first_line)
+                    self._line_by_location.setdefault((*table, *path), first_line)
 
     def find_line(self, at: Location) -> int | None:
         """Return the line of a key in the TOML text; for a missing key, the line of the table that should have it."""
         for end in range(len(at), 0, -1):
-            if at[:end] in self._lines:
-                return self._lines[at[:end]]
+            if at[:end] in self._line_by_location:
+                return self._line_by_location[at[:end]]
         return None
 
     def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> Location:
@@ -294,17 +298,17 @@ class Lines:
                 continue
             (key,) = table
             path, table = (*path, key), table[key]
-            if path in self._counted and not (double and not _find_inner_header(table)):
-                path = (*path, self._counted[path])
+            if path in self._array_table_counts and not (double and not _find_inner_header(table)):
+                path = (*path, self._array_table_counts[path])
         if double:
-            self._counted[path] = self._counted.get(path, -1) + 1
-            path = (*path, self._counted[path])
+            self._array_table_counts[path] = self._array_table_counts.get(path, -1) + 1
+            path = (*path, self._array_table_counts[path])
         return path
 
 
 #: Matches what decides where a statement ends: strings and comments, which may contain brackets; brackets,
 #: which may span lines; and line ends.
-_TOKEN: Final = re.compile(
+_TOML_TOKEN: Final = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}' r"|\'\'\'(?:[^']|'(?!''))*'{3,5}"
     r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]|\n""",
     re.DOTALL,
@@ -314,7 +318,7 @@ _TOKEN: Final = re.compile(
 def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
     """Yield each key or table header of a TOML text as text, with the number of its first line."""
     first_line, line, start, depth = 1, 1, 0, 0
-    for token in _TOKEN.finditer(text + "\n"):
+    for token in _TOML_TOKEN.finditer(text + "\n"):
         delimiter = token[0]
         depth += (delimiter in "[{") - (delimiter in "]}")
         line += delimiter.count("\n")

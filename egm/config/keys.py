@@ -7,13 +7,13 @@ from typing import Final
 from pydantic.json_schema import JsonSchemaValue
 
 #: Longest table that is written out in full, in characters; a longer one is abbreviated.
-_SHORT: Final = 40
+_SHORT_TEXT_LENGTH: Final = 40
 #: Marks a key of a schema that only the machine's owner can fill in.
-OWNERS: Final = "x-owners"
+OWNER_ONLY_SCHEMA_KEY: Final = "x-owners"
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeyDocumentation:
     """One key of a cabinet file or profile, for documentation: name, kind, default, meaning and example as TOML."""
 
     name: str
@@ -22,20 +22,27 @@ class Key:
     """The default value as TOML; None for a required key."""
     meaning: str
     example: str = ""
-    owners: bool = False
+    is_known_only_to_owner: bool = False
     """Whether only the machine's owner knows the value of the key."""
 
 
-def build_key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
+def build_key(
+    schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = ""
+) -> KeyDocumentation:
     """Return the key ``name`` of a table of the file that the JSON Schema ``schema_`` describes."""
     schema_part = table["properties"][name]
     default = None if name in table.get("required", ()) else format_toml(schema_part.get("default"))
     meaning = " ".join(str(schema_part.get("description", "")).split())
     examples = schema_part.get("examples") or [None]
     example = "" if examples[0] is None else format_toml(examples[0])
-    owners = schema_part.get(OWNERS, False)
-    return Key(
-        f"{prefix}{name}", describe_kind(schema_, schema_part), default, meaning, example, owners=owners
+    owners = schema_part.get(OWNER_ONLY_SCHEMA_KEY, False)
+    return KeyDocumentation(
+        f"{prefix}{name}",
+        describe_kind(schema_, schema_part),
+        default,
+        meaning,
+        example,
+        is_known_only_to_owner=owners,
     )
 
 
@@ -89,7 +96,7 @@ def format_toml(value: object) -> str:
         return f"[{', '.join(format_toml(part) for part in value)}]"
     if isinstance(value, dict):
         text = f"{{ {', '.join(f'{name} = {format_toml(part)}' for name, part in value.items())} }}"
-        return "{}" if not value else text if len(text) <= _SHORT else "{ ... }"
+        return "{}" if not value else text if len(text) <= _SHORT_TEXT_LENGTH else "{ ... }"
     if isinstance(value, str):  # JSON does not escape DEL, and TOML does not accept it
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return str(value)

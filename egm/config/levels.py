@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from egm.config.documented import Documented
+from egm.config.documented import DocumentedFieldsMixin
 from egm.exact import Rational
 
 LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
@@ -29,15 +29,15 @@ class Kind(StrEnum):
 
 
 #: The highest progressive group that SAS can address (one byte).
-GROUPS_MAX: Final = 255
+SAS_PROGRESSIVE_GROUP_MAX: Final = 255
 LEVELS_MAX: Final = 32
 """The most progressive levels that SAS can address in a group."""
 #: The form of one label of a host name (RFC 1123), with ``_`` allowed.
-_LABEL: Final = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_HOST_LABEL_PATTERN: Final = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 #: The form of a host name.
-_NAME: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?")
+_HOST_NAME_PATTERN: Final = re.compile(rf"{_HOST_LABEL_PATTERN}(\.{_HOST_LABEL_PATTERN})*\.?")
 #: The form of an IP address, perhaps with a zone.
-_ADDRESS: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]{1,15})?")
+_IP_ADDRESS_PATTERN: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]{1,15})?")
 
 
 def _is_broadcast(name: str) -> bool:
@@ -46,18 +46,18 @@ def _is_broadcast(name: str) -> bool:
     return (
         group.isdecimal()
         and level.isdecimal()
-        and 1 <= int(group) <= GROUPS_MAX
+        and 1 <= int(group) <= SAS_PROGRESSIVE_GROUP_MAX
         and 1 <= int(level) <= LEVELS_MAX
     )
 
 
-class _Table(Documented, BaseModel):
+class _LevelTable(DocumentedFieldsMixin, BaseModel):
     """Base class of the tables of a cabinet file's levels; an unknown key is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 
-class LevelSlot(_Table):
+class LevelSlot(_LevelTable):
     """How a progressive level of a game is managed.
 
     A stand-alone level has a separate amount for every stake of the game, because every wager that feeds an
@@ -101,26 +101,26 @@ class LevelSlot(_Table):
         return self
 
 
-def is_host(text: str) -> bool:
+def is_host_name_or_address(text: str) -> bool:
     """Return whether the text is a host name (RFC 1123, and ``_``) or an address; an IPv6 address may have a zone."""
-    if _ADDRESS.fullmatch(text):
+    if _IP_ADDRESS_PATTERN.fullmatch(text):
         with suppress(ValueError):
             ip_address(text)
             return True
-    return len(text) <= 253 and _NAME.fullmatch(text) is not None
+    return len(text) <= 253 and _HOST_NAME_PATTERN.fullmatch(text) is not None
 
 
-def _check_host(text: str) -> str:
+def _check_host_name_or_address(text: str) -> str:
     """Return the text if it is a host name or an address. Raises ValueError otherwise."""
-    if not is_host(text):
+    if not is_host_name_or_address(text):
         raise ValueError(f"{text!r} is neither a host name nor an address")
     return text
 
 
-class LinkSlot(_Table):
+class LinkSlot(_LevelTable):
     """The controller's broker, and this machine's identity for it (`egm progressive certificates`)."""
 
-    host: Annotated[str, AfterValidator(_check_host)] = "127.0.0.1"
+    host: Annotated[str, AfterValidator(_check_host_name_or_address)] = "127.0.0.1"
     """The broker's host name or address."""
     port: Annotated[int, Field(ge=1, le=65535, strict=True)] = 8883
     """The broker's port, MQTT over TLS."""

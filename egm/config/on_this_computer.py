@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from egm.config.cabinet_file import SIMULATED, CabinetFile
+from egm.config.cabinet_file import SIMULATED_PORTS, CabinetFile
 from egm.config.faults import Fault
 
 #: Errors which mean that a file does not exist.
-_ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
+_FILE_ABSENT_ERRNOS: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
 def find_stable_port_name(device: str) -> str:
@@ -32,13 +32,17 @@ def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
 
     The machine waits for a port that does not exist.
     """
-    for key, port in file.ports.items():
-        if port in SIMULATED or "://" in port:
+    for key, port in file.ports_by_key.items():
+        if port in SIMULATED_PORTS or "://" in port:
             continue
         try:
             status = Path(port).stat()
         except OSError as error:
-            why = f"nothing is at {port} now" if error.errno in _ABSENT else f"{port}: {error.strerror}"
+            why = (
+                f"nothing is at {port} now"
+                if error.errno in _FILE_ABSENT_ERRNOS
+                else f"{port}: {error.strerror}"
+            )
             yield Fault(key, f"{why}; the machine waits for it", is_fatal=False, is_pending=True)
         else:
             if not _is_terminal(status):

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from egm.config.documented import Documented
+from egm.config.documented import DocumentedFieldsMixin
 
 
 class Group(StrEnum):
@@ -29,7 +29,7 @@ class Group(StrEnum):
     PROGRESSIVES = "progressives"
 
 
-DEFAULT_GROUPS: Final = frozenset(Group) - {
+DEFAULT_POLL_GROUPS: Final = frozenset(Group) - {
     Group.HANDPAY_RESET,
     Group.HOPPER_STATUS,
     Group.REAL_TIME,
@@ -39,7 +39,7 @@ DEFAULT_GROUPS: Final = frozenset(Group) - {
 """The groups of polls that are on by default."""
 
 
-class SasLine(Documented, BaseModel):
+class SasLine(DocumentedFieldsMixin, BaseModel):
     """One line to one host, under a name of your choice; two at most."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -77,9 +77,9 @@ class SasLine(Documented, BaseModel):
         return self
 
     @property
-    def groups(self) -> frozenset[Group]:
+    def permitted_groups(self) -> frozenset[Group]:
         """Return the groups of SAS long polls that the host on this line may use."""
-        return (DEFAULT_GROUPS | self.enable) - self.disable
+        return (DEFAULT_POLL_GROUPS | self.enable) - self.disable
 
     @property
     def gap_ns(self) -> int:

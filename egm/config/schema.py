@@ -7,7 +7,7 @@ from pydantic.json_schema import JsonSchemaValue
 
 from egm.config.cabinet_file import CabinetFile
 from egm.config.faults import Fault
-from egm.config.keys import Key, build_key, format_toml, resolve_reference
+from egm.config.keys import KeyDocumentation, build_key, format_toml, resolve_reference
 
 
 def build_schema() -> JsonSchemaValue:
@@ -28,10 +28,10 @@ class FileTable:
     header: str
     meaning: str
     required: bool
-    keys: tuple[Key, ...]
+    keys: tuple[KeyDocumentation, ...]
 
 
-def iter_parts() -> Iterator[FileTable]:
+def iter_cabinet_file_tables() -> Iterator[FileTable]:
     """Yield every table of a cabinet file, in the order of the model; ``NAME`` stands for a freely chosen name."""
     document = build_schema()
     for name, schema_part in document["properties"].items():
@@ -48,14 +48,14 @@ def iter_parts() -> Iterator[FileTable]:
         yield FileTable(header, meaning, name in document["required"], keys)
 
 
-def find_examples_left(data: Mapping[str, object]) -> Iterator[Fault]:
+def find_unchanged_example_values(data: Mapping[str, object]) -> Iterator[Fault]:
     """Yield a fault for each key that still has the example value of a new file, although only the owner knows it."""
-    for part in iter_parts():
+    for part in iter_cabinet_file_tables():
         name = part.header.strip("[]")
         table = data.get(name)
         if not isinstance(table, Mapping):
             continue
         for key in part.keys:
-            if key.owners and format_toml(table.get(key.name)) == key.example:
+            if key.is_known_only_to_owner and format_toml(table.get(key.name)) == key.example:
                 what = "still has the example value of a new file: enter your own"
                 yield Fault(f"{name}.{key.name}", what, is_fatal=False, is_remark=True)

@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from egm.devices.line import Handle, LineLostError, LineSettings, open_port
+from egm.devices.line import LineLostError, LineSettings, SerialHandle, open_port
 
 #: Most bytes read from a lock file.
 _TEXT_BYTES = 256
@@ -59,7 +59,7 @@ def find_proven_terminal(link: Path) -> str | None:
     return None
 
 
-def open_bench_line(path: str, settings: LineSettings) -> Handle:
+def open_bench_line(path: str, settings: LineSettings) -> SerialHandle:
     """Open the serial line of a simulated device.
 
     Raises :class:`LineLostError` if the process of the simulated devices is not running. The owner is checked

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from egm.devices.channel_values import DOLLARS, ChannelValueCheck, ReportedValue
+from egm.devices.channel_values import DOLLAR_CURRENCIES, ChannelValueCheck, ReportedValue
 from egm.devices.driver import ORDER_SECONDS, LineDriver, M, OrderTimer
-from egm.devices.escrow import Escrow, EscrowVerdict
+from egm.devices.escrow import EscrowRules, EscrowVerdict
 from egm.devices.framing import Cutter
 from egm.devices.interface import (
     Barcode,
@@ -66,18 +66,18 @@ class EscrowCommand(StrEnum):
 
 
 @dataclass(slots=True)
-class _Offer:
-    """The bill or ticket that is in the acceptor's escrow now; ``number`` distinguishes it from all earlier ones."""
+class _EscrowedItem:
+    """The bill or ticket in the acceptor's escrow; ``escrow_number`` distinguishes it from all earlier ones."""
 
-    number: int
+    escrow_number: int
     content: Content | None
-    code: bytes
+    reported_code: bytes
     """The bytes by which the acceptor reported the item, such as its note code."""
-    since: float
+    escrowed_at: float
     """The event loop's time at which the item came into escrow."""
-    answer: EscrowCommand = EscrowCommand.UNDECIDED
+    machine_decision: EscrowCommand = EscrowCommand.UNDECIDED
     """The machine's decision about the item."""
-    reason: ReturnReason = ReturnReason.DEVICE
+    return_reason: ReturnReason = ReturnReason.DEVICE
     """The reason to report if the item is returned."""
 
 
@@ -102,23 +102,23 @@ class BillDriver(LineDriver[M]):
         protocol: str,
         ledger: EscrowLedger,
         notes: Mapping[int, int],
-        currencies: frozenset[str] = DOLLARS,
+        currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
         """Create the driver. ``notes`` maps the protocol's note codes to minor units of one of ``currencies``."""
         super().__init__(name, line, sink, cutter, protocol)
-        self._escrow = Escrow(ledger)
+        self._escrow = EscrowRules(ledger)
         self._notes = dict(notes)
         self._currencies = currencies
         self._worth = ChannelValueCheck(self._notes, currencies)
         self._denominations: frozenset[int] = frozenset()
         self._barcodes = False
-        self._offer: _Offer | None = None
-        self._last_offer: _Offer | None = (
+        self._escrowed_item: _EscrowedItem | None = None
+        self._last_escrowed_item: _EscrowedItem | None = (
             None  # the item in escrow when the last session ended; its result is unknown
         )
         self._in_escrow = b""  # the code that the device last reported in escrow
         self._offers = 0
-        self._ready: bool | None = None
+        self._is_ready: bool | None = None
         self._contradicted = False
         self._doubted = False
         self._given_up = False  # the last order ended in dispute, and the acceptor may still report its item
@@ -159,21 +159,21 @@ class BillDriver(LineDriver[M]):
         self, escrow: int, answer: EscrowCommand, reason: ReturnReason = ReturnReason.DEVICE
     ) -> None:
         """Store the machine's decision on an item in escrow, unless the item has left or the decision is final."""
-        offer = self._offer or self._last_offer
+        offer = self._escrowed_item or self._last_escrowed_item
         if (
             offer is None
-            or offer.number != escrow
-            or offer.answer in {EscrowCommand.STACK, EscrowCommand.RETURN}
+            or offer.escrow_number != escrow
+            or offer.machine_decision in {EscrowCommand.STACK, EscrowCommand.RETURN}
         ):
             return
-        offer.answer = answer
-        offer.reason = reason
+        offer.machine_decision = answer
+        offer.return_reason = reason
         self._wake.set()
 
     @property
-    def present_escrow(self) -> int | None:
+    def present_escrow_number(self) -> int | None:
         """Return the escrow number of the item that waits in escrow, or None."""
-        return None if self._offer is None else self._offer.number
+        return None if self._escrowed_item is None else self._escrowed_item.escrow_number
 
     # ------------------------------------------------------------ the device's side
     @property
@@ -195,7 +195,7 @@ class BillDriver(LineDriver[M]):
 
     def _store_reported_value(self, code: int, reported: ReportedValue | None) -> None:
         """Store the value that the acceptor reports for a note code; ``reported`` is None if it gives no reply."""
-        self._worth.note(code, reported)
+        self._worth.note_reported_value(code, reported)
         self._report_value_faults(self._worth)
 
     def _reset_session(self) -> None:
@@ -203,8 +203,8 @@ class BillDriver(LineDriver[M]):
 
         An item that was in escrow before counts only once the acceptor has reported it again.
         """
-        self._last_offer, self._offer = self._offer or self._last_offer, None
-        self._ready = None
+        self._last_escrowed_item, self._escrowed_item = self._escrowed_item or self._last_escrowed_item, None
+        self._is_ready = None
         self._worth = ChannelValueCheck(self._notes, self._currencies)
         self._reset_device_state()
 
@@ -214,8 +214,8 @@ class BillDriver(LineDriver[M]):
 
     def _report_readiness(self, *, accepting: bool) -> None:
         """Emit whether the acceptor accepts items now, if that has changed."""
-        if self._ready is not accepting:
-            self._ready = accepting
+        if self._is_ready is not accepting:
+            self._is_ready = accepting
             self._emit(Ready(device=self.name, accepting=accepting))
 
     def _handle_escrowed_item(self, content: Content | None, code: bytes) -> None:
@@ -226,19 +226,19 @@ class BillDriver(LineDriver[M]):
         self._in_escrow = code
         if not self._worth.is_known:
             return
-        if self._offer is not None and self._offer.code == code:
+        if self._escrowed_item is not None and self._escrowed_item.reported_code == code:
             return
-        if self._escrow.is_ordered() and not self._doubted:
+        if self._escrow.is_stacking_ordered() and not self._doubted:
             self._doubted = True  # possibly a late reply from before the order: accept it the second time
             return
-        last_offer = self._last_offer
+        last_offer = self._last_escrowed_item
         if (
             last_offer is not None
-            and (last_offer.content, last_offer.code) == (content, code)
+            and (last_offer.content, last_offer.reported_code) == (content, code)
             and self._is_answer_valid_for(last_offer)
         ):
             # the item has stayed in escrow
-            self._offer, self._last_offer = (
+            self._escrowed_item, self._last_escrowed_item = (
                 last_offer,
                 None,
             )
@@ -250,7 +250,7 @@ class BillDriver(LineDriver[M]):
         )
         self._offers += 1
         now = asyncio.get_running_loop().time()
-        self._offer = offer = _Offer(self._offers, content, code, now)
+        self._escrowed_item = offer = _EscrowedItem(self._offers, content, code, now)
         match content:
             case Note(amount_cents=cents):
                 accepted = cents in self._denominations and not self._worth.has_differences
@@ -259,17 +259,20 @@ class BillDriver(LineDriver[M]):
             case None:
                 accepted = False
         if accepted and content is not None:
-            self._emit(Escrowed(device=self.name, escrow=offer.number, content=content))
+            self._emit(Escrowed(device=self.name, escrow=offer.escrow_number, content=content))
         else:
-            offer.answer = EscrowCommand.RETURN
-            offer.reason = ReturnReason.NOT_ENABLED
+            offer.machine_decision = EscrowCommand.RETURN
+            offer.return_reason = ReturnReason.NOT_ENABLED
 
-    def _is_answer_valid_for(self, offer: _Offer) -> bool:
+    def _is_answer_valid_for(self, offer: _EscrowedItem) -> bool:
         """Return whether the machine's decision on an item in escrow still applies after the session was lost.
 
         A decision to hold or return the item does; a decision to stack it never does.
         """
-        return offer.answer in {EscrowCommand.HOLD, EscrowCommand.RETURN} and not self._escrow.is_ordered()
+        return (
+            offer.machine_decision in {EscrowCommand.HOLD, EscrowCommand.RETURN}
+            and not self._escrow.is_stacking_ordered()
+        )
 
     def _find_escrow_command(self, protocol_position: int = 0) -> EscrowCommand:
         """Return the command to send for the item in escrow; UNDECIDED if none is to be sent yet.
@@ -280,41 +283,41 @@ class BillDriver(LineDriver[M]):
         is taken, however long the recording took or the process was not scheduled. If the machine has stopped
         since it decided (a door, a tilt, a hand-pay), the item is returned.
         """
-        offer = self._offer
-        if offer is None or offer.code != self._in_escrow:
+        offer = self._escrowed_item
+        if offer is None or offer.reported_code != self._in_escrow:
             return EscrowCommand.UNDECIDED
-        late = asyncio.get_running_loop().time() - offer.since > ANSWER_SECONDS
-        if offer.answer is EscrowCommand.UNDECIDED and late:
-            offer.answer = EscrowCommand.RETURN
-            offer.reason = ReturnReason.NO_ANSWER
+        late = asyncio.get_running_loop().time() - offer.escrowed_at > ANSWER_SECONDS
+        if offer.machine_decision is EscrowCommand.UNDECIDED and late:
+            offer.machine_decision = EscrowCommand.RETURN
+            offer.return_reason = ReturnReason.NO_ANSWER
         if (
-            offer.answer is EscrowCommand.STACK
+            offer.machine_decision is EscrowCommand.STACK
             and offer.content is not None
-            and not self._escrow.is_ordered()
+            and not self._escrow.is_stacking_ordered()
         ):
             if not self._escrow.may_order():
-                offer.answer, offer.reason = EscrowCommand.RETURN, ReturnReason.NOT_ENABLED
+                offer.machine_decision, offer.return_reason = EscrowCommand.RETURN, ReturnReason.NOT_ENABLED
                 return EscrowCommand.RETURN
-            self._escrow.order(offer.content, protocol_position)
+            self._escrow.record_stack_order(offer.content, protocol_position)
             self._wake.set()
             return EscrowCommand.UNDECIDED
-        if offer.answer is EscrowCommand.STACK and self._timer.seconds > REFUSED_SECONDS:
+        if offer.machine_decision is EscrowCommand.STACK and self._timer.seconds > REFUSED_SECONDS:
             return EscrowCommand.RETURN
-        if offer.answer is EscrowCommand.STACK and self._measure_time_since_query() > FRESH_SECONDS:
+        if offer.machine_decision is EscrowCommand.STACK and self._measure_time_since_query() > FRESH_SECONDS:
             self._wake.set()  # this process was not scheduled meanwhile: query once more
             return EscrowCommand.UNDECIDED
-        return offer.answer
+        return offer.machine_decision
 
     def _end_overdue_order(self) -> None:
         """Give up a stack order that has made no progress for too long, unless a person must first clear a fault."""
-        if not self._escrow.is_ordered():
+        if not self._escrow.is_stacking_ordered():
             self._timer.restart()
-        elif self.up and not _HOLDING_FAULTS.isdisjoint(self._reported):
+        elif self.is_replying and not _HOLDING_FAULTS.isdisjoint(self._faults_reported_by_device):
             self._timer.restart()  # a person must clear it; then the acceptor reports where the item is
         elif self._timer.add_elapsed() > ORDER_SECONDS:
             text = "the acceptor did not say what became of a bill or ticket that it was ordered to stack"
             self._escrow.dispute_missing_report(text)
-            self._offer, self._last_offer, self._given_up = None, None, True
+            self._escrowed_item, self._last_escrowed_item, self._given_up = None, None, True
             self._emit(Disputed(device=self.name, text=text))
 
     def _handle_stacked_item(self) -> None:
@@ -326,7 +329,7 @@ class BillDriver(LineDriver[M]):
         content = self._escrow.content
         verdict = self._escrow.handle_stacked()
         if verdict is EscrowVerdict.CREDITED and content is not None:
-            self._offer = self._last_offer = None
+            self._escrowed_item = self._last_escrowed_item = None
             self._emit(Stacked(device=self.name, content=content))
         elif verdict is EscrowVerdict.CONTRADICTION and not self._contradicted:
             self._contradicted = True  # recorded once, although the device repeats itself
@@ -344,10 +347,14 @@ class BillDriver(LineDriver[M]):
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content
         verdict = self._escrow.handle_clear_path(why, in_escrow=quiet)
-        offer, self._offer, self._last_offer = self._offer or self._last_offer, None, None
+        offer, self._escrowed_item, self._last_escrowed_item = (
+            self._escrowed_item or self._last_escrowed_item,
+            None,
+            None,
+        )
         if verdict is EscrowVerdict.LOST_TRACK:
             self._emit(Disputed(device=self.name, text=f"nothing says where an ordered bill went: {why}"))
         elif verdict is EscrowVerdict.NOT_STACKED and not quiet:
             self._emit(Returned(device=self.name, content=content, reason=ReturnReason.DEVICE))
         elif offer is not None and verdict is EscrowVerdict.NOTHING and not quiet:
-            self._emit(Returned(device=self.name, content=offer.content, reason=offer.reason))
+            self._emit(Returned(device=self.name, content=offer.content, reason=offer.return_reason))

@@ -1,7 +1,7 @@
 """Common mechanics of simulated bill acceptors: sensor head, escrow, point of no return, box, and manual actions.
 
 A protocol's simulated device encodes the :class:`ItemPhase` in its own bytes, and turns its commands into
-``stack_escrowed_item``, ``return_escrowed_item``, ``extend_escrow_time`` and ``acknowledge``. Like a real
+``stack_escrowed_item``, ``return_escrowed_item``, ``extend_escrow_time`` and ``acknowledge_stacked``. Like a real
 acceptor, it retains without power where the item is, and whether its stacking was acknowledged.
 """
 
@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.devices.framing import Cutter
-from egm.devices.twin import ActionError, M, Port, Twin, Values, read_flag, read_number, read_word
+from egm.devices.twin import ActionError, M, SimulatedPort, Twin, Values, read_flag, read_number, read_word
 
 #: Time in which an item moves into escrow.
 ACCEPT_SECONDS: Final = 0.8
@@ -21,7 +21,7 @@ STACK_SECONDS: Final = 0.7
 #: Time in which an item moves back to the player.
 RETURN_SECONDS: Final = 0.5
 #: Number of items in the box of which the details are stored.
-_REMEMBERED_PAPERS: Final = 100
+_REMEMBERED_ITEMS_MAX: Final = 100
 #: Time in which a rejected item moves back to the player.
 REJECT_SECONDS: Final = 0.6
 
@@ -69,17 +69,17 @@ class BillTwin(Twin[M]):
     return_seconds: float = RETURN_SECONDS
 
     def __init__(
-        self, name: str, port: Port, cutter: Cutter[M], notes: Mapping[int, int], speed: float = 1.0
+        self, name: str, port: SimulatedPort, cutter: Cutter[M], notes: Mapping[int, int], speed: float = 1.0
     ) -> None:
         """Create the device. ``notes`` maps the protocol's note codes to minor units."""
         super().__init__(name, port, cutter, speed)
         self._codes = {cents: code for code, cents in notes.items()}
         self._phase = ItemPhase.STARTING
         self._paper: SimulatedPaper | None = None
-        self._stuck: ItemPhase | None = None
+        self._phase_at_fault: ItemPhase | None = None
         self._jam_next = False
         self._full_next = False
-        self._other_worth: dict[int, int] = {}
+        self._worth_cents_by_code: dict[int, int] = {}
         self.inserted_cents = 0
         self.stacked_cents = 0
         self.returned_cents = 0
@@ -125,7 +125,7 @@ class BillTwin(Twin[M]):
             self._schedule_step(self.escrow_seconds, self._move_into_escrow)
         return True
 
-    def acknowledge(self) -> None:
+    def acknowledge_stacked(self) -> None:
         """Accept the machine's acknowledgement that the item is in the box."""
         if self._phase is ItemPhase.IN_BOX:
             self._count_item_in_box()
@@ -141,7 +141,7 @@ class BillTwin(Twin[M]):
     def _stop_in_fault(self, phase: ItemPhase) -> None:
         """Stop the simulated acceptor in a fault that only a manual action ends."""
         self._stop_timers()
-        self._stuck = phase
+        self._phase_at_fault = phase
         self._enter_phase(phase)
 
     def _move_into_escrow(self) -> None:
@@ -205,27 +205,27 @@ class BillTwin(Twin[M]):
     def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
-            "insert": self._insert,
+            "insert": self._insert_bill,
             "insert_ticket": self._insert_ticket,
-            "jam": self._jam,
-            "clear": self._clear,
-            "box": self._set_box,
-            "full": self._fill,
+            "jam": self._jam_item,
+            "clear": self._repair_acceptor,
+            "box": self._set_note_box,
+            "full": self._fill_note_box,
             "cheat": self._pull_back_bill,
-            "fail": self._fail,
+            "fail": self._break_sensor_head,
             "lie": self._report_false_bill,
-            "worth": self._set_worth,
+            "worth": self._set_note_worth,
         }
 
     def _find_note_value(self, code: int) -> int:
         """Return the value programmed for a note code, in minor units; 0 if it accepts nothing."""
         cents = next((cents for cents, known in self._codes.items() if known == code), 0)
-        return self._other_worth.get(code, cents)
+        return self._worth_cents_by_code.get(code, cents)
 
-    def _set_worth(self, values: Values) -> str:
+    def _set_note_worth(self, values: Values) -> str:
         """Program note code ``slot`` to accept a note of ``amount_cents``, whatever the machine expects; 0: no note."""
         code, cents = read_number(values, "slot"), read_number(values, "amount_cents")
-        self._other_worth[code] = cents
+        self._worth_cents_by_code[code] = cents
         return f"note code {code} takes {cents} cents"
 
     def _insert_paper(self, paper: SimulatedPaper, what: str) -> str:
@@ -239,7 +239,7 @@ class BillTwin(Twin[M]):
         self._schedule_step(ACCEPT_SECONDS, self._move_into_escrow)
         return f"{what} goes in"
 
-    def _insert(self, values: Values) -> str:
+    def _insert_bill(self, values: Values) -> str:
         """Insert a bill of ``amount_cents``; ``counterfeit`` true for a bad one."""
         cents = read_number(values, "amount_cents")
         if cents not in self._codes:
@@ -255,7 +255,7 @@ class BillTwin(Twin[M]):
             raise ActionError(f"{self.name}: bar code {digits!r} is not up to 28 digits")
         return self._insert_paper(SimulatedPaper(0, digits), f"ticket {digits}")
 
-    def _jam(self, _: Values) -> str:
+    def _jam_item(self, _: Values) -> str:
         """Jam the item that is moving now, or else the next one."""
         if self._phase in {ItemPhase.ACCEPTING, ItemPhase.ESCROW, ItemPhase.HELD}:
             self._stop_in_fault(ItemPhase.JAM)
@@ -263,25 +263,25 @@ class BillTwin(Twin[M]):
         self._jam_next = True
         return "the next paper jams"
 
-    def _clear(self, _: Values) -> str:
+    def _repair_acceptor(self, _: Values) -> str:
         """Repair the acceptor; an item that can still come out is returned to the player."""
         self._stop_timers()
         self._jam_next = self._full_next = False
-        self._stuck = None
+        self._phase_at_fault = None
         if self._paper is not None and not self._paper.past_return:
             self.returned_cents += self._paper.cents
             self._paper = None
         self.handle_power_return()
         return "mended"
 
-    def _set_box(self, values: Values) -> str:
+    def _set_note_box(self, values: Values) -> str:
         """Remove (``present`` false) or replace (true) the note box."""
         if read_flag(values, "present"):
-            return self._clear({})
+            return self._repair_acceptor({})
         self._stop_in_fault(ItemPhase.BOX_OUT)
         return "box out"
 
-    def _fill(self, _: Values) -> str:
+    def _fill_note_box(self, _: Values) -> str:
         """Fill the note box, at the latest after the bill that is moving now."""
         if self._paper is None:
             self._stop_in_fault(ItemPhase.FULL)
@@ -295,7 +295,7 @@ class BillTwin(Twin[M]):
         self._enter_phase(ItemPhase.CHEATED)
         return "cheated"
 
-    def _fail(self, _: Values) -> str:
+    def _break_sensor_head(self, _: Values) -> str:
         """Break the acceptor's sensor head."""
         self._stop_in_fault(ItemPhase.FAILED)
         return "failed"
@@ -311,11 +311,11 @@ class BillTwin(Twin[M]):
         paper = self._paper
         return {
             "paper": None if paper is None else asdict(paper),
-            "stuck": self._stuck,
+            "stuck": self._phase_at_fault,
             "inserted_cents": self.inserted_cents,
             "stacked_cents": self.stacked_cents,
             "returned_cents": self.returned_cents,
-            "stacked": self.stacked_papers[-_REMEMBERED_PAPERS:],
+            "stacked": self.stacked_papers[-_REMEMBERED_ITEMS_MAX:],
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
@@ -323,7 +323,7 @@ class BillTwin(Twin[M]):
         self._stop_timers()
         paper, stuck = memory["paper"], memory["stuck"]
         self._paper = None if paper is None else SimulatedPaper(**paper)
-        self._stuck = None if stuck is None else ItemPhase(stuck)
+        self._phase_at_fault = None if stuck is None else ItemPhase(stuck)
         self.inserted_cents = memory["inserted_cents"]
         self.stacked_cents = memory["stacked_cents"]
         self.returned_cents = memory["returned_cents"]
@@ -344,7 +344,7 @@ class BillTwin(Twin[M]):
         """
         return {
             "status": self._format_status(),
-            "stuck": self._stuck,
+            "stuck": self._phase_at_fault,
             "jams_next": self._jam_next,
             "notes_cents": sorted(self._codes),
             "inside_cents": 0 if self._paper is None else self._paper.cents,

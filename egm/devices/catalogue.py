@@ -25,7 +25,7 @@ from egm.devices.ithaca.twin import IthacaTwin
 from egm.devices.line import LineSettings
 from egm.devices.tcl import driver as tcl
 from egm.devices.tcl.twin import TclTwin
-from egm.devices.twin import Port, Twin
+from egm.devices.twin import SimulatedPort, Twin
 from egm.devices.wheel import driver as wheel
 from egm.devices.wheel.twin import WheelTwin
 from egm.errors import OperatorError
@@ -36,7 +36,7 @@ class DeviceProtocol:
     """One supported device protocol: the kind of device, its line settings, and its simulated device."""
 
     kind: str
-    line: LineSettings
+    line_settings: LineSettings
     twin_class: Callable[..., Twin[Any]]
     first_channel: int | None = None
     """The protocol's code of the first denomination; None if the device handles no money."""
@@ -45,7 +45,7 @@ class DeviceProtocol:
     is_bus: bool = False
     """Whether several devices share a line, each with its own address."""
 
-    def table(self, name: str, values_cents: tuple[int, ...]) -> dict[int, int]:
+    def build_channel_value_table(self, name: str, values_cents: tuple[int, ...]) -> dict[int, int]:
         """Return the device's channel codes with their values in minor units; channels of value 0 are omitted.
 
         Raises :class:`OperatorError` if the protocol has no channels, or too few, if a value occurs twice, or
@@ -65,25 +65,31 @@ class DeviceProtocol:
         return table
 
     def twin(
-        self, name: str, port: Port, speed: float = 1.0, values_cents: tuple[int, ...] = ()
+        self, name: str, port: SimulatedPort, speed: float = 1.0, values_cents: tuple[int, ...] = ()
     ) -> Twin[Any]:
         """Create a simulated device of this protocol, with mechanics ``speed`` times faster than real ones.
 
         ``values_cents`` are the values of its channels, as in the cabinet file.
         """
-        values = (self.table(name, values_cents),) if values_cents else ()
+        values = (self.build_channel_value_table(name, values_cents),) if values_cents else ()
         return self.twin_class(name, port, speed, *values)
 
 
 #: Protocol name (as in cabinet files) -> entry.
 PROTOCOLS: Final[Mapping[str, DeviceProtocol]] = {
-    "id003": DeviceProtocol("bill_acceptor", id003.LINE, Id003Twin, id003_codec.FIRST_NOTE, 8),
-    "cctalk_bill": DeviceProtocol("bill_acceptor", cctalk.LINE, CctalkBillTwin, 1, 16, is_bus=True),
-    "cctalk_coin": DeviceProtocol("coin_acceptor", cctalk.LINE, CctalkCoinTwin, 1, 16, is_bus=True),
-    "cctalk_hopper": DeviceProtocol("hopper", cctalk.LINE, CctalkHopperTwin, is_bus=True),
-    "ebds": DeviceProtocol("bill_acceptor", ebds.LINE, EbdsTwin, 1, 7),
-    "ithaca": DeviceProtocol("ticket_printer", ithaca.LINE, IthacaTwin),
-    "tcl": DeviceProtocol("ticket_printer", tcl.LINE, TclTwin),
+    "id003": DeviceProtocol(
+        "bill_acceptor", id003.ID003_LINE_SETTINGS, Id003Twin, id003_codec.FIRST_NOTE_CODE, 8
+    ),
+    "cctalk_bill": DeviceProtocol(
+        "bill_acceptor", cctalk.CCTALK_LINE_SETTINGS, CctalkBillTwin, 1, 16, is_bus=True
+    ),
+    "cctalk_coin": DeviceProtocol(
+        "coin_acceptor", cctalk.CCTALK_LINE_SETTINGS, CctalkCoinTwin, 1, 16, is_bus=True
+    ),
+    "cctalk_hopper": DeviceProtocol("hopper", cctalk.CCTALK_LINE_SETTINGS, CctalkHopperTwin, is_bus=True),
+    "ebds": DeviceProtocol("bill_acceptor", ebds.EBDS_LINE_SETTINGS, EbdsTwin, 1, 7),
+    "ithaca": DeviceProtocol("ticket_printer", ithaca.ITHACA_LINE_SETTINGS, IthacaTwin),
+    "tcl": DeviceProtocol("ticket_printer", tcl.TCL_LINE_SETTINGS, TclTwin),
     "ioboard": DeviceProtocol("io_board", ioboard.LINE, IoBoardTwin),
-    "wheel": DeviceProtocol("wheel", wheel.LINE, WheelTwin),
+    "wheel": DeviceProtocol("wheel", wheel.WHEEL_LINE_SETTINGS, WheelTwin),
 }

@@ -15,11 +15,11 @@ from babel.numbers import get_currency_precision, get_territory_currencies
 from egm.devices.interface import FaultCode
 
 #: Currencies for which a device may be programmed if no profile states them: dollars are assumed.
-DOLLARS: Final = frozenset({"USD", "CAD"})
+DOLLAR_CURRENCIES: Final = frozenset({"USD", "CAD"})
 #: Faults that the comparison of channel values raises.
 CHANNEL_VALUE_FAULTS: Final = (FaultCode.WRONG_VALUES, FaultCode.VALUES_UNKNOWN)
 #: Not a country: ccTalk's code for a token.
-_TOKENS: Final = "TK"
+_TOKENS_COUNTRY: Final = "TK"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,49 +38,55 @@ class ReportedValue:
 class ChannelValueCheck:
     """The values that an acceptor has reported so far for its channels."""
 
-    def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLARS) -> None:
+    def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLAR_CURRENCIES) -> None:
         """Start without reported values. ``channels``: configured values, in minor units of one of ``currencies``."""
         self._channels = dict(channels)
         self._currencies = currencies
-        self._unasked = list(channels)
-        self._differs: list[str] = []
-        self._untold: list[int] = []
+        self._unqueried_channels = list(channels)
+        self._difference_texts: list[str] = []
+        self._unreported_channels: list[int] = []
 
     @property
     def next_channel(self) -> int | None:
         """Return the next channel whose value is to be queried; None once all are known."""
-        return self._unasked[0] if self._unasked else None
+        return self._unqueried_channels[0] if self._unqueried_channels else None
 
     @property
     def is_known(self) -> bool:
         """Return whether the device has reported the value of every channel."""
-        return not self._unasked
+        return not self._unqueried_channels
 
     @property
     def has_differences(self) -> bool:
         """Return whether a channel has another value than the cabinet file states."""
-        return bool(self._differs)
+        return bool(self._difference_texts)
 
     @property
-    def faults(self) -> dict[FaultCode, str]:
+    def channel_value_faults(self) -> dict[FaultCode, str]:
         """Return the device faults that wrong or unknown channel values cause, with their details."""
-        if self._differs:
-            return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
-        return {FaultCode.VALUES_UNKNOWN: _format_channels(self._untold)} if self._untold else {}
+        if self._difference_texts:
+            return {FaultCode.WRONG_VALUES: "; ".join(self._difference_texts)}
+        return (
+            {FaultCode.VALUES_UNKNOWN: _format_channels(self._unreported_channels)}
+            if self._unreported_channels
+            else {}
+        )
 
-    def note(self, channel: int, reported: ReportedValue | None) -> None:
+    def note_reported_value(self, channel: int, reported: ReportedValue | None) -> None:
         """Store the value that the device reports for a channel; ``reported`` is None if it gives no reply."""
-        if channel not in self._unasked:
+        if channel not in self._unqueried_channels:
             return
-        self._unasked.remove(channel)
+        self._unqueried_channels.remove(channel)
         cents = self._channels[channel]
         if reported is None or reported.amount_cents is None:
-            self._untold.append(channel)
+            self._unreported_channels.append(channel)
         elif reported.amount_cents != cents or (
             reported.currencies and not reported.currencies & self._currencies
         ):
             expected_currencies = "/".join(sorted(self._currencies))
-            self._differs.append(f"{channel} takes {reported.text}, not {cents} cents {expected_currencies}")
+            self._difference_texts.append(
+                f"{channel} takes {reported.text}, not {cents} cents {expected_currencies}"
+            )
 
 
 def _format_channels(numbers: list[int]) -> str:
@@ -91,7 +97,7 @@ def _format_channels(numbers: list[int]) -> str:
 @cache
 def list_currencies_of_country(country: str) -> frozenset[str]:
     """Return the currencies of an ISO 3166 country (or ``EU``); empty if unknown."""
-    if country == _TOKENS:
+    if country == _TOKENS_COUNTRY:
         return frozenset()
     try:
         return frozenset(get_territory_currencies(country))

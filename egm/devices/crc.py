@@ -24,9 +24,9 @@ def _build_crc_table(polynomial: int) -> Table:
 
 
 #: Table of the polynomial 0x1021, reflected.
-_KERMIT: Final = _build_crc_table(0x8408)
+_KERMIT_TABLE: Final = _build_crc_table(0x8408)
 #: Table of the polynomial 0x8005, reflected.
-_MODBUS: Final = _build_crc_table(0xA001)
+_MODBUS_TABLE: Final = _build_crc_table(0xA001)
 
 
 def _update_crc(table: Table, crc: int, data: bytes) -> int:
@@ -38,9 +38,9 @@ def _update_crc(table: Table, crc: int, data: bytes) -> int:
 
 def compute_crc_kermit(data: bytes) -> int:
     """Return CRC-16/KERMIT of ``data``."""
-    return _update_crc(_KERMIT, 0, data)
+    return _update_crc(_KERMIT_TABLE, 0, data)
 
 
 def compute_crc_modbus(data: bytes) -> int:
     """Return CRC-16/MODBUS of ``data``."""
-    return _update_crc(_MODBUS, 0xFFFF, data)
+    return _update_crc(_MODBUS_TABLE, 0xFFFF, data)

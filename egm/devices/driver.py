@@ -33,14 +33,14 @@ _TURN_SECONDS_MAX = 5.0
 
 
 @dataclass(slots=True)
-class Exchanges:
+class ExchangeCounts:
     """Counts of answered and unanswered queries to a device since the machine started, for monitoring."""
 
-    answered: int = 0
-    unanswered: int = 0
-    refused: int = 0
+    answered_queries: int = 0
+    unanswered_queries: int = 0
+    invalid_messages: int = 0
     """The number of invalid messages from the device."""
-    answer_seconds: float = 0.0
+    total_reply_seconds: float = 0.0
     """The sum of the times from each query to its reply, in seconds."""
 
 
@@ -49,18 +49,18 @@ class OrderTimer:
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        self._counted_at: float | None = None
+        self._last_counted_at: float | None = None
 
     def restart(self) -> None:
         """Restart the timer, because the device's order has made progress or there is no order."""
-        self.seconds, self._counted_at = 0.0, None
+        self.seconds, self._last_counted_at = 0.0, None
 
     def add_elapsed(self) -> float:
         """Add the seconds since the last call, but at most _TURN_SECONDS_MAX; return the sum."""
         now = asyncio.get_running_loop().time()
-        if self._counted_at is not None:
-            self.seconds += min(now - self._counted_at, _TURN_SECONDS_MAX)
-        self._counted_at = now
+        if self._last_counted_at is not None:
+            self.seconds += min(now - self._last_counted_at, _TURN_SECONDS_MAX)
+        self._last_counted_at = now
         return self.seconds
 
 
@@ -85,17 +85,17 @@ class LineDriver(ABC, Generic[M]):
         self._cutter = cutter
         self._reader = FrameReader(cutter)
         self._wake = asyncio.Event()
-        self._up: bool | None = None
+        self._is_replying: bool | None = None
         self._silent_questions = 0
         self._silence = 0.0
         self._silent_at = 0.0
         self._queried_at = 0.0
-        self._faults: dict[FaultCode, str] = {}
-        self._reported: dict[FaultCode, str] = {}
-        self._own_faults: dict[FaultCode, str] = {}
+        self._active_faults: dict[FaultCode, str] = {}
+        self._faults_reported_by_device: dict[FaultCode, str] = {}
+        self._faults_found_by_driver: dict[FaultCode, str] = {}
         self._unreadable = 0
         self._unreadable_since = 0.0
-        self.exchanges = Exchanges()
+        self.exchanges = ExchangeCounts()
         self.turns = 0
         """Number of turns of the driver's loop; it grows while the driver runs, even without replies."""
 
@@ -105,13 +105,13 @@ class LineDriver(ABC, Generic[M]):
         return self._name
 
     @property
-    def up(self) -> bool:
+    def is_replying(self) -> bool:
         """Return whether the device replies to queries now."""
-        return self._up is True
+        return self._is_replying is True
 
     def restore_faults(self, codes: frozenset[FaultCode]) -> None:
         """Set the faults recorded when the machine last ran; each is cleared once the device no longer reports it."""
-        self._faults.update(dict.fromkeys(codes - {FaultCode.COMMUNICATION}, ""))
+        self._active_faults.update(dict.fromkeys(codes - {FaultCode.COMMUNICATION}, ""))
 
     # ------------------------------------------------------------ the loop
     async def run(self) -> None:
@@ -161,7 +161,7 @@ class LineDriver(ABC, Generic[M]):
         self._queried_at = queried_at = loop.time()
         messages = await self._receive_reply()
         if messages:
-            self.exchanges.answer_seconds += loop.time() - queried_at
+            self.exchanges.total_reply_seconds += loop.time() - queried_at
         return messages
 
     async def _receive_reply(self) -> list[M]:
@@ -176,7 +176,7 @@ class LineDriver(ABC, Generic[M]):
         while True:
             messages = self._filter_messages(self._reader.feed(await self._line.read(seconds_left)))
             if messages:
-                self.exchanges.answered += 1
+                self.exchanges.answered_queries += 1
                 self._note_reply()
                 return messages
             if not seconds_left:
@@ -206,7 +206,7 @@ class LineDriver(ABC, Generic[M]):
 
     def _count_refused(self, error: ProtocolError) -> None:
         """Count bytes of the device that are no valid message, and report why."""
-        self.exchanges.refused += 1
+        self.exchanges.invalid_messages += 1
         self._emit(LineError(device=self._name, text=str(error)))
 
     def _parse_or_refuse(self, parse: Callable[[M], T], message: M) -> T | None:
@@ -214,12 +214,12 @@ class LineDriver(ABC, Generic[M]):
         try:
             report = parse(message)
         except ProtocolError as error:
-            self._refuse(error)
+            self._count_invalid_message(error)
             return None
         self._note_valid_message()
         return report
 
-    def _refuse(self, error: ProtocolError) -> None:
+    def _count_invalid_message(self, error: ProtocolError) -> None:
         """Count a complete message that cannot be parsed. If the device sends nothing else, report it as lost."""
         now = asyncio.get_running_loop().time()
         self._count_refused(error)
@@ -237,7 +237,7 @@ class LineDriver(ABC, Generic[M]):
             self._unreadable = 0
             self._report_line_up()
 
-    async def _pause(self) -> None:
+    async def _pause_until_next_poll(self) -> None:
         """Wait for the next cycle; a new command ends the wait."""
         try:
             async with asyncio.timeout(self.poll_seconds):
@@ -259,13 +259,13 @@ class LineDriver(ABC, Generic[M]):
 
     def _report_line_up(self) -> None:
         """Report that the device replies, unless that has been reported already."""
-        if self._up is not True:
-            self._up = True
+        if self._is_replying is not True:
+            self._is_replying = True
             self._emit(CommUp(device=self._name))
 
     def _note_missing_reply(self) -> None:
         """Count a query without a reply; report the line as lost after enough of them."""
-        self.exchanges.unanswered += 1
+        self.exchanges.unanswered_queries += 1
         now = asyncio.get_running_loop().time()
         if self._silent_questions == 0:
             self._silence, self._silent_at = 0.0, now - self.reply_seconds
@@ -274,45 +274,45 @@ class LineDriver(ABC, Generic[M]):
         self._silent_at = now
         self._silent_questions += 1
         lost = self._silent_questions >= SILENT_QUESTIONS and self._silence >= SILENT_SECONDS
-        if self._up is not False and lost:
+        if self._is_replying is not False and lost:
             self._handle_lost_line(f"{self._line.path}: no answer to {self._silent_questions} questions")
             self._reset_session()
 
     def _handle_lost_line(self, why: str) -> None:
         """Report that the device or its line is lost, unless that has been reported already."""
-        self._own_faults.clear()  # these faults stay active until the device replies again
-        if self._up is not False:
-            self._up = False
+        self._faults_found_by_driver.clear()  # these faults stay active until the device replies again
+        if self._is_replying is not False:
+            self._is_replying = False
             self._emit(CommLost(device=self._name, why=why))
 
-    def _set_own_fault(self, code: FaultCode, detail: str | None) -> None:
+    def _set_driver_fault(self, code: FaultCode, detail: str | None) -> None:
         """Raise a fault that the driver itself has detected, or with ``detail`` None clear it."""
         if detail is None:
-            if self._own_faults.pop(code, None) is None:
+            if self._faults_found_by_driver.pop(code, None) is None:
                 return
-        elif self._own_faults.get(code) == detail:
+        elif self._faults_found_by_driver.get(code) == detail:
             return
         else:
-            self._own_faults[code] = detail
-        self._update_faults(self._reported)
+            self._faults_found_by_driver[code] = detail
+        self._update_faults(self._faults_reported_by_device)
 
     def _report_value_faults(self, worth: ChannelValueCheck) -> None:
         """Report the faults of wrong or unknown channel values, once all channels of the acceptor have been queried."""
         if worth.is_known or worth.has_differences:
             for code in CHANNEL_VALUE_FAULTS:
-                self._set_own_fault(code, worth.faults.get(code))
+                self._set_driver_fault(code, worth.channel_value_faults.get(code))
 
     def _update_faults(self, reported: dict[FaultCode, str]) -> None:
         """Set the device's faults to those it has ``reported`` and those that the driver itself has detected.
 
         Raise the new ones, and clear those that are no longer among them.
         """
-        self._reported = reported
-        active_faults = reported | self._own_faults
-        for code in [code for code in self._faults if code not in active_faults]:
-            del self._faults[code]
+        self._faults_reported_by_device = reported
+        active_faults = reported | self._faults_found_by_driver
+        for code in [code for code in self._active_faults if code not in active_faults]:
+            del self._active_faults[code]
             self._emit(Fault(device=self._name, code=code, active=False))
         for code, detail in active_faults.items():
-            if code not in self._faults:
+            if code not in self._active_faults:
                 self._emit(Fault(device=self._name, code=code, active=True, detail=detail))
-            self._faults[code] = detail
+            self._active_faults[code] = detail

@@ -58,7 +58,7 @@ class EscrowVerdict(StrEnum):
     NOTHING = "nothing"  # no record was open
 
 
-class Escrow:
+class EscrowRules:
     """The escrow rule of one bill acceptor: decides what each report means. It reads the ledger each time."""
 
     def __init__(self, ledger: EscrowLedger) -> None:
@@ -83,11 +83,11 @@ class Escrow:
         """Return whether an order to stack the item in escrow may be recorded now."""
         return self._ledger.may_order()
 
-    def order(self, content: Content, protocol_position: int = 0) -> None:
+    def record_stack_order(self, content: Content, protocol_position: int = 0) -> None:
         """Record the decision to keep ``content``; the stack command may be sent after this returns."""
         self._ledger.stack_ordered(content, protocol_position)
 
-    def is_ordered(self) -> bool:
+    def is_stacking_ordered(self) -> bool:
         """Return whether the stacking of an item is ordered and not yet credited."""
         record = self._ledger.find_open()
         return record is not None and record.phase is EscrowPhase.ORDERED

@@ -68,7 +68,7 @@ class FrameReader(Generic[T]):
         return [ProtocolError(protocol, "message broken off", unfinished)] if unfinished else []
 
 
-def skip_to(buffer: bytes, start: int, protocol: str) -> Cut[Any] | None:
+def skip_to_start_byte(buffer: bytes, start: int, protocol: str) -> Cut[Any] | None:
     """Refuse all bytes before the first ``start`` byte; return None if the buffer begins with it."""
     if buffer[0] == start:
         return None

@@ -154,7 +154,7 @@ class PayoutLedger(Protocol):
 # ---------------------------------------------------------------- tickets out
 #: The allowed next states of a ticket, by its state. A ticket with a printed bar code is money: it can be
 #: taken, not fail.
-AFTER: Final[Mapping[PrintState, frozenset[PrintState]]] = {
+NEXT_PRINT_STATES: Final[Mapping[PrintState, frozenset[PrintState]]] = {
     PrintState.PENDING: frozenset({PrintState.PRINTING, PrintState.FAILED}),
     PrintState.PRINTING: frozenset({PrintState.BARCODE_DONE, PrintState.FAILED, PrintState.DISPUTED}),
     PrintState.BARCODE_DONE: frozenset({PrintState.TAKEN}),
@@ -163,7 +163,7 @@ AFTER: Final[Mapping[PrintState, frozenset[PrintState]]] = {
     PrintState.DISPUTED: frozenset(),
 }
 #: The states that end a ticket.
-CLOSED: Final = frozenset({PrintState.TAKEN, PrintState.FAILED, PrintState.DISPUTED})
+CLOSED_PRINT_STATES: Final = frozenset({PrintState.TAKEN, PrintState.FAILED, PrintState.DISPUTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

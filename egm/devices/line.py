@@ -48,7 +48,7 @@ class LineSettings:
         return (1 + self.bits + (self.parity != "N") + self.stop_bits) / self.baud
 
 
-class Handle(Protocol):
+class SerialHandle(Protocol):
     """An open serial port, as used by :class:`SerialLine` (``serial.Serial`` is one)."""
 
     def fileno(self) -> int:
@@ -58,7 +58,7 @@ class Handle(Protocol):
         """Close the port."""
 
 
-Opener = Callable[[str, LineSettings], Handle]
+Opener = Callable[[str, LineSettings], SerialHandle]
 """Opens a port by its path. Raises :class:`LineLostError` if it is not available."""
 
 
@@ -70,7 +70,7 @@ def is_pseudo_terminal(path: str) -> bool:
     return os.major(Path(path).stat().st_rdev) in _PTY_MAJORS
 
 
-def open_port(path: str, settings: LineSettings) -> Handle:
+def open_port(path: str, settings: LineSettings) -> SerialHandle:
     """Open a serial port for this process alone. Raises :class:`LineLostError` if it is not available.
 
     On a pseudo-terminal, parity and character size are left unset: it has neither, and the kernel would
@@ -102,23 +102,23 @@ class SerialLine:
         self.path = path
         self.settings = settings
         self._opener = opener
-        self._handle: Handle | None = None
+        self._handle: SerialHandle | None = None
         self._received = bytearray()
-        self._lost: str | None = None
+        self._lost_reason: str | None = None
         self._arrived = asyncio.Event()
         self.turn = asyncio.Lock()
         #: Receives every portion of bytes, and whether it was sent, for observers of the line itself.
-        self.tap: Callable[[bytes, bool], None] = lambda _data, _sent: None
+        self.on_bytes: Callable[[bytes, bool], None] = lambda _data, _sent: None
 
     def open(self) -> None:
         """Open the port and start listening; does nothing if it is open. Raises :class:`LineLostError`."""
-        if self._handle is not None and self._lost is None:
+        if self._handle is not None and self._lost_reason is None:
             return
         self.close()
         handle = self._opener(self.path, self.settings)
         self._handle = handle
         self._received.clear()
-        self._lost = None
+        self._lost_reason = None
         self._arrived.clear()
         asyncio.get_running_loop().add_reader(handle.fileno(), self._read_available)
 
@@ -137,7 +137,7 @@ class SerialLine:
             raise LineLostError(self.path, f"cannot be written: {error}") from error
         if count != len(data):
             raise LineLostError(self.path, "takes no more bytes")
-        self.tap(data, True)
+        self.on_bytes(data, True)
 
     async def read(self, seconds: float) -> bytes:
         """Return the bytes that have arrived, waiting at most ``seconds`` for the first; empty if none came.
@@ -145,12 +145,12 @@ class SerialLine:
         Raises :class:`LineLostError` if the line is gone.
         """
         self._get_fileno()
-        if not self._received and self._lost is None:
+        if not self._received and self._lost_reason is None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._arrived.wait()
-        if not self._received and self._lost is not None:
-            raise LineLostError(self.path, self._lost)
+        if not self._received and self._lost_reason is not None:
+            raise LineLostError(self.path, self._lost_reason)
         data = bytes(self._received)
         self._received.clear()
         self._arrived.clear()
@@ -173,9 +173,9 @@ class SerialLine:
         except OSError as error:
             data, why = b"", f"cannot be read: {error}"
         if not data:  # a hung-up line stays readable forever: stop listening, the owner will reopen it
-            self._lost = why
+            self._lost_reason = why
             asyncio.get_running_loop().remove_reader(fileno)
         else:
-            self.tap(data, False)
+            self.on_bytes(data, False)
         self._received += data
         self._arrived.set()

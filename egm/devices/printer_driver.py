@@ -12,7 +12,7 @@ query since, and no ticket is in its path unless a fault explains that. In every
 a complete ticket: the ticket is DISPUTED, and a person decides. States change only on two equal replies in a
 row, because printers' replies have no checksum.
 
-While PENDING, faults that stop printing are waited for, at most :data:`PENDING_SECONDS`; a job that cannot
+While PENDING, faults that stop printing are waited for, at most :data:`PENDING_SECONDS_MAX`; a job that cannot
 start by then fails and the machine pays by other means. A printer that stays busy with a ticket for
 :data:`~egm.devices.driver.ORDER_SECONDS` leaves it DISPUTED.
 """
@@ -29,21 +29,21 @@ from egm.devices.line import SerialLine
 from egm.devices.printer_status import PrinterStatus
 
 #: How long a ticket waits for the printer to become ready.
-PENDING_SECONDS: Final = 10.0
+PENDING_SECONDS_MAX: Final = 10.0
 #: How long a printer may take to start printing what it was sent.
-START_SECONDS: Final = 2.0
+PRINT_START_SECONDS_MAX: Final = 2.0
 #: How long to wait for a printer that stopped replying while printing.
-SILENT_SECONDS: Final = 15.0
+PRINTER_SILENT_SECONDS_MAX: Final = 15.0
 #: No printer loses power and replies again within this time.
 _RESTART_SECONDS: Final = 0.5
 #: Interval of queries while no ticket is being printed.
 _IDLE_POLL_SECONDS: Final = 0.2
 #: Interval of queries while a ticket is being printed.
-_OPEN_POLL_SECONDS: Final = 0.05
+_POLL_SECONDS_WHILE_PRINTING: Final = 0.05
 
 
 #: Field of the printer's status -> the fault that it reports.
-_FAULTS: Final = {
+_FAULT_BY_STATUS_FIELD: Final = {
     "paper_out": FaultCode.PAPER_OUT,
     "paper_low": FaultCode.PAPER_LOW,
     "jam": FaultCode.JAM,
@@ -68,10 +68,12 @@ class PrinterDriver(LineDriver[M]):
     ) -> None:
         super().__init__(name, line, sink, cutter, protocol)
         self._ledger = ledger
-        self._since: float | None = (
+        self._state_since: float | None = (
             None  # when the ticket entered its current state, in this run of the machine
         )
-        self._answered_at: float | None = None  # the last of the uninterrupted replies since the print order
+        self._last_reply_at: float | None = (
+            None  # the last of the uninterrupted replies since the print order
+        )
 
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
@@ -96,7 +98,7 @@ class PrinterDriver(LineDriver[M]):
             raise ValueError(f"{self.name}: the last ticket is not finished")
         self._print_command(job)
         self._ledger.open_ticket(job)
-        self._since = None
+        self._state_since = None
         self._emit(PrintProgress(device=self.name, job_id=job.job_id, state=PrintState.PENDING))
         self._wake.set()
 
@@ -110,7 +112,7 @@ class PrinterDriver(LineDriver[M]):
         status = None if first is None else await self._query_status()
         self._update_uninterrupted_replies(answered=status is not None)
         if status is not None and status == first:
-            present = {code: "" for name, code in _FAULTS.items() if getattr(status, name)}
+            present = {code: "" for name, code in _FAULT_BY_STATUS_FIELD.items() if getattr(status, name)}
             self._update_faults(present)
         else:
             status = None
@@ -119,8 +121,8 @@ class PrinterDriver(LineDriver[M]):
             await self._advance_order(record, status)
         elif record is not None:
             self._handle_unknown_status(record)
-        self.poll_seconds = _IDLE_POLL_SECONDS if record is None else _OPEN_POLL_SECONDS
-        await self._pause()
+        self.poll_seconds = _IDLE_POLL_SECONDS if record is None else _POLL_SECONDS_WHILE_PRINTING
+        await self._pause_until_next_poll()
 
     def _update_uninterrupted_replies(self, *, answered: bool) -> None:
         """Update the time up to which the printer has replied without a gap since the print order.
@@ -129,13 +131,13 @@ class PrinterDriver(LineDriver[M]):
         restart of the printer, the time is cleared until the next order.
         """
         now = asyncio.get_running_loop().time()
-        last = self._answered_at
+        last = self._last_reply_at
         unbroken = answered and last is not None and now - last <= _RESTART_SECONDS
-        self._answered_at = now if unbroken else None
+        self._last_reply_at = now if unbroken else None
 
     def _handle_missing_line(self) -> None:
         """Treat the status of the ticket being printed as unknown while the printer's line cannot be opened."""
-        self._answered_at = None
+        self._last_reply_at = None
         record = self._ledger.find_open()
         if record is not None:
             self._handle_unknown_status(record)
@@ -143,21 +145,21 @@ class PrinterDriver(LineDriver[M]):
     def _measure_wait(self) -> float:
         """Return the seconds since the open ticket entered its current state, or since this run first saw it."""
         now = asyncio.get_running_loop().time()
-        if self._since is None:
-            self._since = now
-        return now - self._since
+        if self._state_since is None:
+            self._state_since = now
+        return now - self._state_since
 
     def _record_state(self, record: PrintRecord, state: PrintState, detail: str = "") -> None:
         """Record the state of the ticket being printed, and report it."""
         self._ledger.record_print_state(record.job.job_id, state, detail)
-        self._since = None
+        self._state_since = None
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
     def _handle_unknown_status(self, record: PrintRecord) -> None:
         """Wait for a printer whose status is unknown; after too long, close its open ticket."""
         limits = {
-            PrintState.PENDING: (PENDING_SECONDS, PrintState.FAILED),
-            PrintState.PRINTING: (SILENT_SECONDS, PrintState.DISPUTED),
+            PrintState.PENDING: (PENDING_SECONDS_MAX, PrintState.FAILED),
+            PrintState.PRINTING: (PRINTER_SILENT_SECONDS_MAX, PrintState.DISPUTED),
         }
         if record.state not in limits:
             return
@@ -182,12 +184,12 @@ class PrinterDriver(LineDriver[M]):
     async def _handle_pending_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
         """Start printing a pending ticket once the printer is free; fail it if that takes too long."""
         waited = self._measure_wait()
-        if status.stops_printing or status.is_busy or status.ticket_in_path:
-            if waited > PENDING_SECONDS:
-                why = status.stops_printing or "the last ticket was not taken"
+        if status.printing_obstacle or status.is_busy or status.ticket_in_path:
+            if waited > PENDING_SECONDS_MAX:
+                why = status.printing_obstacle or "the last ticket was not taken"
                 self._record_state(record, PrintState.FAILED, why)
         elif status.barcode_done:
-            if waited > PENDING_SECONDS:
+            if waited > PENDING_SECONDS_MAX:
                 self._record_state(record, PrintState.FAILED, "the printer still reports the last ticket")
             else:
                 await self._discard_printer_job()
@@ -197,18 +199,18 @@ class PrinterDriver(LineDriver[M]):
             self._line.write(command)
             # A query behind a ticket that is still being sent would be answered too late.
             await asyncio.sleep(len(command) * self._line.settings.character_seconds)
-            self._answered_at = asyncio.get_running_loop().time()
+            self._last_reply_at = asyncio.get_running_loop().time()
 
     async def _handle_printing_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
         """Advance a ticket that is being printed: bar code complete, failed, or disputed if it may have come out."""
         waited = self._measure_wait()
         if status.barcode_done:
             self._record_state(record, PrintState.BARCODE_DONE)
-        elif status.stops_printing or (not status.is_busy and waited > START_SECONDS):
+        elif status.printing_obstacle or (not status.is_busy and waited > PRINT_START_SECONDS_MAX):
             await self._discard_printer_job()
-            why = status.stops_printing or "nothing was printed"
-            unexplained = status.ticket_in_path and not status.stops_printing
-            if self._answered_at is not None and not unexplained:
+            why = status.printing_obstacle or "nothing was printed"
+            unexplained = status.ticket_in_path and not status.printing_obstacle
+            if self._last_reply_at is not None and not unexplained:
                 self._record_state(record, PrintState.FAILED, why)
             else:
                 self._record_state(

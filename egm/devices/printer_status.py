@@ -18,7 +18,7 @@ class PrinterStatus:
     failure: bool = False
 
     @property
-    def stops_printing(self) -> str:
+    def printing_obstacle(self) -> str:
         """Return the fault that stops the printer from printing, as text; otherwise empty."""
         names = ("paper_out", "jam", "head_up", "chassis_open", "failure")
         return next((name.replace("_", " ") for name in names if getattr(self, name)), "")

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from egm.devices.framing import Cutter
 from egm.devices.printer_status import PrinterStatus
-from egm.devices.twin import ActionError, M, Port, Twin, Values, read_flag, read_number
+from egm.devices.twin import ActionError, M, SimulatedPort, Twin, Values, read_flag, read_number
 
 #: Time in which a bar code is printed.
 BARCODE_SECONDS: Final = 0.7
 #: Time in which the rest of a ticket is printed.
-_SETTLE_SECONDS: Final = 0.5
+_TICKET_REMAINDER_SECONDS: Final = 0.5
 #: Time after which a person takes the ticket.
-_TAKE_SECONDS: Final = 1.0
+_TICKET_TAKEN_SECONDS: Final = 1.0
 #: Number of printed tickets of which the content is stored.
 _REMEMBERED_TICKETS: Final = 50
 
@@ -24,7 +24,7 @@ _REMEMBERED_TICKETS: Final = 50
 class PrinterTwin(Twin[M]):
     """Common base of the simulated ticket printers."""
 
-    def __init__(self, name: str, port: Port, cutter: Cutter[M], speed: float = 1.0) -> None:
+    def __init__(self, name: str, port: SimulatedPort, cutter: Cutter[M], speed: float = 1.0) -> None:
         super().__init__(name, port, cutter, speed)
         self._busy = False
         self._in_path = False
@@ -36,9 +36,9 @@ class PrinterTwin(Twin[M]):
         self._failure = False
         self._hold = False
         self._forgets = False
-        self._job: dict[str, object] = {}
+        self._current_job: dict[str, object] = {}
         self.paper_tickets = 200
-        self.printed: list[dict[str, object]] = []
+        self.printed_tickets: list[dict[str, object]] = []
 
     def _build_status(self) -> PrinterStatus:
         """Return the status that the printer reports now."""
@@ -55,16 +55,16 @@ class PrinterTwin(Twin[M]):
         )
 
     # ------------------------------------------------------------ the mechanics
-    def _print(self, lines: Sequence[str], barcode: str) -> None:
+    def _start_printing(self, lines: Sequence[str], barcode: str) -> None:
         """Start to print a ticket; a printer that cannot print, or is printing, discards the job.
 
         ``barcode`` is the digits in its bars; empty if it has none.
         """
-        if self._busy or self._in_path or self._build_status().stops_printing:
+        if self._busy or self._in_path or self._build_status().printing_obstacle:
             return
         self._barcode_done = False
         self._busy = True
-        self._job = {"lines": list(lines), "barcode": barcode}
+        self._current_job = {"lines": list(lines), "barcode": barcode}
         self.paper_tickets -= 1
         self._schedule_step(BARCODE_SECONDS, self._print_barcode)
 
@@ -74,26 +74,26 @@ class PrinterTwin(Twin[M]):
             self._jam_next = False
             self._jam = True  # and the printer stays busy until the job is discarded
             self._in_path = True
-            self.printed.append({**self._job, "barcode_complete": False})
+            self.printed_tickets.append({**self._current_job, "barcode_complete": False})
             return
         self._barcode_done = not self._forgets
         self._forgets = False
         self._in_path = True
-        self.printed.append({**self._job, "barcode_complete": True})
-        self._schedule_step(_SETTLE_SECONDS, self._finish_printing)
+        self.printed_tickets.append({**self._current_job, "barcode_complete": True})
+        self._schedule_step(_TICKET_REMAINDER_SECONDS, self._finish_printing)
 
     def _finish_printing(self) -> None:
         """Finish printing the ticket; a person takes it some seconds later, unless tickets are held."""
         self._busy = False
         if not self._hold:
-            self._schedule_step(_TAKE_SECONDS, self._take_ticket)
+            self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     def _cancel(self) -> None:
         """Discard the print job and the state of the bar code."""
         self._stop_timers()
         self._busy = self._barcode_done = False
         if self._in_path and not self._hold:
-            self._schedule_step(_TAKE_SECONDS, self._take_ticket)
+            self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     def _take_ticket(self) -> None:
         """Take the ticket out of the paper path."""
@@ -103,7 +103,7 @@ class PrinterTwin(Twin[M]):
         """Discard the print job; half-printed paper stays in the path."""
         self._in_path = self._in_path or self._busy
         if self._busy and not self._barcode_done:
-            self.printed.append({**self._job, "barcode_complete": False})
+            self.printed_tickets.append({**self._current_job, "barcode_complete": False})
         self._busy = self._barcode_done = False
 
     def export_memory(self) -> dict[str, object]:
@@ -111,44 +111,44 @@ class PrinterTwin(Twin[M]):
         return {
             "paper_tickets": self.paper_tickets,
             "in_path": self._in_path or self._busy,
-            "printed": self.printed[-_REMEMBERED_TICKETS:],
+            "printed": self.printed_tickets[-_REMEMBERED_TICKETS:],
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the printer's state that :meth:`export_memory` returned."""
         self.paper_tickets, self._in_path = memory["paper_tickets"], memory["in_path"]
-        self.printed = list(memory["printed"])
+        self.printed_tickets = list(memory["printed"])
         self.handle_power_return()
 
     def handle_power_return(self) -> None:
         """Schedule that a person takes the ticket left in the paper path, unless tickets are held."""
         if self._in_path and not self._hold:
-            self._schedule_step(_TAKE_SECONDS, self._take_ticket)
+            self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     # ------------------------------------------------------------ hands on it
     def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
-            "take": self._take,
-            "hold": self._set_hold,
+            "take": self._take_ticket_from_bezel,
+            "hold": self._set_tickets_stay_in_bezel,
             "jam": self._jam_next_ticket,
-            "clear": self._clear,
+            "clear": self._clear_printer_faults,
             "paper": self._set_paper,
-            "head": self._set_head,
+            "head": self._set_print_head,
             "chassis": self._set_chassis,
-            "fail": self._fail,
+            "fail": self._break_electronics,
             "lie": self._report_false_barcode,
             "forget": self._forget_barcode,
         }
 
-    def _take(self, _: Values) -> str:
+    def _take_ticket_from_bezel(self, _: Values) -> str:
         """Take the ticket out of the bezel."""
         if self._busy:
             raise ActionError(f"{self.name}: the ticket is still being printed")
         was, self._in_path = self._in_path, False
         return "ticket taken" if was else "no ticket to take"
 
-    def _set_hold(self, values: Values) -> str:
+    def _set_tickets_stay_in_bezel(self, values: Values) -> str:
         """Set whether tickets stay in the bezel (``on``) until the action ``take``."""
         self._hold = read_flag(values, "on", default=True)
         return "tickets stay in the bezel" if self._hold else "tickets are taken"
@@ -158,7 +158,7 @@ class PrinterTwin(Twin[M]):
         self._jam_next = True
         return "the next ticket jams"
 
-    def _clear(self, _: Values) -> str:
+    def _clear_printer_faults(self, _: Values) -> str:
         """Remove the paper from the path and repair the printer."""
         self._stop_timers()
         self._jam = self._jam_next = self._failure = self._head_up = self._chassis_open = False
@@ -170,7 +170,7 @@ class PrinterTwin(Twin[M]):
         self.paper_tickets = read_number(values, "tickets")
         return f"{self.paper_tickets} tickets left"
 
-    def _set_head(self, values: Values) -> str:
+    def _set_print_head(self, values: Values) -> str:
         """Raise or lower the print head (``up``)."""
         self._head_up = read_flag(values, "up")
         return "head up" if self._head_up else "head down"
@@ -180,7 +180,7 @@ class PrinterTwin(Twin[M]):
         self._chassis_open = read_flag(values, "open")
         return "chassis open" if self._chassis_open else "chassis closed"
 
-    def _fail(self, _: Values) -> str:
+    def _break_electronics(self, _: Values) -> str:
         """Break the printer's electronics."""
         self._failure = True
         return "failed"
@@ -199,8 +199,8 @@ class PrinterTwin(Twin[M]):
         """Return the paper, the path, and the tickets that came out: lines, bar code, whether that is complete."""
         status = self._build_status()
         return {
-            "status": status.stops_printing or ("printing" if self._busy else "idle"),
+            "status": status.printing_obstacle or ("printing" if self._busy else "idle"),
             "ticket_in_path": self._in_path,
             "paper_tickets": self.paper_tickets,
-            "printed": list(self.printed),
+            "printed": list(self.printed_tickets),
         }

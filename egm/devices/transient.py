@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from egm.devices.interface import Content, PrintState, TicketJob
 from egm.devices.ledgers import (
-    AFTER,
-    CLOSED,
+    CLOSED_PRINT_STATES,
+    NEXT_PRINT_STATES,
     DisputedCoins,
     EscrowPhase,
     EscrowRecord,
@@ -21,17 +21,17 @@ from egm.devices.ledgers import (
 class TransientEscrowLedger:
     """In-memory ledger of a bill acceptor's stackings.
 
-    ``credited`` lists the credited items in order; ``refused`` the reasons why other items were not credited.
-    ``disputed`` lists items whose whereabouts are unknown, ``contradictions`` the values of items stacked
-    without an order.
+    ``credited_items`` lists the credited items in order; ``refused`` the reasons why other items were not credited.
+    ``disputed_items`` lists items whose whereabouts are unknown, ``unordered_stackings_cents`` the values
+    of items stacked without an order.
     """
 
     def __init__(self) -> None:
         self._record: EscrowRecord | None = None
-        self.credited: list[Content] = []
+        self.credited_items: list[Content] = []
         self.refused: list[str] = []
-        self.disputed: list[Content] = []
-        self.contradictions: list[int] = []
+        self.disputed_items: list[Content] = []
+        self.unordered_stackings_cents: list[int] = []
 
     def find_open(self) -> EscrowRecord | None:
         """Return the record of the bill or ticket being stacked, or None."""
@@ -58,7 +58,7 @@ class TransientEscrowLedger:
     def credit_stacked_paper(self) -> None:
         """Credit the item being stacked, and set phase VENDED. Raises LedgerOrderError unless it is ORDERED."""
         record = self._require_record(EscrowPhase.ORDERED)
-        self.credited.append(record.content)
+        self.credited_items.append(record.content)
         self._record = replace(record, phase=EscrowPhase.VENDED)
 
     def vend_confirmed(self) -> None:
@@ -80,13 +80,13 @@ class TransientEscrowLedger:
 
     def dispute_lost_paper(self, why: str) -> None:
         """Close the record of an ordered item as disputed. Raises LedgerOrderError if none exists."""
-        self.disputed.append(self._require_record(EscrowPhase.ORDERED).content)
+        self.disputed_items.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
         self.refused.append(why)
 
     def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:  # noqa: ARG002 (kept by real ledgers)
         """List ``most_cents`` for an item that the acceptor has stacked without an order."""
-        self.contradictions.append(most_cents)
+        self.unordered_stackings_cents.append(most_cents)
 
     def record_direction(self, *, outward: bool) -> None:
         """Store whether the acceptor reports that the ordered item moves out to the player."""
@@ -101,13 +101,13 @@ class TransientEscrowLedger:
 class TransientCoinLedger:
     """In-memory ledger of a coin acceptor.
 
-    ``coins`` lists the credited coins with their destinations, ``disputed`` the coins that cannot be
+    ``credited_coins`` lists the credited coins with their destinations, ``disputed`` the coins that cannot be
     credited.
     """
 
     def __init__(self) -> None:
         self._event_position: int | None = None
-        self.coins: list[tuple[int, bool]] = []
+        self.credited_coins: list[tuple[int, bool]] = []
         self.disputed: list[DisputedCoins] = []
 
     def find_event_position(self) -> int | None:
@@ -118,7 +118,7 @@ class TransientCoinLedger:
         self, coins: tuple[tuple[int, bool], ...], event_position: int, disputed: DisputedCoins | None = None
     ) -> None:
         """List the credited coins and any disputed ones, and store the new event position."""
-        self.coins.extend(coins)
+        self.credited_coins.extend(coins)
         self.disputed += [] if disputed is None else [disputed]
         self._event_position = event_position
 
@@ -179,11 +179,11 @@ class TransientPayoutLedger:
 
 
 class TransientPrintLedger:
-    """In-memory ledger of a ticket printer. ``history`` lists each ticket's states in order."""
+    """In-memory ledger of a ticket printer. ``print_state_history`` lists each ticket's states in order."""
 
     def __init__(self) -> None:
         self._record: PrintRecord | None = None
-        self.history: list[tuple[str, PrintState]] = []
+        self.print_state_history: list[tuple[str, PrintState]] = []
 
     def find_open(self) -> PrintRecord | None:
         """Return the record of the ticket being printed, or None."""
@@ -194,7 +194,7 @@ class TransientPrintLedger:
         if self._record is not None:
             raise LedgerOrderError(f"ticket {job.job_id} cannot be opened; open is {self._record.job.job_id}")
         self._record = PrintRecord(job=job, state=PrintState.PENDING)
-        self.history.append((job.job_id, PrintState.PENDING))
+        self.print_state_history.append((job.job_id, PrintState.PENDING))
 
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:  # noqa: ARG002 (kept by real ledgers)
         """Store the ticket's next state, and close its record in a final one.
@@ -203,7 +203,7 @@ class TransientPrintLedger:
         """
         if self._record is None or self._record.job.job_id != job_id:
             raise LedgerOrderError(f"ticket {job_id} is not open; open is {self._record}")
-        if state not in AFTER[self._record.state]:
+        if state not in NEXT_PRINT_STATES[self._record.state]:
             raise LedgerOrderError(f"ticket {job_id} cannot go from {self._record.state} to {state}")
-        self._record = None if state in CLOSED else replace(self._record, state=state)
-        self.history.append((job_id, state))
+        self._record = None if state in CLOSED_PRINT_STATES else replace(self._record, state=state)
+        self.print_state_history.append((job_id, state))

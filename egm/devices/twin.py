@@ -1,7 +1,7 @@
 """Common base of simulated devices, each with a plug, a power switch and mechanics that run by themselves.
 
 A simulated device is a state machine on the event loop of the bench (the process of the simulated devices).
-It receives bytes, replies through its :class:`Port`, and schedules its mechanics with
+It receives bytes, replies through its :class:`SimulatedPort`, and schedules its mechanics with
 :meth:`Twin._schedule_step`; they continue while no machine listens, as a real device's do.
 
 The port is the cable: every line fault (silence, delay, corruption, split bytes, unplugged) happens there, so
@@ -27,26 +27,26 @@ M = TypeVar("M")
 #: Most bytes read at a time.
 _READ_BYTES: Final = 4096
 #: The number of lines in a device's log.
-_LOG_LINES: Final = 200
+_LOG_LINES_MAX: Final = 200
 #: A line equal to one of this many last lines is polling, and is omitted.
-_LOG_REPEATS: Final = 8
+_LOG_LINES_COMPARED: Final = 8
 #: A pause of this length ends a message, complete or not.
 _GAP_SECONDS: Final = 0.05
 #: Time between the bytes of a split reply.
-_SPLIT_SECONDS: Final = 0.001
+_SPLIT_BYTE_SECONDS: Final = 0.001
 
 #: The values of a bench command, by name.
 Values = Mapping[str, int | str | bool]
 
 #: The largest number in a command: what a device stores in four bytes.
-NUMBER_MAX: Final = 0xFFFF_FFFF
+ACTION_NUMBER_MAX: Final = 0xFFFF_FFFF
 
 
 class ActionError(Exception):
     """The error that a simulated device cannot perform a manual action; the text names the possible ones."""
 
 
-def make_pair(link: Path) -> tuple[int, int]:
+def create_terminal_pair(link: Path) -> tuple[int, int]:
     """Create a pseudo-terminal's two ends, and the symbolic link ``link`` to the second, replacing any other link."""
     master, slave = pty.openpty()
     tty.setraw(slave)
@@ -58,7 +58,7 @@ def make_pair(link: Path) -> tuple[int, int]:
     return master, slave
 
 
-class Port:
+class SimulatedPort:
     """The simulated device's end of the line: a pseudo-terminal whose slave the machine opens as its serial port.
 
     ``link`` is the path that names the slave while the cable is plugged in. The slave is kept open here too,
@@ -103,7 +103,7 @@ class Port:
 
     def _open_both_ends(self) -> tuple[int, int]:
         """Create the pseudo-terminal, lock its link for this process, and return the descriptors of both ends."""
-        pair = make_pair(self.link)
+        pair = create_terminal_pair(self.link)
         self._owner = lock_terminal_link(self.link, os.ttyname(pair[1]))
         return pair
 
@@ -166,7 +166,7 @@ class Port:
         loop = asyncio.get_running_loop()
         at = max(loop.time() + self.late_seconds, self._free_at)
         for piece in self._split_data(data):
-            at += max(self._pace * len(piece), _SPLIT_SECONDS if self.split else 0.0)
+            at += max(self._pace * len(piece), _SPLIT_BYTE_SECONDS if self.split else 0.0)
             self._outbox.append((piece, self._master))
             loop.call_at(at, self._write_next_bytes)
         self._free_at = at
@@ -192,7 +192,7 @@ class Twin(ABC, Generic[M]):
     #: The currency for which a money device is programmed, ISO 4217.
     currency: str = "USD"
 
-    def __init__(self, name: str, port: Port, cutter: Cutter[M], speed: float = 1.0) -> None:
+    def __init__(self, name: str, port: SimulatedPort, cutter: Cutter[M], speed: float = 1.0) -> None:
         """Create the simulated device. ``speed`` makes its mechanics this many times faster than real ones."""
         self.name = name
         self.port = port
@@ -202,9 +202,9 @@ class Twin(ABC, Generic[M]):
         self._cutter = cutter
         self._reader = FrameReader(cutter)
         self._heard_at = 0.0
-        self._log: deque[str] = deque(maxlen=_LOG_LINES)
+        self._log: deque[str] = deque(maxlen=_LOG_LINES_MAX)
         #: Called whenever :meth:`export_memory` may have changed.
-        self.changed: Callable[[], None] = lambda: None
+        self.on_change: Callable[[], None] = lambda: None
         port.connect(self._handle_data)
 
     # ------------------------------------------------------------ for the device
@@ -220,7 +220,7 @@ class Twin(ABC, Generic[M]):
     def handle_power_return(self) -> None:
         """Change the device's state as a real device's state changes when the power returns."""
 
-    def begin(self) -> None:
+    def start_autonomous_behaviour(self) -> None:
         """Start the device's autonomous behaviour, once the process of the simulated devices runs."""
 
     def export_memory(self) -> dict[str, object]:
@@ -253,7 +253,7 @@ class Twin(ABC, Generic[M]):
         for item in self._reader.feed(data):
             if not isinstance(item, ProtocolError):
                 self.process_message(item)
-        self.changed()
+        self.on_change()
 
     def _send(self, data: bytes) -> None:
         """Send bytes to the machine, unless the device has no power."""
@@ -263,7 +263,9 @@ class Twin(ABC, Generic[M]):
 
     def note(self, text: str) -> None:
         """Write a line with a time stamp in the device's log; repeated polling is omitted."""
-        recent = (line.partition(" ")[2] for line in itertools.islice(reversed(self._log), _LOG_REPEATS))
+        recent = (
+            line.partition(" ")[2] for line in itertools.islice(reversed(self._log), _LOG_LINES_COMPARED)
+        )
         if text not in recent:
             self._log.append(f"{asyncio.get_running_loop().time():.3f} {text}")
 
@@ -274,7 +276,7 @@ class Twin(ABC, Generic[M]):
             """Run the scheduled step of the simulated device, and report that its state has changed."""
             self._timers.discard(timer)
             then()
-            self.changed()
+            self.on_change()
 
         timer = asyncio.get_running_loop().call_later(seconds / self._speed, run_step)
         self._timers.add(timer)
@@ -287,26 +289,26 @@ class Twin(ABC, Generic[M]):
         self._timers.clear()
 
     # ------------------------------------------------------------ for the bench
-    def halt(self) -> None:
+    def stop_for_good(self) -> None:
         """Stop the device for good. It retains what it would retain after a power loss at this moment."""
         self.powered = False
         self._stop_timers()
-        self.changed()
-        self.changed = lambda: None
+        self.on_change()
+        self.on_change = lambda: None
         self.port.unplug()
 
-    def act(self, action: str, values: Values) -> str:
+    def perform_action(self, action: str, values: Values) -> str:
         """Perform the manual action ``action``; return a description of the result. Raises :class:`ActionError`."""
         table = {**self._list_line_actions(), **self.list_actions()}
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
         command_values = _CommandValues(values)
         done = table[action](command_values)
-        if unread := values.keys() - command_values.read:
+        if unread := values.keys() - command_values.read_keys:
             done += f"; {action} has no {', '.join(sorted(unread))}"
         if action not in {"state", "log"}:
             self.note(f"hand  {action} {dict(values) or ''}: {done}")
-        self.changed()
+        self.on_change()
         return done
 
     def describe(self) -> dict[str, object]:
@@ -402,10 +404,10 @@ class _CommandValues(UserDict[str, int | str | bool]):
 
     def __init__(self, values: Values) -> None:
         super().__init__(values)
-        self.read: set[str] = set()
+        self.read_keys: set[str] = set()
 
     def __getitem__(self, key: str) -> int | str | bool:
-        self.read.add(key)
+        self.read_keys.add(key)
         return super().__getitem__(key)
 
 
@@ -415,15 +417,17 @@ def _describe_missing_value(key: str, value: object, kind: str) -> str:
 
 
 def read_number(values: Values, key: str, *, default: int | None = None) -> int:
-    """Return a number, 0 to :data:`NUMBER_MAX`, from the values of a command to a simulated device.
+    """Return a number, 0 to :data:`ACTION_NUMBER_MAX`, from the values of a command to a simulated device.
 
     Raises :class:`ActionError` naming it if it is missing, of the wrong kind, or out of bounds.
     """
     value = values.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
         raise ActionError(_describe_missing_value(key, value, "a whole number"))
-    if not 0 <= value <= NUMBER_MAX:
-        raise ActionError(_describe_missing_value(key, value, f"a whole number from 0 to {NUMBER_MAX:,}"))
+    if not 0 <= value <= ACTION_NUMBER_MAX:
+        raise ActionError(
+            _describe_missing_value(key, value, f"a whole number from 0 to {ACTION_NUMBER_MAX:,}")
+        )
     return value
 
 

@@ -33,42 +33,60 @@ from egm.host.transfers import (
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
-from egm.kernel.states import AWAKE, ORDERS_DUE, PAYABLE, TAKING_TICKETS, TRANSFERRING, only
+from egm.kernel.states import (
+    AWAKE,
+    PAYABLE,
+    STATES_FOR_TRANSFERS,
+    STATES_TAKING_TICKETS,
+    STATES_WITH_DUE_ORDERS,
+    only,
+)
 from egm.money.value_in import acceptor_works, ticket_can_be_accepted
 
-_IDLE: Final = only(State.IDLE)
+_IDLE_STATE: Final = only(State.IDLE)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ transfers, and the lock for them
     Rule(
         EventType.CASH_OUT,
-        _IDLE,
+        _IDLE_STATE,
         (cash_out_is_offered_to_host,),
         (offer_cash_out_to_host,),
         State.LOCKED,
         REPORT,
     ),
-    Rule(EventType.TRANSFER_ORDERED, TRANSFERRING, (order_is_open,), (execute_transfer_order,), Next.DERIVED),
+    Rule(
+        EventType.TRANSFER_ORDERED,
+        STATES_FOR_TRANSFERS,
+        (order_is_open,),
+        (execute_transfer_order,),
+        Next.DERIVED,
+    ),
     Rule(EventType.TRANSFER_ORDERED, only(State.PLAYING), (order_is_open,)),  # executed after the game
     Rule(EventType.TRANSFER_ORDERED, AWAKE, (order_is_open,), (refuse_transfer,)),
     Rule(EventType.TRANSFER_CANCELLED, AWAKE, (order_is_open,), (cancel_transfer,)),
     Rule(
         EventType.LOCK_REQUESTED,
-        TRANSFERRING,
+        STATES_FOR_TRANSFERS,
         (transfer_lock_is_requested,),
         (grant_transfer_lock,),
         State.LOCKED,
     ),
     Rule(EventType.LOCK_ENDED, AWAKE, (transfer_lock_is_requested,), (end_transfer_lock,), Next.DERIVED),
-    Rule(EventType.PROMOTION_EXPIRED, _IDLE, (restricted_has_expired,), (expire_restricted_credit,)),
-    Rule(EventType.WHEN_IDLE, ORDERS_DUE, (order_is_open,), (build_pending_order_event,)),
-    Rule(EventType.WHEN_IDLE, _IDLE, (transfer_lock_is_requested,), (build_lock_grant_event,)),
+    Rule(EventType.PROMOTION_EXPIRED, _IDLE_STATE, (restricted_has_expired,), (expire_restricted_credit,)),
+    Rule(EventType.WHEN_IDLE, STATES_WITH_DUE_ORDERS, (order_is_open,), (build_pending_order_event,)),
+    Rule(EventType.WHEN_IDLE, _IDLE_STATE, (transfer_lock_is_requested,), (build_lock_grant_event,)),
     Rule(EventType.WHEN_IDLE, PAYABLE, (host_has_declined_cash_out,), (build_declined_cash_out_event,)),
     # ------------------------------------------------------------------ tickets
-    Rule(EventType.TICKET_ESCROWED, _IDLE, (ticket_can_be_accepted, host_validates), (query_ticket_value,)),
+    Rule(
+        EventType.TICKET_ESCROWED,
+        _IDLE_STATE,
+        (ticket_can_be_accepted, host_validates),
+        (query_ticket_value,),
+    ),
     Rule(
         EventType.TICKET_AUTHORISED,
-        TAKING_TICKETS,
+        STATES_TAKING_TICKETS,
         (inquiry_is_open, acceptor_works),
         (stack_authorised_ticket,),
     ),

@@ -24,7 +24,7 @@ from egm.host.keys import HostKey
 from egm.host.tickets import HOST_TIMED_OUT, NUMBER_REFUSED_BY_HOST, find_awaited_cash_out, record_result_read
 from egm.host.transfers import can_add_restricted_pool
 from egm.kernel.credits import CreditKind
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.money.host_money import HostMoney, build_next_read_state, find_pay_out_in_ring, list_unread_indices
@@ -34,7 +34,7 @@ from egm.money.records.host import HostTicketRecord, Redeeming
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, mask_number
-from egm.tickets.numbers import is_system
+from egm.tickets.numbers import is_system_number
 from egm.tickets.redemption import Reason
 from meters.recall import read_details
 from meters.transaction import JSON
@@ -43,7 +43,7 @@ from meters.transaction import JSON
 Handle: TypeAlias = Callable[[Event], None]
 
 
-class NumberAnswer(StrEnum):
+class NumberReplyResult(StrEnum):
     """The machine's reply to a ticket number that the host has assigned."""
 
     TAKEN = "taken"
@@ -61,7 +61,7 @@ class NumberRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Redeemed:
+class RedemptionState:
     """The last inserted ticket and the state of its redemption, as reported to the host."""
 
     status: Redeeming
@@ -72,23 +72,27 @@ class Redeemed:
 
 
 @dataclass(frozen=True, slots=True)
-class Validated:
-    """A printed ticket whose record the host has not read; ``place`` is its index in the ring buffer, 1 to 31."""
+class UnreadPrintedTicket:
+    """A printed ticket whose record the host has not read; ``ring_index`` is its index in the ring buffer, 1 to 31."""
 
-    place: int
+    ring_index: int
     ticket: Ticket
     pool: int = 0
     """The number of the pool of the ticket's restricted credit; 0 for other credit."""
 
 
 #: Final statuses: the redemption has ended.
-_FINAL: Final = frozenset(Redeeming) - {Redeeming.WAITING, Redeeming.PENDING, Redeeming.NO_TICKET}
+_FINAL_REDEMPTION_STATES: Final = frozenset(Redeeming) - {
+    Redeeming.WAITING,
+    Redeeming.PENDING,
+    Redeeming.NO_TICKET,
+}
 
 
-class HostTickets:
+class HostTicketInterface:
     """The interface by which a host's line reads and controls the tickets of one machine."""
 
-    def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
+    def __init__(self, engine: StateMachineEngine[Machine], handle: Handle) -> None:
         """Create the ticket interface of a machine's engine.
 
         ``handle`` processes an event, and stops a machine that cannot record it.
@@ -106,7 +110,7 @@ class HostTickets:
             return None
         return NumberRequest(pay_out.id, pay_out.kind, pay_out.amount_cents)
 
-    def assign_number(self, number: str) -> NumberAnswer:
+    def assign_number(self, number: str) -> NumberReplyResult:
         """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
 
         If the ticket already has this number, nothing changes and the number counts as accepted.
@@ -114,13 +118,13 @@ class HostTickets:
         desk, request = self._machine.installed(TicketDesk), self.number_request
         is_known = desk is not None and desk.has_ticket(number)
         if request is None:
-            return NumberAnswer.TAKEN if is_known else NumberAnswer.NOT_WAITING
-        if is_known or not is_system(number):
-            return NumberAnswer.IMPROPER
+            return NumberReplyResult.TAKEN if is_known else NumberReplyResult.NOT_WAITING
+        if is_known or not is_system_number(number):
+            return NumberReplyResult.IMPROPER
         self._handle(Event(EventType.TICKET_NUMBERED, TicketNumbered(id=request.id, number=number)))
-        return NumberAnswer.TAKEN
+        return NumberReplyResult.TAKEN
 
-    def refuse_number(self, *, silent: bool = False) -> NumberAnswer:
+    def refuse_number(self, *, silent: bool = False) -> NumberReplyResult:
         """Continue the cash-out of the ticket that waits for a number, because the host gives none.
 
         Return whether a ticket was waiting. The host refused a number or, with ``silent``, did not reply in
@@ -128,21 +132,21 @@ class HostTickets:
         """
         request = self.number_request
         if request is None:
-            return NumberAnswer.NOT_WAITING
+            return NumberReplyResult.NOT_WAITING
         refused = NumberRefused(id=request.id, why=HOST_TIMED_OUT if silent else NUMBER_REFUSED_BY_HOST)
         self._handle(Event(EventType.NUMBER_REFUSED, refused))
-        return NumberAnswer.TAKEN
+        return NumberReplyResult.TAKEN
 
     # ------------------------------------------------------------------ the worth of a ticket
     @property
-    def offered(self) -> str | None:
+    def offered_ticket_number(self) -> str | None:
         """Return the full number of the ticket in escrow that waits for the host's authorisation, or None."""
         inquiry = self._machine.component(HostMoney).inquiry
         return None if inquiry is None else inquiry.digits
 
-    def authorise(
+    def authorise_redemption(
         self, digits: str, kind: CreditKind, amount_cents: int, *, expires: date | None = None, pool: int = 0
-    ) -> Redeemed:
+    ) -> RedemptionState:
         """Stack the ticket in escrow for the amount that the host authorises; return the state of the ticket.
 
         If this machine must refuse the ticket, the state has the reason. If the ticket was accepted before,
@@ -150,11 +154,11 @@ class HostTickets:
         """
         inquiry = self._machine.component(HostMoney).inquiry
         if inquiry is None:
-            ticket_state = self.redeeming
-            return ticket_state if ticket_state.digits == digits else Redeemed(Redeeming.NOT_NOW)
+            ticket_state = self.redemption_state
+            return ticket_state if ticket_state.digits == digits else RedemptionState(Redeeming.NOT_NOW)
         refusal = self._find_refusal(digits, kind, amount_cents, expires, pool)
         if refusal is not None:
-            return self.decline(*refusal)
+            return self.decline_redemption(*refusal)
         authorised = TicketAuthorised(
             id=inquiry.id,
             kind=kind,
@@ -163,7 +167,7 @@ class HostTickets:
             pool=pool,
         )
         self._handle(Event(EventType.TICKET_AUTHORISED, authorised))
-        return self.redeeming
+        return self.redemption_state
 
     def _find_refusal(
         self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
@@ -172,11 +176,11 @@ class HostTickets:
         machine = self._machine
         restricted = kind is CreditKind.RESTRICTED
         limit_cents = machine.profile.value_in.credit_limit_cents
-        is_date_known = machine.times.is_believed
+        is_date_known = machine.times.is_clock_trusted
         has_expired = restricted and expires is not None and is_date_known and expires < machine.local_date
         promotional = kind is not CreditKind.CASHABLE
         checks = (
-            (digits != self.offered, Redeeming.NUMBER_MISMATCH, Reason.HOST_REFUSED),
+            (digits != self.offered_ticket_number, Redeeming.NUMBER_MISMATCH, Reason.HOST_REFUSED),
             (amount_cents <= 0, Redeeming.BAD_AMOUNT, Reason.HOST_REFUSED),
             (machine.credit_cents + amount_cents > limit_cents, Redeeming.OVER_LIMIT, Reason.ABOVE_LIMIT),
             (promotional and not machine.profile.tickets.promotional, Redeeming.DISABLED, Reason.WRONG_KIND),
@@ -185,30 +189,32 @@ class HostTickets:
         )
         return next(((status, reason) for holds, status, reason in checks if holds), None)
 
-    def decline(self, status: Redeeming, reason: Reason) -> Redeemed:
+    def decline_redemption(self, status: Redeeming, reason: Reason) -> RedemptionState:
         """Return the ticket in escrow to the player because the host declines it; return the redemption's state.
 
         ``status`` is the state to report to the host, ``reason`` is shown to the player.
         """
         inquiry = self._machine.component(HostMoney).inquiry
         if inquiry is None:
-            return self.redeeming
+            return self.redemption_state
         reply = TicketReply(id=inquiry.id, status=status, reason=reason)
         self._handle(Event(EventType.TICKET_DECLINED, reply))
-        return Redeemed(status, 0, inquiry.digits)
+        return RedemptionState(status, 0, inquiry.digits)
 
     @property
-    def redeeming(self) -> Redeemed:
+    def redemption_state(self) -> RedemptionState:
         """Return the state of the ticket inserted last, as reported to the host."""
-        if (digits := self.offered) is not None:
-            return Redeemed(Redeeming.WAITING, 0, digits)
+        if (digits := self.offered_ticket_number) is not None:
+            return RedemptionState(Redeeming.WAITING, 0, digits)
         host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
         if host_ticket is None:
-            return Redeemed(Redeeming.NO_TICKET)
+            return RedemptionState(Redeeming.NO_TICKET)
         desk = self._machine.installed(TicketDesk)
-        number = (desk and desk.number_of(host_ticket.id)) or self._recall_returned_digits(host_ticket.number)
+        number = (desk and desk.find_redeemed_number(host_ticket.id)) or self._recall_returned_digits(
+            host_ticket.number
+        )
         kind = CreditKind(host_ticket.kind) if host_ticket.kind else None
-        return Redeemed(host_ticket.status, host_ticket.amount_cents, number, kind)
+        return RedemptionState(host_ticket.status, host_ticket.amount_cents, number, kind)
 
     def _recall_returned_digits(self, masked: str) -> str:
         """Return the full number of the last returned ticket if ``masked`` matches it, else an empty text.
@@ -222,7 +228,11 @@ class HostTickets:
     def has_unread_result(self) -> bool:
         """Return whether the redemption of a ticket has ended and the host has not read its result yet."""
         host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
-        return host_ticket is not None and not host_ticket.told and host_ticket.status in _FINAL
+        return (
+            host_ticket is not None
+            and not host_ticket.told
+            and host_ticket.status in _FINAL_REDEMPTION_STATES
+        )
 
     def acknowledge_result(self) -> None:
         """Record that the host has read the result of a ticket's redemption. A repeat changes nothing."""
@@ -237,19 +247,19 @@ class HostTickets:
         secure = self._machine.component(HostMoney).validation is Validation.SECURE_ENHANCED
         return secure and (desk is None or desk.enrolment is None)
 
-    def find_oldest_unread(self) -> Validated | None:
+    def find_oldest_unread(self) -> UnreadPrintedTicket | None:
         """Return the oldest printed ticket that the host has not read, or None."""
         indices = list_unread_indices(self._machine.journal)
         return self.find_ticket(indices[0]) if indices else None
 
-    def find_ticket(self, index: int) -> Validated | None:
+    def find_ticket(self, index: int) -> UnreadPrintedTicket | None:
         """Return the printed ticket at ``index`` (1 to 31) of the ring buffer that the host reads, or None."""
         issue_id = find_pay_out_in_ring(self._machine.journal, index)
         ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
         return (
             None
             if ticket is None or issue_id is None
-            else Validated(index, ticket, self._find_pool(issue_id))
+            else UnreadPrintedTicket(index, ticket, self._find_pool(issue_id))
         )
 
     def _find_pool(self, pay_out_id: str) -> int:
@@ -272,7 +282,7 @@ class HostTickets:
         desk.enrol(validation_id, sequence)
         self._machine.post(VOUCHER_ENROLLED, TicketNumberingEnrolled(sequence=sequence))
 
-    def store_terms(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
+    def store_ticket_terms(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
         """Store the host's changes to the ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.
 
         With ``outranked``, the changes come from an older kind of message, and do not replace terms that were

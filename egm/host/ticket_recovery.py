@@ -16,7 +16,7 @@ from egm.features.memory_clear.records import has_ended
 from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, TicketUnread
 from egm.host.keys import HostKey
 from egm.host.tickets import record_ticket_number
-from egm.kernel.machine import Identity, Machine
+from egm.kernel.machine import Machine, MachineIdentity
 from egm.kernel.standing_faults import raise_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.entries import (
@@ -28,7 +28,13 @@ from egm.money.entries import (
     TicketsContradicted,
     TicketTaken,
 )
-from egm.money.host_money import RING, HostMoney, build_ring_state, find_pay_out_in_ring, list_unread_indices
+from egm.money.host_money import (
+    HOST_TICKET_RING_SIZE,
+    HostMoney,
+    build_ring_state,
+    find_pay_out_in_ring,
+    list_unread_indices,
+)
 from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, Redeeming
 from egm.money.records.money import CashOutRecord, PrintingRecord
@@ -36,33 +42,33 @@ from egm.money.ticket_ledger import compare_with_journal, update_ledger_faults
 from egm.profiles import Profile
 from egm.tickets.audit import LedgerAnchor
 from egm.tickets.desk import (
-    Issuer,
     TicketDesk,
+    TicketIssuer,
     TicketRules,
     build_stand_alone_numbering,
     create_enrolled_number,
 )
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import is_host_number, is_stand_alone
-from egm.tickets.record import Record, TicketAction
+from egm.tickets.record import TicketAction, TicketRecord
 from egm.tickets.store import TicketStore
 from rng import RandomService
 
 #: The journal kinds that credit a ticket. At most one per player position can be interrupted before its
 #: redemption is recorded in the ledger.
-_TAKEN: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTE_RULED.kind)
+_TICKET_TAKEN_KINDS: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTE_RULED.kind)
 
 
-def open_desk(
+def open_ticket_desk(
     store: TicketStore,
-    identity: Identity,
+    identity: MachineIdentity,
     profile: Profile,
     clock: Clock,
     times: Timekeeper,
     chance: Callable[[], RandomService | None],
     validation: Validation = Validation.STAND_ALONE,
     *,
-    is_accounted: Callable[[Record], bool],
+    is_accounted: Callable[[TicketRecord], bool],
 ) -> TicketDesk:
     """Create the machine's ticket desk, which numbers tickets by itself or with the host's numbers.
 
@@ -70,7 +76,7 @@ def open_desk(
     host's enrolment, and only a limited number of tickets may be unread by the host (H-09).
     """
     is_stand_alone_machine = validation is Validation.STAND_ALONE
-    allowance = profile.host.offline_tickets if validation is Validation.SYSTEM else RING
+    allowance = profile.host.offline_tickets if validation is Validation.SYSTEM else HOST_TICKET_RING_SIZE
 
     def below(bound: int) -> int:
         """Return a random number below a bound, for a ticket number."""
@@ -82,7 +88,7 @@ def open_desk(
 
     return TicketDesk(
         store,
-        Issuer(
+        TicketIssuer(
             serial=identity.serial,
             operator_number=identity.operator_number,
             house=identity.venue,
@@ -93,12 +99,12 @@ def open_desk(
             limit_cents=profile.tickets.limit_cents,
             valid_days=profile.tickets.valid_days,
             allowance=None if is_stand_alone_machine else allowance,
-            unread=None if is_stand_alone_machine else RING,
+            unread=None if is_stand_alone_machine else HOST_TICKET_RING_SIZE,
         ),
         clock,
         numbering=build_stand_alone_numbering(below) if is_stand_alone_machine else create_enrolled_number,
         reads=is_stand_alone if is_stand_alone_machine else is_host_number,
-        date_is_known=lambda: times.is_believed,
+        date_is_known=lambda: times.is_clock_trusted,
         is_accounted=is_accounted,
     )
 
@@ -123,8 +129,8 @@ def recover_tickets(machine: Machine, why: str = "") -> None:
     if desk is None:
         close_printed_ticket(machine)
     else:
-        _complete_tickets(machine, desk)
-        _look_for_contradictions(machine, desk)
+        _complete_interrupted_tickets(machine, desk)
+        _check_credited_tickets_redeemed(machine, desk)
         why = compare_with_journal(machine)
     update_ledger_faults(machine, why)
 
@@ -136,13 +142,13 @@ def close_printed_ticket(machine: Machine) -> None:
         machine.post(TICKET_TAKEN, TicketTaken(id=printed.id), state={MoneyKey.PRINT: None})
 
 
-def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
+def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None:
     """Raise a technician's tilt, once, if the journal credited a ticket that its ledger did not redeem.
 
     This happens only if the power fails between credit and redemption, and a cashier releases the ticket
     meanwhile. The credit stays; staff must find out who else was paid.
     """
-    latest_credits = machine.journal.entries(_TAKEN, limit=POSITIONS_MAX, newest_first=True)
+    latest_credits = machine.journal.entries(_TICKET_TAKEN_KINDS, limit=POSITIONS_MAX, newest_first=True)
     for entry in list(latest_credits):
         redemption_id = entry.transaction.id.removesuffix(".in")
         record = desk.store.find_by_redemption(redemption_id)
@@ -162,14 +168,14 @@ def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
         )
 
 
-def _was_redeemed(record: Record, redemption_id: str) -> bool:
+def _was_redeemed(record: TicketRecord, redemption_id: str) -> bool:
     """Return whether the ticket ledger has recorded this ticket as redeemed under ``redemption_id``."""
     return any(
         move.action is TicketAction.REDEEM and move.redemption_id == redemption_id for move in record.moves
     )
 
 
-def _complete_tickets(machine: Machine, desk: TicketDesk) -> None:
+def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
     """Complete in the ticket ledger what a power loss interrupted: printed, failed and redeemed tickets."""
     unfinished = desk.find_unfinished()
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
@@ -187,10 +193,10 @@ def _complete_tickets(machine: Machine, desk: TicketDesk) -> None:
             desk.redeem_commit(redemption.redemption_id)
         elif redemption.redemption_id not in open_ids:
             desk.redeem_abort(redemption.redemption_id, "the machine stopped before it was stacked")
-    _recover_host_view(machine, desk)
+    _recover_host_read_state(machine, desk)
 
 
-def _add_to_ring(machine: Machine, record: Record) -> None:
+def _add_ticket_to_host_ring(machine: Machine, record: TicketRecord) -> None:
     """Add a printed ticket to the ring buffer of tickets that the host reads."""
     machine.post(
         VOUCHER_UNREAD,
@@ -199,7 +205,7 @@ def _add_to_ring(machine: Machine, record: Record) -> None:
     )
 
 
-def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
+def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
     """After a restart, correct which tickets count as read by the host, and its last redemption's result.
 
     A ticket that the host authorised and that is not being stacked any more counts as not stacked.
@@ -211,8 +217,13 @@ def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
         for record in desk.list_unreported():
             if record.state is TicketState.RESERVED or record.issue_id in unread:
                 continue
-            if not machine.journal.has_transaction(f"{record.issue_id}.printed") and len(unread) < RING:
-                _add_to_ring(machine, record)  # printed before a memory clear, which erased that it is unread
+            if (
+                not machine.journal.has_transaction(f"{record.issue_id}.printed")
+                and len(unread) < HOST_TICKET_RING_SIZE
+            ):
+                _add_ticket_to_host_ring(
+                    machine, record
+                )  # printed before a memory clear, which erased that it is unread
                 unread.add(record.issue_id)
             else:  # read by the host, but not yet recorded in the ticket ledger
                 desk.mark_reported(record.ticket.number)

@@ -32,7 +32,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.events import TicketEscrowed
-from egm.money.host_money import HostMoney, Inquiry
+from egm.money.host_money import HostMoney, TicketInquiry
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import find_printed_terms, void_unnumbered_ticket
 from egm.money.records.host import HostTicketRecord, Redeeming
@@ -42,7 +42,7 @@ from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, Reason, Refusal
 
 #: Results that are sent to the host without a poll for them, because it was queried and waits for the result.
-_ANSWERS: Final = frozenset(Redeeming) - {Redeeming.LINK_DOWN, Redeeming.MISREAD}
+_REDEMPTION_REPLIES: Final = frozenset(Redeeming) - {Redeeming.LINK_DOWN, Redeeming.MISREAD}
 #: The reason why a ticket has no number: the host did not reply in time.
 HOST_TIMED_OUT: Final = "the host did not answer"
 #: The reason why a ticket has no number: the host refused one.
@@ -131,7 +131,7 @@ def record_ticket_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticke
 def query_ticket_value(machine: Machine, event: Event) -> None:
     """Hold the inserted ticket in escrow and query the host for its value; return the ticket if the host is offline."""
     money, paper = machine.component(HostMoney), event.of(TicketEscrowed)
-    inquiry = Inquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
+    inquiry = TicketInquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
     machine.notice = None
     if not machine.component(TicketDesk).is_ticket_number(paper.digits):
         _return_ticket(machine, inquiry, Redeeming.MISREAD, Reason.MISREAD)
@@ -158,7 +158,7 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
     """Lock the ticket in escrow with the value that the host authorised, and order it into the box."""
     inquiry, reply = _require_inquiry(machine), event.of(TicketAuthorised)
     kind, amount_cents = reply.kind, reply.amount_cents
-    answer = machine.component(TicketDesk).admit(
+    answer = machine.component(TicketDesk).admit_host_ticket(
         inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents
     )
     if isinstance(answer, Refusal):
@@ -194,11 +194,11 @@ def return_queried_ticket(machine: Machine, event: Event) -> None:
     _return_ticket(machine, _require_inquiry(machine), reply.status, reply.reason)
 
 
-def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
+def _return_ticket(machine: Machine, inquiry: TicketInquiry, status: Redeeming, reason: Reason) -> None:
     """Return the inserted ticket to the player, and store the status for the host."""
     money = machine.component(HostMoney)
     money.inquiry, money.returned_digits = None, inquiry.digits
-    host_expects_result = status in _ANSWERS
+    host_expects_result = status in _REDEMPTION_REPLIES
     number = mask_number(inquiry.digits)
     outcome = HostTicketRecord(
         id=inquiry.id, number=number, amount_cents=0, kind="", status=status, told=not host_expects_result
@@ -212,7 +212,7 @@ def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
 
 
-def _require_inquiry(machine: Machine) -> Inquiry:
+def _require_inquiry(machine: Machine) -> TicketInquiry:
     """Return the open query about the ticket in escrow. Raises InvariantError if none exists."""
     money = machine.component(HostMoney)
     if money.inquiry is None:

@@ -10,20 +10,20 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from egm.host.events import NumberRefused, TicketReply
-from egm.host.ticket_port import HostTickets
+from egm.host.ticket_port import HostTicketInterface
 from egm.host.tickets import HOST_TIMED_OUT
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import BackgroundService, MachineContext
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.host import Redeeming
 from egm.tickets.redemption import Reason
 
 #: Interval between checks for expired promotional credit.
-_EXPIRY_SECONDS: Final = 30.0
+_EXPIRY_CHECK_SECONDS: Final = 30.0
 #: Nanoseconds in a second.
-_NANOSECONDS: Final = 1_000_000_000
+_NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 
 
 class HostTimeouts:
@@ -34,20 +34,20 @@ class HostTimeouts:
     def __init__(self, context: MachineContext) -> None:
         self._context = context
         self._machine = context.engine.machine
-        self._tickets = HostTickets(context.engine, context.handle)
+        self._tickets = HostTicketInterface(context.engine, context.handle)
         self._started_ns = context.clock.monotonic_ns()
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def run(self) -> None:
         """Remove restricted credit that has expired, checking at an interval, until cancelled."""
         while True:
-            await asyncio.sleep(_EXPIRY_SECONDS)
+            await asyncio.sleep(_EXPIRY_CHECK_SECONDS)
             if self._context.engine.accepts(EventType.PROMOTION_EXPIRED):
                 self._context.handle(Event(EventType.PROMOTION_EXPIRED))
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (what is waited for is not in the snapshot)
         """Start a timer for each new wait for the host, and cancel the timers of waits that have ended."""
-        waits = dict(self.waits())
+        waits = dict(self.iter_waits())
         for name in self._timers.keys() - waits.keys():
             self._timers.pop(name).cancel()
         for name in waits.keys() - self._timers.keys():
@@ -58,12 +58,12 @@ class HostTimeouts:
         """Submit the event that ends a wait for the host's reply or lock."""
         self._context.handle(end_event)
 
-    def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
+    def iter_waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
         """Yield every present wait for the host: its name, and the seconds left with the event that ends it."""
         host, answer_seconds = self._machine.component(HostMoney), self._machine.profile.host.answer_seconds
         request = self._tickets.number_request
         if request is not None:
-            running = (self._machine.clock.monotonic_ns() - self._started_ns) / _NANOSECONDS
+            running = (self._machine.clock.monotonic_ns() - self._started_ns) / _NANOSECONDS_PER_SECOND
             seconds = answer_seconds if host.online else max(0, answer_seconds - running)
             yield (
                 request.id,
@@ -76,10 +76,13 @@ class HostTimeouts:
         lock = host.lock
         if lock is not None:
             left_ns = lock.until_ns - self._machine.clock.monotonic_ns()
-            yield f"lock-{lock.until_ns}", (max(0, left_ns) / _NANOSECONDS, Event(EventType.LOCK_ENDED))
+            yield (
+                f"lock-{lock.until_ns}",
+                (max(0, left_ns) / _NANOSECONDS_PER_SECOND, Event(EventType.LOCK_ENDED)),
+            )
 
 
-def create_host_timeouts(context: MachineContext) -> Iterable[Attachment]:
+def create_host_timeouts(context: MachineContext) -> Iterable[BackgroundService]:
     """Yield the host timeouts service if a host controls tickets or transfers, or restricted credit is on record."""
     machine = context.engine.machine
     host, has_restricted_terms = (

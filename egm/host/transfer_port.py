@@ -24,12 +24,17 @@ from egm.host.entries import (
 )
 from egm.host.keys import HostKey
 from egm.host.ticket_port import Handle
-from egm.host.transfers import HISTORY, can_add_restricted_pool, format_entry_id, note_failure
+from egm.host.transfers import (
+    TRANSFER_HISTORY_SIZE,
+    can_add_restricted_pool,
+    format_entry_id,
+    record_failed_order,
+)
 from egm.kernel.credits import CreditKind
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Machine
-from egm.money.host_money import HostMoney, Lock, TransferOrder
+from egm.money.host_money import HostMoney, TransferLock, TransferOrder
 from egm.money.records.host import (
     CashOutTerms,
     RegistrationRecord,
@@ -40,7 +45,7 @@ from egm.money.records.host import (
 from egm.record_codec import from_json
 
 #: States in which an order is executed immediately.
-_FREE: Final = frozenset({State.IDLE, State.LOCKED})
+_STATES_FREE_FOR_TRANSFER: Final = frozenset({State.IDLE, State.LOCKED})
 #: Nanoseconds in a hundredth of a second.
 _NANOSECONDS_A_HUNDREDTH: Final = 10_000_000
 
@@ -69,7 +74,7 @@ class HostTransferResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Registration:
+class AftRegistration:
     """The machine's registration for transfers; ``key`` is empty in every run except the one that received it."""
 
     registered: bool = False
@@ -79,10 +84,10 @@ class Registration:
     key: bytes = b""
 
 
-class HostTransfers:
+class HostTransferInterface:
     """The interface by which a host's line orders electronic transfers of one machine and reads their results."""
 
-    def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
+    def __init__(self, engine: StateMachineEngine[Machine], handle: Handle) -> None:
         """Create the host's transfer interface of a machine's engine.
 
         ``handle`` processes an event, and stops a machine that cannot record it.
@@ -106,7 +111,7 @@ class HostTransfers:
             return TransferStatus.INCOMPATIBLE
         refusal = self._find_refusal(order, asset_number, key, if_locked=if_locked)
         if refusal is not None:
-            note_failure(self._machine, order, refusal, host_has_result=True)
+            record_failed_order(self._machine, order, refusal, host_has_result=True)
             return refusal
         host.order = order
         self._handle(Event(EventType.TRANSFER_ORDERED))
@@ -208,9 +213,11 @@ class HostTransfers:
         transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
         return None if transfer is None else _build_result(transfer)
 
-    def history(self, position: int) -> HostTransferResult | None:
+    def find_result_in_history(self, position: int) -> HostTransferResult | None:
         """Return a host's latest transfer by its index (1 to 35) in the transfer history, or None."""
-        for entry in self._machine.journal.entries(AFT_COMPLETE.kind, limit=HISTORY, newest_first=True):
+        for entry in self._machine.journal.entries(
+            AFT_COMPLETE.kind, limit=TRANSFER_HISTORY_SIZE, newest_first=True
+        ):
             record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             if record.position == position:
                 return _build_result(record)
@@ -231,7 +238,7 @@ class HostTransfers:
     # ------------------------------------------------------------------ what is possible now
     def can_execute(self, kind: TransferKind) -> bool:
         """Return whether a transfer of this kind could be executed now or after the current game."""
-        is_executable = self._engine.state in _FREE or self._engine.state is State.PLAYING
+        is_executable = self._engine.state in _STATES_FREE_FOR_TRANSFER or self._engine.state is State.PLAYING
         if kind is TransferKind.OUT and self._machine.credit_cents == 0:
             return False
         in_tournament = self._machine.memory.get(TournamentKey.MODE) is not None
@@ -239,7 +246,7 @@ class HostTransfers:
 
     # ------------------------------------------------------------------ the lock
     @property
-    def locked(self) -> bool | None:
+    def lock_state(self) -> bool | None:
         """Return True if the host holds the transfer lock, None if its request is pending, and False otherwise."""
         lock = self._machine.component(HostMoney).lock
         if lock is None or lock.cash_out:
@@ -250,17 +257,17 @@ class HostTransfers:
         """Request the transfer lock for the host, for some hundredths of a second; a repeat restarts the time.
 
         ``condition`` are the transfers that must be possible, as the protocol numbers them. Return
-        :attr:`locked`.
+        :attr:`lock_state`.
         """
         money = self._machine.component(HostMoney)
         until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
         previous = money.lock
         was_offered = previous is not None and previous.is_offer
-        money.lock = Lock(condition, until_ns, cash_out_waits=was_offered)
+        money.lock = TransferLock(condition, until_ns, cash_out_waits=was_offered)
         self._handle(Event(EventType.LOCK_REQUESTED))
-        return self.locked
+        return self.lock_state
 
-    def unlock(self) -> None:
+    def release_lock(self) -> None:
         """Release the host's transfer lock, or withdraw its request. Without a lock, do nothing."""
         if self._machine.component(HostMoney).lock is not None:
             self._handle(Event(EventType.LOCK_ENDED))
@@ -278,7 +285,7 @@ class HostTransfers:
         terms = self._machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
         return (False, False) if terms is None else (terms.enabled, terms.hard)
 
-    def set_cash_out(self, *, enabled: bool, hard: bool) -> None:
+    def set_cash_out_terms(self, *, enabled: bool, hard: bool) -> None:
         """Set whether cash-outs are offered to the host first, and whether only the host may take them (``hard``).
 
         A repeat changes nothing.
@@ -289,22 +296,22 @@ class HostTransfers:
 
     # ------------------------------------------------------------------ registration
     @property
-    def registration(self) -> Registration:
+    def registration(self) -> AftRegistration:
         """Return the machine's registration for transfers."""
         record = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
         host = self._machine.component(HostMoney)
         if record is None:
-            return Registration(asset_number=host.asset_number)
-        return Registration(True, host.asset_number, record.pos_id, host.registration_key)
+            return AftRegistration(asset_number=host.asset_number)
+        return AftRegistration(True, host.asset_number, record.pos_id, host.registration_key)
 
-    def register(self, asset_number: int, key: bytes, pos_id: int) -> Registration:
+    def register(self, asset_number: int, key: bytes, pos_id: int) -> AftRegistration:
         """Register the machine for transfers; return its registration.
 
         It is not registered if the asset number is not the machine's.
         """
         host = self._machine.component(HostMoney)
         if not host.asset_number or asset_number != host.asset_number:
-            return Registration(asset_number=host.asset_number)
+            return AftRegistration(asset_number=host.asset_number)
         record = RegistrationRecord(pos_id=pos_id, key_digest=_compute_key_digest(key))
         are_transfers_unproved = self._machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None
         if (
@@ -316,7 +323,7 @@ class HostTransfers:
         host.registration_key = key
         return self.registration
 
-    def unregister(self) -> Registration:
+    def unregister(self) -> AftRegistration:
         """Delete the machine's registration for transfers. A repeat changes nothing."""
         if self._machine.memory.get(HostKey.REGISTRATION) is not None:
             self._machine.post(AFT_UNREGISTERED, state={HostKey.REGISTRATION: None})

@@ -33,7 +33,7 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.money.entries import AFT_JACKPOT
 from egm.money.events import CashOut
-from egm.money.host_money import HostMoney, Lock, TransferOrder
+from egm.money.host_money import HostMoney, TransferLock, TransferOrder
 from egm.money.keys import MoneyKey
 from egm.money.records.host import (
     CashOutTerms,
@@ -49,7 +49,7 @@ from egm.money.restricted import find_restricted_terms, have_terms_expired
 from meters import Transfer
 
 #: Number of transfers the host may read back (E-05: at least 35).
-HISTORY: Final = 35
+TRANSFER_HISTORY_SIZE: Final = 35
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -98,7 +98,7 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
     order = _remove_order(machine)
     cents = _find_possible_amounts(machine, order)
     if isinstance(cents, TransferStatus):
-        note_failure(machine, order, cents)
+        record_failed_order(machine, order, cents)
         return
     _post_transfers(machine, order, cents)
     lock = money.lock
@@ -110,12 +110,12 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
 
 def refuse_transfer(machine: Machine, _: Event) -> None:
     """Refuse the host's pending transfer order because the machine is busy."""
-    note_failure(machine, _remove_order(machine), TransferStatus.NOT_NOW)
+    record_failed_order(machine, _remove_order(machine), TransferStatus.NOT_NOW)
 
 
 def cancel_transfer(machine: Machine, _: Event) -> None:
     """Cancel the pending transfer order at the host's request."""
-    note_failure(machine, _remove_order(machine), TransferStatus.CANCELLED)
+    record_failed_order(machine, _remove_order(machine), TransferStatus.CANCELLED)
 
 
 def _remove_order(machine: Machine) -> TransferOrder:
@@ -171,7 +171,9 @@ def _post_transfers(machine: Machine, order: TransferOrder, cents: Mapping[Credi
     status = TransferStatus.FULL if cents == order.cents else TransferStatus.PARTIAL
     moved_cents = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
     count = int(machine.memory.get(HostKey.TRANSFERS) or 0) + 1
-    result = replace(_build_result_record(machine, order, status, cents), position=(count - 1) % HISTORY + 1)
+    result = replace(
+        _build_result_record(machine, order, status, cents), position=(count - 1) % TRANSFER_HISTORY_SIZE + 1
+    )
     state: dict[str, object] = {HostKey.TRANSFERS: count, HostKey.TRANSFER: result}
     if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved_cents:
         expires = "" if order.expires is None else order.expires.isoformat()
@@ -211,7 +213,7 @@ def _build_transfer(machine: Machine, way: TransferKind, kind: CreditKind, amoun
             raise InvariantError("a transfer of a kind this machine does not support")
 
 
-def note_failure(
+def record_failed_order(
     machine: Machine, order: TransferOrder, status: TransferStatus, *, host_has_result: bool = False
 ) -> None:
     """Record that a transfer order has failed and moves nothing.
@@ -257,7 +259,9 @@ def grant_transfer_lock(machine: Machine, _: Event) -> None:
 def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
     """Lock the machine while the player's cash-out is offered to the host."""
     until_ns = machine.clock.monotonic_ns() + machine.profile.host.answer_seconds * 1_000_000_000
-    machine.component(HostMoney).lock = Lock(condition=0, until_ns=until_ns, granted=True, cash_out=True)
+    machine.component(HostMoney).lock = TransferLock(
+        condition=0, until_ns=until_ns, granted=True, cash_out=True
+    )
     machine.post(AFT_OFFERED, AftOffered(amount_cents=machine.credit_cents))
     machine.notice = Notice(code="cash_out_to_host")
 
@@ -270,7 +274,7 @@ def end_transfer_lock(machine: Machine, _: Event) -> None:
     _decline_cash_out(machine, lock)
 
 
-def _decline_cash_out(machine: Machine, lock: Lock) -> None:
+def _decline_cash_out(machine: Machine, lock: TransferLock) -> None:
     """Mark the cash-out that the host has declined, so that it is paid another way.
 
     If the host has forbidden other ways, the credit stays, and the player is shown a notice.
@@ -283,7 +287,7 @@ def _decline_cash_out(machine: Machine, lock: Lock) -> None:
         machine.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None
 
 
-def _require_lock(machine: Machine) -> Lock:
+def _require_lock(machine: Machine) -> TransferLock:
     """Return the transfer lock that a host requested or holds. Raises InvariantError if none exists."""
     money = machine.component(HostMoney)
     if money.lock is None:

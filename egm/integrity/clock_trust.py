@@ -22,10 +22,10 @@ from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 
 #: The fault code while the clock is not trusted.
-FAULT: Final = "clock_doubted"
+CLOCK_DOUBTED_FAULT: Final = "clock_doubted"
 
 
-def note_clock(machine: Machine) -> None:
+def record_clock_trust(machine: Machine) -> None:
     """Check whether the clock can be trusted, and record a change of the result in the journal.
 
     At start-up this happens before anything else is recorded. The last time known to be right is stored with
@@ -37,7 +37,7 @@ def note_clock(machine: Machine) -> None:
             details = ClockBelieved(now=_format_time_now(machine))
             machine.post(CLOCK_BELIEVED, details, state={KernelKey.CLOCK: None})
     elif recorded_doubt is None or recorded_doubt["why"] != doubt:
-        good = "" if machine.times.good is None else machine.times.good.isoformat()
+        good = "" if machine.times.trusted_time is None else machine.times.trusted_time.isoformat()
         machine.post(
             CLOCK_DOUBTED,
             ClockDoubted(why=doubt, good=good, now=_format_time_now(machine)),
@@ -53,7 +53,7 @@ def _format_time_now(machine: Machine) -> str:
 # ---------------------------------------------------------------------------------------------- by a person
 def clock_is_doubted(machine: Machine, _: Event) -> bool:
     """Return whether the clock is not trusted."""
-    return not machine.times.is_believed
+    return not machine.times.is_clock_trusted
 
 
 @refusal_code("date_is_the_clocks")
@@ -75,5 +75,5 @@ def confirm_clock(machine: Machine, event: Event) -> None:
             person=find_actor(machine, event),
             persons=event.of(ClockForm).persons,
         ),
-        state={KernelKey.CLOCK: None, f"{KernelKey.FAULT}{FAULT}": None},
+        state={KernelKey.CLOCK: None, f"{KernelKey.FAULT}{CLOCK_DOUBTED_FAULT}": None},
     )

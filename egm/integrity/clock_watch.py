@@ -12,17 +12,17 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from egm.integrity.clock_trust import FAULT, note_clock
+from egm.integrity.clock_trust import CLOCK_DOUBTED_FAULT, record_clock_trust
 from egm.integrity.entries import CLOCK_CHANGED, ClockChanged
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.keys import KernelKey
 from egm.kernel.messages import Snapshot
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import BackgroundService, MachineContext
 
 #: Largest deviation between two checks that counts as slewing or drift; a larger one means the clock was set.
-JUMP: Final = timedelta(seconds=2)
+CLOCK_DEVIATION_MAX: Final = timedelta(seconds=2)
 #: Seconds between two checks of the clock.
-_LOOK_SECONDS: Final = 10.0
+_CHECK_SECONDS: Final = 10.0
 
 
 class ClockWatch:
@@ -39,30 +39,33 @@ class ClockWatch:
     async def run(self) -> None:
         """Check periodically whether the clock was set or is doubted."""
         while True:
-            self.look()
-            await asyncio.sleep(_LOOK_SECONDS)
+            self.check_clock()
+            await asyncio.sleep(_CHECK_SECONDS)
 
-    def look(self) -> None:
+    def check_clock(self) -> None:
         """Record a jump of the clock since the last check, and raise or clear the fault of a doubted clock."""
         wall, ns = self._clock.now(), self._clock.monotonic_ns()
         expected_wall: datetime = self._wall + timedelta(microseconds=(ns - self._ns) // 1000)
         self._wall, self._ns = wall, ns
-        if abs(wall - expected_wall) > JUMP:
+        if abs(wall - expected_wall) > CLOCK_DEVIATION_MAX:
             change = ClockChanged(last_entry=expected_wall.isoformat(), now=wall.isoformat())
             self._machine.post(CLOCK_CHANGED, change)
-        note_clock(self._machine)
-        doubted, has_fault = self._machine.memory.get(KernelKey.CLOCK), FAULT in self._machine.faults
+        record_clock_trust(self._machine)
+        doubted, has_fault = (
+            self._machine.memory.get(KernelKey.CLOCK),
+            CLOCK_DOUBTED_FAULT in self._machine.faults,
+        )
         if doubted is not None and not has_fault:
             self._context.handle(
-                Event(EventType.FAULT_RAISED, FaultChange(code=FAULT, detail=doubted["why"]))
+                Event(EventType.FAULT_RAISED, FaultChange(code=CLOCK_DOUBTED_FAULT, detail=doubted["why"]))
             )
         elif doubted is None and has_fault:
-            self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=FAULT)))
+            self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=CLOCK_DOUBTED_FAULT)))
 
     def process_change(self, now: Snapshot) -> None:
         """Do nothing: a change of the machine does not affect the clock."""
 
 
-def create_clock_watch(context: MachineContext) -> Iterable[Attachment]:
+def create_clock_watch(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the clock watch of the machine."""
     return (ClockWatch(context),)

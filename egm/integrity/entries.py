@@ -10,7 +10,7 @@ from egm.kernel.entries import Entry
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
 from egm.kernel.significance import Clear, Effect, Significance
-from egm.kernel.timekeeping import Doubt
+from egm.kernel.timekeeping import ClockDoubtReason
 from egm.play.keys import PlayKey
 from egm.record_codec import omit_if_default
 from egm.record_fields import Count, Digest, NonBlankText, Person, Persons, Staff, Time
@@ -258,7 +258,7 @@ class ClockChanged:
 class ClockDoubted:
     """The clock is not trusted."""
 
-    why: Doubt
+    why: ClockDoubtReason
     """The evidence against the clock.
 
     It shows a time before the software was built, before the last time known to be right, or long after it;

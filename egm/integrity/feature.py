@@ -32,7 +32,7 @@ def _is_out_of_service(machine: Machine) -> bool:
     return (
         machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or bool(list_disabling_sources(machine))
-        or any(get_fault(code).closes for code in machine.faults)
+        or any(get_fault(code).puts_out_of_service for code in machine.faults)
     )
 
 

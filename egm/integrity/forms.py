@@ -7,7 +7,7 @@ from egm.integrity.signed_file import file_is_unsigned
 from egm.integrity.technician import hard_meters_are_fitted, software_is_signed, technician_can_clear_fault
 from egm.kernel.events import EventType
 from egm.people import Permission
-from egm.staff.form import REASON, Field, FieldKind, Form
+from egm.staff.form import REASON_FIELD, Field, FieldKind, Form
 from egm.staff.options import machine_is_open, no_position_is_in_use
 
 FORMS: Final[tuple[Form, ...]] = (
@@ -54,7 +54,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.FILE_SIGNED,
         permission=Permission.CONFIGURE,
         subject="machine",
-        fields=(REASON,),
+        fields=(REASON_FIELD,),
         needs=(file_is_unsigned, no_position_is_in_use),
     ),
     Form(
@@ -62,7 +62,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.COUNTERS_EXCHANGED,
         permission=Permission.CONFIGURE,
         subject="machine",
-        fields=(REASON, Field(name="readings", length_max=200)),
+        fields=(REASON_FIELD, Field(name="readings", length_max=200)),
         needs=(machine_is_open, hard_meters_are_fitted),
     ),
 )

@@ -10,18 +10,18 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final
 
-from egm.devices.ioboard.codec import HARD_METERS
+from egm.devices.ioboard.codec import HARD_METER_COUNT
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.integrity.entries import HARD_METERS_FITTED, HardMetersFitted
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.messages import Snapshot
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import BackgroundService, MachineContext
 
 #: Interval between updates; the counters are slower than any game.
-_FOLLOW_SECONDS: Final = 0.5
+_SEND_INTERVAL_SECONDS: Final = 0.5
 
 
-class HardMeters:
+class HardMeterService:
     """Service that sends the I/O board the totals that its electromechanical counters should show."""
 
     name = "hard_meters"
@@ -39,7 +39,7 @@ class HardMeters:
             self._news.clear()
             if self.send_totals():
                 await self._news.wait()
-            await asyncio.sleep(_FOLLOW_SECONDS)
+            await asyncio.sleep(_SEND_INTERVAL_SECONDS)
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the meters are read, not the picture)
         """Request another update of the electromechanical counters after a change of the machine."""
@@ -70,11 +70,11 @@ class HardMeters:
         """
         values = self._machine.journal.meters().values
         pulses = [values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.meters]
-        return pulses + [0] * (HARD_METERS - len(pulses))
+        return pulses + [0] * (HARD_METER_COUNT - len(pulses))
 
 
-def create_hard_meters(context: MachineContext) -> Iterable[Attachment]:
+def create_hard_meters(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the hard-meter service if the profile requires it and the cabinet has an I/O board."""
     pulse_cents = context.engine.machine.profile.hard_meters.pulse_cents
     board = next((device for device in context.devices if isinstance(device, IoBoardDriver)), None)
-    return () if pulse_cents is None or board is None else (HardMeters(context, board, pulse_cents),)
+    return () if pulse_cents is None or board is None else (HardMeterService(context, board, pulse_cents),)

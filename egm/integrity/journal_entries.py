@@ -60,7 +60,7 @@ class MemoryEvent:
 
 
 CHECKPOINT: Final = Entry(
-    kind=checkpoint.KIND,
+    kind=checkpoint.CHECKPOINT_KIND,
     record=Checkpoint,
     is_bookkeeping=True,
 )

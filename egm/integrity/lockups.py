@@ -29,7 +29,7 @@ from egm.integrity.entries import (
 from egm.integrity.events import Disabled, DoorChange, Enabled, Failure, MemoryReady, SelfTestResult
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.records import DisablingRecord
-from egm.kernel.events import Event, EventType, FaultChange, SupersededBy
+from egm.kernel.events import Event, EventType, FaultChange, ReplaceWithEvent
 from egm.kernel.faults import get_fault
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
@@ -41,7 +41,7 @@ from egm.money.records.held_money import build_held_money_values
 from egm.play.keys import PlayKey
 from egm.play.records.residual import find_changed_residual_terms
 from egm.staff.desk import find_actor
-from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
+from egm.staff.interventions import DOOR_BY_DEVICE_FAULT, UNIDENTIFIED_OPENING_FAULT, is_identified
 from egm.staff.service_calls import answer_service_call
 from egm.staff.slips import print_door_ticket
 from rng import RandomService, ReseedNotAllowed, RngError
@@ -124,7 +124,7 @@ def list_disabling_sources(machine: Machine) -> dict[str, object]:
     return {key.removeprefix(IntegrityKey.DISABLED): record for key, record in states}
 
 
-def record_disabled(machine: Machine, event: Event) -> None:
+def disable_for_source(machine: Machine, event: Event) -> None:
     """Disable the machine for a host, a link or an operator; credits can still be cashed out.
 
     Each ``source`` disables the machine separately, so that one cannot enable what another has disabled; this
@@ -141,7 +141,7 @@ def record_disabled(machine: Machine, event: Event) -> None:
     )
 
 
-def record_enabled(machine: Machine, event: Event) -> None:
+def enable_for_source(machine: Machine, event: Event) -> None:
     """End the disabling of the machine by one source, which must be the one that disabled it."""
     enabled = event.of(Enabled)
     if enabled.source not in list_disabling_sources(machine):
@@ -175,7 +175,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
     if door == "logic":
         raise_fault(machine, "logic_access")
     if not is_identified(machine, door):
-        raise_fault(machine, UNIDENTIFIED, detail=door)
+        raise_fault(machine, UNIDENTIFIED_OPENING_FAULT, detail=door)
     machine.post(
         DOOR_OPENED_WHILE_OFF if change.unattended else DOOR_OPENED,
         DoorMoved(door=door, unattended=change.unattended),
@@ -198,7 +198,7 @@ def record_door_closed(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code="door_closed", values={"door": door})
 
 
-def reseed(machine: Machine, _: Event) -> None:
+def reseed_generator_after_door(machine: Machine, _: Event) -> None:
     """Reseed the random number generator, if the jurisdiction requires this after a door is closed."""
     if machine.chance is None or machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return
@@ -207,11 +207,13 @@ def reseed(machine: Machine, _: Event) -> None:
     except ReseedNotAllowed:
         return
     except RngError as error:
-        raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
+        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
 
 
 #: Codes of notices that already report what happened to a bill or ticket in the acceptor.
-_NOTICES_OF_MONEY: Final = frozenset({"bill_accepted", "bill_returned", "ticket_accepted", "ticket_returned"})
+_MONEY_NOTICE_CODES: Final = frozenset(
+    {"bill_accepted", "bill_returned", "ticket_accepted", "ticket_returned"}
+)
 
 
 def record_fault(machine: Machine, event: Event) -> None:
@@ -221,8 +223,12 @@ def record_fault(machine: Machine, event: Event) -> None:
     """
     fault = event.of(FaultChange)
     code = fault.code
-    if code in OPENINGS and code not in machine.faults and not is_identified(machine, OPENINGS[code]):
-        raise_fault(machine, UNIDENTIFIED, detail=OPENINGS[code])
+    if (
+        code in DOOR_BY_DEVICE_FAULT
+        and code not in machine.faults
+        and not is_identified(machine, DOOR_BY_DEVICE_FAULT[code])
+    ):
+        raise_fault(machine, UNIDENTIFIED_OPENING_FAULT, detail=DOOR_BY_DEVICE_FAULT[code])
     is_new = code not in machine.faults
     raise_fault(machine, code, fault.detail)
     if is_new and build_held_money_values(machine, code):
@@ -238,9 +244,9 @@ def record_fault_cleared(machine: Machine, event: Event) -> None:
     code = fault.code
     was_active, held_money = code in machine.faults, build_held_money_values(machine, code)
     clear_fault(machine, code, fault.detail)
-    is_over = was_active and code not in machine.faults and not get_fault(code).locks
+    is_over = was_active and code not in machine.faults and not get_fault(code).stops_play
     last_notice = None if machine.notice is None else machine.notice.code
-    if is_over and held_money and last_notice not in _NOTICES_OF_MONEY:
+    if is_over and held_money and last_notice not in _MONEY_NOTICE_CODES:
         notice_code = "held_over_amount" if "amount_cents" in held_money else "held_over"
         machine.notice = Notice(code=notice_code, values=held_money)
 
@@ -262,13 +268,13 @@ def clear_tilts(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- the generator
 @dataclass(frozen=True, slots=True)
-class GeneratorStart:
+class GeneratorFactory:
     """The machine's function that instantiates a new random number generator.
 
     It raises RngError if the generator's self-tests fail again.
     """
 
-    start: Callable[[], RandomService]
+    create_generator: Callable[[], RandomService]
 
 
 def restart_generator(machine: Machine, event: Event) -> None:
@@ -277,7 +283,7 @@ def restart_generator(machine: Machine, event: Event) -> None:
     A failed generator can be recovered in no other way.
     """
     try:
-        machine.chance = machine.component(GeneratorStart).start()
+        machine.chance = machine.component(GeneratorFactory).create_generator()
     except RngError as error:
         machine.notice = Notice(code="chance_still_fails", severity="alarm", values={"detail": str(error)})
         return

@@ -13,16 +13,16 @@ from egm.integrity.entries import MEMORY_NOTED, MemoryNoted
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.messages import Snapshot
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import BackgroundService, MachineContext
 
 #: The fault code of a medium that is missing.
-MISSING: Final = "memory_missing"
+MEDIUM_MISSING_FAULT: Final = "memory_missing"
 #: The fault code of a medium that was replaced.
-MEDIUM_REPLACED: Final = "memory_replaced"
+MEDIUM_REPLACED_FAULT: Final = "memory_replaced"
 #: The fault code of a medium that is full.
-FULL: Final = "memory_full"
+MEDIUM_FULL_FAULT: Final = "memory_full"
 #: Interval between checks of the free space while nothing happens.
-_PAUSE_S: Final = 10.0
+_CHECK_INTERVAL_S: Final = 10.0
 
 
 class MemoryWatch:
@@ -38,10 +38,10 @@ class MemoryWatch:
     async def run(self) -> None:
         """Check the storage media after changes and periodically, until cancelled."""
         while True:
-            self.look()
+            self.check_media()
             self._requested.clear()
             try:
-                async with asyncio.timeout(_PAUSE_S):
+                async with asyncio.timeout(_CHECK_INTERVAL_S):
                     await self._requested.wait()
             except TimeoutError:
                 continue
@@ -51,31 +51,31 @@ class MemoryWatch:
         if self._find_causes().keys() - self._machine.faults.keys():
             self._requested.set()
 
-    def look(self) -> None:
+    def check_media(self) -> None:
         """Raise a fault for each storage medium that is missing, replaced or full; clear faults without a cause."""
         journal = self._machine.journal
         journal.check_free_space()
         causes = self._find_causes()
         for code, detail in causes.items():
             self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
-        for code in {MISSING, FULL} & self._machine.faults.keys() - causes.keys():
+        for code in {MEDIUM_MISSING_FAULT, MEDIUM_FULL_FAULT} & self._machine.faults.keys() - causes.keys():
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
-        if MEDIUM_REPLACED in causes:
+        if MEDIUM_REPLACED_FAULT in causes:
             # Clear the mark only after the fault is recorded, so that a technician is required in any case.
-            noted = MemoryNoted(detail=causes[MEDIUM_REPLACED])
+            noted = MemoryNoted(detail=causes[MEDIUM_REPLACED_FAULT])
             self._machine.post(MEMORY_NOTED, noted, state={IntegrityKey.MEDIUM_REPLACED: None})
 
     def _find_causes(self) -> Mapping[str, str]:
         """Return why faults of the storage media apply now: fault code -> details."""
         journal = self._machine.journal
         causes = {
-            MISSING: journal.missing,
-            MEDIUM_REPLACED: str(journal.state(IntegrityKey.MEDIUM_REPLACED) or ""),
-            FULL: journal.full,
+            MEDIUM_MISSING_FAULT: journal.missing,
+            MEDIUM_REPLACED_FAULT: str(journal.state(IntegrityKey.MEDIUM_REPLACED) or ""),
+            MEDIUM_FULL_FAULT: journal.full,
         }
         return {code: detail for code, detail in causes.items() if detail}
 
 
-def create_memory_watch(context: MachineContext) -> Iterable[Attachment]:
+def create_memory_watch(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the watch of the storage media, which every machine has."""
     return (MemoryWatch(context),)

@@ -26,7 +26,7 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
     if outage is not None:
         yield Notice(code=f"out_of_service.{outage['cause']}", severity="alarm", lasting=True)
     for code, entry in faults.items():
-        if get_fault(code).closes:
+        if get_fault(code).puts_out_of_service:
             yield Notice(
                 code=f"out_of_service.{code}",
                 severity="alarm",

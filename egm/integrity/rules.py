@@ -6,9 +6,9 @@ from egm.integrity.clock_trust import clock_is_doubted, confirm_clock, entered_d
 from egm.integrity.forms import FORMS
 from egm.integrity.lockups import (
     clear_tilts,
-    record_disabled,
+    disable_for_source,
+    enable_for_source,
     record_door_opened,
-    record_enabled,
     record_fault,
     record_fault_cleared,
     restart_generator,
@@ -30,7 +30,7 @@ from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
     AT_WORK,
     AWAKE,
-    ON_CALL,
+    STATES_ON_CALL,
     only,
 )
 from egm.staff.form import build_form_rule
@@ -46,8 +46,8 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.FAULT_RAISED, AWAKE, (), (record_fault,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.FAULT_CLEARED, AWAKE, (), (record_fault_cleared,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.CHANCE_FAILED, AWAKE, (), (take_out_of_service,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.DISABLED, AWAKE, (), (record_disabled,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.ENABLED, AWAKE, (), (record_enabled,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.DISABLED, AWAKE, (), (disable_for_source,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.ENABLED, AWAKE, (), (enable_for_source,), Next.DERIVED_ONCE_TESTED),
     Rule(
         EventType.KEY_TURNED,
         only(State.TILT),
@@ -59,7 +59,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ a generator that has failed
     Rule(
         EventType.KEY_TURNED,
-        ON_CALL,
+        STATES_ON_CALL,
         (self_test_or_generator_has_failed, key_may_act_without_sign_in),
         (restart_generator,),
         Next.DERIVED,

@@ -23,7 +23,7 @@ from egm.integrity.events import SignatureForm
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.kernel.standing_faults import note_fault
+from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.people import Permission, Roster
 from egm.secret_files import replace_private
 from egm.staff.options import no_position_is_in_use
@@ -33,23 +33,23 @@ from meters.keys import MachineKey
 from meters.recall import read_details
 from meters.storage import DiskStorage
 
-FAULT: Final = "cabinet_file_changed"
+CABINET_FILE_CHANGED_FAULT: Final = "cabinet_file_changed"
 """The code of the fault that is active while the cabinet file in use is not the one signed last.
 
 It is cleared when that file is restored or the one in use is signed.
 """
 #: The kind of the journal entry of a signature.
-KIND: Final = CABINET_SIGNED.kind
-CABINET_TEXT: Final = "cabinet_text"
+CABINET_SIGNED_KIND: Final = CABINET_SIGNED.kind
+CABINET_TEXT_FIELD: Final = "cabinet_text"
 """Field of the entry ``clear.kept`` with the text of the file signed before an authorised clear."""
 #: The signature's file name in the state folder.
-FILE_NAME: Final = "cabinet.signature"
+SIGNATURE_FILE_NAME: Final = "cabinet.signature"
 #: Included in the HMAC of a signature, so that it is valid for a cabinet file only.
 _SEAL_PURPOSE: Final = b"cabinet file"
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class CabinetFileSignature:
     """A signature of a cabinet file; ``digest`` is the SHA-256 of the file's bytes, ``at`` ISO 8601 UTC."""
 
     digest: str
@@ -108,7 +108,9 @@ def find_last_signed_file(journal: JournalView) -> SignedFile | None:
     text = (
         ""
         if entry is None
-        else str(read_details(entry).get("text" if entry.kind == CABINET_SIGNED.kind else CABINET_TEXT, ""))
+        else str(
+            read_details(entry).get("text" if entry.kind == CABINET_SIGNED.kind else CABINET_TEXT_FIELD, "")
+        )
     )
     if not text or not isinstance(signature, dict):
         return None
@@ -116,7 +118,7 @@ def find_last_signed_file(journal: JournalView) -> SignedFile | None:
 
 
 @dataclass(frozen=True, slots=True)
-class FileInUse:
+class CabinetFileInUse:
     """The text of the cabinet file with which the machine was started; empty for a machine without one."""
 
     text: str = ""
@@ -137,13 +139,13 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
 
     A signature that waits next to the journal is accepted if possible; otherwise a fault is raised.
     """
-    machine.install(FileInUse(file.text))
+    machine.install(CabinetFileInUse(file.text))
     digest, record = compute_digest(file.text), machine.memory.get(IntegrityKey.CABINET)
     if not file.text:
         return
-    path, signed, why = folder / FILE_NAME, None, ""
+    path, signed, why = folder / SIGNATURE_FILE_NAME, None, ""
     try:
-        waiting = Signature.read(path)
+        waiting = CabinetFileSignature.read(path)
         if waiting is not None and waiting[0].digest == digest and (waiting[1] or record is None):
             signed = waiting[0]
     except OperatorError as error:
@@ -157,12 +159,14 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
             path.unlink(missing_ok=True)
             record = machine.memory.get(IntegrityKey.CABINET)
     if record is None:
-        note_fault(machine, FAULT, why)
+        raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, why)
     else:
-        note_fault(machine, FAULT, "" if record["digest"] == digest else why or digest[:16])
+        raise_or_clear_fault(
+            machine, CABINET_FILE_CHANGED_FAULT, "" if record["digest"] == digest else why or digest[:16]
+        )
 
 
-def _find_reason_not_accepted(machine: Machine, signed: Signature, *, changes: bool) -> str:
+def _find_reason_not_accepted(machine: Machine, signed: CabinetFileSignature, *, changes: bool) -> str:
     """Return why a waiting signature of the cabinet file is not accepted now, or an empty string.
 
     ``changes`` is whether the file differs from the one signed last. If not, it was only restored, and money
@@ -186,7 +190,7 @@ def _count_persons_required(machine: Machine) -> int:
 # ---------------------------------------------------------------------------------------------- by persons
 def file_is_unsigned(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file in use is not the one that was signed last."""
-    record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.component(FileInUse)
+    record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.component(CabinetFileInUse)
     return bool(in_use.text) and (record is None or record["digest"] != in_use.digest)
 
 
@@ -195,12 +199,12 @@ def sign_file(machine: Machine, event: Event) -> None:
     form = event.of(SignatureForm)
     at = machine.clock.now().isoformat(timespec="seconds")
     _record_signature(machine, form.persons, form.reason, at)
-    note_fault(machine, FAULT, "")
+    raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, "")
 
 
 def _record_signature(machine: Machine, persons: Sequence[str], reason: str, at: str) -> None:
     """Record that the cabinet file in use is signed, with its text and by whom."""
-    last_record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.component(FileInUse)
+    last_record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.component(CabinetFileInUse)
     machine.post(
         CABINET_SIGNED,
         CabinetSigned(

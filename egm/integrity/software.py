@@ -25,20 +25,20 @@ from egm.integrity.entries import (
 )
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.technician import SOFTWARE_CHECK as CHECK
-from egm.integrity.technician import SOFTWARE_DIFFERS as DIFFERS
-from egm.integrity.technician import SoftwareCheck
+from egm.integrity.technician import SOFTWARE_DIFFERS_FAULT as DIFFERS
+from egm.integrity.technician import SoftwareCheckRequester
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
-from egm.kernel.services import Attachment, MachineContext
-from egm.verify.examine import Findings, examine, examine_in_child_process
+from egm.kernel.services import BackgroundService, MachineContext
+from egm.verify.examine import VerificationFindings, examine_in_child_process, verify_software_files
 from egm.verify.tree import list_own_files
 
 #: The most differing files that the screen names.
-_SHOWN_MAX: Final = 3
+_FILE_NAMES_SHOWN_MAX: Final = 3
 
 
-class Verifier:
+class SoftwareVerifier:
     """The verification of one machine's software against its manifest; it raises or clears the faults."""
 
     def __init__(self, context: MachineContext) -> None:
@@ -59,12 +59,12 @@ class Verifier:
         sources = (machine.profile.file, *(game.source for game in games))
         files_read = [source for source in sources if source is not None]
         files_read += [source for game in games for source in game.assets.values()]
-        findings = examine(pinned.manifest, pinned.key, list_own_files(self._file), files_read)
+        findings = verify_software_files(pinned.manifest, pinned.key, list_own_files(self._file), files_read)
         if findings.is_all_as_signed:
             self._record_installed_changes(installed, findings)
         self._record_findings(findings, "start")
 
-    async def examine_again(self, why: str) -> None:
+    async def verify_again(self, why: str) -> None:
         """Verify the software again, in a separate process; ``why`` names the occasion, such as a closed door."""
         pinned = self._file.software
         if pinned is None:
@@ -72,10 +72,10 @@ class Verifier:
         try:
             findings = await examine_in_child_process(pinned.manifest, pinned.key, list_own_files(self._file))
         except LocalError as error:
-            findings = Findings((str(error),), (pinned.manifest.name,))
+            findings = VerificationFindings((str(error),), (pinned.manifest.name,))
         self._record_findings(findings, why)
 
-    def _record_findings(self, findings: Findings, why: str) -> None:
+    def _record_findings(self, findings: VerificationFindings, why: str) -> None:
         """Record the result of a verification of the software, and raise or clear its faults."""
         active_fault = self._machine.faults.get(DIFFERS)
         detail = _format_file_names(findings.names)
@@ -95,7 +95,7 @@ class Verifier:
 
     # ------------------------------------------------------------------ what is installed
     def _record_installed_changes(
-        self, last_installed: InstalledSoftware | None, findings: Findings | None
+        self, last_installed: InstalledSoftware | None, findings: VerificationFindings | None
     ) -> None:
         """Record changes of the installed software since the last start (A-16); a new signer needs a technician."""
         installed = InstalledSoftware(
@@ -122,8 +122,8 @@ class Verifier:
 
 def _format_file_names(names: tuple[str, ...]) -> str:
     """Return the names of the differing files as one line for the screen; the journal has the full list."""
-    more = len(names) - _SHOWN_MAX
-    return ", ".join(names[:_SHOWN_MAX]) + (f" + {more}" if more > 0 else "")
+    more = len(names) - _FILE_NAMES_SHOWN_MAX
+    return ", ".join(names[:_FILE_NAMES_SHOWN_MAX]) + (f" + {more}" if more > 0 else "")
 
 
 def compare_digests(
@@ -140,18 +140,20 @@ def compare_digests(
     }
 
 
-class Reverification:
+class SoftwareReverification:
     """Service that verifies the software again after a door closes, on request and at a set interval."""
 
     name = "software"
 
     def __init__(self, context: MachineContext) -> None:
-        self._verifier = Verifier(context)
+        self._verifier = SoftwareVerifier(context)
         self._hours = context.file.software.recheck_hours if context.file.software else 0
         self._doors: tuple[str, ...] = ()
         self._requested = asyncio.Event()
         self._why = ""
-        context.engine.machine.component(SoftwareCheck).request = partial(self._request, "asked")
+        context.engine.machine.component(SoftwareCheckRequester).request = partial(
+            self._request_verification, "asked"
+        )
 
     async def run(self) -> None:
         """Run the verifications of the software until cancelled."""
@@ -162,20 +164,20 @@ class Reverification:
             except TimeoutError:
                 self._why = "periodic"
             self._requested.clear()
-            await self._verifier.examine_again(self._why)
+            await self._verifier.verify_again(self._why)
 
     def process_change(self, now: Snapshot) -> None:
         """Request a verification of the software if a door has closed."""
         if set(self._doors) - set(now.doors_open):
-            self._request("door_closed")
+            self._request_verification("door_closed")
         self._doors = now.doors_open
 
-    def _request(self, why: str) -> None:
+    def _request_verification(self, why: str) -> None:
         """Request a verification of the software; ``why`` names the occasion, such as a closed door."""
         self._why = why
         self._requested.set()
 
 
-def create_reverification(context: MachineContext) -> Iterable[Attachment]:
+def create_reverification(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the reverification service if the cabinet file pins a manifest."""
-    return () if context.file.software is None else (Reverification(context),)
+    return () if context.file.software is None else (SoftwareReverification(context),)

@@ -20,12 +20,12 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 
-SOFTWARE_DIFFERS: Final = "software_differs"
+SOFTWARE_DIFFERS_FAULT: Final = "software_differs"
 """The code of the fault that is active while software files are not as signed."""
 SOFTWARE_CHECK: Final = "software_check"
 """The code of the fault that is active, after software files differed, until a technician clears it."""
 
-_RULED_ON: Final = frozenset({"progressive_unproved"})
+_FAULTS_ENDED_BY_RULING: Final = frozenset({"progressive_unproved"})
 """The codes of faults that no technician may clear: only a ruling (dispute decision) of staff ends them."""
 
 
@@ -39,13 +39,13 @@ def _list_clearable_faults(machine: Machine) -> list[str]:
         code
         for code, entry in faults.items()
         if entry["cleared_by"] == "technician"
-        and code not in _RULED_ON
-        and not (code == SOFTWARE_CHECK and SOFTWARE_DIFFERS in faults)
+        and code not in _FAULTS_ENDED_BY_RULING
+        and not (code == SOFTWARE_CHECK and SOFTWARE_DIFFERS_FAULT in faults)
     ]
 
 
 @dataclass(slots=True)
-class SoftwareCheck:
+class SoftwareCheckRequester:
     """The machine's function that requests a verification of its software.
 
     ``request`` is None for a machine without a signed manifest.
@@ -63,7 +63,7 @@ def technician_can_clear_fault(machine: Machine, _: Event) -> bool:
 
 def software_is_signed(machine: Machine, _: Event) -> bool:
     """Return whether there is a signed manifest to compare the software with."""
-    return machine.component(SoftwareCheck).request is not None
+    return machine.component(SoftwareCheckRequester).request is not None
 
 
 def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
@@ -89,7 +89,7 @@ def settle_faults(machine: Machine, event: Event) -> None:
 
 def verify_software(machine: Machine, event: Event) -> None:
     """Request a verification of all software files now."""
-    request = machine.component(SoftwareCheck).request
+    request = machine.component(SoftwareCheckRequester).request
     if request is not None:
         machine.post(SOFTWARE_CHECK_ENTRY, SoftwareCheckRequested(person=find_actor(machine, event)))
         request()

@@ -33,10 +33,10 @@ class CreditKind(StrEnum):
 
 
 #: The credit kinds that the player can cash out.
-MONEY: Final = (CreditKind.CASHABLE, CreditKind.NONRESTRICTED)
+CASHABLE_CREDIT_KINDS: Final = (CreditKind.CASHABLE, CreditKind.NONRESTRICTED)
 
 
-CREDIT: Final = Position().account(CreditKind.CASHABLE)
+FIRST_POSITION_CASHABLE_ACCOUNT: Final = Position().account(CreditKind.CASHABLE)
 """The account of the player's own money at the first position."""
 
 

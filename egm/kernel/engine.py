@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping
 from typing import Final, Generic, Protocol, TypeVar
 
 from egm.errors import check_invariant
-from egm.kernel.events import Event, EventName, EventType, Next, State, SupersededBy
+from egm.kernel.events import Event, EventName, EventType, Next, ReplaceWithEvent, State
 from egm.kernel.messages import Notice
-from egm.kernel.rules import Refusal, Rule, Rules, code_of
+from egm.kernel.rules import Refusal, Rule, StateTable, get_refusal_code
 
 #: Names of the fields of an unexpected event whose values may be recorded.
-_NAMES: Final = frozenset({"id", "code", "door", "device", "claim", "level", "source", "reason", "why"})
+_FULL_VALUE_FIELDS: Final = frozenset(
+    {"id", "code", "door", "device", "claim", "level", "source", "reason", "why"}
+)
 
 
 class RuledMachine(Protocol):
@@ -30,7 +32,7 @@ class RuledMachine(Protocol):
 MachineT = TypeVar("MachineT", bound=RuledMachine)
 
 
-class Engine(Generic[MachineT]):
+class StateMachineEngine(Generic[MachineT]):
     """Interpreter of the state-machine rules: one event at a time, each completed before the next.
 
     After each event it raises ``AFTER_EVENT``, whose rules complete unfinished work; each of them runs at
@@ -39,13 +41,15 @@ class Engine(Generic[MachineT]):
     loop forever.
     """
 
-    def __init__(self, machine: MachineT, rules: Rules[MachineT], changed: Callable[[], None]) -> None:
+    def __init__(self, machine: MachineT, rules: StateTable[MachineT], changed: Callable[[], None]) -> None:
         """Create the engine in state BOOT. ``changed`` is called after each handled event.
 
         Raises InvariantError if AFTER_EVENT or WHEN_IDLE has no unguarded rule in some state.
         """
         for event in (EventType.AFTER_EVENT, EventType.WHEN_IDLE):
-            is_decided = all(any(not rule.guards for rule in rules.of(state, event)) for state in State)
+            is_decided = all(
+                any(not rule.guards for rule in rules.list_rules(state, event)) for state in State
+            )
             check_invariant(is_decided, f"no rule decides {event} in every state")
         self.machine: Final = machine
         self.rules: Final = rules
@@ -53,7 +57,7 @@ class Engine(Generic[MachineT]):
         self._changed = changed
         self._queue: deque[Event] = deque()
         self._busy = False
-        self._unexpected: set[tuple[EventName, State, str]] = set()
+        self._recorded_unexpected_events: set[tuple[EventName, State, str]] = set()
 
     @property
     def is_busy(self) -> bool:
@@ -65,7 +69,7 @@ class Engine(Generic[MachineT]):
 
         Raises EventError if the values differ from the payload declared for the event.
         """
-        self.submit(self.rules.payloads.build(type_, data))
+        self.submit(self.rules.payloads.build_event(type_, data))
 
     def submit(self, event: Event) -> None:
         """Process an event and all events that follow from it, then call the engine's ``changed``.
@@ -100,11 +104,11 @@ class Engine(Generic[MachineT]):
 
     def accepts(self, type_: EventName, /) -> bool:
         """Return whether a rule would accept an event of this type now, with a default payload. Changes nothing."""
-        return self.accepts_event(self.rules.payloads.build(type_, {}))
+        return self.accepts_event(self.rules.payloads.build_event(type_, {}))
 
     def accepts_event(self, event: Event) -> bool:
         """Return whether a rule of the state table would accept the event now. Changes nothing."""
-        self.rules.payloads.check(event)
+        self.rules.payloads.check_payload(event)
         return self._find_accepting_rule(event)[0] is not None
 
     def derive_state(self) -> State:
@@ -118,16 +122,16 @@ class Engine(Generic[MachineT]):
         state if the state has no rule for the event.
         """
         reason = self.state.value
-        for rule in self.rules.of(self.state, event.type):
+        for rule in self.rules.list_rules(self.state, event.type):
             failed_guard = next((guard for guard in rule.guards if not guard(self.machine, event)), None)
             if failed_guard is None:
                 return rule, ""
-            reason = code_of(failed_guard)
+            reason = get_refusal_code(failed_guard)
         return None, reason
 
     def _handle_one_event(self, event: Event) -> None:
         """Apply the rule that accepts the event, or refuse the event if none does."""
-        self.rules.payloads.check(event)
+        self.rules.payloads.check_payload(event)
         rule, reason = self._find_accepting_rule(event)
         if rule is None:
             self._refuse(event, reason)
@@ -140,7 +144,7 @@ class Engine(Generic[MachineT]):
             self.machine.notice = None
         try:
             next_events = [effect(self.machine, event) for effect in rule.effects]
-        except SupersededBy as turn:
+        except ReplaceWithEvent as turn:
             self._queue.appendleft(turn.event)
             return
         self._queue.extend(next_event for next_event in next_events if next_event is not None)
@@ -172,7 +176,7 @@ class Engine(Generic[MachineT]):
         rule = next(
             (
                 rule
-                for rule in self.rules.of(self.state, type_)
+                for rule in self.rules.list_rules(self.state, type_)
                 if rule not in applied_rules and all(guard(self.machine, event) for guard in rule.guards)
             ),
             None,
@@ -198,14 +202,14 @@ class Engine(Generic[MachineT]):
     def _record_unexpected(self, event: Event, reason: str) -> None:
         """Record an event that no rule accepts: only once per start for the same event, state and reason.
 
-        Fields that have their default are left out. Integers, and the fields in ``_NAMES``, are recorded with
-        their values. For every other field only the type of the value is recorded, because ticket numbers are
+        Fields that have their default are left out. Integers, and the fields in ``_FULL_VALUE_FIELDS``, are recorded
+        with their values. For every other field only the type of the value is recorded, because ticket numbers are
         secret.
         """
         refused_event = (event.type, self.state, reason)
-        if refused_event in self._unexpected:
+        if refused_event in self._recorded_unexpected_events:
             return
-        self._unexpected.add(refused_event)
+        self._recorded_unexpected_events.add(refused_event)
         values = {name: _describe_value(name, value) for name, value in event.given_values().items()}
         self.machine.record_unexpected_event(event.type.value, self.state.value, reason, values)
 
@@ -215,5 +219,5 @@ def _describe_value(name: str, value: object) -> int | str:
     if isinstance(value, int):
         return value
     if isinstance(value, str):
-        return str(value) if name in _NAMES else str.__name__
+        return str(value) if name in _FULL_VALUE_FIELDS else str.__name__
     return type(value).__name__

@@ -15,7 +15,7 @@ from types import ModuleType, NoneType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from egm.errors import InvariantError, check_invariant
-from egm.kernel.keys import Key, Keys
+from egm.kernel.keys import Key, StorageKeys
 from egm.kernel.logs import Log
 from egm.kernel.significance import Significance, find_by_pattern
 from egm.record_codec import RecordError, check_value
@@ -69,7 +69,7 @@ class Entry(Generic[R]):
     may_write: tuple[Key, ...] = ()
     """The storage keys that some such entries set or remove."""
     marks: tuple[Mark, ...] = ()
-    dims: frozenset[str] = frozenset()
+    dimension_names: frozenset[str] = frozenset()
     """The names of the dimensions of the entry's amounts and counts, other than the position."""
     subject: str = ""
     """The field of the record that names what the entry concerns, such as a door, a fault or a menu."""
@@ -104,7 +104,7 @@ class Entry(Generic[R]):
         documented = self.record.__doc__ if self.record is not NoneType else ""
         return self.about or (documented or "").partition("\n")[0]
 
-    def check(self, transaction: Transaction, keys: Keys) -> None:
+    def check(self, transaction: Transaction, keys: StorageKeys) -> None:
         """Raise :class:`EntryError` if a journal transaction differs from this declaration in any part."""
         if transaction.kind != self.kind or transaction.phase is not self.phase:
             raise self._error(
@@ -112,9 +112,9 @@ class Entry(Generic[R]):
             )
         if transaction.marks != self.marks:
             raise self._error(f"marks: expected {[*self.marks]}, found {[*transaction.marks]}")
-        if not transaction.dims.keys() <= self.dims | {"position"}:
+        if not transaction.dims.keys() <= self.dimension_names | {"position"}:
             raise self._error(
-                f"dims: expected at most {sorted(self.dims | {'position'})}, found {[*transaction.dims]}"
+                f"dims: expected at most {sorted(self.dimension_names | {'position'})}, found {[*transaction.dims]}"
             )
         self._check_record(transaction.record)
         self._check_state(transaction.state, keys)
@@ -144,11 +144,11 @@ class Entry(Generic[R]):
         except RecordError as why:
             raise self._error(str(why)) from None
 
-    def _check_state(self, state: Mapping[str, JSON], keys: Keys) -> None:
+    def _check_state(self, state: Mapping[str, JSON], keys: StorageKeys) -> None:
         """Raise :class:`EntryError` if a transaction writes an undeclared key or value, or omits a required key."""
         written_keys: set[Key] = set()
         for name, value in state.items():
-            key = keys.of(name)
+            key = keys.find_key(name)
             if key is None or key not in self._written_keys:
                 raise self._error(f"state.{name}: the entry's declaration does not allow this key")
             written_keys.add(key)
@@ -216,14 +216,14 @@ def list_entries(module: ModuleType) -> tuple[AnyEntry, ...]:
     return tuple(value for value in vars(module).values() if isinstance(value, Entry))
 
 
-def find_author(entry: StoredEntry) -> str:
+def find_person_or_key_switch(entry: StoredEntry) -> str:
     """Return the person or the key switch that caused a journal entry, or an empty string if it names neither."""
     record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
     author = record.get("person") or record.get("key")
     return str(author) if author else ""
 
 
-class Entries:
+class EntryDeclarations:
     """All journal entries that a machine's features declare, by kind."""
 
     def __init__(self, entries: Iterable[AnyEntry]) -> None:

@@ -263,7 +263,7 @@ class Event:
         return {field.name: value for field, value in values if value != field.default}
 
 
-class Payloads:
+class PayloadClasses:
     """The declared payload class of each event of a machine."""
 
     def __init__(self, declarations: Iterable[Mapping[EventName, type[Payload]]]) -> None:
@@ -288,7 +288,7 @@ class Payloads:
     def __contains__(self, event: EventName) -> bool:
         return event in self._by_event
 
-    def build(self, event: EventName, values: Mapping[str, object]) -> Event:
+    def build_event(self, event: EventName, values: Mapping[str, object]) -> Event:
         """Return an event with a payload of these values. Raises EventError if they differ from its declaration."""
         cached_event = None if values else self._with_defaults.get(event)
         if cached_event is not None:
@@ -301,7 +301,7 @@ class Payloads:
             self._with_defaults[event] = built_event
         return built_event
 
-    def check(self, event: Event) -> None:
+    def check_payload(self, event: Event) -> None:
         """Raise EventError if an event does not carry the payload that is declared for it."""
         if type(event.data) is not self[event.type]:
             raise EventError(f"{event.type}: carries {event.data!r}, not {self[event.type].__qualname__}")
@@ -315,7 +315,7 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
 }
 
 
-class SupersededBy(Exception):
+class ReplaceWithEvent(Exception):
     """The exception by which an effect asks the engine to process another event in place of its own.
 
     An effect may raise it only before it has moved any value.

@@ -11,7 +11,7 @@ from egm.kernel.significance import Clear, Effect, Significance, find_by_pattern
 ClearedBy = Literal["self", "attendant", "technician", "ruling", "memory_clear"]
 
 #: Who clears a significant event -> who clears the fault, as the journal stores it.
-_CLEARED_BY: Final[dict[Clear, ClearedBy]] = {
+_CLEARED_BY_OF_CLEAR: Final[dict[Clear, ClearedBy]] = {
     Clear.NOTHING: "self",
     Clear.ITSELF: "self",
     Clear.ATTENDANT: "attendant",
@@ -93,17 +93,17 @@ _SEVERE_FAULT_OF_WARNING: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FaultDefinition:
     """The properties of a fault: its effects on the machine, and who clears it.
 
-    ``locks``: play stops (a tilt). ``disables_device``: the faulty device is not used while the fault is
-    active. ``closes``: the machine is out of service but still pays what it owes.
+    ``stops_play``: play stops (a tilt). ``disables_device``: the faulty device is not used while the fault is
+    active. ``puts_out_of_service``: the machine is out of service but still pays what it owes.
     """
 
-    locks: bool
+    stops_play: bool
     """Whether play stops while the fault is active (a tilt)."""
     disables_device: bool
-    closes: bool
+    puts_out_of_service: bool
     """Whether the machine is out of service while the fault is active; it still pays what it owes."""
     cleared_by: ClearedBy
 
@@ -113,21 +113,21 @@ class Fault:
 
         Other faults appear on service pages only.
         """
-        return self.locks or self.disables_device or self.closes
+        return self.stops_play or self.disables_device or self.puts_out_of_service
 
 
 @cache
-def get_fault(code: str) -> Fault:
+def get_fault(code: str) -> FaultDefinition:
     """Return the properties of a fault by its code, such as ``bill_acceptor.jam``.
 
     A code that the table does not name stops play, which is the safe choice (``*``).
     """
     event = find_by_pattern(FAULTS, code) or FAULTS["*"]
-    return Fault(
-        locks=event.effect in {Effect.STOP, Effect.HARD_STOP},
+    return FaultDefinition(
+        stops_play=event.effect in {Effect.STOP, Effect.HARD_STOP},
         disables_device=event.effect is not Effect.LOG,
-        closes=event.effect is Effect.OUT_OF_SERVICE,
-        cleared_by=_CLEARED_BY[event.clear],
+        puts_out_of_service=event.effect is Effect.OUT_OF_SERVICE,
+        cleared_by=_CLEARED_BY_OF_CLEAR[event.clear],
     )
 
 

@@ -10,13 +10,13 @@ from typing import Final, TypeVar
 from prometheus_client.core import Metric
 
 from egm.errors import check_invariant
-from egm.kernel.entries import AnyEntry, Entries
-from egm.kernel.events import EventName, Payload, Payloads
-from egm.kernel.keys import Key, Keys
+from egm.kernel.entries import AnyEntry, EntryDeclarations
+from egm.kernel.events import EventName, Payload, PayloadClasses
+from egm.kernel.keys import Key, StorageKeys
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.kernel.rules import DerivedState, Rule, Rules
-from egm.kernel.services import Attachment, MachineContext, Make
+from egm.kernel.rules import DerivedState, Rule, StateTable
+from egm.kernel.services import BackgroundService, MachineContext, Make
 
 T = TypeVar("T")
 
@@ -73,14 +73,14 @@ class Features:
         names = [feature.name for feature in self.all]
         for name in names:
             check_invariant(names.count(name) == 1, f"two features are called {name}")
-        self.keys: Final = Keys(
+        self.keys: Final = StorageKeys(
             (feature.keys for feature in self.all if feature.keys is not None),
             {key: hint for feature in self.all for key, hint in feature.values.items()},
         )
-        self.entries: Final = Entries(entry for feature in self.all for entry in feature.entries)
-        self.rules: Final[Rules[Machine]] = Rules(
+        self.entries: Final = EntryDeclarations(entry for feature in self.all for entry in feature.entries)
+        self.rules: Final[StateTable[Machine]] = StateTable(
             (rule for feature in self.all for rule in feature.rules),
-            Payloads(feature.events for feature in self.all),
+            PayloadClasses(feature.events for feature in self.all),
             (state for feature in self.all for state in feature.states),
         )
 
@@ -101,12 +101,12 @@ class Features:
             texts |= translations
         return texts
 
-    def attach(self, context: MachineContext) -> tuple[Attachment, ...]:
+    def attach(self, context: MachineContext) -> tuple[BackgroundService, ...]:
         """Create the background services that the cabinet file requires, for the machine and its first position."""
         services = (service for feature in self.all for make in feature.services for service in make(context))
         return (*services, *self.attach_to_position(context))
 
-    def attach_to_position(self, context: MachineContext) -> tuple[Attachment, ...]:
+    def attach_to_position(self, context: MachineContext) -> tuple[BackgroundService, ...]:
         """Create the background services that the cabinet file requires for one player position."""
         return tuple(
             service for feature in self.all for make in feature.position_services for service in make(context)

@@ -1,6 +1,6 @@
 """Storage keys of the machine's memory, with the owner of each value and its treatment at a memory clear.
 
-Each feature declares its keys as an enumeration; :class:`Keys` combines them. A name that ends in ``:`` is a
+Each feature declares its keys as an enumeration; :class:`StorageKeys` combines them. A name that ends in ``:`` is a
 prefix, with one key per item.
 """
 
@@ -69,7 +69,7 @@ class KernelKey(Key):
     """Key prefix of the active faults: one key per fault."""
 
 
-class Keys:
+class StorageKeys:
     """All storage keys of a machine, by their names in the journal's state."""
 
     def __init__(self, kinds: Iterable[type[Key]], values: Mapping[Key, object] | None = None) -> None:
@@ -94,7 +94,7 @@ class Keys:
     def __iter__(self) -> Iterator[Key]:
         return iter(self._by_name.values())
 
-    def of(self, name: str) -> Key | None:
+    def find_key(self, name: str) -> Key | None:
         """Return the declared key to which a name in the journal's state belongs, or None if no feature declares it.
 
         A position's number before the name, as in ``2/game``, is ignored.
@@ -126,7 +126,7 @@ class Keys:
         ``name`` is a key, or a prefix and its suffix. Raises InvariantError for a name that no feature
         declares.
         """
-        key = self.of(name)
+        key = self.find_key(name)
         if key is None:
             raise InvariantError(f"no feature declares the key {str(name)!r}")
         if position.number == 1 or key.owner is Owner.MACHINE:

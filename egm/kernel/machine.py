@@ -11,12 +11,12 @@ from typing import Any, Final, Protocol, TypeVar, cast, overload
 
 from egm.clock import Clock
 from egm.errors import InvariantError
-from egm.kernel.credits import MONEY, CreditKind, build_credit_transfers
-from egm.kernel.entries import AnyEntry, Entries, Entry, EntryError
-from egm.kernel.events import Event, EventType, FaultChange, SupersededBy
+from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind, build_credit_transfers
+from egm.kernel.entries import AnyEntry, Entry, EntryDeclarations, EntryError
+from egm.kernel.events import Event, EventType, FaultChange, ReplaceWithEvent
 from egm.kernel.games import Selection
-from egm.kernel.keys import KernelKey, Keys
-from egm.kernel.memory import Memory
+from egm.kernel.keys import KernelKey, StorageKeys
+from egm.kernel.memory import PositionMemory
 from egm.kernel.messages import Decision, Notice, Play
 from egm.kernel.own_entries import EVENT_UNEXPECTED, SELECTION, UnexpectedEvent
 from egm.kernel.positions import Position, is_own_fault
@@ -34,7 +34,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 #: The fault raised when one entry would advance a master meter further than the jurisdiction allows (A-26).
-METER_JUMP: Final = "meter_jump"
+METER_JUMP_FAULT: Final = "meter_jump"
 
 
 def encode_value(value: object) -> JSON:
@@ -43,7 +43,7 @@ def encode_value(value: object) -> JSON:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class MachineIdentity:
     """Identity of the machine and its venue: serial number, operator's number and venue data (Monaco art. 19.1)."""
 
     serial: str
@@ -53,7 +53,7 @@ class Identity:
     """The hour, local time, at which the venue's gaming day ends."""
 
 
-class Outbox(Protocol):
+class ScreenOutbox(Protocol):
     """Interface by which the machine sends outcomes and decisions to the screen."""
 
     def show(self, message: Play | Decision) -> None:
@@ -68,12 +68,12 @@ class Machine:
     The positions of a machine share journal, games, random numbers and service menu.
     """
 
-    identity: Identity
+    identity: MachineIdentity
     journal: Journal
     #: Every key that the features declare; the memory accepts no other.
-    keys: Keys
+    keys: StorageKeys
     #: Every journal entry that the features declare.
-    entries: Entries
+    entries: EntryDeclarations
     profile: Profile
     games: Mapping[str, Game]
     denominations_cents: Mapping[str, tuple[int, ...]]
@@ -83,21 +83,21 @@ class Machine:
     chance: RandomService | None
     """The random number generator's service; None before it has started."""
     position: Position = field(default_factory=Position)
-    outbox: Outbox
+    outbox: ScreenOutbox
     """The receiver of outcomes and decisions for the screens."""
     notice: Notice | None = None
     """The message to the person at the machine about the last event, or None."""
     #: Called after each journal entry.
-    recorded: Callable[[], None] = lambda: None
+    on_entry_recorded: Callable[[], None] = lambda: None
     _components: dict[type, object] = field(default_factory=dict)
     #: The smallest stake that starts a round, in credits, by game digest and denomination; cached because each
     #: snapshot needs it.
-    _least_stakes: dict[tuple[str, int], int] = field(default_factory=dict)
+    _least_stake_cache: dict[tuple[str, int], int] = field(default_factory=dict)
     #: The durable state by key.
-    memory: Memory = field(init=False)
+    memory: PositionMemory = field(init=False)
 
     def __post_init__(self) -> None:
-        self.memory = Memory(self.journal, self.position, self.keys)
+        self.memory = PositionMemory(self.journal, self.position, self.keys)
 
     # ------------------------------------------------------------------ what each feature holds for itself
     def component(self, kind: type[T]) -> T:
@@ -202,9 +202,9 @@ class Machine:
         try:
             posted = self.journal.append(transaction)
         except ExcessiveIncrement as why:  # nothing is written, so no value has moved
-            jump = Event(EventType.FAULT_RAISED, FaultChange(code=METER_JUMP, detail=str(why)))
-            raise SupersededBy(jump) from why
-        self.recorded()
+            jump = Event(EventType.FAULT_RAISED, FaultChange(code=METER_JUMP_FAULT, detail=str(why)))
+            raise ReplaceWithEvent(jump) from why
+        self.on_entry_recorded()
         return posted
 
     def fresh_id(self, kind: str) -> str:
@@ -277,7 +277,7 @@ class Machine:
     @property
     def cash_cents(self) -> int:
         """Return the unreserved credits that the player could cash out now: all but restricted credit."""
-        return sum(self.read_credit_cents(kind) for kind in MONEY)
+        return sum(self.read_credit_cents(kind) for kind in CASHABLE_CREDIT_KINDS)
 
     @property
     def local_date(self) -> date:
@@ -327,12 +327,12 @@ class Machine:
         """
         game, minimum_cents = self.games[game_id], self.profile.play.bet_minimum_cents
         key = game.digest, denomination_cents
-        least = self._least_stakes.get(key)
+        least = self._least_stake_cache.get(key)
         if least is None:
             spots = {spot.id: spot for spot in game.rules.layout()}
             stakes = {*game.bet_options, *find_first_stakes(spots)}
             allowed = (credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents)
-            least = self._least_stakes[key] = min(allowed, default=min(stakes))
+            least = self._least_stake_cache[key] = min(allowed, default=min(stakes))
         return least
 
     def select(self, selection: Selection) -> None:

@@ -3,7 +3,7 @@
 from typing import Any, Final, TypeVar
 
 from egm.errors import InvariantError
-from egm.kernel.keys import Keys
+from egm.kernel.keys import StorageKeys
 from egm.kernel.positions import Position
 from egm.record_codec import from_json
 from meters import Journal
@@ -11,7 +11,7 @@ from meters import Journal
 R = TypeVar("R")
 
 
-class Memory:
+class PositionMemory:
     """The durable memory of one player position: current values of its own storage keys and the machine's.
 
     Every access reads the journal: nothing is cached, so a restart changes nothing.
@@ -19,7 +19,7 @@ class Memory:
 
     __slots__ = ("_journal", "_keys", "_position")
 
-    def __init__(self, journal: Journal, position: Position, keys: Keys) -> None:
+    def __init__(self, journal: Journal, position: Position, keys: StorageKeys) -> None:
         self._journal: Final = journal
         self._position: Final = position
         self._keys: Final = keys

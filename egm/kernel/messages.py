@@ -42,15 +42,20 @@ class LongOdds(_Message):
     """
 
     name: str
+    """The award's name: a prize, a progressive level or a prize in kind."""
     stage: str
+    """The base game or feature that pays the award; empty for a progressive level or a prize in kind."""
     one_in: int
+    """The number of games in which the award is won once on average."""
     bets: tuple[int, ...]
+    """The costs, in credits, of the ways to bet that have these odds."""
 
 
 class ArtFile(_Message):
     """A game's picture or sound file and its SHA-256; the screen rejects any other content."""
 
     path: str
+    """The file of the picture or sound."""
     sha256: str
 
 
@@ -61,8 +66,11 @@ class GameArt(_Message):
     """
 
     look: str = ""
+    """The name of the game's visual style; empty for the default of its family."""
     pictures: dict[str, ArtFile] = {}
+    """The game's own pictures, by symbol."""
     sounds: dict[str, ArtFile] = {}
+    """The game's own sounds, by cue (step of the animation)."""
 
 
 class Chances(_Message):
@@ -78,16 +86,27 @@ class Chances(_Message):
     """
 
     bet: str
+    """The name of the way to bet."""
     cost_credits: int
+    """The cheapest stake of this way to bet, in credits."""
     hit_percent: str
+    """The share of games that win anything, in percent; empty if it is not known here."""
     prizes_in_100: str
+    """The average number of prizes in a hundred games, each line counted."""
     features: tuple[tuple[str, int], ...]
+    """The features, each with the number of games in which it starts once on average."""
     top: str
+    """The name of the highest award."""
     top_stage: str
+    """The stage of the game in which the highest award is won."""
     top_credits: int
+    """The highest award at the cheapest stake, in credits."""
     top_one_in: int
+    """The number of games in which the highest award is won once on average."""
     spots: tuple[str, ...] = ()
+    """The betting spots of a table, or the areas of a wheel, that the bet covers."""
     hands: int = 0
+    """The number of hands played at once if the player chooses it, else 0."""
 
 
 class GameView(_Message):
@@ -99,19 +118,26 @@ class GameView(_Message):
 
     id: str
     family: str
+    """The game family, such as ``reels`` or ``keno``."""
     version: str
     digest: str
+    """The SHA-256 of the game's definition."""
     title: dict[str, str]
     help: dict[str, str]
     departures: tuple[dict[str, str], ...] = ()
     """The rules that differ from the usual rules of a game of this name, each as text by language."""
     bet_options: tuple[int, ...]
+    """The bets that the player may choose, in credits."""
     denominations_cents: tuple[int, ...]
     return_percent: str
+    """The game's lowest return (RTP), in percent."""
     presentation: dict[str, Any]
+    """What the screen draws of the game; its content depends on the family."""
     long_odds: tuple[LongOdds, ...] = ()
+    """The awards whose long odds must be disclosed."""
     art: GameArt = GameArt()
     chances: tuple[Chances, ...] = ()
+    """The winning chances of each way to bet."""
     returns: dict[str, str] = {}
     """The return (RTP) of each group of a table game's bets, percent; ``return_percent`` is the lowest of them."""
     levy_percent: str = ""
@@ -126,8 +152,10 @@ class Notice(_Message):
     """One text shown to the player or attendant: a catalogue key and its values, which the screen translates."""
 
     code: str
+    """The key of the text in the screen's catalogue, below ``notice``."""
     severity: Literal["info", "warning", "alarm"] = "info"
     values: dict[str, int | str] = {}
+    """The values of the text's placeholders."""
     lasting: bool = False
     """Whether the notice describes a lasting condition, which the status line shows until it ends."""
 
@@ -140,9 +168,13 @@ class SpotNow(_Message):
     """
 
     odds: str
+    """The payout odds of the spot now, as text such as ``35:1``."""
     least: int
+    """The lowest bet on the spot, in credits."""
     most: int
+    """The highest bet on the spot, in credits."""
     step: int
+    """The step between two bets on the spot, in credits."""
     most_times: int | None = None
     """The highest bet as a multiple of another bet on the table, or None."""
 
@@ -158,6 +190,7 @@ class Felt(_Message):
     """
 
     point: int | None = None
+    """The point number at craps; None before the come-out throw has set one."""
     bank: int | None = None
     """The seat to which the bank is offered first, or None."""
     banco: int = 0
@@ -180,6 +213,7 @@ class ProgressiveView(_Message):
     """
 
     id: str
+    """The id of the progressive amount (pool)."""
     level: str
     """The name of the level in the game's definition."""
     names: dict[str, str]
@@ -187,6 +221,7 @@ class ProgressiveView(_Message):
     status: Literal["up", "stale", "down"]
     """Whether the amount is current (up), not reported for too long (stale), or without a controller (down)."""
     kind: Literal["stand_alone", "linked", "wide_area"] = "stand_alone"
+    """Whether one machine, the machines of a venue or those of several venues feed the level."""
     mystery: bool = False
     """Whether the level is awarded independently of the game's outcome."""
 
@@ -204,7 +239,9 @@ class Tilt(_Message):
     """An active tilt: its code, since when (UTC, ISO 8601), and who may clear it."""
 
     code: str
+    """The code of the fault."""
     since: str
+    """When the fault was raised, UTC, ISO 8601."""
     cleared_by: Literal["self", "attendant", "technician", "ruling", "memory_clear"]
     detail: str = ""
     """Details for the technician; the screen shows them only if they are language-neutral."""
@@ -268,7 +305,9 @@ class Residual(_Message):
     """
 
     amount_cents: int
+    """The residual credit, in minor units."""
     prize_cents: int = 0
+    """The prize for which the residual credit is staked, in minor units; 0 if it is given up."""
 
 
 class PayOut(_Message):
@@ -278,7 +317,9 @@ class PayOut(_Message):
     """
 
     way: str
+    """How the credit is paid: ``ticket``, ``coins`` or another way, for which the screen has no picture."""
     amount_cents: int
+    """The amount being paid, in minor units."""
 
 
 ReminderKind = Literal["time", "spend", "time_limit", "spend_limit"]
@@ -297,6 +338,7 @@ class Reminder(_Message):
     spent_cents: int
     """Wagers less wins since the session began, minor units; negative if the player is ahead."""
     until_utc: str = ""
+    """When the pause of play ends, ISO 8601; empty until the session ends."""
     own: bool = True
     """Whether the limit is the player's own; False for the jurisdiction's."""
 
@@ -305,10 +347,13 @@ class Session(_Message):
     """One player's session, which began when credits were last zero. The limits are those the player has set."""
 
     since_utc: str
+    """When the session began, ISO 8601."""
     spent_cents: int
     """Wagers less wins since the session began, minor units; negative if the player is ahead."""
     limit_minutes: int = 0
+    """The player's own time limit, in minutes; 0 for none."""
     limit_cents: int = 0
+    """The player's own money limit, in minor units; 0 for none."""
 
 
 class Protection(_Message):

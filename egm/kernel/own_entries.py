@@ -9,7 +9,7 @@ from egm.kernel.entries import Entry
 from egm.kernel.faults import FAULTS, ClearedBy
 from egm.kernel.keys import KernelKey
 from egm.kernel.significance import Effect, Significance
-from egm.kernel.timekeeping import Doubt
+from egm.kernel.timekeeping import ClockDoubtReason
 from egm.record_codec import omit_if_default
 from egm.record_fields import NonBlankText, Time
 from meters.transaction import JSON
@@ -37,7 +37,7 @@ class DoorOpen:
 class ClockDoubt:
     """Why the clock is not trusted, and the last time known to be right (empty if there never was one)."""
 
-    why: Doubt
+    why: ClockDoubtReason
     good: str
 
 

@@ -1,6 +1,6 @@
 """State-machine rules: what an event does in a set of states, and how other events are refused.
 
-A machine's state table is the sum of its features' rules (:class:`Rules`). The rules for an event in a state
+A machine's state table is the sum of its features' rules (:class:`StateTable`). The rules for an event in a state
 are tried in order, and the first whose guards all hold is applied. If no rule accepts it, the reason is reported
 to the person who made the request, or the event is recorded as unexpected, as its rules specify. No event is
 dropped.
@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
 from egm.errors import check_invariant
-from egm.kernel.events import Event, EventName, EventType, Next, Payloads, State
-from egm.kernel.states import AWAKE, PRESSING
+from egm.kernel.events import Event, EventName, EventType, Next, PayloadClasses, State
+from egm.kernel.states import AWAKE, STATES_BY_URGENCY
 
 MachineT = TypeVar("MachineT")
 GuardT = TypeVar("GuardT", bound=Callable[..., bool])
@@ -23,7 +23,7 @@ Effect = Callable[[MachineT, Event], Event | None]
 """One step of a rule. If it returns an event, the engine processes that event after the rule."""
 
 
-_CODES: Final = dict[Callable[..., bool], str]()
+_REFUSAL_CODE_BY_GUARD: Final = dict[Callable[..., bool], str]()
 
 
 def refusal_code(code: str) -> Callable[[GuardT], GuardT]:
@@ -34,15 +34,15 @@ def refusal_code(code: str) -> Callable[[GuardT], GuardT]:
 
     def register(guard: GuardT) -> GuardT:
         """Store the refusal code of a guard, and return the guard."""
-        _CODES[guard] = code
+        _REFUSAL_CODE_BY_GUARD[guard] = code
         return guard
 
     return register
 
 
-def code_of(guard: Callable[..., bool]) -> str:
+def get_refusal_code(guard: Callable[..., bool]) -> str:
     """Return the code that a refusal by this guard reports: the guard's name, unless it has another code."""
-    return _CODES.get(guard, guard.__name__)
+    return _REFUSAL_CODE_BY_GUARD.get(guard, guard.__name__)
 
 
 class Refusal(StrEnum):
@@ -79,17 +79,17 @@ class Rule(Generic[MachineT]):
 
 @dataclass(frozen=True, slots=True)
 class DerivedState(Generic[MachineT]):
-    """A state that the durable memory implies while ``holds`` is true.
+    """A state that the durable memory implies while ``is_implied_by`` is true.
 
     If the memory implies several states, the one with the highest priority applies.
     """
 
     state: State
-    holds: Callable[[MachineT], bool]
+    is_implied_by: Callable[[MachineT], bool]
     """A function that returns whether the memory implies this state. It changes nothing."""
 
 
-class Rules(Generic[MachineT]):
+class StateTable(Generic[MachineT]):
     """The state table: the rules of every feature, in the order in which they are tried.
 
     ``payloads`` has the class of each event's payload; ``states`` are the derived states of all features.
@@ -98,7 +98,7 @@ class Rules(Generic[MachineT]):
     def __init__(
         self,
         rules: Iterable[Rule[MachineT]],
-        payloads: Payloads,
+        payloads: PayloadClasses,
         states: Iterable[DerivedState[MachineT]] = (),
     ) -> None:
         """Build the state table.
@@ -109,7 +109,7 @@ class Rules(Generic[MachineT]):
         self._rules: Final = tuple(rules)
         derived = tuple(states)
         self.states: Final = tuple(
-            implied for state in PRESSING for implied in derived if implied.state is state
+            implied for state in STATES_BY_URGENCY for implied in derived if implied.state is state
         )
         check_invariant(
             len(self.states) == len(derived), "a derived state that is not among the pressing ones"
@@ -139,7 +139,7 @@ class Rules(Generic[MachineT]):
     def __len__(self) -> int:
         return len(self._rules)
 
-    def of(self, state: State, event: EventName) -> tuple[Rule[MachineT], ...]:
+    def list_rules(self, state: State, event: EventName) -> tuple[Rule[MachineT], ...]:
         """Return the rules for an event in a state, in the order in which they are tried."""
         return self._index.get((state, event), ())
 
@@ -149,8 +149,8 @@ class Rules(Generic[MachineT]):
 
     def derive_state(self, machine: MachineT) -> State:
         """Return the state with the highest priority that the machine's memory implies; IDLE if it implies none."""
-        return next((derived.state for derived in self.states if derived.holds(machine)), State.IDLE)
+        return next((derived.state for derived in self.states if derived.is_implied_by(machine)), State.IDLE)
 
     def is_always_accepted(self, event: EventName) -> bool:
         """Return whether every state after BOOT accepts the event, by a rule without guards."""
-        return all(any(not rule.guards for rule in self.of(state, event)) for state in AWAKE)
+        return all(any(not rule.guards for rule in self.list_rules(state, event)) for state in AWAKE)

@@ -7,7 +7,7 @@ position; the board of the first position also serves every position without a b
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
@@ -17,15 +17,15 @@ from egm.kernel.messages import Snapshot
 class RunningPosition:
     """One running player position: how to submit events to it, and how to read its current snapshot.
 
-    ``signal`` updates the tower light and the bell of the position's I/O board. ``has_board`` is whether the
-    position has its own I/O board.
+    ``update_tower_light_and_bell`` updates the tower light and the bell of the position's I/O board.
+    ``has_own_io_board`` is whether the position has its own I/O board.
     """
 
-    engine: Engine[Machine]
+    engine: StateMachineEngine[Machine]
     handle: Callable[[Event], None]
     snapshot: Callable[[], Snapshot]
-    signal: Callable[[], None]
-    has_board: bool
+    update_tower_light_and_bell: Callable[[], None]
+    has_own_io_board: bool
 
 
 @dataclass(slots=True)
@@ -40,5 +40,7 @@ class RunningPositions:
         These are the position itself and, for position 1, every position without a board.
         """
         for position_number in sorted(self.by_number):
-            if position_number == number or (number == 1 and not self.by_number[position_number].has_board):
+            if position_number == number or (
+                number == 1 and not self.by_number[position_number].has_own_io_board
+            ):
                 yield self.by_number[position_number]

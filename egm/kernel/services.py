@@ -19,7 +19,7 @@ from prometheus_client.core import Metric
 from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.devices.interface import Device
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
@@ -28,7 +28,7 @@ Source: TypeAlias = Callable[[], Iterable[Metric]]
 """A function that returns metrics; it is called on the machine's event loop."""
 
 
-class Attachment(Protocol):
+class BackgroundService(Protocol):
     """A background service that runs while the machine runs, in addition to the device drivers."""
 
     @property
@@ -53,7 +53,7 @@ class Attachment(Protocol):
 class MachineContext:
     """The parts of the machine that a background service (attachment) may use."""
 
-    engine: Engine[Machine]
+    engine: StateMachineEngine[Machine]
     """The state-machine engine; its ``machine`` has the journal, the games and the features' state."""
     file: CabinetFile
     folder: StateFolder
@@ -62,13 +62,13 @@ class MachineContext:
     """Submit an event to the state table. If the event cannot be recorded, the machine stops."""
     devices: tuple[Device, ...] = ()
     """The device drivers of the machine, which run independently of the background services."""
-    sources: list[Source] = field(default_factory=list)
+    metrics_sources: list[Source] = field(default_factory=list)
     """Functions that return metrics, called on the event loop; a background service may add its own."""
-    say: Callable[[str], None] = lambda _: None
+    print_message: Callable[[str], None] = lambda _: None
     """Prints a line on the console of the person who started the machine."""
 
 
-Make = Callable[[MachineContext], Iterable[Attachment]]
+Make = Callable[[MachineContext], Iterable[BackgroundService]]
 """A factory that creates the background services of a feature that the cabinet file asks for."""
 
 

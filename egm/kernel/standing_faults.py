@@ -14,7 +14,7 @@ def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
     properties = get_fault(code)
     active = ActiveFault(
         since=machine.clock.now().isoformat(),
-        locks=properties.locks,
+        locks=properties.stops_play,
         cleared_by=properties.cleared_by,
         detail=detail or "",
     )
@@ -40,12 +40,12 @@ def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
         machine.notice = Notice(code="fault_cleared")
 
 
-def is_off(machine: Machine, kind: str) -> bool:
+def is_device_disabled_by_fault(machine: Machine, kind: str) -> bool:
     """Return whether an active fault disables this position's device of a kind, such as ``bill_acceptor``."""
     return any(code.startswith(f"{kind}.") and get_fault(code).disables_device for code in machine.faults)
 
 
-def note_fault(machine: Machine, code: str, why: str) -> None:
+def raise_or_clear_fault(machine: Machine, code: str, why: str) -> None:
     """Raise a fault with the details ``why``, or clear it if ``why`` is empty.
 
     This is for faults that the machine detects, and clears, by itself.

@@ -2,7 +2,7 @@
 
 A rule of the state table applies in a set of states. Facts of the physical world (a bill is in the box, a
 door is open) are accepted in :data:`AWAKE`: rejecting a fact would lose money or hide it from the audit.
-``Next.DERIVED`` is the state with the highest priority that follows from the memory (:data:`PRESSING`,
+``Next.DERIVED`` is the state with the highest priority that follows from the memory (:data:`STATES_BY_URGENCY`,
 :class:`egm.kernel.rules.DerivedState`): a restart, a closed door and a cleared tilt all lead there, so no
 previous state needs to be stored.
 """
@@ -17,52 +17,57 @@ EVERYWHERE: Final = frozenset(State)
 #: The states in which the memory is ready.
 AWAKE: Final = EVERYWHERE - {State.BOOT}
 #: The states in which requests of the attendant and the player are accepted.
-LISTENING: Final = AWAKE - {State.SELF_TEST}
+STATES_AFTER_SELF_TEST: Final = AWAKE - {State.SELF_TEST}
 #: The states in which the service menu may be opened: no game and no payout is in progress.
-SERVICEABLE: Final = LISTENING - {State.PLAYING, State.PAYING, State.SERVICE_MENU, State.LOCKED}
+STATES_SERVICEABLE: Final = STATES_AFTER_SELF_TEST - {
+    State.PLAYING,
+    State.PAYING,
+    State.SERVICE_MENU,
+    State.LOCKED,
+}
 #: The states in which staff work at the machine: the menu is open, or a more pressing state covers it.
-AT_WORK: Final = SERVICEABLE | {State.SERVICE_MENU}
+AT_WORK: Final = STATES_SERVICEABLE | {State.SERVICE_MENU}
 #: The states in which a form about money may arrive: the menu is open, or a hand-pay, door or tilt has covered it.
 RULING: Final = frozenset({State.SERVICE_MENU, State.HANDPAY, State.DOOR_OPEN, State.TILT})
 #: The states in which staff rule on a controller's award: also while the game waits for it.
-RULING_ON_PRIZES: Final = RULING | {State.AWAITING_AWARD}
+STATES_FOR_PRIZE_RULINGS: Final = RULING | {State.AWAITING_AWARD}
 #: The states in which credits can be paid out: a machine that cannot play still owes the player.
 PAYABLE: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE})
 #: The states in which the attendant's key answers service calls.
-ON_CALL: Final = PAYABLE | {State.SERVICE_MENU, State.TOURNAMENT}
+STATES_ON_CALL: Final = PAYABLE | {State.SERVICE_MENU, State.TOURNAMENT}
 #: The states in which turning the attendant's key asks for identification.
-CHALLENGED: Final = PAYABLE | {State.TILT, State.TOURNAMENT}
+STATES_ASKING_FOR_IDENTIFICATION: Final = PAYABLE | {State.TILT, State.TOURNAMENT}
 #: The states in which a game is shown or waits for its award.
-SHOWING: Final = frozenset({State.PLAYING, State.AWAITING_AWARD})
+STATES_SHOWING_OUTCOME: Final = frozenset({State.PLAYING, State.AWAITING_AWARD})
 #: The states in which a ticket that a host has approved may still be accepted.
-TAKING_TICKETS: Final = frozenset({State.IDLE, State.PLAYING})
+STATES_TAKING_TICKETS: Final = frozenset({State.IDLE, State.PLAYING})
 #: The states in which a host may transfer credits and lock the machine.
-TRANSFERRING: Final = frozenset({State.IDLE, State.LOCKED})
+STATES_FOR_TRANSFERS: Final = frozenset({State.IDLE, State.LOCKED})
 #: The states in which bets are chosen.
-BETTABLE: Final = frozenset({State.IDLE, State.BETTING})
+STATES_FOR_BETTING: Final = frozenset({State.IDLE, State.BETTING})
 #: The states in which no game is shown, so that game notices no longer apply.
-NOT_PLAYING: Final = EVERYWHERE - {State.PLAYING}
+STATES_NOT_PLAYING: Final = EVERYWHERE - {State.PLAYING}
 #: The states in which a deferred host order is answered because no game or payout is in progress.
-ORDERS_DUE: Final = AWAKE - {State.PLAYING, State.PAYING}
+STATES_WITH_DUE_ORDERS: Final = AWAKE - {State.PLAYING, State.PAYING}
 
 #: The sets by their names in the generated state table.
-SETS: Final[Mapping[frozenset[State], str]] = {
+STATE_SET_NAMES: Final[Mapping[frozenset[State], str]] = {
     EVERYWHERE: "everywhere",
     AWAKE: "awake",
-    LISTENING: "listening",
-    SERVICEABLE: "serviceable",
+    STATES_AFTER_SELF_TEST: "listening",
+    STATES_SERVICEABLE: "serviceable",
     AT_WORK: "at work",
     RULING: "ruling",
-    RULING_ON_PRIZES: "ruling on prizes",
+    STATES_FOR_PRIZE_RULINGS: "ruling on prizes",
     PAYABLE: "payable",
-    ON_CALL: "on call",
-    CHALLENGED: "challenged",
-    SHOWING: "showing",
-    TAKING_TICKETS: "taking tickets",
-    TRANSFERRING: "transferring",
-    BETTABLE: "bettable",
-    NOT_PLAYING: "not playing",
-    ORDERS_DUE: "orders due",
+    STATES_ON_CALL: "on call",
+    STATES_ASKING_FOR_IDENTIFICATION: "challenged",
+    STATES_SHOWING_OUTCOME: "showing",
+    STATES_TAKING_TICKETS: "taking tickets",
+    STATES_FOR_TRANSFERS: "transferring",
+    STATES_FOR_BETTING: "bettable",
+    STATES_NOT_PLAYING: "not playing",
+    STATES_WITH_DUE_ORDERS: "orders due",
     **{frozenset({state}): state.value for state in State},
 }
 
@@ -77,7 +82,7 @@ def only(state: State) -> frozenset[State]:
 #: happened to the random number generator since. While the service menu is open, no player action proceeds.
 #: A tournament comes before a host's lock and a betting period, which it does not allow. If none of these
 #: applies, the machine is idle.
-PRESSING: Final = (
+STATES_BY_URGENCY: Final = (
     State.DOOR_OPEN,
     State.TILT,
     State.HANDPAY,

@@ -19,20 +19,20 @@ from egm.clock import Clock
 from meters import JournalView
 
 #: The journal state key of a doubt about the clock: the reason, and the last time known to be right.
-STATE_KEY: Final = "clock"
+CLOCK_STATE_KEY: Final = "clock"
 #: Entries that opening a journal writes itself, dated by a clock that has not been judged yet.
-_AT_OPENING: Final = frozenset({"clock.changed", "event"})
+_KINDS_WRITTEN_AT_OPENING: Final = frozenset({"clock.changed", "event"})
 #: No machine ran this program before this date.
-MADE: Final = datetime(2026, 1, 1, tzinfo=UTC)
+EARLIEST_PLAUSIBLE_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
 #: A clock at or after this date is broken; date arithmetic remains possible for some years beyond it.
-END: Final = datetime(9995, 1, 1, tzinfo=UTC)
+LATEST_TIME: Final = datetime(9995, 1, 1, tzinfo=UTC)
 #: A correction of the clock up to this size needs no confirmation: it cannot expire a ticket.
-SLACK: Final = timedelta(hours=1)
+CLOCK_TOLERANCE: Final = timedelta(hours=1)
 #: A machine that was off for longer than this asks for confirmation of the date.
-OFFSET_MAX: Final = timedelta(days=31)
+OFF_TIME_WITHOUT_CONFIRMATION_MAX: Final = timedelta(days=31)
 
 
-class Doubt(StrEnum):
+class ClockDoubtReason(StrEnum):
     """Reason why the clock is not trusted."""
 
     BEFORE_MADE = "before_made"
@@ -46,7 +46,7 @@ class Doubt(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class ClockEvidence:
     """The evidence by which a clock is judged.
 
     ``now`` is the time that the clock shows.
@@ -61,20 +61,20 @@ class Evidence:
     """Whether the clock was set before the machine was switched off, and nobody has confirmed it since."""
 
 
-def find_clock_doubt(evidence: Evidence) -> Doubt | None:
+def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
     """Return why the clock cannot be trusted, or None if it can."""
     now, good, elapsed = evidence.now, evidence.last_good, evidence.elapsed
-    if now < MADE:
-        return Doubt.BEFORE_MADE
+    if now < EARLIEST_PLAUSIBLE_TIME:
+        return ClockDoubtReason.BEFORE_MADE
     if good is None:
-        return Doubt.FAR_AHEAD if now >= END else None
+        return ClockDoubtReason.FAR_AHEAD if now >= LATEST_TIME else None
     if elapsed is not None:
-        return Doubt.CHANGED if abs(now - good - elapsed) > SLACK else None
-    if good - now > SLACK:
-        return Doubt.SET_BACK
-    if now - good > OFFSET_MAX:
-        return Doubt.FAR_AHEAD
-    return Doubt.CHANGED if evidence.unsettled else None
+        return ClockDoubtReason.CHANGED if abs(now - good - elapsed) > CLOCK_TOLERANCE else None
+    if good - now > CLOCK_TOLERANCE:
+        return ClockDoubtReason.SET_BACK
+    if now - good > OFF_TIME_WITHOUT_CONFIRMATION_MAX:
+        return ClockDoubtReason.FAR_AHEAD
+    return ClockDoubtReason.CHANGED if evidence.unsettled else None
 
 
 class Timekeeper:
@@ -83,16 +83,16 @@ class Timekeeper:
     def __init__(self, clock: Clock, good: datetime | None = None, *, unsettled: bool = False) -> None:
         """Start to assess the clock.
 
-        ``good`` is the last time known to be right before this start; ``unsettled`` as in :class:`Evidence`.
+        ``good`` is the last time known to be right before this start; ``unsettled`` as in :class:`ClockEvidence`.
         """
         self._clock = clock
-        self._good = good if good is not None and MADE <= good < END else None
+        self._good = good if good is not None and EARLIEST_PLAUSIBLE_TIME <= good < LATEST_TIME else None
         self._unsettled = unsettled
         self._running = False
         self._since_ns = clock.monotonic_ns()
         self.look()
 
-    def look(self) -> Doubt | None:
+    def look(self) -> ClockDoubtReason | None:
         """Check the clock now; return the reason why it is not trusted, or None if it is trusted.
 
         Once the clock is trusted, it must advance with the monotonic clock to stay trusted.
@@ -103,10 +103,10 @@ class Timekeeper:
         return doubt
 
     @property
-    def doubt(self) -> Doubt | None:
+    def doubt(self) -> ClockDoubtReason | None:
         """Return why the clock cannot be trusted at this moment, or None if it can."""
         return find_clock_doubt(
-            Evidence(
+            ClockEvidence(
                 now=self._clock.now(),
                 last_good=self._good,
                 elapsed=self._elapsed if self._running else None,
@@ -115,32 +115,32 @@ class Timekeeper:
         )
 
     @property
-    def is_believed(self) -> bool:
+    def is_clock_trusted(self) -> bool:
         """Return whether the clock is trusted, so that dates may be printed and deadlines may expire."""
         return self.doubt is None
 
     @property
-    def good(self) -> datetime | None:
+    def trusted_time(self) -> datetime | None:
         """Return the last time known to be right, plus the time elapsed since; None if there never was one."""
-        return None if self._good is None else min(self._good + self._elapsed, END)
+        return None if self._good is None else min(self._good + self._elapsed, LATEST_TIME)
 
     def now(self) -> datetime:
         """Return the clock's time if it is trusted, otherwise the last time known to be right plus the time since."""
-        good = self.good
-        return self._shown if good is None or self.is_believed else good
+        good = self.trusted_time
+        return self._read_limited_clock if good is None or self.is_clock_trusted else good
 
     def read_steady_time(self) -> datetime:
         """Return a time that advances with the monotonic clock during one run, even when the wall clock is set."""
-        return self.good or self._shown
+        return self.trusted_time or self._read_limited_clock
 
     @property
-    def _shown(self) -> datetime:
+    def _read_limited_clock(self) -> datetime:
         """Return the clock's time, limited so that date arithmetic cannot overflow."""
-        return min(self._clock.now(), END)
+        return min(self._clock.now(), LATEST_TIME)
 
     def confirm(self) -> None:
         """Accept the clock's current time as right, because staff confirm it or no evidence is against it."""
-        self._good, self._since_ns = self._shown, self._clock.monotonic_ns()
+        self._good, self._since_ns = self._read_limited_clock, self._clock.monotonic_ns()
         self._running, self._unsettled = True, False
 
     @property
@@ -151,10 +151,10 @@ class Timekeeper:
 
 def create_timekeeper(journal: JournalView, clock: Clock) -> Timekeeper:
     """Create the timekeeper from a journal's last entry's time and its unresolved doubt about the clock, if any."""
-    recorded_doubt: Any = journal.state(STATE_KEY)
+    recorded_doubt: Any = journal.state(CLOCK_STATE_KEY)
     if recorded_doubt is not None:
         good = datetime.fromisoformat(recorded_doubt["good"]) if recorded_doubt["good"] else None
-        return Timekeeper(clock, good, unsettled=recorded_doubt["why"] == Doubt.CHANGED)
+        return Timekeeper(clock, good, unsettled=recorded_doubt["why"] == ClockDoubtReason.CHANGED)
     entries = journal.entries(newest_first=True)
-    last = next((entry for entry in entries if entry.kind not in _AT_OPENING), None)
+    last = next((entry for entry in entries if entry.kind not in _KINDS_WRITTEN_AT_OPENING), None)
     return Timekeeper(clock, None if last is None else last.time_utc)

@@ -1,8 +1,8 @@
 """Touch-screen calibration: an integer affine map from detected to true touch positions.
 
 Coordinates are shares of the picture's width and height, in units of 1/65536, and may lie outside of it. A
-person touches the centre of each of :data:`CROSSES` in turn. The map is fitted exactly to all but the last by
-least squares, and must then place the last touch on its cross.
+person touches the centre of each of :data:`CALIBRATION_CROSSES` in turn. The map is fitted exactly to all but the
+last by least squares, and must then place the last touch on its cross.
 """
 
 from collections.abc import Sequence
@@ -12,19 +12,21 @@ from typing import Final
 from egm.errors import OperatorError
 
 #: The width and height of the picture, and the fixed-point factor of the map's coefficients.
-UNIT: Final = 1 << 16
+COORDINATE_UNIT: Final = 1 << 16
 #: A position on the touch screen, x and y.
 TouchPoint = tuple[int, int]
 Matrix = tuple[int, ...]
 """``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / UNIT, y becomes (d x + e y + f) / UNIT."""
 #: Positions of the crosses, in tenths of the picture's width and height.
-_SHARES: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
+_CROSS_POSITIONS_IN_TENTHS: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
 #: Centres of the crosses, in the order in which they are touched.
-CROSSES: Final[tuple[TouchPoint, ...]] = tuple((UNIT * x // 10, UNIT * y // 10) for x, y in _SHARES)
+CALIBRATION_CROSSES: Final[tuple[TouchPoint, ...]] = tuple(
+    (COORDINATE_UNIT * x // 10, COORDINATE_UNIT * y // 10) for x, y in _CROSS_POSITIONS_IN_TENTHS
+)
 #: Tolerance for the finger's inaccuracy and the panel's non-linearity.
-_NEAR: Final = UNIT // 40
+_NEAR: Final = COORDINATE_UNIT // 40
 #: No touch is detected farther from the picture than this.
-_FAR: Final = 4 * UNIT
+_FAR: Final = 4 * COORDINATE_UNIT
 
 
 class CalibrationError(OperatorError):
@@ -32,21 +34,22 @@ class CalibrationError(OperatorError):
 
 
 def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:
-    """Return the calibration map fitted to the detected touches of :data:`CROSSES`. Raises CalibrationError."""
-    if len(touches) != len(CROSSES) or any(
+    """Return the calibration map fitted to the touches of :data:`CALIBRATION_CROSSES`. Raises CalibrationError."""
+    if len(touches) != len(CALIBRATION_CROSSES) or any(
         not -_FAR <= value <= _FAR for place in touches for value in place
     ):
-        raise CalibrationError(f"{len(touches)} touches, not {len(CROSSES)} within reach")
-    rows = [(x, y, UNIT) for x, y in touches[:-1]]
+        raise CalibrationError(f"{len(touches)} touches, not {len(CALIBRATION_CROSSES)} within reach")
+    rows = [(x, y, COORDINATE_UNIT) for x, y in touches[:-1]]
     normal = [[sum(row[i] * row[j] for row in rows) for j in range(3)] for i in range(3)]
     matrix: list[int] = []
     for axis in (0, 1):
         right_side = [
-            sum(row[i] * cross[axis] for row, cross in zip(rows, CROSSES, strict=False)) for i in range(3)
+            sum(row[i] * cross[axis] for row, cross in zip(rows, CALIBRATION_CROSSES, strict=False))
+            for i in range(3)
         ]
-        matrix += [round(value * UNIT) for value in _solve_equations(normal, right_side)]
-    matrix[2], matrix[5] = matrix[2] * UNIT, matrix[5] * UNIT
-    for number, (place, cross) in enumerate(zip(touches, CROSSES, strict=True), 1):
+        matrix += [round(value * COORDINATE_UNIT) for value in _solve_equations(normal, right_side)]
+    matrix[2], matrix[5] = matrix[2] * COORDINATE_UNIT, matrix[5] * COORDINATE_UNIT
+    for number, (place, cross) in enumerate(zip(touches, CALIBRATION_CROSSES, strict=True), 1):
         position = calibrate_touch(tuple(matrix), *place)
         if max(abs(position[0] - cross[0]), abs(position[1] - cross[1])) > _NEAR:
             raise CalibrationError(f"touch {number} was not where its cross is")
@@ -58,7 +61,7 @@ def calibrate_touch(matrix: Matrix, x: int, y: int) -> TouchPoint:
     if not matrix:
         return x, y
     a, b, c, d, e, f = matrix
-    return (a * x + b * y + c) // UNIT, (d * x + e * y + f) // UNIT
+    return (a * x + b * y + c) // COORDINATE_UNIT, (d * x + e * y + f) // COORDINATE_UNIT
 
 
 def _solve_equations(matrix: list[list[int]], right_side: list[int]) -> list[Fraction]:

@@ -27,8 +27,10 @@ def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
         if not isinstance(device, LineDriver):
             continue
         label, exchanges = (device.name,), device.exchanges
-        up.add_metric(label, int(device.up))
-        answers.add_metric(label, count_value=exchanges.answered, sum_value=exchanges.answer_seconds)
-        silences.add_metric(label, exchanges.unanswered)
-        refused.add_metric(label, exchanges.refused)
+        up.add_metric(label, int(device.is_replying))
+        answers.add_metric(
+            label, count_value=exchanges.answered_queries, sum_value=exchanges.total_reply_seconds
+        )
+        silences.add_metric(label, exchanges.unanswered_queries)
+        refused.add_metric(label, exchanges.invalid_messages)
     yield from (up, answers, silences, refused)

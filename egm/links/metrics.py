@@ -26,18 +26,18 @@ from prometheus_client.registry import Collector
 
 from egm.devices.interface import FaultCode
 from egm.integrity.entries import DOOR_OPENED
-from egm.kernel.entries import Entries
+from egm.kernel.entries import EntryDeclarations
 from egm.kernel.own_entries import FAULT_RAISED
-from egm.links.screen.private import is_token
+from egm.links.screen.private import is_same_token
 from meters.reading import MeterReading
-from meters.table import BY_NAME, Unit
+from meters.table import METER_BY_NAME, Unit
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 CONNECTIONS_MAX: Final = 8
 """The number of connections of metrics readers that are served at the same time."""
-ANSWER_SECONDS: Final = 10.0
+CONNECTION_SECONDS_MAX: Final = 10.0
 """A connection of a metrics reader is closed after this time, whatever its state."""
 _YIELD_SECONDS: Final = 1.0
 """The time within which a connection that the server closes frees its slot."""
@@ -50,15 +50,19 @@ _Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
 _IS_AUTHENTICATED: Final[ContextVar[bool]] = ContextVar("is_authenticated", default=False)
 
 #: Occurrence meters whose name contains a label: pattern, family, label, meaning.
-_LABELLED: Final = (
+_LABELLED_METER_PATTERNS: Final = (
     (re.compile(r"door\.(.+)\.opens"), "egm_door_opens", "door", "Openings of each door."),
     (re.compile(r"fault\.(.+)"), "egm_faults", "code", "Faults raised, by code."),
     (re.compile(r"handpays\.(.+)"), "egm_handpays", "kind", "Hand-pays settled, by kind."),
 )
 #: The occurrence meter that counts a significant event, by the event's kind.
-_OCCURRENCE_OF: Final = {DOOR_OPENED.kind: "door.{}.opens", FAULT_RAISED.kind: "fault.{}", "event": "{}"}
+_OCCURRENCE_METER_BY_KIND: Final = {
+    DOOR_OPENED.kind: "door.{}.opens",
+    FAULT_RAISED.kind: "fault.{}",
+    "event": "{}",
+}
 #: Characters that a Prometheus name may not contain, in the name of a meter.
-_NOT_IN_A_NAME: Final = re.compile(r"[^a-z0-9]+")
+_CHARACTERS_TO_REPLACE: Final = re.compile(r"[^a-z0-9]+")
 #: Part of the name of a meter that starts again at an event, such as ``games_played.since_power_up``.
 _SINCE_INFIX: Final = ".since_"
 #: Meters that are also exported per game.
@@ -66,7 +70,7 @@ _METERS_PER_GAME: Final = ("coin_in", "coin_out", "games_played")
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class PrometheusSeries:
     """The Prometheus series of one machine meter: its name in Prometheus queries, its help text and its labels."""
 
     name: str
@@ -80,24 +84,24 @@ class Series:
 
 
 @lru_cache(maxsize=2048)
-def build_series(meter: str) -> Series:
+def build_series(meter: str) -> PrometheusSeries:
     """Return the Prometheus series of a meter of :mod:`meters.table` or of an occurrence meter."""
-    for pattern, family, label, meaning in _LABELLED:
+    for pattern, family, label, meaning in _LABELLED_METER_PATTERNS:
         if match := pattern.fullmatch(meter):
-            return Series(f"{family}_total", meaning, {label: match[1]})
-    meter_row = BY_NAME.get(meter)
-    base = _NOT_IN_A_NAME.sub("_", meter.removesuffix(".value").removesuffix("_total"))
+            return PrometheusSeries(f"{family}_total", meaning, {label: match[1]})
+    meter_row = METER_BY_NAME.get(meter)
+    base = _CHARACTERS_TO_REPLACE.sub("_", meter.removesuffix(".value").removesuffix("_total"))
     if meter_row is None:
-        return Series(f"egm_{base}_total", f"Occurrences: {meter}.", {})
+        return PrometheusSeries(f"egm_{base}_total", f"Occurrences: {meter}.", {})
     meaning = f"{meter_row.meaning[0].upper()}{meter_row.meaning[1:]}."
     if meter_row.unit is Unit.CENTS:
-        return Series(f"egm_{base}_cents{'' if meter_row.is_level else '_total'}", meaning, {})
+        return PrometheusSeries(f"egm_{base}_cents{'' if meter_row.is_level else '_total'}", meaning, {})
     if meter.endswith(".count"):
         base = f"{base.removesuffix('_count')}_items"
-    return Series(f"egm_{base}_total", meaning, {})
+    return PrometheusSeries(f"egm_{base}_total", meaning, {})
 
 
-def iter_known_occurrences(entries: Entries) -> Iterator[str]:
+def iter_known_occurrences(entries: EntryDeclarations) -> Iterator[str]:
     """Yield the occurrence meters of all significant events: door openings, faults, memory events.
 
     They are exported as 0 before anything has happened: Prometheus sees no increase of a series that first
@@ -107,8 +111,8 @@ def iter_known_occurrences(entries: Entries) -> Iterator[str]:
         kind, _, about = subject.partition(":")
         if kind == FAULT_RAISED.kind and about.endswith(".*"):
             yield from (f"fault.{about[:-1]}{code}" for code in FaultCode)
-        elif "*" not in about and kind in _OCCURRENCE_OF:
-            yield _OCCURRENCE_OF[kind].format(about)
+        elif "*" not in about and kind in _OCCURRENCE_METER_BY_KIND:
+            yield _OCCURRENCE_METER_BY_KIND[kind].format(about)
 
 
 def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> list[Metric]:
@@ -126,12 +130,12 @@ def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> l
         for meter, parts in split.items():
             series = build_series(meter)
             name = series.name.replace("egm_", "egm_game_", 1)
-            by_game = Series(name, f"{series.help[:-1]}, by game.", {"game": game})
+            by_game = PrometheusSeries(name, f"{series.help[:-1]}, by game.", {"game": game})
             _add_sample(families, by_game, parts.get(game, 0))
     return list(families.values())
 
 
-def _add_sample(families: dict[str, _Family], series: Series, value: int) -> None:
+def _add_sample(families: dict[str, _Family], series: PrometheusSeries, value: int) -> None:
     """Add a sample of a series to its metric family; create the family if necessary."""
     kind: type[_Family] = CounterMetricFamily if series.is_counter else GaugeMetricFamily
     family = families.get(series.name)
@@ -214,7 +218,7 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve one connection; it ends in limited time however slow the client is."""
-        end = Timer(ANSWER_SECONDS, _shut_down_connection, (request,))
+        end = Timer(CONNECTION_SECONDS_MAX, _shut_down_connection, (request,))
         end.daemon = True
         end.start()
         try:
@@ -256,7 +260,7 @@ def _require_token(application: "WSGIApplication", token: str) -> "WSGIApplicati
     def check_token(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         """Serve a request for metrics without credentials or with the token; refuse a wrong token."""
         scheme, _, credential = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
-        if scheme and not (scheme.lower() == "bearer" and is_token(credential.strip(), token)):
+        if scheme and not (scheme.lower() == "bearer" and is_same_token(credential.strip(), token)):
             body = b"That is not this machine's token.\n"
             headers = [("WWW-Authenticate", "Bearer"), ("Content-Length", str(len(body)))]
             start_response("401 Unauthorized", headers)
@@ -270,7 +274,7 @@ def _require_token(application: "WSGIApplication", token: str) -> "WSGIApplicati
     return check_token
 
 
-class Exporter:
+class MetricsExporter:
     """Server of the metrics of the machine and of this process, on 127.0.0.1.
 
     Raises OSError naming an unavailable port. It answers to the names of this computer and to ``hosts``, the

@@ -15,9 +15,9 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange, State
 from egm.kernel.feature import Features
 from egm.kernel.messages import Snapshot
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import BackgroundService, MachineContext
 from egm.links.device_health import iter_device_metrics
-from egm.links.metrics import Exporter, MachineCollector, build_meter_families, iter_known_occurrences
+from egm.links.metrics import MachineCollector, MetricsExporter, build_meter_families, iter_known_occurrences
 from egm.links.screen.private import read_or_create_token
 from egm.secret_files import replace_transient
 from egm.staff.events import WorkSeen
@@ -25,21 +25,21 @@ from egm.staff.keys import StaffKey
 
 #: Delay with which metrics follow the machine, so that a busy machine does not sum its meters for every
 #: event.
-_FOLLOW_SECONDS: Final = 0.5
+_READ_DELAY_SECONDS: Final = 0.5
 #: Interval at which values that change without a machine event (latencies, a device that stops replying) are
 #: read again.
 _IDLE_SECONDS: Final = 5.0
 #: Interval of the measurement of the event loop's lag.
-_LAG_SECONDS: Final = 0.5
+_LAG_CHECK_SECONDS: Final = 0.5
 #: Delay before opening the metrics port is tried again while another program uses it.
 _RETRY_SECONDS: Final = 10.0
-PORT_TAKEN: Final = "monitoring.port_taken"
+PORT_TAKEN_FAULT: Final = "monitoring.port_taken"
 """The code of the fault that is active while another program uses the metrics port."""
 #: Upper limits of the histogram of the event loop's lag, in seconds.
 _LAG_BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 
 
-class Monitoring:
+class MetricsService:
     """Background service that exports the machine's Prometheus metrics and keeps them current."""
 
     name = "metrics"
@@ -48,7 +48,7 @@ class Monitoring:
         self._context = context
         self._machine = context.engine.machine
         self._collector = MachineCollector()
-        self._now: Snapshot | None = None
+        self._last_snapshot: Snapshot | None = None
         self._said = False
         self._timer: asyncio.TimerHandle | None = None
         self._lag = Histogram(
@@ -63,68 +63,68 @@ class Monitoring:
 
         If another program has the port, wait until it is free; the machine remains available to players.
         """
-        exporter = await self._open()
+        exporter = await self._open_metrics_port()
         loop = asyncio.get_running_loop()
         with contextlib.closing(exporter):
             replace_transient(self._context.folder.run / "metrics.port", str(exporter.port))
             while True:
-                wake_at = loop.time() + _LAG_SECONDS
-                await asyncio.sleep(_LAG_SECONDS)
+                wake_at = loop.time() + _LAG_CHECK_SECONDS
+                await asyncio.sleep(_LAG_CHECK_SECONDS)
                 self._lag.observe(max(0.0, loop.time() - wake_at))
 
-    async def _open(self) -> Exporter:
+    async def _open_metrics_port(self) -> MetricsExporter:
         """Open the metrics port; while another program uses it, record this, raise a fault and try again."""
         port, hosts = self._context.file.metrics.port, self._context.file.metrics.hosts
         token = read_or_create_token(self._context.folder.metrics_token)
         while True:
             try:
-                exporter = Exporter(self._collector, port, hosts, token)
+                exporter = MetricsExporter(self._collector, port, hosts, token)
             except OSError as error:
-                if PORT_TAKEN not in self._machine.faults:
+                if PORT_TAKEN_FAULT not in self._machine.faults:
                     detail = f"port {port}: {error.strerror}"
                     self._context.handle(
-                        Event(EventType.FAULT_RAISED, FaultChange(code=PORT_TAKEN, detail=detail))
+                        Event(EventType.FAULT_RAISED, FaultChange(code=PORT_TAKEN_FAULT, detail=detail))
                     )
                 if not self._said:
                     self._said = True
-                    self._context.say(
+                    self._context.print_message(
                         f"metrics are not served, and what port {port} says is not this machine: "
                         f"{error.strerror}. End the program that has it, or name another as `port` of "
                         f"[metrics] in the cabinet file (0: any that is free)"
                     )
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
-            if PORT_TAKEN in self._machine.faults:
-                self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=PORT_TAKEN)))
+            if PORT_TAKEN_FAULT in self._machine.faults:
+                self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=PORT_TAKEN_FAULT)))
             return exporter
 
     def process_change(self, now: Snapshot) -> None:
         """Schedule a new reading of the metrics."""
-        self._now = now
-        self._read_in(_FOLLOW_SECONDS)
+        self._last_snapshot = now
+        self._schedule_reading(_READ_DELAY_SECONDS)
 
-    def _read_in(self, seconds: float) -> None:
+    def _schedule_reading(self, seconds: float) -> None:
         """Schedule a reading of the metrics in ``seconds``, unless one is already scheduled earlier."""
         loop = asyncio.get_running_loop()
         if self._timer is not None:
             if self._timer.when() <= loop.time() + seconds:
                 return
             self._timer.cancel()
-        self._timer = loop.call_later(seconds, self._read)
+        self._timer = loop.call_later(seconds, self._read_metrics)
 
-    def _read(self) -> None:
+    def _read_metrics(self) -> None:
         """Read all metrics of the machine and export them; schedule the next reading."""
         self._timer = None
-        if self._now is not None:
+        if self._last_snapshot is not None:
             families = [
-                *self._iter_families(self._now),
+                *self._iter_families(self._last_snapshot),
                 *iter_device_metrics(self._context.devices),
                 *self._lag.collect(),
             ]
-            for source in self._context.sources:
+            for source in self._context.metrics_sources:
                 families += source()
             self._collector.publish(families, self._build_read_callback())
-        self._read_in(_IDLE_SECONDS)
+        self._schedule_reading(_IDLE_SECONDS)
 
     def _build_read_callback(self) -> Callable[[], None]:
         """Return a function that is called once the monitoring system has read the current metrics.
@@ -209,6 +209,6 @@ def _build_flags_metric(
     return family
 
 
-def create_exporter(context: MachineContext) -> Iterable[Attachment]:
+def create_exporter(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the service that exports a machine's metrics."""
-    return (Monitoring(context),)
+    return (MetricsService(context),)

@@ -5,16 +5,16 @@ import socket
 from typing import Final
 
 #: The environment variable that names systemd's socket.
-_SOCKET: Final = "NOTIFY_SOCKET"
+_NOTIFY_SOCKET_VARIABLE: Final = "NOTIFY_SOCKET"
 #: The message that a unit of type ``notify`` sends once, when it has started.
-READY: Final = "READY=1"
+READY_STATE: Final = "READY=1"
 #: The message that a watched unit (``WatchdogSec``) must send repeatedly.
 WATCHDOG_ALIVE: Final = "WATCHDOG=1"
 
 
-def notify(state: str) -> None:
-    """Send ``state``, such as :data:`READY`, to systemd if it listens; errors are ignored."""
-    address = os.environ.get(_SOCKET, "")
+def notify_systemd(state: str) -> None:
+    """Send ``state``, such as :data:`READY_STATE`, to systemd if it listens; errors are ignored."""
+    address = os.environ.get(_NOTIFY_SOCKET_VARIABLE, "")
     if not address.startswith(("/", "@")):
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:

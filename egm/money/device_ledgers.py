@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
 from egm.devices.ledgers import (
-    CLOSED,
+    CLOSED_PRINT_STATES,
     CoinLedger,
     DisputedCoins,
     EscrowLedger,
@@ -25,8 +25,8 @@ from egm.errors import InvariantError, check_invariant
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.kernel.feature import Features
-from egm.kernel.machine import METER_JUMP, Machine
-from egm.kernel.states import TAKING_TICKETS
+from egm.kernel.machine import METER_JUMP_FAULT, Machine
+from egm.kernel.states import STATES_TAKING_TICKETS
 from egm.money.entries import (
     BILL_ESCROW,
     COINS_COUNTED,
@@ -44,8 +44,8 @@ from egm.money.entries import (
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import find_open_job
 from egm.money.records.money import CashOutRecord, PaperRecord, PrintingRecord
-from egm.staff.service.device_tests import is_test
-from egm.staff.slips import is_slip
+from egm.staff.service.device_tests import is_test_job_id
+from egm.staff.slips import is_slip_job_id
 from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import LockedTicket
 from meters import Transfer
@@ -54,7 +54,7 @@ from meters import Transfer
 _METER_JUMP_REASON: Final = "its credit was refused as an implausible meter jump"
 
 
-class PaperLedger:
+class JournalEscrowLedger:
     """The durable state of the bill acceptor's driver: the bill or ticket in escrow or being stacked.
 
     Implements :class:`egm.devices.ledgers.EscrowLedger`. ``handle`` is the engine's event handler: money
@@ -71,7 +71,7 @@ class PaperLedger:
         if paper is None:
             return None
         desk = self._machine.installed(TicketDesk)
-        number = desk.number_of(paper.id) if desk is not None and paper.ticket else None
+        number = desk.find_redeemed_number(paper.id) if desk is not None and paper.ticket else None
         content = Note(paper.amount_cents) if number is None else Barcode(number)
         return EscrowRecord(
             content=content,
@@ -85,7 +85,7 @@ class PaperLedger:
 
         It may not while a door is open, or while the machine waits for staff.
         """
-        return self._machine.component(Features).rules.derive_state(self._machine) in TAKING_TICKETS
+        return self._machine.component(Features).rules.derive_state(self._machine) in STATES_TAKING_TICKETS
 
     def stack_ordered(self, content: Content, protocol_position: int) -> None:
         """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
@@ -126,7 +126,7 @@ class PaperLedger:
             self._find_phase() is EscrowPhase.ORDERED, "a bill or ticket was credited out of order"
         )
         self._handle(EventType.BILL_STACKED)
-        if self._find_phase() is EscrowPhase.ORDERED and METER_JUMP in self._machine.faults:
+        if self._find_phase() is EscrowPhase.ORDERED and METER_JUMP_FAULT in self._machine.faults:
             self._handle(EventType.BILL_LOST, why=_METER_JUMP_REASON)
             return
         check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
@@ -189,7 +189,7 @@ class PaperLedger:
         return None if record is None else record.phase
 
 
-class PrintJobLedger:
+class JournalPrintLedger:
     """The durable state of the ticket printer's driver: the ticket, slip or test that is being printed.
 
     Implements :class:`egm.devices.ledgers.PrintLedger`.
@@ -205,7 +205,7 @@ class PrintJobLedger:
         A disputed ticket is not returned, because staff and not the printer decide on it.
         """
         job = find_open_job(self._machine)
-        if job is None or self._open_record().state in CLOSED:
+        if job is None or self._open_record().state in CLOSED_PRINT_STATES:
             return None
         return PrintRecord(job=job, state=self._open_record().state)
 
@@ -214,7 +214,7 @@ class PrintJobLedger:
         check_invariant(self.find_open() is None, "a second ticket was given to the printer")
         language = (
             self._machine.selection.language
-            if is_test(job.job_id) or is_slip(job.job_id)
+            if is_test_job_id(job.job_id) or is_slip_job_id(job.job_id)
             else self._machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT).language
         )
         record = PrintingRecord(id=job.job_id, language=language, state=PrintState.PENDING)
@@ -252,7 +252,7 @@ class PrintJobLedger:
         return printing
 
 
-class HopperLedger:
+class JournalPayoutLedger:
     """The durable state of the hopper's driver: the coins that the hopper is paying.
 
     Implements :class:`egm.devices.ledgers.PayoutLedger`.
@@ -297,7 +297,7 @@ class HopperLedger:
         The id of a hopper test, which has no cash-out, is ignored.
         """
         check_invariant(self.find_open() is None, "a payout was reported as not ordered while one is open")
-        if not is_test(payout_id):
+        if not is_test_job_id(payout_id):
             self._handle(EventType.COINS_PAID, paid_coins=0)
             check_invariant(
                 self._machine.memory.get(MoneyKey.PAY_OUT) is None, "an unpaid payout was not settled"
@@ -315,7 +315,7 @@ class HopperLedger:
         )
 
 
-class CoinsLedger:
+class JournalCoinLedger:
     """The durable state of the coin acceptor's driver: the coins taken in.
 
     Implements :class:`egm.devices.ledgers.CoinLedger`.
@@ -340,7 +340,7 @@ class CoinsLedger:
         that cannot be credited.
         """
         self._handle(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
-        if self.find_event_position() != event_position and METER_JUMP in self._machine.faults:
+        if self.find_event_position() != event_position and METER_JUMP_FAULT in self._machine.faults:
             uncredited = disputed or DisputedCoins(why=_METER_JUMP_REASON, least_cents=0, most_cents=0)
             most_cents = uncredited.most_cents + sum(cents for cents, _ in coins)
             self._handle(
@@ -353,7 +353,7 @@ class CoinsLedger:
 
 
 @dataclass(frozen=True, slots=True)
-class Ledgers:
+class DeviceLedgers:
     """The ledgers of all money-handling devices, for the code that creates the drivers."""
 
     paper: EscrowLedger
@@ -362,11 +362,11 @@ class Ledgers:
     payouts: PayoutLedger
 
 
-def create_ledgers(machine: Machine, handle: Callable[..., None]) -> Ledgers:
+def create_ledgers(machine: Machine, handle: Callable[..., None]) -> DeviceLedgers:
     """Return the ledgers of one machine's money-handling devices; ``handle`` is its engine's event handler."""
-    return Ledgers(
-        paper=PaperLedger(machine, handle),
-        printing=PrintJobLedger(machine, handle),
-        coins=CoinsLedger(machine, handle),
-        payouts=HopperLedger(machine, handle),
+    return DeviceLedgers(
+        paper=JournalEscrowLedger(machine, handle),
+        printing=JournalPrintLedger(machine, handle),
+        coins=JournalCoinLedger(machine, handle),
+        payouts=JournalPayoutLedger(machine, handle),
     )

@@ -47,15 +47,15 @@ from egm.money.ticket_ledger import (
     store_journal_head,
 )
 from egm.record_fields import Count
-from egm.staff.events import has_texts
+from egm.staff.events import are_texts_filled_in
 from egm.staff.form import build_ruling_details
 from egm.tickets.desk import TicketDesk
 from meters import Transfer
 
 #: The account from which the operator pays disputed amounts.
-SOURCE: Final = "house:disputed"
+DISPUTED_ACCOUNT: Final = "house:disputed"
 #: The account of disputed amounts that were paid by hand.
-PAID: Final = "out:handpay_disputed"
+DISPUTED_HANDPAY_ACCOUNT: Final = "out:handpay_disputed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ class DisputedAmount:
             most_cents=self.most_cents,
         )
 
-    def allows(self, amount_cents: int | None) -> bool:
+    def may_award(self, amount_cents: int | None) -> bool:
         """Return whether a ruling may award this amount: within the dispute's bounds; for a ticket, all or nothing."""
         if amount_cents is None or not self.least_cents <= amount_cents <= self.most_cents:
             return False
@@ -150,7 +150,7 @@ class DisputedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRuling:
-    """A ruling on a disputed amount whose payment is not posted yet; ``story`` is the content of its journal entry."""
+    """A ruling on a disputed amount whose payment is not posted yet; ``story`` is its journal record."""
 
     disputed: DisputedAmount
     amount_cents: Count
@@ -172,7 +172,13 @@ def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Tr
     if disputed.id in list_disputed_amounts(machine):
         return
     if disputed.held_cents:
-        transfers = (Transfer(machine.name_credit_account(CreditKind.CASHABLE), PAID, disputed.held_cents),)
+        transfers = (
+            Transfer(
+                machine.name_credit_account(CreditKind.CASHABLE),
+                DISPUTED_HANDPAY_ACCOUNT,
+                disputed.held_cents,
+            ),
+        )
     machine.post(
         DISPUTE_OPENED_WITH_CREDIT if disputed.held_cents else DISPUTE_OPENED,
         disputed.details,
@@ -221,11 +227,11 @@ def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
     """
     form = event.of(DisputedAmountForm)
     disputed = list_disputed_amounts(machine).get(form.disputed)
-    if disputed is None or not has_texts(form.reason):
+    if disputed is None or not are_texts_filled_in(form.reason):
         return False
     desk, amount_cents = machine.installed(TicketDesk), _find_awarded_cents(disputed, form)
     is_known = desk is not None and desk.find_issued_ticket(disputed.id) is not None
-    return disputed.allows(amount_cents) and (bool(amount_cents) or not disputed.is_printed or is_known)
+    return disputed.may_award(amount_cents) and (bool(amount_cents) or not disputed.is_printed or is_known)
 
 
 def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> int | None:
@@ -303,7 +309,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
     """
     disputed, amount_cents = ruling.disputed, ruling.amount_cents
     desk = machine.installed(TicketDesk)
-    is_locked = bool(disputed.ticket) and desk is not None and desk.holds(disputed.id)
+    is_locked = bool(disputed.ticket) and desk is not None and desk.holds_redemption(disputed.id)
     redeems = is_locked and amount_cents > 0
     redemption_status = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
     story, state = ruling.story, dict[str, object](_build_closing_state(machine, disputed))
@@ -332,7 +338,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
 
 def _read_full_number(machine: Machine, disputed: DisputedAmount) -> str:
     """Return the full number of the ticket in dispute, which only the ticket ledger has."""
-    number = machine.component(TicketDesk).number_of(disputed.id)
+    number = machine.component(TicketDesk).find_redeemed_number(disputed.id)
     if number is None:
         raise InvariantError(f"{disputed.id} holds a ticket whose number is not in the ledger")
     return number
@@ -346,12 +352,12 @@ def _build_award_transfers(
     ``redeems``: whether the ruling redeems the ticket. If the cashier has redeemed it before, the operator
     pays the amount instead.
     """
-    source = SOURCE
+    source = DISPUTED_ACCOUNT
     if disputed.held_cents:
         source = machine.name_credit_account(CreditKind.CASHABLE)
     elif redeems:
         source = f"world:voucher_in:{disputed.kind}"
-    award_transfers = (Transfer(source, PAID, amount_cents),) if amount_cents else ()
+    award_transfers = (Transfer(source, DISPUTED_HANDPAY_ACCOUNT, amount_cents),) if amount_cents else ()
     unpaid_cents = max(0, disputed.held_cents - amount_cents)
     if not unpaid_cents:
         return award_transfers

@@ -10,11 +10,11 @@ from egm.money.forms import DISPUTED, DISPUTED_TICKET
 from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
 from egm.staff.form import Form
-from egm.staff.service.filling import Filling
+from egm.staff.service.filling import FormFillingPage
 from egm.staff.words import BACK, build_column_titles, say, say_money, say_plain, say_time
 
 
-class DisputedList(MenuPage):
+class DisputedAmountsPage(MenuPage):
     """The service page that lists every disputed amount that waits for a ruling."""
 
     def build_page(self, machine: Machine) -> ServicePage:
@@ -39,7 +39,11 @@ class DisputedList(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the form for a ruling on the dispute whose row was touched."""
         disputed = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
-        return refuse("not_offered") if disputed is None else OpenPage(Filling(_build_ruling_form(disputed)))
+        return (
+            refuse("not_offered")
+            if disputed is None
+            else OpenPage(FormFillingPage(_build_ruling_form(disputed)))
+        )
 
 
 def _build_ruling_form(disputed: DisputedAmount) -> Form:
@@ -55,4 +59,4 @@ def _build_ruling_form(disputed: DisputedAmount) -> Form:
     return replace(DISPUTED, fields=fields, values={"disputed": disputed.id})
 
 
-PAGES: Final = (MenuEntry("disputed", "money", Permission.SETTLE, DisputedList),)
+PAGES: Final = (MenuEntry("disputed", "money", Permission.SETTLE, DisputedAmountsPage),)

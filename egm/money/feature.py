@@ -22,8 +22,8 @@ from egm.money.records.money import (
     PrintingRecord,
     UnclaimedRecord,
 )
-from egm.money.registers import REGISTERS
-from egm.money.rules import RULES
+from egm.money.registers import MONEY_REGISTERS
+from egm.money.rules import MONEY_RULES
 from egm.money.ticket_terms import TicketTerms
 from egm.record_fields import Count
 from egm.tickets.audit import LedgerAnchor
@@ -49,8 +49,8 @@ MONEY: Final = Feature(
     },
     entries=list_entries(entries),
     events=EVENTS,
-    rules=RULES,
-    offers=(*PAGES, *FORMS, *REGISTERS),
+    rules=MONEY_RULES,
+    offers=(*PAGES, *FORMS, *MONEY_REGISTERS),
     states=(
         DerivedState(State.HANDPAY, lambda machine: machine.memory.get(MoneyKey.HANDPAY) is not None),
         DerivedState(State.PAYING, lambda machine: machine.memory.get(MoneyKey.PAY_OUT) is not None),

@@ -5,14 +5,14 @@ from typing import Final
 from egm.kernel.events import EventType
 from egm.money.rulings import credits_are_unclaimed, handpay_waits
 from egm.people import Permission
-from egm.staff.form import AMOUNT, PLACE, PLAY_ID, REASON, Field, FieldKind, Form
+from egm.staff.form import AMOUNT_FIELD, LOCATION_FIELD, PLAY_ID_FIELD, REASON_FIELD, Field, FieldKind, Form
 
 #: The ruling form for a disputed amount. Its page opens it with the bounds of the amount.
 DISPUTED: Final = Form(
     id="disputed",
     event=EventType.DISPUTED_AMOUNT_RULING,
     permission=Permission.SETTLE,
-    fields=(Field(name="amount_cents", kind=FieldKind.AMOUNT), REASON),
+    fields=(Field(name="amount_cents", kind=FieldKind.AMOUNT), REASON_FIELD),
 )
 
 #: The ruling form for a ticket that may have come out of the printer.
@@ -20,7 +20,7 @@ DISPUTED_TICKET: Final = Form(
     id="disputed_ticket",
     event=EventType.DISPUTED_AMOUNT_RULING,
     permission=Permission.SETTLE,
-    fields=(Field(name="ticket", kind=FieldKind.CHOICE, choices=("good", "void")), REASON),
+    fields=(Field(name="ticket", kind=FieldKind.CHOICE, choices=("good", "void")), REASON_FIELD),
 )
 
 FORMS: Final[tuple[Form, ...]] = (
@@ -47,14 +47,19 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.COMPLEMENT,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(AMOUNT, REASON, PLAY_ID, Field(name="slip", kind=FieldKind.NUMBER, required=False)),
+        fields=(
+            AMOUNT_FIELD,
+            REASON_FIELD,
+            PLAY_ID_FIELD,
+            Field(name="slip", kind=FieldKind.NUMBER, required=False),
+        ),
     ),
     Form(
         id="orphan_credits",
         event=EventType.ORPHAN_CREDITS,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(PLACE,),
+        fields=(LOCATION_FIELD,),
         needs=(credits_are_unclaimed,),
     ),
     Form(
@@ -62,7 +67,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.ORPHAN_HANDPAY,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(PLACE,),
+        fields=(LOCATION_FIELD,),
         needs=(handpay_waits,),
     ),
     Form(
@@ -70,7 +75,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.ORPHAN_TICKET,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(Field(name="number", kind=FieldKind.DIGITS), PLACE),
+        fields=(Field(name="number", kind=FieldKind.DIGITS), LOCATION_FIELD),
     ),
     Form(
         id="forfeit_prize",
@@ -78,7 +83,7 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.SETTLE,
         subject="players",
         persons=2,
-        fields=(REASON,),
+        fields=(REASON_FIELD,),
     ),
     Form(
         id="forfeit_credits",
@@ -86,7 +91,7 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.SETTLE,
         subject="players",
         persons=2,
-        fields=(AMOUNT, REASON),
+        fields=(AMOUNT_FIELD, REASON_FIELD),
     ),
     DISPUTED,
     DISPUTED_TICKET,

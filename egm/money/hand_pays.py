@@ -105,7 +105,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
 
 
 #: Prefix of the accounts of prizes in kind.
-BOOK: Final = "prizes:"
+PRIZES_ACCOUNT_PREFIX: Final = "prizes:"
 
 
 @refusal_code("no_prize_waits")
@@ -122,6 +122,6 @@ def find_unclaimed_account(flow: Transfer) -> str:
 
     Money goes to the register of unclaimed money, a prize in kind to the stock of unclaimed prizes.
     """
-    if not flow.source.startswith(BOOK):
+    if not flow.source.startswith(PRIZES_ACCOUNT_PREFIX):
         return "house:orphan"
-    return f"{BOOK}{parse_account_words(flow.source)['prize']}:unclaimed"
+    return f"{PRIZES_ACCOUNT_PREFIX}{parse_account_words(flow.source)['prize']}:unclaimed"

@@ -12,7 +12,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 
 
-class Control(StrEnum):
+class HostControlName(StrEnum):
     """A function of the machine that a host can restrict. Each member states which values a host may set."""
 
     BILL_ACCEPTOR = "bill_acceptor"
@@ -25,7 +25,7 @@ class Control(StrEnum):
     """The sound level: ``no_play`` mutes the games, ``off`` mutes everything except alarms."""
 
 
-def list_host_requests(machine: Machine, control: Control, of: str = "") -> list[Any]:
+def list_host_requests(machine: Machine, control: HostControlName, of: str = "") -> list[Any]:
     """Return the values that the hosts have set for a control, one for each host that has set it.
 
     ``of`` is the id of the game if the control is :attr:`Control.GAME`.
@@ -36,26 +36,26 @@ def list_host_requests(machine: Machine, control: Control, of: str = "") -> list
 
 def is_acceptor_allowed(machine: Machine) -> bool:
     """Return whether every host allows the bill acceptor to take bills and tickets."""
-    return False not in list_host_requests(machine, Control.BILL_ACCEPTOR)
+    return False not in list_host_requests(machine, HostControlName.BILL_ACCEPTOR)
 
 
 def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozenset[int]:
     """Return the bill denominations among ``bills_cents`` (minor units) that every host allows."""
     if not is_acceptor_allowed(machine):
         return frozenset()
-    for allowed in list_host_requests(machine, Control.BILLS):
+    for allowed in list_host_requests(machine, HostControlName.BILLS):
         bills_cents &= frozenset(allowed)
     return bills_cents
 
 
 def is_game_allowed(machine: Machine, game_id: str) -> bool:
     """Return whether every host allows the game to be offered."""
-    return False not in list_host_requests(machine, Control.GAME, game_id)
+    return False not in list_host_requests(machine, HostControlName.GAME, game_id)
 
 
 def find_allowed_sound(machine: Machine) -> str:
     """Return the sound level that all hosts allow: ``on``, ``no_play`` or ``off``."""
-    levels = list_host_requests(machine, Control.SOUND)
+    levels = list_host_requests(machine, HostControlName.SOUND)
     return next((level for level in ("off", "no_play") if level in levels), "on")
 
 

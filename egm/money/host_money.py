@@ -19,11 +19,11 @@ from meters.view import JournalView
 
 #: Number of printed tickets stored for the host to read. While this many are unread, the machine issues no
 #: more.
-RING: Final = 31
+HOST_TICKET_RING_SIZE: Final = 31
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
+class TicketInquiry:
     """A ticket in escrow whose value the machine has requested from the host.
 
     Its full number is stored nowhere else.
@@ -35,7 +35,7 @@ class Inquiry:
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class TransferLock:
     """A host's lock on the machine for a transfer, requested or granted."""
 
     condition: int
@@ -99,14 +99,14 @@ class HostMoney:
     asset_number: int = 0
     """The machine's asset number, by which the host addresses transfers; 0 if none is set."""
     #: The name of the line to the host.
-    line: str = ""
+    money_line_name: str = ""
     #: Whether the host has polled recently; set by the link.
     online: bool = False
-    inquiry: Inquiry | None = None
+    inquiry: TicketInquiry | None = None
     """The ticket whose value the machine has requested from the host, until the host replies; or None."""
     #: The full number of the ticket last returned; the journal contains masked numbers only.
     returned_digits: str = ""
-    lock: Lock | None = None
+    lock: TransferLock | None = None
     """The host's lock on the machine for a transfer, or None."""
     #: The transfer that the host has ordered and the machine has not executed yet
     #: (:mod:`egm.host.transfers`).
@@ -123,7 +123,7 @@ class HostMoney:
 def build_ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
     """Return the state changes that add a printed ticket to the 31 tickets that the host can read (a ring buffer)."""
     count = _read_count(journal, HostKey.RING_COUNT)
-    return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % RING + 1}": pay_out_id}
+    return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % HOST_TICKET_RING_SIZE + 1}": pay_out_id}
 
 
 def _read_count(journal: JournalView, key: str) -> int:
@@ -135,7 +135,7 @@ def _read_count(journal: JournalView, key: str) -> int:
 def list_unread_indices(journal: JournalView) -> tuple[int, ...]:
     """Return the ring-buffer indices (1 to 31) of the printed tickets that the host has not read, oldest first."""
     read_count, count = _read_count(journal, HostKey.RING_READ), _read_count(journal, HostKey.RING_COUNT)
-    return tuple(number % RING + 1 for number in range(read_count, count))
+    return tuple(number % HOST_TICKET_RING_SIZE + 1 for number in range(read_count, count))
 
 
 def build_next_read_state(journal: JournalView) -> Mapping[str, int]:

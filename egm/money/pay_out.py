@@ -17,7 +17,7 @@ from egm.host.events import NumberRefused
 from egm.integrity.events import Failure
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import Entry
-from egm.kernel.events import Event, EventType, SupersededBy
+from egm.kernel.events import Event, EventType, ReplaceWithEvent
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money import disputed
@@ -62,9 +62,9 @@ from egm.money.ticket_ledger import build_anchor_state, compute_number_commitmen
 from egm.money.ticket_terms import find_ticket_terms
 from egm.money.ways_out import count_payable_coins, reason_no_ticket
 from egm.play.records.tables import list_standing_tables
-from egm.staff.service.device_tests import build_test_job, is_test
-from egm.staff.slips import build_slip_job, is_slip
-from egm.tickets.desk import Printed, TicketDesk
+from egm.staff.service.device_tests import build_test_job, is_test_job_id
+from egm.staff.slips import build_slip_job, is_slip_job_id
+from egm.tickets.desk import PrintedTerms, TicketDesk
 from egm.tickets.model import Ticket, TicketKind
 from egm.tickets.redemption import Refusal
 from egm.tickets.templates import Template, load_template
@@ -93,7 +93,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
             if kind is CreditKind.RESTRICTED:
                 machine.notice = Notice(code="restricted_stays", severity="warning")
                 return
-            raise SupersededBy(Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice(why=ticket.reason.value)))
+            raise ReplaceWithEvent(Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice(why=ticket.reason.value)))
         number = ticket.masked
     machine.post(
         VOUCHER_REQUEST,
@@ -139,10 +139,10 @@ def _issue_own_ticket(
             witness=machine.journal_head,
         )
     except RngError as error:
-        raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
+        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
 
 
-def find_printed_terms(machine: Machine, kind: CreditKind) -> Printed:
+def find_printed_terms(machine: Machine, kind: CreditKind) -> PrintedTerms:
     """Return the venue and validity printed on a ticket of a credit kind: the host's terms, else the machine's own.
 
     A ticket of restricted credit with an expiry date expires on that date.
@@ -153,7 +153,7 @@ def find_printed_terms(machine: Machine, kind: CreditKind) -> Printed:
     credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED) if restricted else None
     if credit is not None and credit.expires:
         days = max(0, (date.fromisoformat(credit.expires) - machine.local_date).days)
-    return Printed(terms.house(machine.identity.venue), days)
+    return PrintedTerms(terms.house(machine.identity.venue), days)
 
 
 def print_ticket(machine: Machine) -> None:
@@ -171,16 +171,16 @@ def print_ticket(machine: Machine) -> None:
         if machine.component(HostMoney).validation is Validation.SYSTEM:
             return
         refused = NumberRefused(id=pay_out.id, why="no host is configured to number tickets")
-        raise SupersededBy(Event(EventType.NUMBER_REFUSED, refused))
+        raise ReplaceWithEvent(Event(EventType.NUMBER_REFUSED, refused))
     # the ticket ledger is lost: the ticket can neither be printed nor its state queried
     if find_ticket(machine, pay_out.id) is None:
         why = "the ticket ledger does not contain it"
-        raise SupersededBy(
+        raise ReplaceWithEvent(
             Event(EventType.TICKET_FAILED, PrintFailure(why=why, may_be_printed=may_be_printed))
         )
     printer = machine.component(Devices).printer
     if printer is None:  # the printer is no longer configured
-        raise SupersededBy(
+        raise ReplaceWithEvent(
             Event(EventType.TICKET_FAILED, PrintFailure(why="no printer", may_be_printed=may_be_printed))
         )
     if printing is not None:
@@ -189,7 +189,7 @@ def print_ticket(machine: Machine) -> None:
     try:
         printer.print_ticket(job)
     except ValueError as error:
-        raise SupersededBy(Event(EventType.TICKET_FAILED, PrintFailure(why=str(error)))) from error
+        raise ReplaceWithEvent(Event(EventType.TICKET_FAILED, PrintFailure(why=str(error)))) from error
 
 
 def find_open_job(machine: Machine) -> TicketJob | None:
@@ -200,9 +200,9 @@ def find_open_job(machine: Machine) -> TicketJob | None:
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     if printing is None:
         return None
-    if is_test(printing.id):
+    if is_test_job_id(printing.id):
         return build_test_job(machine.profile.id, printing.id)
-    if is_slip(printing.id):
+    if is_slip_job_id(printing.id):
         return build_slip_job(machine, printing.id)
     if find_ticket(machine, printing.id) is None:
         return None
@@ -386,7 +386,7 @@ def start_hopper(machine: Machine) -> None:
     if driver_payout.payout_id == pay_out.id:
         return
     if hopper is None:
-        raise SupersededBy(Event(EventType.COINS_PAID, CoinsPaid(paid_coins=0)))
+        raise ReplaceWithEvent(Event(EventType.COINS_PAID, CoinsPaid(paid_coins=0)))
     hopper.pay(pay_out.id, pay_out.coins)
     driver_payout.payout_id = pay_out.id
 

@@ -14,9 +14,9 @@ from egm.money.entries import (
     VOUCHER_OUT,
 )
 from egm.staff.entries import SLIP_PRINTED, TEST_PRINTED
-from egm.staff.registers import RULING, Register
+from egm.staff.registers import RULING_COLUMNS, Register
 
-REGISTERS: Final = (
+MONEY_REGISTERS: Final = (
     Register(
         "handpays",
         (HANDPAY_PAID.kind,),
@@ -29,22 +29,25 @@ REGISTERS: Final = (
     Register(
         "disputed-amounts",
         (DISPUTE_RULED.kind,),
-        ("device", "id", "number", "why", "least_cents", "most_cents", *RULING),
+        ("device", "id", "number", "why", "least_cents", "most_cents", *RULING_COLUMNS),
         "G-02, G-07, G-08; MC 21.2",
     ),
     Register(
-        "complements", (COMPLEMENT_PAID.kind,), ("play_id", "slip", *RULING), "Q-05, Q-19, F-17; MC 21.4"
+        "complements",
+        (COMPLEMENT_PAID.kind,),
+        ("play_id", "slip", *RULING_COLUMNS),
+        "Q-05, Q-19, F-17; MC 21.4",
     ),
     Register(
         "orphans",
         (ORPHAN_CREDITS.kind, ORPHAN_HANDPAY.kind, ORPHAN_TICKET.kind),
-        ("kind", "number", *RULING),
+        ("kind", "number", *RULING_COLUMNS),
         "Q-06, H-13, F-18; MC 21.3",
     ),
     Register(
         "forfeits",
         (PRIZE_FORFEITED.kind, CREDITS_FORFEITED.kind),
-        RULING,
+        RULING_COLUMNS,
         "F-15; QC s.94",
     ),
     Register(

@@ -93,17 +93,17 @@ from egm.staff.service.effects import (
 )
 
 #: Only while the machine is idle.
-_IDLE: Final = only(State.IDLE)
+_IDLE_STATE: Final = only(State.IDLE)
 #: Only while a hand-pay waits.
-_HANDPAY: Final = only(State.HANDPAY)
+_HANDPAY_STATE: Final = only(State.HANDPAY)
 
 #: Only while the service menu is open.
-_MENU: Final = only(State.SERVICE_MENU)
+_MENU_STATE: Final = only(State.SERVICE_MENU)
 
-RULES: Final[tuple[Rule[Machine], ...]] = (
+MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ value in
-    Rule(EventType.BILL_ESCROWED, _IDLE, (bill_can_be_accepted,), (stack_bill,)),
-    Rule(EventType.TICKET_ESCROWED, _IDLE, (ticket_can_be_accepted,), (redeem_ticket,)),
+    Rule(EventType.BILL_ESCROWED, _IDLE_STATE, (bill_can_be_accepted,), (stack_bill,)),
+    Rule(EventType.TICKET_ESCROWED, _IDLE_STATE, (ticket_can_be_accepted,), (redeem_ticket,)),
     Rule(EventType.BILL_ESCROWED, AWAKE, (), (return_bill,)),
     Rule(EventType.TICKET_ESCROWED, AWAKE, (), (return_ticket,)),
     Rule(EventType.BILL_STACKED, AWAKE, (), (credit_bill,), Next.DERIVED_ONCE_TESTED),
@@ -139,7 +139,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.COINS_STRAYED, AWAKE, (), (record_stray_coins,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (dispute_is_unfinished,), (end_disputes,)),
     Rule(EventType.WHEN_IDLE, only(State.PAYING), (credits_are_reserved_for_payout,), (resume_payout,)),
-    Rule(EventType.WHEN_IDLE, _IDLE, (payout_is_due,), (start_automatic_cash_out,)),
+    Rule(EventType.WHEN_IDLE, _IDLE_STATE, (payout_is_due,), (start_automatic_cash_out,)),
     Rule(
         EventType.WHEN_IDLE,
         only(State.OUT_OF_SERVICE),
@@ -149,7 +149,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ hand-pays
     Rule(
         EventType.CASH_OUT,
-        _HANDPAY,
+        _HANDPAY_STATE,
         (ticket_may_replace_handpay,),
         (toggle_ticket_request,),
         Next.SAME,
@@ -157,7 +157,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         EventType.KEY_TURNED,
-        _HANDPAY,
+        _HANDPAY_STATE,
         (ticket_is_requested, ticket_may_replace_handpay, key_may_act_without_sign_in),
         (return_handpay,),
         Next.DERIVED,
@@ -165,7 +165,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         EventType.KEY_TURNED,
-        _HANDPAY,
+        _HANDPAY_STATE,
         (ticket_is_requested, ticket_may_replace_handpay, no_service_page_is_open),
         (ask_for_sign_in,),
         Next.DERIVED,
@@ -173,7 +173,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         EventType.KEY_TURNED,
-        _HANDPAY,
+        _HANDPAY_STATE,
         (requested_ticket_is_impossible,),
         (withdraw_ticket_request,),
         Next.SAME,
@@ -182,7 +182,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     # From here on the player has not asked for a ticket: the rules above decide about a requested one.
     Rule(
         EventType.KEY_TURNED,
-        _HANDPAY,
+        _HANDPAY_STATE,
         (handpay_can_be_settled, key_may_act_without_sign_in),
         (settle_handpay,),
         Next.DERIVED,
@@ -190,7 +190,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         EventType.KEY_TURNED,
-        _HANDPAY,
+        _HANDPAY_STATE,
         (handpay_can_be_settled, no_service_page_is_open),
         (ask_for_sign_in,),
         Next.DERIVED,
@@ -198,30 +198,37 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         EventType.HANDPAY_RESET,
-        _HANDPAY,
+        _HANDPAY_STATE,
         (handpay_has_no_prize_in_kind, attendant_pays_by_hand, handpay_can_be_settled),
         (settle_handpay,),
         Next.DERIVED,
     ),
     # ------------------------------------------------------------------ what persons decide about money
     build_form_rule(
-        FORMS, EventType.HANDPAY_FORM, _HANDPAY, (payment_form_is_complete,), record_handpay_form, Next.SAME
+        FORMS,
+        EventType.HANDPAY_FORM,
+        _HANDPAY_STATE,
+        (payment_form_is_complete,),
+        record_handpay_form,
+        Next.SAME,
     ),
     build_form_rule(
-        FORMS, EventType.FORFEIT_PRIZE, _HANDPAY, (forfeiting_prize_is_permitted,), forfeit_prize
+        FORMS, EventType.FORFEIT_PRIZE, _HANDPAY_STATE, (forfeiting_prize_is_permitted,), forfeit_prize
     ),
     build_form_rule(
-        FORMS, EventType.FORFEIT_CREDITS, _MENU, (forfeiting_credits_is_permitted,), forfeit_credits
+        FORMS, EventType.FORFEIT_CREDITS, _MENU_STATE, (forfeiting_credits_is_permitted,), forfeit_credits
     ),
     build_form_rule(FORMS, EventType.COMPLEMENT, RULING, (complement_form_is_valid,), pay_complement),
     build_form_rule(
         FORMS, EventType.DISPUTED_AMOUNT_RULING, RULING, (ruling_form_is_valid,), rule_disputed_amount
     ),
-    build_form_rule(FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY, (location_is_stated,), take_orphan_handpay),
+    build_form_rule(
+        FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY_STATE, (location_is_stated,), take_orphan_handpay
+    ),
     build_form_rule(
         FORMS,
         EventType.ORPHAN_CREDITS,
-        _MENU,
+        _MENU_STATE,
         (credits_are_unclaimed, location_is_stated),
         take_orphan_credits,
     ),

@@ -5,7 +5,7 @@ entered through a staff form (:mod:`egm.staff.forms`), which says who may make i
 persons.
 """
 
-from egm.kernel.credits import MONEY, CreditKind
+from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -38,7 +38,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.game_record import LastGame
 from egm.play.records.tables import list_standing_tables
 from egm.record_codec import from_json, to_json
-from egm.staff.events import RulingForm, has_texts
+from egm.staff.events import RulingForm, are_texts_filled_in
 from egm.staff.form import build_ruling_details
 from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import Refusal
@@ -51,7 +51,7 @@ def complement_form_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether a complement form has an amount and a reason; a slip number, if given, must have been issued."""
     form = event.of(ComplementForm)
     is_paid = form.slip is None or 0 < form.slip <= int(machine.memory.get(MoneyKey.SLIP) or 0)
-    return is_paid and form.amount_cents > 0 and has_texts(form.reason)
+    return is_paid and form.amount_cents > 0 and are_texts_filled_in(form.reason)
 
 
 def pay_complement(machine: Machine, event: Event) -> None:
@@ -83,7 +83,7 @@ def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
 
 def location_is_stated(_: Machine, event: Event) -> bool:
     """Return whether the form says where the orphan (unclaimed money) was found (Monaco 21.3)."""
-    return has_texts(event.of(RulingForm).place)
+    return are_texts_filled_in(event.of(RulingForm).place)
 
 
 def handpay_waits(machine: Machine, _: Event) -> bool:
@@ -96,7 +96,7 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     return (
         ticket_ledger.tickets_may_move(machine)
         and not machine.component(HostMoney).validation.is_by_host
-        and has_texts(event.of(OrphanTicketForm).number)
+        and are_texts_filled_in(event.of(OrphanTicketForm).number)
     )
 
 
@@ -111,7 +111,7 @@ def take_orphan_credits(machine: Machine, event: Event) -> None:
         OrphanCredits(
             **build_ruling_details(machine, event), amount_cents=amount_cents, expired_cents=promotion_cents
         ),
-        transfers=machine.build_debit_transfers(amount_cents, "house:orphan", MONEY)
+        transfers=machine.build_debit_transfers(amount_cents, "house:orphan", CASHABLE_CREDIT_KINDS)
         + machine.build_debit_transfers(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
     )
 
@@ -215,7 +215,7 @@ def forfeiting_prize_is_permitted(machine: Machine, event: Event) -> bool:
         "handpay" in machine.profile.by_hand.forfeits
         and handpay is not None
         and handpay.kind != "cancelled_credit"
-        and has_texts(event.of(RulingForm).reason)
+        and are_texts_filled_in(event.of(RulingForm).reason)
     )
 
 
@@ -226,7 +226,7 @@ def forfeiting_credits_is_permitted(machine: Machine, event: Event) -> bool:
     return (
         "credits" in machine.profile.by_hand.forfeits
         and 0 < form.amount_cents <= machine.credit_cents
-        and has_texts(form.reason)
+        and are_texts_filled_in(form.reason)
     )
 
 

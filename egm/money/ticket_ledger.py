@@ -18,15 +18,15 @@ from egm.features.memory_clear.records import has_ended
 from egm.host.keys import HostKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
-from egm.kernel.standing_faults import note_fault
+from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.money.entries import TICKETS_CHECKED, TicketsChecked
 from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, Redeeming
 from egm.tickets.audit import (
     DIGEST_DIGITS,
-    Comparison,
+    AccountComparison,
     LedgerAnchor,
-    compare,
+    compare_ledger_with_journal,
     find_disagreement,
     find_ledger_before_clear,
     find_older_ledger_error,
@@ -36,10 +36,10 @@ from egm.tickets.audit import (
 )
 from egm.tickets.desk import TicketDesk
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
-from egm.tickets.proof import PURPOSE as NUMBERS
+from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE as NUMBERS
 from egm.tickets.proof import compute_commitment
-from egm.tickets.record import Move, Record, TicketAction
-from egm.tickets.store import PURPOSE, JournalSeen, TicketStore
+from egm.tickets.record import TicketAction, TicketMove, TicketRecord
+from egm.tickets.store import HEAD_PURPOSE, JournalEntrySeen, TicketStore
 from meters import Journal, JournalDamaged, JournalUnwritable
 from meters.chart import CREDIT_KINDS
 from meters.storage import Storage
@@ -69,7 +69,7 @@ def open_store(
     has_tickets = journal.state(MoneyKey.TICKETS) is not None or any(
         journal.balance_cents(f"out:voucher:{kind}") for kind in CREDIT_KINDS
     )
-    key = journal.derive(PURPOSE)
+    key = journal.derive(HEAD_PURPOSE)
     try:
         return TicketStore.open(folder, key=key, second=second, storage=storage, make=not has_tickets), ""
     except (OperatorError, TicketLedgerDamaged) as error:
@@ -106,7 +106,7 @@ def build_host_ticket_state(
     return {HostKey.TICKET: replace(host_ticket, status=status)}
 
 
-def is_accounted(machine: Machine, record: Record) -> bool:
+def is_accounted(machine: Machine, record: TicketRecord) -> bool:
     """Return whether the journal accounts for a ticket that the ticket ledger lists as issued by this machine."""
     return is_known_to_journal(machine.journal, record)
 
@@ -186,13 +186,13 @@ def reason_journal_is_short(machine: Machine) -> str:
 _ENTRY_ID_BY_ACTION: Final = {TicketAction.ISSUE: "{issue}.printed", TicketAction.REDEEM: "{redemption}.in"}
 
 
-def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[Comparison]:
+def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[AccountComparison]:
     """Return the totals of the ticket ledger and of the journal, account by account."""
     store, balance_cents = machine.component(TicketDesk).store, machine.journal.balance_cents
-    return compare(store, balance_cents, machine.identity.serial, base.base)
+    return compare_ledger_with_journal(store, balance_cents, machine.identity.serial, base.base)
 
 
-def _has_entry(journal: Journal, head: JournalSeen) -> bool:
+def _has_entry(journal: Journal, head: JournalEntrySeen) -> bool:
     """Return whether the journal contains the entry ``head``, which the ticket ledger stored as the journal's last.
 
     If the entry is only in the archive, and the archive cannot be read, return True.
@@ -211,8 +211,10 @@ def update_ledger_faults(machine: Machine, why: str) -> None:
     ``why`` is the reason to disable tickets, or empty.
     """
     has_ledger = machine.installed(TicketDesk) is not None
-    note_fault(machine, JOURNAL_INCOMPLETE_FAULT, reason_journal_is_short(machine) if has_ledger else "")
-    note_fault(machine, LEDGER_FAULT, why)
+    raise_or_clear_fault(
+        machine, JOURNAL_INCOMPLETE_FAULT, reason_journal_is_short(machine) if has_ledger else ""
+    )
+    raise_or_clear_fault(machine, LEDGER_FAULT, why)
     store_journal_head(machine)
 
 
@@ -222,7 +224,7 @@ def store_journal_head(machine: Machine) -> None:
     if desk is None or {LEDGER_FAULT, JOURNAL_INCOMPLETE_FAULT} & machine.faults.keys():
         return
     with suppress(JournalUnwritable, TicketLedgerUnwritable):  # the next payment or startup tries again
-        desk.store.store_head(JournalSeen(journal.journal_tag, journal.sequence, journal.head_hash))
+        desk.store.store_head(JournalEntrySeen(journal.journal_tag, journal.sequence, journal.head_hash))
 
 
 def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
@@ -245,7 +247,7 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
     )
 
 
-def _find_last_accounted_move(journal: Journal, restoration: Move | None, end: int) -> int:
+def _find_last_accounted_move(journal: Journal, restoration: TicketMove | None, end: int) -> int:
     """Return the number of the last move of the ticket ledger that needs no entry in this journal.
 
     A restoration by two people accounts for all moves before it; a memory clear for those that the previous

@@ -17,7 +17,7 @@ from egm.tickets.model import Venue
 from meters.transaction import JSON
 
 #: A validity of this many days means that the ticket never expires.
-NEVER_DAYS: Final = 9999
+NEVER_EXPIRES_DAYS: Final = 9999
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class TicketTerms:
         days = self.restricted_days if kind is CreditKind.RESTRICTED else self.cashable_days
         if not days:
             return own_valid_days
-        return None if days == NEVER_DAYS else days
+        return None if days == NEVER_EXPIRES_DAYS else days
 
     def house(self, own_venue: Venue) -> Venue:
         """Return the venue to be printed on tickets: the host's name and address if set, else the machine's own."""

@@ -19,7 +19,7 @@ from egm.kernel.events import Event, State
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.kernel.standing_faults import is_off
+from egm.kernel.standing_faults import is_device_disabled_by_fault
 from egm.money.disputed import DisputedAmount, finish_disputes, open_dispute
 from egm.money.entries import (
     BILL_IN,
@@ -80,12 +80,12 @@ def list_wanted_bills(machine: Machine, state: State) -> frozenset[int]:
 def _is_ready(machine: Machine, state: State, acceptor: str) -> bool:
     """Return whether an acceptor may take money: machine idle, credit below the limit, acceptor without fault."""
     is_below_limit = machine.credit_cents < machine.profile.value_in.credit_limit_cents
-    return state is State.IDLE and is_below_limit and not is_off(machine, acceptor)
+    return state is State.IDLE and is_below_limit and not is_device_disabled_by_fault(machine, acceptor)
 
 
 def acceptor_works(machine: Machine, _: Event) -> bool:
     """Return whether no fault disables the bill acceptor."""
-    return not is_off(machine, "bill_acceptor")
+    return not is_device_disabled_by_fault(machine, "bill_acceptor")
 
 
 def should_accept_tickets(machine: Machine, state: State) -> bool:
@@ -128,13 +128,17 @@ def no_ticket_query_waits(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 #: The fault of a hopper whose upper level sensor is covered.
-HOPPER_FULL: Final = "hopper.hopper_full"
+HOPPER_FULL_FAULT: Final = "hopper.hopper_full"
 
 
 def hopper_takes_coins(machine: Machine) -> bool:
     """Return whether coins go to the hopper; otherwise they fall into the drop box (Monaco art. 19.5)."""
     coins = machine.profile.coins
-    if not coins.hopper_cents or machine.component(Devices).hopper is None or HOPPER_FULL in machine.faults:
+    if (
+        not coins.hopper_cents
+        or machine.component(Devices).hopper is None
+        or HOPPER_FULL_FAULT in machine.faults
+    ):
         return False
     return (
         not coins.hopper_full_cents or machine.journal.balance_cents("stock:hopper") < coins.hopper_full_cents
@@ -173,7 +177,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
     machine.component(EscrowedBill).amount_cents = 0
     desk = machine.installed(TicketDesk)
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER)
-    if paper.ticket and not (desk is not None and desk.holds(paper.id)):
+    if paper.ticket and not (desk is not None and desk.holds_redemption(paper.id)):
         _dispute_ticket(machine, paper)
         return
     if paper.ticket:
@@ -193,7 +197,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
 
 def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
     """Post the credit of a stacked ticket, and redeem the ticket in the ticket ledger."""
-    number = machine.component(TicketDesk).number_of(paper.id)
+    number = machine.component(TicketDesk).find_redeemed_number(paper.id)
     machine.post(
         VOUCHER_IN,
         TicketIn(
@@ -245,7 +249,7 @@ def void_bill(machine: Machine, event: Event) -> None:
     desk = machine.installed(TicketDesk)
     paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
     _void_reservation(machine, paper, why)
-    if paper.ticket and desk is not None and desk.holds(paper.id):
+    if paper.ticket and desk is not None and desk.holds_redemption(paper.id):
         desk.redeem_abort(paper.id, why)
 
 
@@ -326,7 +330,7 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
     locked = machine.component(LockedTicket)
     if locked.redemption is not None:
         desk, redemption_id = machine.component(TicketDesk), locked.redemption.redemption_id
-        if desk.holds(redemption_id):
+        if desk.holds_redemption(redemption_id):
             desk.redeem_abort(redemption_id, "returned")
         host_state = build_host_ticket_state(machine, redemption_id, Redeeming.NOT_STACKED)
     locked.redemption = machine.component(HostMoney).inquiry = None

@@ -1,13 +1,13 @@
 """Payout methods: ticket, coins or hand-pay, and which of them is available now."""
 
 from egm.devices.interface import Devices
-from egm.integrity.clock_trust import FAULT as CLOCK_FAULT
+from egm.integrity.clock_trust import CLOCK_DOUBTED_FAULT as CLOCK_FAULT
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
-from egm.kernel.standing_faults import is_off
+from egm.kernel.standing_faults import is_device_disabled_by_fault
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.ticket_ledger import tickets_may_move
@@ -58,7 +58,7 @@ def _is_available(machine: Machine, way: str) -> bool:
         return (
             machine.component(Devices).hopper is not None
             and machine.memory.get(MoneyKey.HOPPER) is None
-            and not is_off(machine, "hopper")
+            and not is_device_disabled_by_fault(machine, "hopper")
             and count_payable_coins(machine) > 0
         )
     return False
@@ -78,10 +78,10 @@ def reason_no_ticket(machine: Machine, amount_cents: int) -> str:
         "printer": desk is None or machine.component(Devices).printer is None,
         "jam": "ticket_printer.jam" in machine.faults,
         "paper": "ticket_printer.paper_out" in machine.faults,
-        "fault": is_off(machine, "ticket_printer"),
+        "fault": is_device_disabled_by_fault(machine, "ticket_printer"),
         "busy": machine.memory.get(MoneyKey.PRINT) is not None,
         "limit": amount_cents > tickets.limit_cents,
-        "clock": not machine.times.is_believed or CLOCK_FAULT in machine.faults,
+        "clock": not machine.times.is_clock_trusted or CLOCK_FAULT in machine.faults,
         "tickets": machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or (tickets.central and not machine.component(HostMoney).validation.is_by_host)
         or (desk is not None and not tickets_may_move(machine)),

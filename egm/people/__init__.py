@@ -2,21 +2,21 @@
 
 from egm.people.person import Person
 from egm.people.pins import PinRefusedError, check_pin
-from egm.people.recorded import RecordedRoster, load_recorded, read_recorded_roster
+from egm.people.recorded import RecordedRoster, load_recorded_roster, read_recorded_roster
 from egm.people.roles import Permission, Role, find_permissions
-from egm.people.roster import Change, Roster, RosterError
+from egm.people.roster import Roster, RosterChange, RosterError
 
 __all__ = [
-    "Change",
     "Permission",
     "Person",
     "PinRefusedError",
     "RecordedRoster",
     "Role",
     "Roster",
+    "RosterChange",
     "RosterError",
     "check_pin",
     "find_permissions",
-    "load_recorded",
+    "load_recorded_roster",
     "read_recorded_roster",
 ]

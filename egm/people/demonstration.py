@@ -10,9 +10,9 @@ from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.errors import OperatorError
 from egm.people.roster import Roster
 
-FILE_NAME: Final = "demonstration-staff.json"
+DEMONSTRATION_FILE_NAME: Final = "demonstration-staff.json"
 """The name of the file with the PINs of a demonstration's staff, in clear text."""
-BY: Final = "demonstration"
+DEMONSTRATION_ENROLLER: Final = "demonstration"
 """Who is recorded as having enrolled the staff of a demonstration; not a valid staff number."""
 
 
@@ -21,8 +21,8 @@ def refuse_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:
     ports = cabinet.real_ports
     if not ports:
         return
-    marked = (folder.root / FILE_NAME).exists()
-    if marked or any(change.by == BY for change in Roster.load(folder.staff).changes):
+    marked = (folder.root / DEMONSTRATION_FILE_NAME).exists()
+    if marked or any(change.by == DEMONSTRATION_ENROLLER for change in Roster.load(folder.staff).changes):
         raise OperatorError(
             f"state folder {folder.root}: its staff is a demonstration's, whose PINs were printed, but "
             f"{ports[0]} is real: give this machine its own state folder, and enrol its staff"

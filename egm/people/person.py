@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.people.roles import Permission, Role, find_permissions
 
-STAFF_NUMBER: Final = re.compile(r"[0-9]{1,8}")
+STAFF_NUMBER_PATTERN: Final = re.compile(r"[0-9]{1,8}")
 """The pattern of a staff number."""
 
 

@@ -21,15 +21,15 @@ _SALT_BYTES: Final = 16
 #: Length of a PIN's digest, in bytes.
 _DIGEST_BYTES: Final = 32
 #: scrypt's cost for new PINs: 16 MiB and about 50 ms, unnoticeable at the key pad.
-_COST: Final = 2**14
+_SCRYPT_COST: Final = 2**14
 #: scrypt's block size, its parameter r.
-_BLOCK: Final = 8
+_SCRYPT_BLOCK_SIZE: Final = 8
 #: scrypt's parallelisation, its parameter p.
-_LANES: Final = 1
+_SCRYPT_PARALLELISM: Final = 1
 #: The fewest digits of a PIN.
-DIGITS_MIN: Final = 4
+PIN_DIGITS_MIN: Final = 4
 #: The most digits of a PIN.
-DIGITS_MAX: Final = 12
+PIN_DIGITS_MAX: Final = 12
 
 
 class PinRefusedError(OperatorError):
@@ -45,13 +45,13 @@ class PinDigest:
 
     salt_hex: str
     digest_hex: str
-    cost: int = _COST
+    cost: int = _SCRYPT_COST
 
     @classmethod
     def of(
         cls,
         pin: str,
-        cost: int = _COST,
+        cost: int = _SCRYPT_COST,
         random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (a salt)
     ) -> "PinDigest":
         """Return the digest of a new PIN; ``cost`` is scrypt's n, a power of two. Raises :class:`PinRefusedError`."""
@@ -67,13 +67,13 @@ class PinDigest:
 
 #: Matches no PIN that can be typed. Trying it takes as long as a real one, so that timing does not
 #: distinguish an unknown number from a wrong PIN.
-NOBODY: Final = PinDigest("00" * _SALT_BYTES, "00" * _DIGEST_BYTES)
+UNMATCHABLE_PIN_DIGEST: Final = PinDigest("00" * _SALT_BYTES, "00" * _DIGEST_BYTES)
 
 
 def check_pin(pin: str) -> None:
     """Raise :class:`PinRefusedError` unless the PIN is 4 to 12 digits, not all equal and not a sequence."""
-    if not (pin.isascii() and pin.isdigit() and DIGITS_MIN <= len(pin) <= DIGITS_MAX):
-        raise PinRefusedError(f"a PIN has {DIGITS_MIN} to {DIGITS_MAX} digits and nothing else")
+    if not (pin.isascii() and pin.isdigit() and PIN_DIGITS_MIN <= len(pin) <= PIN_DIGITS_MAX):
+        raise PinRefusedError(f"a PIN has {PIN_DIGITS_MIN} to {PIN_DIGITS_MAX} digits and nothing else")
     steps = {int(after) - int(before) for before, after in pairwise(pin)}
     if steps in ({0}, {1}, {-1}):
         raise PinRefusedError("a PIN of like or consecutive digits is the first that anybody tries")
@@ -81,4 +81,6 @@ def check_pin(pin: str) -> None:
 
 def _compute_scrypt(pin: str, salt: bytes, cost: int) -> bytes:
     """Return the scrypt digest of a PIN with this salt, at this cost."""
-    return Scrypt(salt=salt, length=_DIGEST_BYTES, n=cost, r=_BLOCK, p=_LANES).derive(pin.encode())
+    return Scrypt(
+        salt=salt, length=_DIGEST_BYTES, n=cost, r=_SCRYPT_BLOCK_SIZE, p=_SCRYPT_PARALLELISM
+    ).derive(pin.encode())

@@ -22,7 +22,7 @@ from typing import Any
 from egm.people.roster import Roster, RosterError
 from meters import checkpoint, open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
-from meters.database import FILE_NAME as JOURNAL_NAME
+from meters.database import DATABASE_FILE_NAME as JOURNAL_NAME
 from meters.database import DatabaseReader
 from meters.errors import JournalError
 from meters.keys import MachineKey
@@ -68,7 +68,7 @@ class RecordedRoster:
             )
 
 
-def load_recorded(
+def load_recorded_roster(
     path: Path, spare: Path | None, recorded: RecordedRoster
 ) -> tuple[Roster, RosterError | None]:
     """Return the staff roster to trust of its two copies, and why the first copy was refused.
@@ -143,7 +143,7 @@ def _collect_recorded(
             continue
         transaction = item.entry.transaction
         states: list[Any] = [transaction.state]
-        if transaction.kind == checkpoint.KIND:  # a checkpoint holds the state of archived entries
+        if transaction.kind == checkpoint.CHECKPOINT_KIND:  # a checkpoint holds the state of archived entries
             record: Any = transaction.record
             states.append(record["ledger"]["state"])
         roster_states += [

@@ -17,7 +17,7 @@ from typing import Final
 from egm.errors import OperatorError
 
 #: The file with the permissions of each role.
-_FILE: Final = Path(__file__).with_name("roles.toml")
+_PERMISSION_FILE: Final = Path(__file__).with_name("roles.toml")
 
 
 class Role(StrEnum):
@@ -68,13 +68,13 @@ def _read_permission_matrix() -> Mapping[Role, frozenset[Permission]]:
     The file must name every role and no unknown permission. Raises OperatorError naming the fault.
     """
     try:
-        table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+        table = tomllib.loads(_PERMISSION_FILE.read_text(encoding="utf-8"))
         matrix = {Role(role): frozenset(map(Permission, permissions)) for role, permissions in table.items()}
     except (tomllib.TOMLDecodeError, ValueError) as error:
-        raise OperatorError(f"{_FILE.name}: {error}") from None
+        raise OperatorError(f"{_PERMISSION_FILE.name}: {error}") from None
     missing_roles = set(Role) - matrix.keys()
     if missing_roles:
-        raise OperatorError(f"{_FILE.name}: no permissions for {', '.join(sorted(missing_roles))}")
+        raise OperatorError(f"{_PERMISSION_FILE.name}: no permissions for {', '.join(sorted(missing_roles))}")
     return matrix
 
 

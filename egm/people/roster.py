@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.people.person import STAFF_NUMBER, Person
-from egm.people.pins import NOBODY, PinDigest
+from egm.people.person import STAFF_NUMBER_PATTERN, Person
+from egm.people.pins import UNMATCHABLE_PIN_DIGEST, PinDigest
 from egm.people.roles import Permission, Role
 from egm.secret_files import replace_private
 from meters.entry import encode_canonical_json
@@ -33,13 +33,13 @@ from meters.keys import MachineKey
 from meters.storage import DiskStorage
 
 #: The format number of the roster files written now.
-FORMAT: Final = 2
+ROSTER_FORMAT: Final = 2
 _UNSEALED_FORMAT: Final = 1
 """The number of the first file format of the roster, which had no digests and no seal."""
 #: Included in the HMAC of a roster, so that it is valid for a roster only.
 _SEAL_PURPOSE: Final = b"roster"
 #: The longest name of a person, in characters.
-_NAME_MAX: Final = 60
+_PERSON_NAME_LENGTH_MAX: Final = 60
 
 
 class RosterError(OperatorError):
@@ -54,7 +54,7 @@ class RosterDamaged(RosterError):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RosterChange:
     """One change of the staff roster, which the file stores.
 
     ``what`` is added, disabled, enabled or pin. ``by`` is the staff number of its author, "" for the first
@@ -81,7 +81,7 @@ class Roster:
     path: Path | None = None
     people: Mapping[str, Person] = field(default_factory=dict)
     pins: Mapping[str, PinDigest] = field(default_factory=dict)
-    changes: tuple[Change, ...] = ()
+    changes: tuple[RosterChange, ...] = ()
     has_valid_seal: bool = field(default=False, compare=False)
     """Whether the roster file was sealed with the machine key in the same folder."""
     spare: Path | None = field(default=None, compare=False)
@@ -98,14 +98,14 @@ class Roster:
             raise RosterDamaged(f"{path}: cannot be read: {error}") from error
         try:
             parsed = json.loads(text)
-            if parsed["format"] not in {FORMAT, _UNSEALED_FORMAT}:
-                raise RosterError(f"{path}: format {parsed['format']!r} is not {FORMAT}")
+            if parsed["format"] not in {ROSTER_FORMAT, _UNSEALED_FORMAT}:
+                raise RosterError(f"{path}: format {parsed['format']!r} is not {ROSTER_FORMAT}")
             people = {
                 key: Person(key, entry["name"], Role(entry["role"]), bool(entry["disabled"]))
                 for key, entry in parsed["people"].items()
             }
             pins = {key: PinDigest(**entry["pin"]) for key, entry in parsed["people"].items()}
-            changes = tuple(Change(**change) for change in parsed["changes"])
+            changes = tuple(RosterChange(**change) for change in parsed["changes"])
             seal = str(parsed.get("seal", ""))
         except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
             raise RosterDamaged(f"{path}: not a roster: {error!r}") from error
@@ -138,10 +138,10 @@ class Roster:
 
         For an unknown number this takes as long as for a known one.
         """
-        digest = self.pins.get(person_id, NOBODY)
+        digest = self.pins.get(person_id, UNMATCHABLE_PIN_DIGEST)
         return self.get(person_id) if digest.matches(pin) else None
 
-    def list_changes_after(self, number: int) -> tuple[Change, ...]:
+    def list_changes_after(self, number: int) -> tuple[RosterChange, ...]:
         """Return the roster's changes with a higher number than ``number``."""
         return tuple(change for change in self.changes if change.number > number)
 
@@ -152,14 +152,20 @@ class Roster:
         The first person enrolled must be allowed to enrol others; otherwise nobody ever could. Raises
         :class:`RosterError`, or PinRefusedError.
         """
-        if not STAFF_NUMBER.fullmatch(person.id):
+        if not STAFF_NUMBER_PATTERN.fullmatch(person.id):
             raise RosterError(f"staff number {person.id!r}: it must be 1 to 8 digits")
         if person.id in self.people:
             raise RosterError(
                 f"staff number {person.id} is {self.people[person.id].name}'s; none is given twice"
             )
-        if not person.name.strip() or len(person.name) > _NAME_MAX or not person.name.isprintable():
-            raise RosterError(f"name {person.name!r}: it must be 1 to {_NAME_MAX} printable characters")
+        if (
+            not person.name.strip()
+            or len(person.name) > _PERSON_NAME_LENGTH_MAX
+            or not person.name.isprintable()
+        ):
+            raise RosterError(
+                f"name {person.name!r}: it must be 1 to {_PERSON_NAME_LENGTH_MAX} printable characters"
+            )
         if not self.people and not person.may(Permission.ENROL):
             raise RosterError(f"the first person must be able to enrol others; {person.role} cannot")
         digest = PinDigest.of(pin) if isinstance(pin, str) else pin
@@ -196,7 +202,7 @@ class Roster:
 
         Raises RosterError if the file cannot be written or was changed in the meantime.
         """
-        change = Change(
+        change = RosterChange(
             number=len(self.changes) + 1,
             at=at.isoformat(timespec="seconds"),
             by=by,
@@ -241,7 +247,11 @@ def _encode_roster(roster: Roster) -> dict[str, object]:
         }
         for key, person in roster.people.items()
     }
-    return {"format": FORMAT, "people": people, "changes": [asdict(change) for change in roster.changes]}
+    return {
+        "format": ROSTER_FORMAT,
+        "people": people,
+        "changes": [asdict(change) for change in roster.changes],
+    }
 
 
 def _compute_digest(roster: Roster) -> str:

@@ -16,11 +16,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from egm.people.person import STAFF_NUMBER
+from egm.people.person import STAFF_NUMBER_PATTERN
 
 #: Name of the file of wrong PINs in the state folder.
-FILE_NAME: Final = "people.tries"
-WRONG_MAX: Final = 3
+WRONG_PINS_FILE_NAME: Final = "people.tries"
+WRONG_PINS_MAX: Final = 3
 """The count of wrong PINs after which a staff number is locked at every terminal of this machine."""
 #: Seconds for which a number stays locked at the terminals.
 LOCKED_SECONDS: Final = 15 * 60
@@ -54,7 +54,7 @@ class WrongPin:
 
 def find_counted_number(number: str) -> str:
     """Return the staff number for which a wrong PIN counts, or "?" if ``number`` is not a staff number."""
-    return number if STAFF_NUMBER.fullmatch(number) else "?"
+    return number if STAFF_NUMBER_PATTERN.fullmatch(number) else "?"
 
 
 @contextmanager
@@ -63,7 +63,9 @@ def edit_wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
 
     Raises OSError; BlockingIOError if another process holds the file and ``wait`` is False.
     """
-    descriptor = os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(
+        folder / WRONG_PINS_FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+    )
     with os.fdopen(descriptor, "r+", encoding="utf-8", errors="replace") as file:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         stored_wrong_pins = list(_parse_wrong_pins(file))

@@ -10,7 +10,7 @@ from egm.kernel.rules import refusal_code
 from egm.money.host_controls import is_game_allowed
 from egm.play.events import BetRequest, DenominationRequest, GameRequest, LanguageRequest
 from egm.play.records.tables import list_standing_tables, read_table
-from egm.progressive.bet import Bet, find_bet
+from egm.progressive.bet import AcceptedBet, find_bet
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -49,7 +49,7 @@ def no_bets_stand_on_selected_table(machine: Machine, _: Event) -> bool:
     return _find_standing_denomination(machine, machine.selection.game_id) is None
 
 
-def is_within_profile_limits(machine: Machine, bet: Bet) -> bool:
+def is_within_profile_limits(machine: Machine, bet: AcceptedBet) -> bool:
     """Return whether a bet is within the profile's limits, counting all that its round may still add to it.
 
     The bet must be at least the profile's minimum, and all that its round may stake at most the profile's

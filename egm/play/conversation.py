@@ -1,7 +1,7 @@
 """A game in progress as a sequence of steps, with its draws, the decisions between the steps, and its outcome.
 
 A game without decisions is one step. Replaying the recorded draws and choices gives the same outcome:
-restarts, the recall and the machine check all use :func:`replay`.
+restarts, the recall and the machine check all use :func:`replay_game`.
 """
 
 from contextlib import suppress
@@ -29,7 +29,7 @@ from paytables import (
 )
 
 
-class _StepNumbers:
+class _StepRandomSource:
     """The source of random numbers for a game that can be replayed.
 
     Each number comes from the generator of the game's current step.
@@ -45,13 +45,13 @@ class _StepNumbers:
         return self.source.below(bound, purpose)
 
 
-class Conversation:
+class GameConversation:
     """A game in progress, played or replayed step by step, with its pending decision or its outcome."""
 
     def __init__(self, game: Game, wager: Wager, table: JSON = None) -> None:
         """Start the game; ``table`` is the state of its table before the game, or None."""
-        self.game = game if table is None else game.for_table(table)
-        self._feed = _StepNumbers()
+        self.game = game if table is None else game.with_table_state(table)
+        self._feed = _StepRandomSource()
         self.round = Round(self.game.play(wager, self._feed), wager)
 
     @property
@@ -79,7 +79,9 @@ class Conversation:
         """Return the credits that the game's outcome leaves standing on the table."""
         if self.outcome is None or self.outcome.table is None:
             return 0
-        return sum(bet.credits for bet in self.game.for_table(self.outcome.table).rules.list_standing_bets())
+        return sum(
+            bet.credits for bet in self.game.with_table_state(self.outcome.table).rules.list_standing_bets()
+        )
 
     def advance(self, draw: Draw, choice: Choice | None = None) -> None:
         """Take the next step of the game, with the random numbers ``draw``.
@@ -95,7 +97,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class RecordedPicture:
-    """A substitute for the :class:`Conversation` of a decided game whose recorded draws cannot be replayed.
+    """A substitute for the :class:`GameConversation` of a decided game whose recorded draws cannot be replayed.
 
     The game is shown as its outcome was recorded.
     """
@@ -109,12 +111,12 @@ class RecordedPicture:
 NO_REPLAY: Final = (LocalError, PaytableError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
-def replay(definition: Game, game: GameRecord) -> Conversation:
+def replay_game(definition: Game, game: GameRecord) -> GameConversation:
     """Replay a game from its recorded draws and choices.
 
     Raises one of :data:`NO_REPLAY` if the result differs from the record.
     """
-    conversation = Conversation(definition, game.wager, game.table)
+    conversation = GameConversation(definition, game.wager, game.table)
     for step in game.steps:
         recorded = ReplayDraw(step.draws)
         conversation.advance(recorded, None if step.choice is None else Choice(step.choice))
@@ -124,14 +126,14 @@ def replay(definition: Game, game: GameRecord) -> Conversation:
     return conversation
 
 
-def rebuild_conversation(machine: Machine, game: GameRecord) -> Conversation | None:
+def rebuild_conversation(machine: Machine, game: GameRecord) -> GameConversation | None:
     """Replay an open game up to its last recorded step; return it as a Conversation, or None if that fails."""
     with suppress(*NO_REPLAY):
-        return replay(find_definition(machine, game.game), game)
+        return replay_game(find_definition(machine, game.game), game)
     return None
 
 
-def list_decided_bets(conversation: Conversation | None) -> tuple[Settlement, ...]:
+def list_decided_bets(conversation: GameConversation | None) -> tuple[Settlement, ...]:
     """Return the bets that stay settled when a game that cannot end is declared void.
 
     A settlement is left out in two cases: if its wager is settled as a whole at the end of the game, and if
@@ -159,7 +161,7 @@ def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
     outcomes = [outcome for _, outcome in list_chance_free_answers(definition, game) if outcome is not None]
     if not outcomes:
         return False
-    settled = list_decided_bets(replay(definition, game))
+    settled = list_decided_bets(replay_game(definition, game))
     settled_credits = sum(settlement.credits for settlement in settled if not settlement.is_stake_returned)
     return any(
         end.win_credits - end.push_credits > settled_credits or end.progressives or end.merchandise
@@ -172,10 +174,10 @@ def list_chance_free_answers(definition: Game, game: GameRecord) -> list[tuple[J
 
     The outcome is None if the game then continues with another decision.
     """
-    decision = replay(definition, game).decision
+    decision = replay_game(definition, game).decision
     answers: list[tuple[JSON, Outcome | None]] = []
     for option in () if decision is None else decision.options:
-        conversation = replay(definition, game)
+        conversation = replay_game(definition, game)
         with suppress(ReplayError):
             conversation.advance(ReplayDraw(()), Choice(option))
             answers.append((option, conversation.outcome))

@@ -26,7 +26,7 @@ from egm.play.entries import (
 from egm.play.events import OutcomeShown
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import GameRecord, LastGame, TableRecord
-from egm.play.records.games import PUSH, GameInProgress, list_stakes, open_game
+from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, list_stakes, open_game
 from egm.play.records.tables import extract_own_part, read_table
 from egm.play.rounds import require_open_game
 from egm.progressive import game_levels as progressives
@@ -52,7 +52,7 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
     return (
         won_cents >= machine.profile.pay_out.large_win_cents
         or (tax_cents is not None and won_cents >= tax_cents)
-        or progressives.must_attendant_pay(machine, game)
+        or progressives.must_attendant_pay_award(machine, game)
         or bool(merchandise.list_won_prizes(machine, game))
     )
 
@@ -177,7 +177,7 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
             GAME_PUSH,
             StakesBack(play_id=game.play_id, push_cents=game.push_cents),
             entry_id=f"{game.play_id}.push",
-            transfers=tuple(Transfer(PUSH, account, cents) for account, cents in pushed),
+            transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed),
             dims=game.dims,
             state=protection.build_counted_session(machine, won_cents=game.push_cents),
         )

@@ -14,7 +14,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import PrizeRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, TableReturned
-from egm.play.records.games import CHOICE
+from egm.play.records.games import GAME_CHOICE_KIND
 from egm.play.records.protection import ReminderRecord
 from egm.play.void_rule import Ruling
 from egm.progressive.entries import POOL_MOVES
@@ -194,16 +194,16 @@ GAME_START: Final = Entry(
     counts={"games_played": 1},
     writes=(PlayKey.GAME,),
     may_write=(PlayKey.DEFINITION, *_LEVELS_AND_SESSION),
-    dims=_GAME_DIMENSIONS,
+    dimension_names=_GAME_DIMENSIONS,
 )
 GAME_CHOICE: Final = Entry(
-    kind=CHOICE,
+    kind=GAME_CHOICE_KIND,
     is_bookkeeping=True,
     record=GameChoice,
     about="A further step of a game was taken: a choice, with its stake and draws.",
     moves=(_STAKE_MOVE, POOL_MOVES),
     may_write=_LEVELS_AND_SESSION,
-    dims=_GAME_DIMENSIONS,
+    dimension_names=_GAME_DIMENSIONS,
 )
 GAME_DOUBLE_UP: Final = Entry(
     kind="game.double_up",
@@ -213,7 +213,7 @@ GAME_DOUBLE_UP: Final = Entry(
         Moves("house:double_up_win", _CASHABLE),
         Moves(_CASHABLE, "house:double_up_bet"),
     ),
-    dims=_GAME_DIMENSIONS,
+    dimension_names=_GAME_DIMENSIONS,
 )
 GAME_PUSH: Final = Entry(
     kind=PLAY_PUSH,
@@ -221,7 +221,7 @@ GAME_PUSH: Final = Entry(
     record=StakesBack,
     moves=(_PUSH_MOVE,),
     may_write=(PlayKey.SESSION,),
-    dims=_GAME_DIMENSIONS,
+    dimension_names=_GAME_DIMENSIONS,
 )
 GAME_END: Final = Entry(
     kind="game.end",
@@ -230,7 +230,7 @@ GAME_END: Final = Entry(
     counts={"games_won": None, "games_pushed": None, "games_lost": None},
     writes=(PlayKey.GAME, PlayKey.LAST),
     may_write=_CLOSING,
-    dims=_GAME_DIMENSIONS,
+    dimension_names=_GAME_DIMENSIONS,
     is_bookkeeping=True,
 )
 GAME_END_BY_HAND: Final = Entry(
@@ -245,7 +245,7 @@ GAME_END_BY_HAND: Final = Entry(
     counts={"games_won": 1},
     writes=(PlayKey.GAME, PlayKey.LAST, MoneyKey.HANDPAY),
     may_write=_CLOSING,
-    dims=_GAME_DIMENSIONS,
+    dimension_names=_GAME_DIMENSIONS,
     is_bookkeeping=True,
 )
 GAME_VOID: Final = Entry(
@@ -272,7 +272,7 @@ TABLE_RETURNED: Final = Entry(
     moves=(_PUSH_MOVE,),
     writes=(TableKey.TABLE,),
     may_write=(PlayKey.SESSION,),
-    dims=frozenset({"game", "paytable", "denomination_cents"}),
+    dimension_names=frozenset({"game", "paytable", "denomination_cents"}),
 )
 RECALL_SHOWN: Final = Entry(
     kind="recall.shown",

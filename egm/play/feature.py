@@ -20,10 +20,10 @@ from egm.play.records.residual import ResidualTerms
 from egm.play.records.time_paid import TimePaid
 from egm.play.registers import REGISTERS
 from egm.play.reminders import create_reminders
-from egm.play.rules import RULES
+from egm.play.rules import PLAY_RULES
 from egm.play.time_charge import iter_time_charge_notices
 
-PLAY: Final = Feature(
+PLAY_FEATURE: Final = Feature(
     name="play",
     keys=PlayKey,
     values={
@@ -41,7 +41,7 @@ PLAY: Final = Feature(
     },
     entries=list_entries(entries),
     events=EVENTS,
-    rules=RULES,
+    rules=PLAY_RULES,
     offers=(*PAGES, *FORMS, *REGISTERS),
     states=(DerivedState(State.PLAYING, is_game_open),),
     position_services=(create_reminders,),

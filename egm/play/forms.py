@@ -6,7 +6,7 @@ from egm.kernel.events import EventType
 from egm.people import Permission
 from egm.play.prizes_in_kind import prize_may_be_cash
 from egm.play.rulings import game_cannot_end, open_game_has_neither_outcome_nor_win
-from egm.staff.form import REASON, Field, Form
+from egm.staff.form import REASON_FIELD, Field, Form
 
 FORMS: Final[tuple[Form, ...]] = (
     Form(
@@ -29,7 +29,7 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.SETTLE,
         subject="players",
         persons=2,
-        fields=(REASON,),
+        fields=(REASON_FIELD,),
         needs=(open_game_has_neither_outcome_nor_win,),
     ),
     Form(
@@ -38,7 +38,7 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.SETTLE,
         subject="money",
         persons=2,
-        fields=(REASON,),
+        fields=(REASON_FIELD,),
         needs=(game_cannot_end,),
     ),
 )

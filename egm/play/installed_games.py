@@ -18,8 +18,8 @@ from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Chances, LongOdds
-from egm.kernel.standing_faults import note_fault
-from egm.play.odds import list_chances, list_long_odds
+from egm.kernel.standing_faults import raise_or_clear_fault
+from egm.play.odds import list_bet_chances, list_long_odds
 from egm.play.prize_limits import Prizes, compute_largest_prizes, compute_largest_win_cents
 from egm.profiles import Profile
 from egm.progressive.pools import Pools, create_pools, list_available_bets
@@ -29,7 +29,7 @@ from paytables.odds import list_awards
 from paytables.wording import format_percent
 
 #: The fault of a machine that does not offer everything its cabinet file names.
-_FAULT: Final = "cabinet_file"
+_CABINET_FILE_FAULT: Final = "cabinet_file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def _examine_game(
         pools,
         list_long_odds(bets, profile.awards.odds_limits),
         certificate,
-        list_chances(bets),
+        list_bet_chances(bets),
         list_bet_returns(game, bets),
     )
 
@@ -304,7 +304,7 @@ def update_cabinet_file_fault(machine: Machine, why: str) -> None:
 
     ``why`` is the reason; if it is empty, the fault is cleared. A fault with another reason is replaced.
     """
-    standing = machine.faults.get(_FAULT)
+    standing = machine.faults.get(_CABINET_FILE_FAULT)
     if standing is not None and standing["detail"] != why:
-        note_fault(machine, _FAULT, "")
-    note_fault(machine, _FAULT, why)
+        raise_or_clear_fault(machine, _CABINET_FILE_FAULT, "")
+    raise_or_clear_fault(machine, _CABINET_FILE_FAULT, why)

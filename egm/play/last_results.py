@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.kernel.machine import Machine
 from egm.play.records.game_record import GameChoice, GameRecord
-from egm.play.records.games import CHOICE, open_game
+from egm.play.records.games import GAME_CHOICE_KIND, open_game
 from egm.record_codec import from_json
 from meters.entry import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_STARTS
@@ -48,7 +48,7 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     if game is None or not game.rules.layout():
         return ()
     results, shown_game = machine.component(LastResults), open_game(machine)
-    kinds, since = (*PLAY_STARTS, CHOICE, *PLAY_ENDS), results.read_to
+    kinds, since = (*PLAY_STARTS, GAME_CHOICE_KIND, *PLAY_ENDS), results.read_to
     if since < machine.journal.sequence:
         results.read_to = machine.journal.sequence
         new = machine.journal.entries(kinds, since=since, limit=MAX_ENTRIES_READ, newest_first=True)
@@ -67,7 +67,7 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
         if game.ended:  # before the memory clear that carried it over
             return
         results.started_games[game.play_id] = (game, {} if game.outcome is None else game.outcome.display)
-    elif entry.kind == CHOICE:
+    elif entry.kind == GAME_CHOICE_KIND:
         choice = from_json(GameChoice, entry.record, location)
         if choice.play_id in results.started_games and choice.outcome is not None:
             results.started_games[choice.play_id] = (

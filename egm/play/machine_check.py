@@ -9,7 +9,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.play.conversation import replay
+from egm.play.conversation import replay_game
 from egm.play.definitions import find_definition
 from egm.play.entries import MACHINE_CHECKED, MachineChecked
 from egm.play.events import CheckForm
@@ -49,7 +49,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
 def _check_replay(machine: Machine, game: GameRecord) -> str:
     """Return ``right`` if the game's recorded draws give its recorded outcome again, or else the error as text."""
     try:
-        replay(find_definition(machine, game.game), game)
+        replay_game(find_definition(machine, game.game), game)
     except (LocalError, PaytableError, ValueError, KeyError) as error:
         return str(error)
     return "right"

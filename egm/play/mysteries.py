@@ -17,7 +17,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.play import showing
 from egm.play.entries import GAME_VOID
-from egm.play.records.game_record import GameRecord, Hit, MysteryWon
+from egm.play.records.game_record import GameRecord, LevelHitRecord, MysteryWon
 from egm.play.records.games import GameInProgress, open_game
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
@@ -81,7 +81,7 @@ def ruled_mystery_prize_can_be_settled(machine: Machine, _: Event) -> bool:
 def end_ruled_prizes(machine: Machine, _: Event) -> None:
     """Carry out the rulings on held mystery prizes: pay the prize by hand, or return it to its level."""
     for key, ruling, game, level, prize in _iter_ruled_prizes(machine):
-        if ruling == unproved.PAY:
+        if ruling == unproved.DECISION_PAY:
             _reserve_prize_for_handpay(machine, game, level, prize, {key: None})
         else:
             _return_prize_to_level(machine, game, level, prize, "declined", {key: None})
@@ -193,7 +193,7 @@ def _find_level_name(game: GameRecord, level: str) -> str:
 
 def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: Won) -> None:
     """Record a mystery prize as a progressive hit of the open game, and show the game again."""
-    hit = Hit(
+    hit = LevelHitRecord(
         pool=level,
         level=_find_level_name(game, level),
         mystery=True,

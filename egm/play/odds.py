@@ -10,7 +10,7 @@ from paytables import BetAnalysis
 from paytables.odds import OddsLimits, list_awards, list_longer_awards
 
 #: The name of a settlement that only returns the stake.
-_PUSH: Final = "push"
+_PUSH_PRIZE: Final = "push"
 
 
 def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[LongOdds, ...]:
@@ -30,7 +30,7 @@ def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[Lon
     )
 
 
-def list_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
+def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
     """Return how often each way to bet wins; Keno cards with the same number of spots are listed once.
 
     ``bets`` must be analysed with their prizes. An award that can be won in several stages of the game is
@@ -70,7 +70,7 @@ def list_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
 
 def _compute_prize_rate(bet: BetAnalysis) -> Fraction:
     """Return the average number of prizes per game for a way to bet, without returned stakes."""
-    rates = (prize.rate for prize in bet.prizes if prize.credits and prize.name != _PUSH)
+    rates = (prize.rate for prize in bet.prizes if prize.credits and prize.name != _PUSH_PRIZE)
     return sum(rates, Fraction(0))
 
 

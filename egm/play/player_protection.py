@@ -39,7 +39,7 @@ from egm.play.records.tables import list_standing_tables
 #: Units of the player's own limits with their upper bounds: one week, and more money than any meter counts.
 _OWN_LIMITS_MAX: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
 #: Kinds of reminder that pause play.
-LIMITS: Final = frozenset({"time_limit", "spend_limit"})
+PAUSING_REMINDER_KINDS: Final = frozenset({"time_limit", "spend_limit"})
 
 
 # ---------------------------------------------------------------------------------------------- the count
@@ -145,7 +145,7 @@ def find_due_reminder(machine: Machine) -> ReminderKind | None:
 def play_is_paused(machine: Machine) -> bool:
     """Return whether play is paused because the player reached a limit of time or of net spending."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
-    return reminder is not None and reminder.kind in LIMITS
+    return reminder is not None and reminder.kind in PAUSING_REMINDER_KINDS
 
 
 def reached_limit_pays_out(machine: Machine, _: Event) -> bool:
@@ -168,7 +168,7 @@ def reminder_is_due(machine: Machine, _: Event) -> bool:
 def reminder_can_be_dismissed(machine: Machine, _: Event) -> bool:
     """Return whether the player may dismiss the active reminder; a pause of play cannot be dismissed."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
-    return reminder is not None and reminder.kind not in LIMITS
+    return reminder is not None and reminder.kind not in PAUSING_REMINDER_KINDS
 
 
 def pause_is_over(machine: Machine, _: Event) -> bool:
@@ -218,7 +218,7 @@ def show_reminder(machine: Machine, _: Event) -> None:
         raise InvariantError("a reminder that is not due")
     minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
     rules, until = machine.profile.protection, ""
-    if kind in LIMITS and rules.pause_minutes:
+    if kind in PAUSING_REMINDER_KINDS and rules.pause_minutes:
         pause_end = machine.times.read_steady_time() + timedelta(minutes=rules.pause_minutes)
         until = pause_end.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents

@@ -14,7 +14,7 @@ from dataclasses import replace
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, PrizeInKind
-from egm.money.hand_pays import BOOK
+from egm.money.hand_pays import PRIZES_ACCOUNT_PREFIX
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord, PrizeRecord
 from egm.play.definitions import find_definition
@@ -51,7 +51,11 @@ def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]
     Each moves the prize's value from the account of offered prizes to the account of given prizes.
     """
     return tuple(
-        Transfer(f"{BOOK}{prize.id}:offered", f"{BOOK}{prize.id}:given", prize.value_cents)
+        Transfer(
+            f"{PRIZES_ACCOUNT_PREFIX}{prize.id}:offered",
+            f"{PRIZES_ACCOUNT_PREFIX}{prize.id}:given",
+            prize.value_cents,
+        )
         for prize in prizes
     )
 
@@ -125,7 +129,7 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
 
 def _replace_prize_by_cash(flow: Transfer) -> Transfer:
     """Return the money transfer that replaces the transfer of a prize in kind; return any other transfer unchanged."""
-    if not flow.source.startswith(BOOK):
+    if not flow.source.startswith(PRIZES_ACCOUNT_PREFIX):
         return flow
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)
 

@@ -12,7 +12,7 @@ from egm.errors import LocalError
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Replay, ServicePage
 from egm.people import Permission
-from egm.play.conversation import Conversation
+from egm.play.conversation import GameConversation
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
 from egm.play.recall_words import build_win_rows, describe_choice, iter_wager_rows
@@ -41,7 +41,7 @@ from paytables import Choice, Game, PaytableError, ReplayDraw
 _LISTED_PLAYS_MAX: Final = 50
 
 
-class PlayList(MenuPage):
+class RecallListPage(MenuPage):
     """The service page of the last plays, newest first; an open play comes first."""
 
     def build_page(self, machine: Machine) -> ServicePage:
@@ -67,7 +67,7 @@ class PlayList(MenuPage):
             RecallShown(play_id=play.play_id, person="" if person is None else person.id),
         )
         return OpenPage(
-            PlayDetail(
+            RecallPlayPage(
                 play,
                 _replay_steps(machine, play),
                 _map_seats_to_positions(machine, play),
@@ -89,7 +89,7 @@ class ReplayStep:
 
 
 @dataclass(slots=True)
-class PlayDetail(MenuPage):
+class RecallPlayPage(MenuPage):
     """The service page of one recalled play: its data, then the picture of each of its steps."""
 
     play: Play
@@ -319,7 +319,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
     game = _apply_later_steps(play)
     steps: list[ReplayStep] = []
     try:
-        conversation = Conversation(find_definition(machine, game.game), game.wager, game.table)
+        conversation = GameConversation(find_definition(machine, game.game), game.wager, game.table)
         for step in game.steps:
             answer = step.choice if isinstance(step.choice, int | str) else None
             if steps:
@@ -333,7 +333,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
     return () if game.outcome is None else (ReplayStep(display=dict(game.outcome.display)),)
 
 
-def _build_step(conversation: Conversation) -> ReplayStep:
+def _build_step(conversation: GameConversation) -> ReplayStep:
     """Return the current step of a replayed game: its final display, or the decision that the player had to make."""
     if conversation.outcome is not None:
         return ReplayStep(display=dict(conversation.outcome.display))
@@ -343,4 +343,4 @@ def _build_step(conversation: Conversation) -> ReplayStep:
     return ReplayStep(dict(decision.prompt), decision.kind, tuple(decision.options), seat=decision.seat)
 
 
-PAGES: Final = (MenuEntry("recall", "games", Permission.READ_RECALL, PlayList),)
+PAGES: Final = (MenuEntry("recall", "games", Permission.READ_RECALL, RecallListPage),)

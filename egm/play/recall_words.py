@@ -11,10 +11,10 @@ from paytables import Game, Settlement, Wager
 #: A label of a row, and its value.
 Label = tuple[str | PageText, PageText]
 #: The multiplication sign.
-_TIMES: Final = "\u00d7"
+_TIMES_SIGN: Final = "\u00d7"
 #: Settlement names that exist at any table; all other names are pays of the game itself.
 #: The names of settlements that have a text of the screen, ``felt.as_...``; all others are pays of the game itself.
-SETTLED: Final = frozenset(
+SETTLED_RESULT_NAMES: Final = frozenset(
     {
         *(
             "won",
@@ -34,7 +34,7 @@ SETTLED: Final = frozenset(
     }
 )
 #: The name of a line pay: the count and the symbol.
-_LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
+_LINE_PAY_PATTERN: Final = re.compile(r"(\d+) (\S+)")
 
 
 def iter_wager_rows(
@@ -143,7 +143,7 @@ def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> PageTex
         return say(
             "service.wager.catch", hits=len(detail.get("hits", ())), numbers=len(detail.get("numbers", ()))
         )
-    line_pay = _LINE_PAY.fullmatch(win.name)
+    line_pay = _LINE_PAY_PATTERN.fullmatch(win.name)
     if line_pay is None:
         return _describe_settlement(presentation, win.name)
     count, symbol = line_pay.groups()
@@ -154,7 +154,7 @@ def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> PageTex
     called = names.get(symbol)
     if not isinstance(called, Mapping):
         return say_plain(win.name)
-    return say_local({language: f"{count} {_TIMES} {text}" for language, text in called.items()})
+    return say_local({language: f"{count} {_TIMES_SIGN} {text}" for language, text in called.items()})
 
 
 def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement) -> PageText:
@@ -189,7 +189,7 @@ def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any)
 
 def _describe_settlement(presentation: Mapping[str, Any], name: str) -> PageText:
     """Return the result of a table bet as text: won, lost or push, or the name of a pay of the game."""
-    if name in SETTLED:
+    if name in SETTLED_RESULT_NAMES:
         return say_code("felt", f"as_{name.replace(' ', '_')}")
     return _find_entry_name(presentation.get("pays", ()), "name", name)
 

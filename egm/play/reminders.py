@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import BackgroundService, MachineContext
 from egm.play.keys import PlayKey
 from egm.play.player_protection import find_next_due_time, session_is_over
 
@@ -84,7 +84,7 @@ class Reminders:
         return any(self._context.engine.accepts(event_type) for event_type in event_types)
 
 
-def create_reminders(context: MachineContext) -> Iterable[Attachment]:
+def create_reminders(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the reminders service if the profile counts sessions, or if a counted session has not ended yet."""
     machine = context.engine.machine
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))

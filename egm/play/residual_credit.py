@@ -10,7 +10,7 @@ from typing import Final
 from egm.integrity.events import Failure
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
-from egm.kernel.events import Event, EventType, SupersededBy
+from egm.kernel.events import Event, EventType, ReplaceWithEvent
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Residual
 from egm.kernel.rules import refusal_code
@@ -21,7 +21,7 @@ from meters import Transfer
 from rng import RngError
 
 #: The recorded purpose of the draw.
-PURPOSE: Final = "residual"
+RESIDUAL_DRAW_PURPOSE: Final = "residual"
 
 
 def build_residual_view(machine: Machine) -> Residual | None:
@@ -57,7 +57,7 @@ def residual_credit_can_be_staked(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def remove_residual(machine: Machine, _: Event) -> None:
+def remove_residual_credit(machine: Machine, _: Event) -> None:
     """Remove residual credit that the player gives up (NZ 1.22.40)."""
     amount_cents = machine.credit_cents
     machine.post(
@@ -68,17 +68,17 @@ def remove_residual(machine: Machine, _: Event) -> None:
     machine.notice = Notice(code="residual_removed", values={"amount_cents": amount_cents})
 
 
-def play_residual(machine: Machine, _: Event) -> None:
+def play_residual_credit(machine: Machine, _: Event) -> None:
     """Stake the residual credit on one random draw, which is decided and recorded at once, like a game."""
     if machine.chance is None:
-        raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail="no generator")))
+        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail="no generator")))
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     amount_cents, prize_cents = machine.credit_cents, build_residual_terms(machine).useful_cents
     try:
         with machine.chance.step() as step:
-            value = step.below(prize_cents, PURPOSE)
+            value = step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)
     except RngError as error:
-        raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
+        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
     won_cents = prize_cents if value < amount_cents else 0
     stake = machine.build_debit_transfers(amount_cents, "house:residual")
     credit = machine.name_credit_account(CreditKind.CASHABLE)
@@ -88,7 +88,7 @@ def play_residual(machine: Machine, _: Event) -> None:
         ResidualPlayed(
             amount_cents=amount_cents,
             prize_cents=prize_cents,
-            draws=((prize_cents, value, PURPOSE),),
+            draws=((prize_cents, value, RESIDUAL_DRAW_PURPOSE),),
             won_cents=won_cents,
         ),
         transfers=(*stake, *win),

@@ -4,7 +4,7 @@ from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play import prizes_in_kind as merchandise
-from egm.play.conversation import NO_REPLAY, Conversation, RecordedPicture, replay
+from egm.play.conversation import NO_REPLAY, GameConversation, RecordedPicture, replay_game
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_DIFFERS, GameDiffers
 from egm.play.records.game_record import GameRecord
@@ -45,13 +45,13 @@ def resume_open_game(machine: Machine, _: Event) -> Event | None:
     return None
 
 
-def _rebuild_open_game(machine: Machine, game: GameRecord) -> "Conversation | RecordedPicture":
+def _rebuild_open_game(machine: Machine, game: GameRecord) -> "GameConversation | RecordedPicture":
     """Return the open game replayed from its record, or as its outcome was recorded.
 
     Only a decided game may be shown as recorded. Raises one of :data:`NO_REPLAY` for an undecided game.
     """
     try:
-        return replay(find_definition(machine, game.game), game)
+        return replay_game(find_definition(machine, game.game), game)
     except NO_REPLAY as error:
         if game.outcome is None:
             raise

@@ -14,7 +14,7 @@ from typing import Any
 from egm.errors import InvariantError, check_invariant
 from egm.integrity.events import Failure
 from egm.integrity.keys import IntegrityKey
-from egm.kernel.events import Event, EventType, SupersededBy
+from egm.kernel.events import Event, EventType, ReplaceWithEvent
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
@@ -22,7 +22,7 @@ from egm.play import player_protection as protection
 from egm.play.choosing import is_within_profile_limits
 from egm.play.conversation import (
     NO_REPLAY,
-    Conversation,
+    GameConversation,
     RecordedPicture,
     can_win_without_draw,
     list_chance_free_answers,
@@ -42,7 +42,7 @@ from egm.progressive import game_levels as progressives
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.round import ProgressiveRound
 from meters.transaction import JSON
-from paytables import WHEEL_DECIDES, Choice, Outcome, ReplayDraw, ReplayError
+from paytables import DECISION_OF_WHEEL, Choice, Outcome, ReplayDraw, ReplayError
 from rng import OutOfService, RngError
 
 
@@ -117,10 +117,10 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
     The player, a real wheel and another seat of a shared round may each answer only decisions addressed to
     them.
     """
-    conversation: Conversation | RecordedPicture | None = machine.component(GameInProgress).conversation
+    conversation: GameConversation | RecordedPicture | None = machine.component(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
     choice = event.of(ChoiceRequest)
-    if decision is None or (decision.kind == WHEEL_DECIDES) != (choice.spin is not None):
+    if decision is None or (decision.kind == DECISION_OF_WHEEL) != (choice.spin is not None):
         return False
     return choice.value in decision.options and may_answer(machine, decision, event)
 
@@ -159,7 +159,7 @@ def start_game(machine: Machine, _: Event) -> None:
     round_, wager = common.starting, bet.wager
     if round_ is not None:
         wager = rules.rules.combine_seat_wagers(wager, common.seat, round_.wagers)
-    conversation, play_id = Conversation(rules, wager, bet.table), machine.fresh_id("play")
+    conversation, play_id = GameConversation(rules, wager, bet.table), machine.fresh_id("play")
     progressive_round = progressives.begin_round(machine, bet, play_id)
     step = take_step(
         machine, conversation, None, progressive_round, None if round_ is None else round_.find_step(0)
@@ -279,7 +279,7 @@ def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
 
 def take_step(
     machine: Machine,
-    conversation: Conversation,
+    conversation: GameConversation,
     choice: JSON,
     progressive_round: ProgressiveRound,
     recorded: RecordedStep | None,
@@ -300,18 +300,18 @@ def take_step(
             else:
                 _take_recorded_step(conversation, recorded)
             if choice is None:
-                progressive_round.feed(step)
+                progressive_round.feed_pools(step)
             if conversation.outcome is not None:
-                progressive_round.award(conversation.outcome.progressives)
+                progressive_round.award_hits(conversation.outcome.progressives)
             return recorded
     except RngError as error:
         machine.component(
             GameInProgress
         ).conversation = None  # it broke off in the middle: the game is resumed from the journal
-        raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
+        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
 
 
-def _take_recorded_step(conversation: Conversation, recorded: RecordedStep) -> None:
+def _take_recorded_step(conversation: GameConversation, recorded: RecordedStep) -> None:
     """Take a game's next step with the recorded draws. Raises InvariantError if the game would have drawn others."""
     numbers = ReplayDraw(recorded.draws)
     try:

@@ -8,13 +8,13 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
     AWAKE,
-    BETTABLE,
     EVERYWHERE,
-    LISTENING,
-    NOT_PLAYING,
     PAYABLE,
     RULING,
-    SHOWING,
+    STATES_AFTER_SELF_TEST,
+    STATES_FOR_BETTING,
+    STATES_NOT_PLAYING,
+    STATES_SHOWING_OUTCOME,
     only,
 )
 from egm.money.cash_out_rest import start_automatic_cash_out
@@ -61,8 +61,8 @@ from egm.play.prizes_in_kind import (
     void_exchanged_reservation,
 )
 from egm.play.residual_credit import (
-    play_residual,
-    remove_residual,
+    play_residual_credit,
+    remove_residual_credit,
     residual_credit_can_be_given_up,
     residual_credit_can_be_staked,
 )
@@ -95,10 +95,10 @@ from egm.play.rulings import (
 )
 from egm.play.time_charge import credits_cover_time_charge
 from egm.progressive.game_levels import (
-    await_award,
     levels_show_payable_amounts,
     no_claim_or_mystery_is_pending,
     record_award,
+    start_awaiting_award,
 )
 from egm.staff.form import build_form_rule
 from egm.staff.service.effects import (
@@ -109,15 +109,15 @@ from egm.staff.service.effects import (
 )
 
 #: Only while the machine is idle.
-_IDLE: Final = only(State.IDLE)
+_IDLE_STATE: Final = only(State.IDLE)
 #: Only while a game is shown.
-_PLAYING: Final = only(State.PLAYING)
+_PLAYING_STATE: Final = only(State.PLAYING)
 
 #: Only while a hand-pay waits.
-_HANDPAY: Final = only(State.HANDPAY)
+_HANDPAY_STATE: Final = only(State.HANDPAY)
 
 #: The guards on starting a game.
-MAY_PLAY: Final = (
+PLAY_GUARDS: Final = (
     no_reminder_is_active,
     bet_is_selected_or_standing,
     selected_bet_is_accepted,
@@ -129,13 +129,13 @@ MAY_PLAY: Final = (
     chance_is_ready,
 )
 
-RULES: Final[tuple[Rule[Machine], ...]] = (
-    Rule(EventType.PLAY, _IDLE, MAY_PLAY, (start_game,), State.PLAYING, REPORT),
-    Rule(EventType.BET, BETTABLE, (bet_is_offered,), (set_bet,), Next.SAME, REPORT),
-    Rule(EventType.GAME, _IDLE, (game_is_offered,), (select_game,), Next.SAME, REPORT),
+PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
+    Rule(EventType.PLAY, _IDLE_STATE, PLAY_GUARDS, (start_game,), State.PLAYING, REPORT),
+    Rule(EventType.BET, STATES_FOR_BETTING, (bet_is_offered,), (set_bet,), Next.SAME, REPORT),
+    Rule(EventType.GAME, _IDLE_STATE, (game_is_offered,), (select_game,), Next.SAME, REPORT),
     Rule(
         EventType.DENOMINATION,
-        _IDLE,
+        _IDLE_STATE,
         (denomination_is_offered, no_bets_stand_on_selected_table),
         (select_denomination,),
         Next.SAME,
@@ -144,7 +144,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ a game, already decided, being shown
     Rule(
         EventType.CHOOSE,
-        _PLAYING,
+        _PLAYING_STATE,
         (choice_is_offered, stake_of_choice_is_allowed, choice_may_be_taken),
         (continue_game,),
         Next.SAME,
@@ -152,36 +152,61 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         EventType.SHOWN,
-        SHOWING,
+        STATES_SHOWING_OUTCOME,
         (outcome_is_of_open_game, no_claim_or_mystery_is_pending, win_is_paid_by_hand),
         (end_game_by_hand,),
         State.HANDPAY,
     ),
     Rule(
         EventType.SHOWN,
-        SHOWING,
+        STATES_SHOWING_OUTCOME,
         (outcome_is_of_open_game, no_claim_or_mystery_is_pending),
         (end_game,),
         Next.DERIVED,
     ),
-    Rule(EventType.SHOWN, _PLAYING, (outcome_is_of_open_game,), (await_award,), State.AWAITING_AWARD),
-    Rule(EventType.AFTER_EVENT, NOT_PLAYING, (ended_game_has_conversation,), (end_conversation,)),
-    Rule(EventType.AFTER_EVENT, _PLAYING, (open_game_has_no_conversation,), (resume_open_game,)),
+    Rule(
+        EventType.SHOWN,
+        _PLAYING_STATE,
+        (outcome_is_of_open_game,),
+        (start_awaiting_award,),
+        State.AWAITING_AWARD,
+    ),
+    Rule(EventType.AFTER_EVENT, STATES_NOT_PLAYING, (ended_game_has_conversation,), (end_conversation,)),
+    Rule(EventType.AFTER_EVENT, _PLAYING_STATE, (open_game_has_no_conversation,), (resume_open_game,)),
     # ------------------------------------------------------------------ player protection, as time passes
-    Rule(EventType.ACKNOWLEDGE, _IDLE, (reminder_can_be_dismissed,), (dismiss_reminder,), Next.SAME, REPORT),
-    Rule(EventType.LIMIT, _IDLE, (requested_limit_is_allowed,), (set_limit,), Next.SAME, REPORT),
-    Rule(EventType.REMINDER_DUE, _IDLE, (reminder_is_due,), (show_reminder,)),
+    Rule(
+        EventType.ACKNOWLEDGE,
+        _IDLE_STATE,
+        (reminder_can_be_dismissed,),
+        (dismiss_reminder,),
+        Next.SAME,
+        REPORT,
+    ),
+    Rule(EventType.LIMIT, _IDLE_STATE, (requested_limit_is_allowed,), (set_limit,), Next.SAME, REPORT),
+    Rule(EventType.REMINDER_DUE, _IDLE_STATE, (reminder_is_due,), (show_reminder,)),
     Rule(EventType.PAUSE_OVER, PAYABLE, (pause_is_over,), (end_pause,)),
     Rule(EventType.SESSION_OVER, PAYABLE, (session_is_over,), (end_session,)),
     # ------------------------------------------------------------------ credit too small for anything
-    Rule(EventType.RESIDUAL, _IDLE, (residual_credit_can_be_staked,), (play_residual,), Next.SAME, REPORT),
     Rule(
-        EventType.RESIDUAL, PAYABLE, (residual_credit_can_be_given_up,), (remove_residual,), Next.SAME, REPORT
+        EventType.RESIDUAL,
+        _IDLE_STATE,
+        (residual_credit_can_be_staked,),
+        (play_residual_credit,),
+        Next.SAME,
+        REPORT,
+    ),
+    Rule(
+        EventType.RESIDUAL,
+        PAYABLE,
+        (residual_credit_can_be_given_up,),
+        (remove_residual_credit,),
+        Next.SAME,
+        REPORT,
     ),
     # ------------------------------------------------------------------ a game that waits for its generator
     Rule(
         EventType.KEY_TURNED,
-        _PLAYING,
+        _PLAYING_STATE,
         (game_waits_for_generator, key_may_act_without_sign_in),
         (restart_generator,),
         Next.DERIVED,
@@ -189,25 +214,32 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         EventType.KEY_TURNED,
-        _PLAYING,
+        _PLAYING_STATE,
         (game_waits_for_generator,),
         (ask_for_sign_in,),
         Next.DERIVED,
         REPORT,
     ),
-    Rule(EventType.MENU, _PLAYING, (game_waits_for_staff, menu_may_open), (open_menu,), Next.DERIVED, REPORT),
+    Rule(
+        EventType.MENU,
+        _PLAYING_STATE,
+        (game_waits_for_staff, menu_may_open),
+        (open_menu,),
+        Next.DERIVED,
+        REPORT,
+    ),
     # ------------------------------------------------------------------ mystery prizes announced by a controller
     Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, send_award_to_screen), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery,), Next.DERIVED_ONCE_TESTED),
     Rule(
         EventType.AFTER_EVENT,
-        LISTENING,
+        STATES_AFTER_SELF_TEST,
         (ruled_mystery_prize_can_be_settled,),
         (end_ruled_prizes,),
         Next.DERIVED,
     ),
     # ------------------------------------------------------------------ what persons decide about a game
-    build_form_rule(FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY, (prize_may_be_cash,), exchange_prizes),
+    build_form_rule(FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY_STATE, (prize_may_be_cash,), exchange_prizes),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (exchange_is_unfinished,), (void_exchanged_reservation,)),
     build_form_rule(FORMS, EventType.REFUND_GAME, RULING, (game_cannot_end,), refund_game),
     build_form_rule(
@@ -218,10 +250,12 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         forfeit_game,
     ),
     build_form_rule(FORMS, EventType.MACHINE_CHECKED, RULING, (), record_machine_check, Next.SAME),
-    Rule(EventType.LANGUAGE, LISTENING, (language_is_offered,), (set_language,), Next.SAME, REPORT),
+    Rule(
+        EventType.LANGUAGE, STATES_AFTER_SELF_TEST, (language_is_offered,), (set_language,), Next.SAME, REPORT
+    ),
     Rule(
         EventType.WHEN_IDLE,
-        _IDLE,
+        _IDLE_STATE,
         (reached_limit_pays_out, automatic_payout_is_possible),
         (start_automatic_cash_out,),
     ),

@@ -12,13 +12,13 @@ from egm.play.conversation import list_decided_bets, rebuild_conversation
 from egm.play.entries import GAME_VOID, GameVoid, VoidedOutcome
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameRecord, are_stakes_between_players
-from egm.play.records.games import PUSH, GameInProgress, list_stakes, open_game
+from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, list_stakes, open_game
 from egm.play.records.wheel import read_recorded_number
 from egm.play.rounds import chance_is_ready, has_won_already, waits_for_wheel
 from egm.play.shared_round import is_next_step_recorded, is_round_void
-from egm.play.void_rule import OpenGame, Ruling, reason_not_void
+from egm.play.void_rule import OpenGameFacts, Ruling, reason_not_void
 from egm.progressive import game_levels as progressives
-from egm.staff.events import RulingForm, has_texts
+from egm.staff.events import RulingForm, are_texts_filled_in
 from egm.staff.form import build_ruling_details
 from meters import Transfer
 from paytables import Settlement
@@ -32,7 +32,11 @@ def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
     The profile must allow it, and the form must state a reason.
     """
     forfeits = machine.profile.by_hand.forfeits
-    return "game" in forfeits and open_game(machine) is not None and has_texts(event.of(RulingForm).reason)
+    return (
+        "game" in forfeits
+        and open_game(machine) is not None
+        and are_texts_filled_in(event.of(RulingForm).reason)
+    )
 
 
 @refusal_code("game_may_be_forfeit")
@@ -51,7 +55,7 @@ def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
     game = open_game(machine)
     if game is None:
         return False
-    facts = OpenGame(
+    facts = OpenGameFacts(
         is_decided=game.outcome is not None,
         can_be_replayed=rebuild_conversation(machine, game) is not None,
         next_is_recorded=_is_next_recorded(machine, game),
@@ -168,6 +172,6 @@ def _build_settling_transfers(
         tuple(Transfer("house:refund_defect", account, cents) for account, cents in undecided),
         (
             *([Transfer("house:win", credit, win_cents)] if win_cents else ()),
-            *(Transfer(PUSH, account, cents) for account, cents in pushed),
+            *(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed),
         ),
     )

@@ -14,7 +14,7 @@ from egm.kernel.machine import Machine
 from egm.play.entries import GAME_VOID, GameVoid
 from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
-from egm.play.records.games import CHOICE, find_first_entry, open_game
+from egm.play.records.games import GAME_CHOICE_KIND, find_first_entry, open_game
 from egm.record_codec import from_json
 from meters import StoredEntry
 from paytables import Decision, Wager
@@ -106,7 +106,7 @@ def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[
     """
     start = machine.journal.get(f"{game.play_id}.start")
     plays: dict[str, tuple[RecordedStep, ...]] = {}
-    for entry in () if start is None else machine.journal.entries(CHOICE, since=start.sequence):
+    for entry in () if start is None else machine.journal.entries(GAME_CHOICE_KIND, since=start.sequence):
         choice = from_json(GameChoice, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if choice.round_id == game.round_id:
             step = RecordedStep(choice=choice.choice, draws=choice.draws)

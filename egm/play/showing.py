@@ -3,7 +3,7 @@
 from egm.kernel import messages
 from egm.kernel.machine import Machine
 from egm.play import prizes_in_kind as merchandise
-from egm.play.conversation import Conversation, RecordedPicture
+from egm.play.conversation import GameConversation, RecordedPicture
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, find_purse_game, open_game
 from egm.play.records.purse import read_points
@@ -11,7 +11,7 @@ from egm.play.records.tables import read_table
 from egm.progressive import game_levels as progressives
 from egm.progressive.keys import ProgressiveKey
 from meters.transaction import JSON
-from paytables import WHEEL_DECIDES, Decision, Settlement
+from paytables import DECISION_OF_WHEEL, Decision, Settlement
 
 
 def find_question(machine: Machine) -> Decision | None:
@@ -26,15 +26,15 @@ def find_question(machine: Machine) -> Decision | None:
     table = None if game.table is None else read_table(machine, game.game.digest)
     at_stake_cents = game.staked_cents + (0 if table is None else table.standing_cents)
     if find_purse_game(machine) is not None:
-        return decision.within(read_points(machine))
+        return decision.limit_to_credits(read_points(machine))
     room_cents = min(machine.credit_cents, machine.profile.play.bet_limit_cents - at_stake_cents)
-    return decision.within(max(room_cents, 0) // game.denomination_cents)
+    return decision.limit_to_credits(max(room_cents, 0) // game.denomination_cents)
 
 
 def build_message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Decision | None:
     """Return the screen message for the open game, or None if there is nothing to show."""
     game = open_game(machine)
-    conversation: Conversation | RecordedPicture | None = machine.component(GameInProgress).conversation
+    conversation: GameConversation | RecordedPicture | None = machine.component(GameInProgress).conversation
     if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
         return None
     cues = _list_new_cues(conversation)
@@ -84,7 +84,7 @@ def list_answer_costs(decision: Decision) -> dict[str, int]:
 
 def _is_to_be_answered_here(game: GameRecord, decision: Decision) -> bool:
     """Return whether the player at this position answers the decision, as opposed to a wheel or another seat."""
-    return decision.kind != WHEEL_DECIDES and decision.seat == (game.wager.seat or 0)
+    return decision.kind != DECISION_OF_WHEEL and decision.seat == (game.wager.seat or 0)
 
 
 def send_screen_update(machine: Machine, *, resumed: bool) -> None:
@@ -94,7 +94,7 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
         machine.outbox.show(screen_message)
 
 
-def _list_new_cues(conversation: Conversation | RecordedPicture | None) -> tuple[dict[str, JSON], ...]:
+def _list_new_cues(conversation: GameConversation | RecordedPicture | None) -> tuple[dict[str, JSON], ...]:
     """Return the game's animation cues since the last screen message as JSON."""
     cues = () if conversation is None else conversation.cues
     return tuple(cue.to_json() for cue in cues)

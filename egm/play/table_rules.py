@@ -53,7 +53,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.AFTER_EVENT, PAYABLE, (standing_bets_are_abandoned,), (return_abandoned_bets,)),
 )
 
-TABLES: Final = Feature(
+TABLES_FEATURE: Final = Feature(
     name="tables",
     keys=TableKey,
     values={TableKey.TABLE: TableRecord, TableKey.SHARED: TableInCommon},

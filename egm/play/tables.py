@@ -23,7 +23,7 @@ from egm.play.choosing import clear_bet, has_abandoned_chips
 from egm.play.entries import TABLE_RETURNED
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord, TableReturned
-from egm.play.records.games import PUSH
+from egm.play.records.games import PUSH_ACCOUNT
 from egm.play.records.purse import find_open_purse
 from egm.play.records.tables import extract_own_part, list_standing_tables, read_table
 from egm.progressive.pools import Pools, list_closed_spots
@@ -45,7 +45,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     at = game if game is None or table is None else _rebuild_table_game(machine, table)
     purse = find_open_purse(machine)
     if game is not None and purse is not None:
-        at = game.for_table(purse.table)
+        at = game.with_table_state(purse.table)
     if game is None or at is None:
         return {}, (), Felt()
     standing: dict[str, int] = {}
@@ -185,7 +185,7 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     if installed is None or installed.digest != table.game.digest or table.denomination_cents not in offered:
         return None
     try:
-        return installed.for_table(table.table)
+        return installed.with_table_state(table.table)
     except (LookupError, TypeError, ValueError):
         return None
 
@@ -204,7 +204,11 @@ def _is_playable(machine: Machine, table: TableRecord) -> bool:
 def _count_taken_down_credits(machine: Machine, table: TableRecord) -> int:
     """Return the credits that the table's game returns for bets that may be taken down now."""
     game = _rebuild_table_game(machine, table)
-    return 0 if game is None else sum(settlement.credits for settlement in game.rules.take_down()[0])
+    return (
+        0
+        if game is None
+        else sum(settlement.credits for settlement in game.rules.take_down_standing_bets()[0])
+    )
 
 
 def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
@@ -212,7 +216,7 @@ def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
     game = _rebuild_table_game(machine, table)
     if game is None or not _count_taken_down_credits(machine, table):
         return
-    settled, remaining = game.rules.take_down()
+    settled, remaining = game.rules.take_down_standing_bets()
     back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
     commission_cents = (
         sum(settlement.staked for settlement in settled) * table.denomination_cents - back_cents
@@ -258,7 +262,7 @@ def _post_return(
             why=why,
             amount_cents=back_cents,
         ),
-        transfers=tuple(Transfer(PUSH, account, cents) for account, cents in returned_stakes),
+        transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in returned_stakes),
         dims={
             "game": table.game.id,
             "paytable": f"{table.game.id}@{table.game.version}",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from egm.kernel.credits import MONEY, CreditKind
+from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -25,7 +25,7 @@ from egm.progressive.bet import find_bet_in_force
 from paytables.contract import TimeCharge
 
 #: The account that receives the charges.
-ACCOUNT: Final = "house:time_charge"
+TIME_CHARGE_ACCOUNT: Final = "house:time_charge"
 
 
 def find_due_charge(machine: Machine) -> TimeCharge | None:
@@ -70,7 +70,7 @@ def collect_time_charge(machine: Machine, game: GameRecord) -> None:
             minutes=charge.minutes,
             until=until,
         ),
-        transfers=machine.build_debit_transfers(amount_cents, ACCOUNT, MONEY),
+        transfers=machine.build_debit_transfers(amount_cents, TIME_CHARGE_ACCOUNT, CASHABLE_CREDIT_KINDS),
         state={
             PlayKey.TIME_PAID: TimePaid(digest=game.game.digest, until=until),
             **protection.build_counted_session(machine, wagered_cents=amount_cents),

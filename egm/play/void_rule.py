@@ -21,7 +21,7 @@ class Ruling(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenGame:
+class OpenGameFacts:
     """The facts in the journal about an open game that two people are to rule on."""
 
     is_decided: bool
@@ -40,7 +40,7 @@ class OpenGame:
     """Whether another game of a round between players was declared void, so that this game cannot go on."""
 
 
-def reason_not_void(ruling: Ruling, game: OpenGame) -> str | None:
+def reason_not_void(ruling: Ruling, game: OpenGameFacts) -> str | None:
     """Return the reason why a game may not be declared void with this ruling, or None if it may."""
     if game.is_decided:
         return "the game is decided, and is paid as recorded"
@@ -49,7 +49,7 @@ def reason_not_void(ruling: Ruling, game: OpenGame) -> str | None:
     return None if game.is_round_void or not game.can_be_replayed else _reason_to_continue(ruling, game)
 
 
-def _reason_to_continue(ruling: Ruling, game: OpenGame) -> str | None:
+def _reason_to_continue(ruling: Ruling, game: OpenGameFacts) -> str | None:
     """Return why an undecided game that can be replayed must be continued rather than ruled on, or None."""
     if game.next_is_recorded:
         return "the next number or step of the game is already recorded"

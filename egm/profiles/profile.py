@@ -24,10 +24,10 @@ from pydantic import (
     model_validator,
 )
 
-from egm.config.documented import Documented
+from egm.config.documented import DocumentedFieldsMixin
 from egm.errors import OperatorError
 from egm.people import Permission
-from meters.table import BY_NAME, Unit
+from meters.table import METER_BY_NAME, Unit
 from paytables.definition import Identifier
 from paytables.errors import DefinitionError
 from paytables.odds import ONTARIO_LIMITS, OddsLimits
@@ -106,7 +106,7 @@ Cents = Annotated[int, Field(ge=0, strict=True)]
 Minutes = Annotated[int, Field(gt=0, strict=True)]
 
 
-class _Table(Documented, BaseModel):
+class _Table(DocumentedFieldsMixin, BaseModel):
     """Base class of the tables of a profile; an unknown key is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
@@ -491,7 +491,9 @@ class Profile(_Table):
         unknown = [
             name
             for name in self.hard_meters.meters
-            if name not in BY_NAME or BY_NAME[name].is_level or BY_NAME[name].unit is not Unit.CENTS
+            if name not in METER_BY_NAME
+            or METER_BY_NAME[name].is_level
+            or METER_BY_NAME[name].unit is not Unit.CENTS
         ]
         if unknown:
             raise ValueError(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pydantic.json_schema import JsonSchemaValue
 
-from egm.config.keys import Key, build_key, resolve_reference
+from egm.config.keys import KeyDocumentation, build_key, resolve_reference
 from egm.profiles.profile import Profile
 
 
@@ -20,13 +20,15 @@ def build_schema() -> dict[str, object]:
     return data
 
 
-def iter_keys() -> Iterator[Key]:
+def iter_keys() -> Iterator[KeyDocumentation]:
     """Yield every key of a jurisdiction profile, table by table, as the schema describes it."""
     root = build_schema()
     yield from _iter_table_keys(root, root, "")
 
 
-def _iter_table_keys(root: JsonSchemaValue, table: JsonSchemaValue, prefix: str) -> Iterator[Key]:
+def _iter_table_keys(
+    root: JsonSchemaValue, table: JsonSchemaValue, prefix: str
+) -> Iterator[KeyDocumentation]:
     """Yield every key of a table of the profile's schema, and of the tables in it."""
     for name, schema_part in table["properties"].items():
         described = resolve_reference(root, schema_part)

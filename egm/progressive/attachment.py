@@ -14,8 +14,8 @@ from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
-from egm.progressive.carrier import Carrier
-from egm.progressive.display import ContributionStatus, LevelDisplays, Shown, Status
+from egm.progressive.carrier import LinkCarrier
+from egm.progressive.display import ContributionStatus, DisplayedAmount, LevelDisplays, Status
 from egm.progressive.entries import (
     CLAIM_CLOSED,
     LEVEL_LINK_BACK,
@@ -34,14 +34,14 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link import (
     AmountLocked,
     CommitmentReceived,
-    Complaint,
     ControllerAhead,
     ControllerBehind,
-    Link,
+    ControllerComplaint,
+    ControllerLink,
+    LevelResultsKnown,
     MysteryWinFound,
     News,
     PaymentRecorded,
-    ResultsKnown,
 )
 from egm.progressive.messages import Claim, Commit, Contribution, FromController
 from egm.progressive.pools import Pools
@@ -55,10 +55,10 @@ _TICK_SECONDS: Final = 0.1
 #: Complaints recorded per connection, so that a faulty peer cannot fill the journal.
 _COMPLAINTS_MAX: Final = 50
 #: Source name of the disable request if the profile stops the machine without a controller.
-SOURCE: Final = "progressive"
+PROGRESSIVE_SOURCE: Final = "progressive"
 
 
-class ProgressiveLink:
+class ProgressiveLinkService:
     """The link of one machine to its progressive controller, as an attachment of the machine.
 
     Everything that must not be lost is in the journal.
@@ -66,13 +66,13 @@ class ProgressiveLink:
 
     name = "progressive link"
 
-    def __init__(self, context: MachineContext, carrier: Carrier) -> None:
+    def __init__(self, context: MachineContext, carrier: LinkCarrier) -> None:
         self._context = context
         self._machine = context.engine.machine
         self._carrier = carrier
         self._machine_id = self._machine.identity.serial
         rules = self._machine.profile.progressives
-        self._link = Link(
+        self._link = ControllerLink(
             self._machine_id,
             self._machine.component(Pools).by_id.values(),
             stale_ns=rules.stale_seconds * 1_000_000_000,
@@ -80,9 +80,9 @@ class ProgressiveLink:
         self._stops_machine = rules.link_down == "machine"
         self._connections = 0
         self._entry_sequences: dict[str, dict[int, int]] = {level: {} for level in self._link.feeders}
-        self._last_shown: dict[str, Shown] = {}
-        self._decided: dict[str, int] = {}
-        self._found: dict[str, MysteryWinFound] = {}
+        self._last_shown: dict[str, DisplayedAmount] = {}
+        self._last_decided_sequences: dict[str, int] = {}
+        self._found_mystery_wins: dict[str, MysteryWinFound] = {}
         self._seen = 0
         self._complaints = 0
         self._attending = False
@@ -103,7 +103,7 @@ class ProgressiveLink:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self), name="progressive carrier")
             while True:
-                self._link.tick(self._read_clock_ns())
+                self._link.repeat_unanswered_messages(self._read_clock_ns())
                 self._send_and_submit()
                 self._submit_found_wins()
                 self._update_shown_amounts()
@@ -116,7 +116,7 @@ class ProgressiveLink:
             self._schedule_send_and_submit()
 
     # ------------------------------------------------------------------ the face
-    def find_displayed_amount(self, pool: str) -> Shown:
+    def find_displayed_amount(self, pool: str) -> DisplayedAmount:
         """Return the amount that a linked progressive level shows now."""
         return self._link.find_displayed_amount(pool, self._read_clock_ns())
 
@@ -136,7 +136,7 @@ class ProgressiveLink:
 
     def find_last_decided(self, pool: str) -> int:
         """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""
-        return self._decided.get(pool, 0)
+        return self._last_decided_sequences.get(pool, 0)
 
     # ------------------------------------------------------------------ the ears
     def handle_connection(self) -> None:
@@ -309,16 +309,16 @@ class ProgressiveLink:
                     ContributionsCounted(pool=news.level, counted=news.sequence),
                     state=self._find_paid_since(news.level, news.sequence),
                 )
-            case Complaint():
+            case ControllerComplaint():
                 self._record_complaint(news.code, news.text)
             case CommitmentReceived():
                 wrong = unproved.record_commitment(self._machine, news.level, news.prize, news.commitment)
                 if wrong:
                     self._record_complaint("seal", wrong)
             case MysteryWinFound():
-                self._found[news.won.claim] = news
+                self._found_mystery_wins[news.won.claim] = news
                 self._submit_found_wins()
-            case ResultsKnown():
+            case LevelResultsKnown():
                 self._store_decided_sequence(news.level, news.sequence)
 
     def _submit_found_wins(self) -> None:
@@ -326,10 +326,10 @@ class ProgressiveLink:
 
         A win that cannot be paid now is submitted again later.
         """
-        for claim, win in list(self._found.items()):
+        for claim, win in list(self._found_mystery_wins.items()):
             self._context.handle(Event(EventType.MYSTERY_WON, MysteryReported(level=win.level, won=win.won)))
             if unproved.is_recorded(self._machine, claim):
-                del self._found[claim]
+                del self._found_mystery_wins[claim]
 
     def _store_decided_sequence(self, level: str, sequence: int) -> None:
         """Store the number of the last contribution to a level whose mystery result is known.
@@ -337,7 +337,7 @@ class ProgressiveLink:
         A game that waits for its result may then end.
         """
         if sequence > self.find_last_decided(level):
-            self._decided[level] = sequence
+            self._last_decided_sequences[level] = sequence
             if self._machine.memory.get(ProgressiveKey.AWAITING) is not None:
                 self._context.handle(Event(EventType.LEVELS_MOVED))
 
@@ -370,12 +370,12 @@ class ProgressiveLink:
 
     def _set_disabled(self, *, up: bool) -> None:
         """Disable the machine while a progressive level has no controller, or enable it again."""
-        is_disabled = SOURCE in list_disabling_sources(self._machine)
+        is_disabled = PROGRESSIVE_SOURCE in list_disabling_sources(self._machine)
         if not up and not is_disabled:
-            disabled = Disabled(source=SOURCE, reason="link_down")
+            disabled = Disabled(source=PROGRESSIVE_SOURCE, reason="link_down")
             self._context.handle(Event(EventType.DISABLED, disabled))
         elif up and is_disabled:
-            self._context.handle(Event(EventType.ENABLED, Enabled(source=SOURCE)))
+            self._context.handle(Event(EventType.ENABLED, Enabled(source=PROGRESSIVE_SOURCE)))
 
     def _read_clock_ns(self) -> int:
         """Return the monotonic time in nanoseconds."""

@@ -7,22 +7,22 @@ from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.play.records.game_record import TableRecord
 from egm.play.records.tables import read_table
-from egm.progressive.pools import NoPoolError, Pool, Pools, has_prescribed_amounts
+from egm.progressive.pools import NoPoolError, Pools, ProgressivePool, has_prescribed_amounts
 from meters.transaction import JSON
 from paytables import Game, LevelPlay, PaytableError, Wager
 
 
 @dataclass(frozen=True, slots=True)
-class Bet:
+class AcceptedBet:
     """A wager that its game accepts in the table's current state, with the progressive levels for which it plays."""
 
     game: Game
     """The game in the table's current state."""
     wager: Wager
     denomination_cents: int
-    pools: tuple[Pool, ...]
+    pools: tuple[ProgressivePool, ...]
     table: JSON = None
-    """The table's state (:meth:`paytables.Game.for_table`)."""
+    """The table's state (:meth:`paytables.Game.with_table_state`)."""
 
     @property
     def cents(self) -> int:
@@ -62,14 +62,14 @@ def compute_fed_credits(play: LevelPlay, wager: Wager) -> int:
 
 
 @dataclass(slots=True)
-class BetInForce:
+class AcceptedBetCache:
     """Cache of the last accepted bet, with the selection and the table state for which it was accepted."""
 
     selection: Selection | None = None
     game: Game | None = None
     table: TableRecord | None = None
-    bet: Bet | None = None
-    nothing_new: bool = False
+    bet: AcceptedBet | None = None
+    is_without_new_bets: bool = False
     """Whether a round is beginning without new bets, so that only standing bets are played."""
 
 
@@ -78,7 +78,7 @@ class BetInForce:
 _TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 
-def find_bet(machine: Machine, selection: Selection) -> Bet | None:
+def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
     """Return the bet of a selection, or None.
 
     None means that its game has no such bet, or that one of its progressive levels is unavailable. A
@@ -93,7 +93,7 @@ def find_bet(machine: Machine, selection: Selection) -> Bet | None:
         return None
     try:
         table = None if standing_table is None else standing_table.table
-        at = game.for_table(table)
+        at = game.with_table_state(table)
         wager = at.wager(selection.bet_credits, **selection.options)
         has_too_few_positions = at.rules.count_seats_needed(wager) > machine.position.count
         if has_too_few_positions or (not wager.credits and not at.rules.list_standing_bets()):
@@ -101,7 +101,9 @@ def find_bet(machine: Machine, selection: Selection) -> Bet | None:
         limit_cents = machine.profile.play.win_limit_cents
         if not has_prescribed_amounts(at, wager, cents) or _can_win_too_much(at, wager, cents, limit_cents):
             return None
-        return Bet(at, wager, cents, machine.component(Pools).list_pools_of(game, wager, cents), table)
+        return AcceptedBet(
+            at, wager, cents, machine.component(Pools).list_pools_of(game, wager, cents), table
+        )
     except (NoPoolError, PaytableError, TypeError, ValueError):
         return None
 
@@ -114,14 +116,14 @@ def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, limit_c
     return highest_return is None or highest_return * denomination_cents > limit_cents
 
 
-def find_bet_in_force(machine: Machine) -> Bet | None:
+def find_bet_in_force(machine: Machine) -> AcceptedBet | None:
     """Return the bet to be played, or None if the selected bet is not accepted.
 
     It is the selected bet or, in a round without new bets, an empty bet that plays the standing bets on. The
     result is cached until the selection or the table changes.
     """
-    cached, selection = machine.component(BetInForce), machine.selection
-    if cached.nothing_new:
+    cached, selection = machine.component(AcceptedBetCache), machine.selection
+    if cached.is_without_new_bets:
         selection = replace(selection, bet_credits=0, options={"bets": {}})
     game = machine.games.get(selection.game_id)
     table = None if game is None else read_table(machine, game.digest)

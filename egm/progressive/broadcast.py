@@ -12,7 +12,7 @@ from typing import Final
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
-from egm.progressive.display import LevelDisplays, Shown, Status
+from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
 from egm.progressive.entries import LEVEL_FELL, LEVEL_LINK_BACK, LEVEL_LINK_LOST, LevelFell, LevelLink
 from egm.progressive.pools import Keeper, Pools
 
@@ -20,7 +20,7 @@ from egm.progressive.pools import Keeper, Pools
 _TICK_SECONDS: Final = 0.25
 
 
-class Broadcasts:
+class BroadcastLevelService:
     """The progressive levels whose amounts SAS hosts broadcast to this machine.
 
     A level is down if no amount came within the time limit.
@@ -35,7 +35,7 @@ class Broadcasts:
         pools = self._machine.component(Pools).by_id.values()
         self._amounts: dict[str, tuple[int, int]] = {}
         self._levels = [pool.id for pool in pools if pool.keeper is Keeper.BROADCAST]
-        self._last_shown: dict[str, Shown] = {}
+        self._last_shown: dict[str, DisplayedAmount] = {}
         self._machine.component(LevelDisplays).broadcasts = self
 
     async def run(self) -> None:
@@ -59,14 +59,14 @@ class Broadcasts:
             self._amounts[name] = (amount_cents, self._context.clock.monotonic_ns())
         self._record_changes()
 
-    def find_displayed_amount(self, pool: str) -> Shown:
+    def find_displayed_amount(self, pool: str) -> DisplayedAmount:
         """Return the amount that a broadcast level shows: the last one received."""
         received = self._amounts.get(pool)
         if received is None:
-            return Shown(0, Status.DOWN)
+            return DisplayedAmount(0, Status.DOWN)
         amount_cents, at_ns = received
         fresh = self._context.clock.monotonic_ns() - at_ns <= self._stale_ns
-        return Shown(amount_cents, Status.UP if fresh else Status.DOWN)
+        return DisplayedAmount(amount_cents, Status.UP if fresh else Status.DOWN)
 
     def _record_changes(self) -> None:
         """Record each level whose broadcast has stopped or started again; update the machine if any has changed."""
@@ -74,7 +74,7 @@ class Broadcasts:
         if amounts == self._last_shown:
             return
         for level, shown in amounts.items():
-            last_amount = self._last_shown.get(level, Shown(0, Status.DOWN))
+            last_amount = self._last_shown.get(level, DisplayedAmount(0, Status.DOWN))
             if last_amount.status is not shown.status:
                 change = LEVEL_LINK_LOST if last_amount.status is Status.UP else LEVEL_LINK_BACK
                 self._machine.post(change, LevelLink(pool=level))
@@ -82,8 +82,8 @@ class Broadcasts:
         self._context.handle(Event(EventType.LEVELS_MOVED))
 
 
-def create_broadcasts(context: MachineContext) -> Iterable[Broadcasts]:
+def create_broadcasts(context: MachineContext) -> Iterable[BroadcastLevelService]:
     """Create the broadcast levels, if the machine's games play for any."""
     pools = context.engine.machine.component(Pools).by_id.values()
     has_broadcast_levels = any(pool.keeper is Keeper.BROADCAST for pool in pools)
-    return (Broadcasts(context),) if has_broadcast_levels else ()
+    return (BroadcastLevelService(context),) if has_broadcast_levels else ()

@@ -25,7 +25,7 @@ class CarrierListener(Protocol):
         ...
 
 
-class Carrier(Protocol):
+class LinkCarrier(Protocol):
     """A connection to a progressive controller. It stores nothing: the link repeats lost messages."""
 
     async def run(self, listener: CarrierListener) -> None:

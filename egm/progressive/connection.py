@@ -29,11 +29,11 @@ T = TypeVar("T")
 #: Keep-alive interval: broker and machine detect each other's silence within about this time.
 _KEEPALIVE_SECONDS: Final = 2
 #: Time limit for a reply of the broker; a connection that exceeds it is replaced.
-LIMIT_SECONDS: Final = 5.0
+OPERATION_SECONDS_MAX: Final = 5.0
 #: Steps of connecting that each may take the limit: TCP, TLS, and the broker's reply.
 _CONNECTING: Final = 3
 #: Delay between two attempts to connect.
-RETRY_SECONDS: Final = 1.0
+RECONNECT_SECONDS: Final = 1.0
 #: A task that ignores its cancellation is cancelled again after this time.
 _FINISH_SECONDS: Final = 1.0
 #: MQTT quality of service: a message is delivered at most once.
@@ -147,7 +147,7 @@ class BrokerLine:
 
 @contextlib.asynccontextmanager
 async def open_connection(
-    slot: LinkSlot, context: ssl.SSLContext, identifier: str, *, limit_seconds: float = LIMIT_SECONDS
+    slot: LinkSlot, context: ssl.SSLContext, identifier: str, *, limit_seconds: float = OPERATION_SECONDS_MAX
 ) -> AsyncIterator[BrokerLine]:
     """Open a connection to the broker. Raises ``aiomqtt.MqttError`` if it fails or ends."""
     client = aiomqtt.Client(
@@ -191,8 +191,8 @@ async def stay_connected(
     serve: Callable[[BrokerLine], Awaitable[None]],
     on_lost: Callable[[str], None],
     *,
-    retry_seconds: float = RETRY_SECONDS,
-    limit_seconds: float = LIMIT_SECONDS,
+    retry_seconds: float = RECONNECT_SECONDS,
+    limit_seconds: float = OPERATION_SECONDS_MAX,
 ) -> Never:
     """Connect to the broker and ``serve`` the connection, again after each interruption, until cancelled.
 

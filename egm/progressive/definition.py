@@ -26,7 +26,7 @@ class LevelFileError(OperatorError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chance:
+class LevelStakeAndOdds:
     """The stake and the odds of a progressive level, equal on every machine that feeds it (Québec by-law, s.92).
 
     ``stake_cents``: the wager that plays for the level, minor units. ``odds``: the exact mean number of hits
@@ -48,7 +48,7 @@ class LevelDefinition:
     names: Mapping[str, str]
     kind: Kind
     terms: Terms
-    chance: Chance
+    chance: LevelStakeAndOdds
 
 
 #: Longest name of a level.
@@ -59,13 +59,13 @@ _LevelCents = Annotated[int, Field(gt=0, le=10**15, strict=True)]
 ShareText = Annotated[str, Field(pattern=r"^[1-9]\d*/[1-9]\d*$")]
 
 
-class _Table(BaseModel):
+class _LevelTable(BaseModel):
     """Base class of the tables of a progressive level file; an unknown key is refused."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
-class _Entry(_Table):
+class _LevelEntry(_LevelTable):
     """One ``[[level]]`` of a file of progressive levels.
 
     The exact mean hits of one wager of ``stake_cents`` are given as ``odds``, or taken from a ``game``
@@ -90,10 +90,10 @@ class _Entry(_Table):
     hits_most: Annotated[int, Field(gt=0, strict=True)] = 1
 
 
-class _LevelFile(_Table):
+class _LevelFile(_LevelTable):
     """The whole content of a progressive level file."""
 
-    level: Annotated[tuple[_Entry, ...], Field(min_length=1)]
+    level: Annotated[tuple[_LevelEntry, ...], Field(min_length=1)]
 
 
 def level_source(path: Path) -> Source:
@@ -174,7 +174,9 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
         odds, shares = _find_odds(entry, terms, location), _find_shares(entry, location)
         if odds <= 0:
             raise LevelFileError(f"{location}: odds: nobody could win it")
-        chance = Chance(stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most, shares=shares)
+        chance = LevelStakeAndOdds(
+            stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most, shares=shares
+        )
         levels[entry.id] = LevelDefinition(
             id=entry.id, names=entry.name, kind=entry.kind, terms=terms, chance=chance
         )
@@ -187,7 +189,7 @@ def compute_mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
     return compute_mystery_rate(room_cents / (terms.increment * stake_cents))
 
 
-def _find_odds(entry: _Entry, terms: Terms, location: str) -> Fraction:
+def _find_odds(entry: _LevelEntry, terms: Terms, location: str) -> Fraction:
     """Return a level's odds: those stated in the level file, or else those of its game or of its mystery terms."""
     if entry.mystery and entry.odds is not None:
         raise LevelFileError(
@@ -201,7 +203,7 @@ def _find_odds(entry: _Entry, terms: Terms, location: str) -> Fraction:
     return compute_mystery_odds(terms, entry.stake_cents) if entry.odds is None else entry.odds
 
 
-def _find_shares(entry: _Entry, location: str) -> Mapping[Fraction, Fraction]:
+def _find_shares(entry: _LevelEntry, location: str) -> Mapping[Fraction, Fraction]:
     """Return the mean hits of each part (share) of the level that can be won separately.
 
     They are those of the game's definition, or of the level file if it names no game.
@@ -219,12 +221,12 @@ def _find_shares(entry: _Entry, location: str) -> Mapping[Fraction, Fraction]:
     return shares
 
 
-def _find_odds_of_game(entry: _Entry, location: str) -> Fraction:
+def _find_odds_of_game(entry: _LevelEntry, location: str) -> Fraction:
     """Return the odds of hitting the progressive level that the definition of the entry's game states for the stake."""
     return _find_level_play(entry, location).odds
 
 
-def _find_level_play(entry: _Entry, location: str) -> LevelPlay:
+def _find_level_play(entry: _LevelEntry, location: str) -> LevelPlay:
     """Return how the level file's entry plays for a level of its game: the play at the entry's stake.
 
     Raises LevelFileError if there is none, or if its figures differ from the entry's.
@@ -243,7 +245,7 @@ def _find_level_play(entry: _Entry, location: str) -> LevelPlay:
     )
 
 
-def _check_same_as_game(entry: _Entry, play: LevelPlay, cents: int, location: str) -> None:
+def _check_same_as_game(entry: _LevelEntry, play: LevelPlay, cents: int, location: str) -> None:
     """Raise LevelFileError unless a level file's entry has the same terms as the game that plays for the level."""
     if not play.one_price:
         raise LevelFileError(f"{location}: game_level: wagers of several prices play for it")

@@ -17,7 +17,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DisplayedAmount:
     """The amount that a progressive level displays, in minor units, and whether it is current."""
 
     amount_cents: int
@@ -40,7 +40,7 @@ class ContributionStatus:
 class LevelDisplay(Protocol):
     """Source of the amounts that linked progressive levels show, as last received."""
 
-    def find_displayed_amount(self, pool: str) -> Shown:
+    def find_displayed_amount(self, pool: str) -> DisplayedAmount:
         """Return the amount that a linked level shows now; if none was ever received, zero with the status down."""
         ...
 

@@ -23,10 +23,10 @@ from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolment import (
-    STICK,
+    STICK_PATH,
+    CertificateFacts,
     EnrolmentAnswer,
     EnrolmentError,
-    Facts,
     Stick,
     compute_key_digest,
     create_request,
@@ -45,40 +45,40 @@ from egm.progressive.entries import (
 )
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
 from egm.staff.form import Form, list_event_persons
-from egm.staff.service.filling import Filling
+from egm.staff.service.filling import FormFillingPage
 from egm.staff.words import BACK, build_pair_table, say, say_plain, say_time
 
 #: Persons required to put a certificate into use.
-PERSONS: Final = 2
+REQUIRED_PERSONS: Final = 2
 
 
 @dataclass(slots=True)
-class Enrolling:
+class EnrolmentState:
     """Data of the enrolment with the progressive link: its folder, the memory stick, and an answer not in use yet."""
 
-    folder: LinkFolder = field(default_factory=lambda: LinkFolder(Path("link")))
-    stick: Stick = field(default_factory=lambda: Stick(STICK))
+    folder: LinkCertificateFolder = field(default_factory=lambda: LinkCertificateFolder(Path("link")))
+    stick: Stick = field(default_factory=lambda: Stick(STICK_PATH))
     link: LinkSlot | None = None
     answer: EnrolmentAnswer | None = None
 
 
 def record_certificate_at_start(
-    machine: Machine, folder: LinkFolder, stick: Stick, link: LinkSlot | None
+    machine: Machine, folder: LinkCertificateFolder, stick: Stick, link: LinkSlot | None
 ) -> None:
     """At start-up, put the link certificate that the journal names into use.
 
     If a certificate is in use that the journal does not name, record it.
     """
-    machine.install(Enrolling(folder, stick, link))
+    machine.install(EnrolmentState(folder, stick, link))
     if link is None or link.key != folder.key:
         return
     in_use = machine.memory.read(CertificateInUse, ProgressiveKey.CERTIFICATE)
     digest = "" if in_use is None else in_use.certificate
     try:
-        if digest and digest != folder.current and folder.holds(digest):
+        if digest and digest != folder.current and folder.has_complete_certificate(digest):
             folder.put_into_use(digest)
         facts = folder.facts()
         if facts is not None and digest != folder.current:
@@ -94,10 +94,10 @@ def record_certificate_at_start(
         )
 
 
-def _record_certificate(machine: Machine, facts: Facts, persons: Sequence[str]) -> None:
+def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequence[str]) -> None:
     """Record that a link certificate is in use, and by which persons; without persons, it was found in use."""
     state: dict[str, object] = {ProgressiveKey.CERTIFICATE: CertificateInUse(certificate=facts.certificate)}
-    if len(persons) >= PERSONS:
+    if len(persons) >= REQUIRED_PERSONS:
         certificate = LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons))
         machine.post(LINK_ENROLLED, certificate, state=state)
     else:
@@ -108,7 +108,7 @@ def _record_certificate(machine: Machine, facts: Facts, persons: Sequence[str]) 
 @refusal_code("link_folder_is_own")
 def link_files_are_in_machine_folder(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file names the progressive link's files in the machine's own folder."""
-    enrolling = machine.component(Enrolling)
+    enrolling = machine.component(EnrolmentState)
     return enrolling.link is not None and enrolling.link.key == enrolling.folder.key
 
 
@@ -122,7 +122,7 @@ ENROLMENT: Final = tuple(
         needs=(link_files_are_in_machine_folder,),
         values={"step": step},
     )
-    for step, persons in (("request", 1), ("answer", 1), ("enrol", PERSONS))
+    for step, persons in (("request", 1), ("answer", 1), ("enrol", REQUIRED_PERSONS))
 )
 
 
@@ -158,7 +158,7 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
 
 def _write_request(machine: Machine, persons: list[str]) -> None:
     """Write the link's certificate request to the memory stick, and record it. An answer read before is discarded."""
-    enrolling = machine.component(Enrolling)
+    enrolling = machine.component(EnrolmentState)
     key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
     enrolling.stick.write_request(create_request(key, machine.identity.serial))
@@ -170,7 +170,7 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
 
 def _read_answer(machine: Machine, persons: list[str]) -> None:
     """Read the answer to the certificate request from the memory stick, check and record it; it is not in use yet."""
-    enrolling = machine.component(Enrolling)
+    enrolling = machine.component(EnrolmentState)
     enrolling.answer = None
     answer = enrolling.stick.read_answer()
     facts = answer.facts()
@@ -179,9 +179,12 @@ def _read_answer(machine: Machine, persons: list[str]) -> None:
     machine.post(ENROLMENT_ANSWERED, LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons)))
 
 
-def _check_answer(machine: Machine, facts: Facts) -> None:
+def _check_answer(machine: Machine, facts: CertificateFacts) -> None:
     """Raise EnrolmentError unless the controller's answer fits this machine, its certificate request and its broker."""
-    key, link = machine.component(Enrolling).folder.read_request_key(), machine.component(Enrolling).link
+    key, link = (
+        machine.component(EnrolmentState).folder.read_request_key(),
+        machine.component(EnrolmentState).link,
+    )
     facts.check_holder_and_validity(
         machine.identity.serial,
         "" if key is None else compute_key_digest(key.public_key()),
@@ -193,7 +196,7 @@ def _check_answer(machine: Machine, facts: Facts) -> None:
 
 def _use_answer(machine: Machine, persons: list[str]) -> None:
     """Put the certificate of the controller's answer into use for the progressive link, and record the persons."""
-    enrolling = machine.component(Enrolling)
+    enrolling = machine.component(EnrolmentState)
     if enrolling.answer is None:
         raise EnrolmentError("link_no_answer")
     facts = enrolling.answer.facts()
@@ -206,7 +209,7 @@ def _use_answer(machine: Machine, persons: list[str]) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- the page
-def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> PageTable:
+def build_fact_table(facts: CertificateFacts, title: str, *, other_authority: bool = False) -> PageTable:
     """Return the facts of a link certificate as a table, which staff compare with the controller's display.
 
     ``other_authority``: whether to warn that another authority than before has signed the certificate.
@@ -241,20 +244,20 @@ class LinkPage(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the form of the link enrolment step that was touched."""
         steps = _list_open_forms(machine)
-        return OpenPage(Filling(steps[action])) if action in steps else refuse("not_offered")
+        return OpenPage(FormFillingPage(steps[action])) if action in steps else refuse("not_offered")
 
 
 def _list_open_forms(machine: Machine) -> dict[str, Form]:
     """Return the forms of the link enrolment steps that are possible now."""
     if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return {}
-    answered = machine.component(Enrolling).answer is not None
+    answered = machine.component(EnrolmentState).answer is not None
     return {form.id: form for form in ENROLMENT if answered or form.id != "link_enrol"}
 
 
 def _iter_tables(machine: Machine) -> Iterator[PageTable]:
     """Yield the tables of the link page: the certificate in use, the pending certificate request, and the answer."""
-    enrolling = machine.component(Enrolling)
+    enrolling = machine.component(EnrolmentState)
     yield from _iter_certificate_in_use(machine)
     if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return
@@ -277,7 +280,7 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
 
 def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
     """Yield a table of the progressive link's certificate in use, or of the reason why none is in use."""
-    enrolling = machine.component(Enrolling)
+    enrolling = machine.component(EnrolmentState)
     link = enrolling.link
     if link is None:
         yield PageTable(rows=(PageRow(cells=(say("service.link.none"),)),))

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from egm.config.levels import is_host
+from egm.config.levels import is_host_name_or_address
 from egm.config.serials import check_serial
 from egm.errors import OperatorError
 from egm.progressive.certificates import raise_read_errors
@@ -32,11 +32,11 @@ from meters.entry import encode_canonical_json, parse
 
 _T = TypeVar("_T")
 #: Device path of a plugged-in stick in the image.
-STICK: Final = Path("/dev/egm/stick")
+STICK_PATH: Final = Path("/dev/egm/stick")
 #: First bytes of a stick that the controller's staff have prepared.
-_MARK: Final = b"open-egm link stick 1\n"
+_STICK_FILE_MARK: Final = b"open-egm link stick 1\n"
 #: Bytes of a stick that the exchange uses.
-_SIZE: Final = 16384
+_STICK_DATA_BYTES: Final = 16384
 #: A stick that has not responded within this time is considered lost.
 _SECONDS: Final = 2.0
 #: Device errors of a stick -> text keys; any other error means that it was removed or is failing.
@@ -143,12 +143,12 @@ class EnrolmentAnswer:
                 "authority": str(authority),
                 "signature": str(signature),
             } if 0 < port <= 65535 and not isinstance(port, bool):
-                if not is_host(host):
+                if not is_host_name_or_address(host):
                     raise EnrolmentError("link_no_host", host=ascii(host[:80]))
                 return cls(host, port, certificate, authority, signature)
         raise EnrolmentError("link_not_whole")
 
-    def facts(self) -> "Facts":
+    def facts(self) -> "CertificateFacts":
         """Return the facts in the answer's link certificates. Raises EnrolmentError if incomplete or not signed."""
         try:
             with raise_read_errors():
@@ -177,7 +177,7 @@ class EnrolmentAnswer:
                 certificate.verify_directly_issued_by(authority)
         except (InvalidSignature, ValueError) as error:
             raise EnrolmentError("link_not_signed") from error
-        return Facts(
+        return CertificateFacts(
             serial=", ".join(names),
             key=compute_key_digest(key),
             certificate=compute_digest(certificate.public_bytes(Encoding.DER)),
@@ -190,7 +190,7 @@ class EnrolmentAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class CertificateFacts:
     """The contents of a link certificate that persons compare: its holder, its issuer, and its validity.
 
     Digests are as in :func:`compute_digest`, times in UTC.
@@ -232,10 +232,10 @@ class Stick:
     def read(self) -> dict[str, object]:
         """Return the certificate request and the controller's answer on the stick. Raises EnrolmentError."""
         data = self._run_device_operation(self._read)
-        if not data.startswith(_MARK):
+        if not data.startswith(_STICK_FILE_MARK):
             raise EnrolmentError("link_other_stick")
         try:
-            content = parse(data[len(_MARK) :].rstrip(b"\0"))
+            content = parse(data[len(_STICK_FILE_MARK) :].rstrip(b"\0"))
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
         if not isinstance(content, dict):
@@ -267,13 +267,13 @@ class Stick:
         Raises EnrolmentError.
         """
         content = {"request": request, "answer": None if answer is None else asdict(answer)}
-        data = (_MARK + json.dumps(content).encode()).ljust(_SIZE, b"\0")
+        data = (_STICK_FILE_MARK + json.dumps(content).encode()).ljust(_STICK_DATA_BYTES, b"\0")
         self._run_device_operation(lambda: self._write(data))
 
     def _read(self) -> bytes:
         """Read the content of the memory stick's device."""
         with self.path.open("rb") as device:
-            return device.read(_SIZE)
+            return device.read(_STICK_DATA_BYTES)
 
     def _write(self, data: bytes) -> None:
         """Write ``data`` to the memory stick's device durably. Raises EnrolmentError if it does not fit."""

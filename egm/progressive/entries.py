@@ -226,7 +226,7 @@ PRIZE_PAID_BY_HAND: Final = Entry(
     about="A mystery prize of a game that is over is reserved for a hand-pay.",
     phase=Phase.RESERVE,
     moves=(Moves("house:progressive:*", "out:handpay_progressive"),),
-    dims=frozenset({"game", "paytable", "denomination_cents", "wager_level"}),
+    dimension_names=frozenset({"game", "paytable", "denomination_cents", "wager_level"}),
     writes=(ProgressiveKey.CLAIM, MoneyKey.HANDPAY),
     may_write=(ProgressiveKey.HELD,),
 )

@@ -19,9 +19,9 @@ from egm.progressive.levels_page import PAGES
 from egm.progressive.mqtt import create_progressive_link
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize, SealedPrize
 from egm.progressive.round import LinkProgress
-from egm.progressive.rules import RULES
+from egm.progressive.rules import PROGRESSIVE_RULES
 
-PROGRESSIVE: Final = Feature(
+PROGRESSIVE_FEATURE: Final = Feature(
     name="progressive",
     keys=ProgressiveKey,
     values={
@@ -37,7 +37,7 @@ PROGRESSIVE: Final = Feature(
     },
     entries=list_entries(entries),
     events=EVENTS,
-    rules=RULES,
+    rules=PROGRESSIVE_RULES,
     offers=(*PAGES, *LINK_PAGES, *FORMS, *ENROLMENT),
     states=(
         DerivedState(

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from egm.progressive.display import Shown, Status
+from egm.progressive.display import DisplayedAmount, Status
 from egm.progressive.messages import SILENT_NS, Contribution, Joined, LevelEnrolment, RefusalReason, Value
-from egm.progressive.pools import Pool
+from egm.progressive.pools import ProgressivePool
 
-WINDOW: Final = 64
+UNCOUNTED_CONTRIBUTIONS_MAX: Final = 64
 """The most contributions that are sent ahead of the controller's count; further ones wait."""
-RETRY_NS: Final = 2_000_000_000
+CONTRIBUTION_RETRY_NS: Final = 2_000_000_000
 """The interval at which messages without a reply are repeated, in nanoseconds."""
 
 
 @dataclass(slots=True)
-class Feeder:
+class LinkedLevelFeeder:
     """The state of one progressive level of a controller that this machine feeds. Times are monotonic nanoseconds.
 
     ``joined``: the controller has accepted the enrolment; ``refused``: why it has not. ``prize`` and
@@ -25,7 +25,7 @@ class Feeder:
     the last accepted amount. ``heard_ns``: when the level was last received.
     """
 
-    pool: Pool
+    pool: ProgressivePool
     prize: int = 0
     commitment: str = ""
     """For a mystery level: the commitment to the secret amount of the current prize, whose number is ``prize``."""
@@ -104,12 +104,12 @@ class Feeder:
             return RefusalReason.OTHER_TERMS, why
         return None
 
-    def find_displayed_amount(self, now_ns: int, stale_ns: int) -> Shown:
+    def find_displayed_amount(self, now_ns: int, stale_ns: int) -> DisplayedAmount:
         """Return the amount that the progressive level shows, and whether it is current."""
         if not self.joined or self.heard_ns is None:
-            return Shown(self.amount_cents, Status.DOWN)
+            return DisplayedAmount(self.amount_cents, Status.DOWN)
         fresh = self.values_received > 1 and now_ns - self.heard_ns <= stale_ns
-        return Shown(self.amount_cents, Status.UP if fresh else Status.STALE)
+        return DisplayedAmount(self.amount_cents, Status.UP if fresh else Status.STALE)
 
     def update_value(self, value: Value, now_ns: int) -> str:
         """Process the amount that the controller published for the level; return what is wrong with it, or empty.
@@ -152,7 +152,7 @@ class Feeder:
         """
         if not self.joined or not self.pending:
             return []
-        if self.last_sent > self.counted and now_ns - self.sent_ns >= RETRY_NS:
+        if self.last_sent > self.counted and now_ns - self.sent_ns >= CONTRIBUTION_RETRY_NS:
             self.last_sent = self.counted
         contributions = [c for c in self._list_sendable_contributions() if c.sequence > self.last_sent]
         if contributions:
@@ -161,7 +161,7 @@ class Feeder:
 
     def _list_sendable_contributions(self) -> list[Contribution]:
         """Return the oldest contributions that the controller has not counted, as many as may be sent at a time."""
-        return [self.pending[i] for i in range(min(WINDOW, len(self.pending)))]
+        return [self.pending[i] for i in range(min(UNCOUNTED_CONTRIBUTIONS_MAX, len(self.pending)))]
 
 
 def _format_odds(shares: Mapping[str, Fraction]) -> str:

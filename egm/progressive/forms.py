@@ -4,8 +4,8 @@ from typing import Final
 
 from egm.kernel.events import EventType
 from egm.people import Permission
-from egm.progressive.unproved import DECLINE, PAY, held_prize_can_be_ruled_on
-from egm.staff.form import REASON, Field, FieldKind, Form
+from egm.progressive.unproved import DECISION_DECLINE, DECISION_PAY, held_prize_can_be_ruled_on
+from egm.staff.form import REASON_FIELD, Field, FieldKind, Form
 from egm.staff.options import machine_is_open, no_position_is_in_use
 
 FORMS: Final[tuple[Form, ...]] = (
@@ -23,7 +23,10 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.SETTLE,
         subject="games",
         persons=2,
-        fields=(Field(name="decision", kind=FieldKind.CHOICE, choices=(PAY, DECLINE)), REASON),
+        fields=(
+            Field(name="decision", kind=FieldKind.CHOICE, choices=(DECISION_PAY, DECISION_DECLINE)),
+            REASON_FIELD,
+        ),
         needs=(held_prize_can_be_ruled_on,),
     ),
 )

@@ -15,10 +15,10 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ProgressiveWin
 from egm.kernel.rules import refusal_code
 from egm.play.events import OutcomeShown
-from egm.play.records.game_record import GameRecord, Hit, LevelsPlayed
+from egm.play.records.game_record import GameRecord, LevelHitRecord, LevelsPlayed
 from egm.play.records.games import open_game
 from egm.progressive import posting, unproved
-from egm.progressive.bet import Bet
+from egm.progressive.bet import AcceptedBet
 from egm.progressive.display import LevelDisplays, Status
 from egm.progressive.entries import (
     AWARD_AWAITED,
@@ -46,9 +46,9 @@ from egm.progressive.events import AwardLocked, ClaimPaid
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown, list_played_levels, read_own_level
-from egm.progressive.pools import Keeper, Pool, Pools
+from egm.progressive.pools import Keeper, Pools, ProgressivePool
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
-from egm.progressive.round import FormerPool, LevelMemory, LinkProgress, ProgressiveRound
+from egm.progressive.round import FormerPool, LevelAccess, LinkProgress, ProgressiveRound
 from egm.staff.desk import find_actor
 from meters import Transfer
 
@@ -110,7 +110,7 @@ def open_levels(machine: Machine) -> None:
         )
 
 
-def _store_first_link_progress(machine: Machine, pool: Pool) -> None:
+def _store_first_link_progress(machine: Machine, pool: ProgressivePool) -> None:
     """Store the first count of contributions to a controller's progressive level when the level is first configured."""
     key = f"{ProgressiveKey.LINK}{pool.id}"
     if pool.keeper is Keeper.CONTROLLER and machine.journal.state(key) is None:
@@ -118,7 +118,7 @@ def _store_first_link_progress(machine: Machine, pool: Pool) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- one game
-def begin_round(machine: Machine, bet: Bet, play_id: str) -> ProgressiveRound:
+def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> ProgressiveRound:
     """Return the progressive part of the game about to be played, with the levels that its bet plays for.
 
     The sums of each level of this machine are checked first, like the journal before each play (A-03). Raises
@@ -137,7 +137,7 @@ def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
     return _build_round(machine, game.levels, pools, {}, f"{game.play_id}.{len(game.steps)}")
 
 
-def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
+def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> ProgressivePool | FormerPool:
     """Return the progressive pool of an open game: as configured now, or else as recorded with the game."""
     configured_pool = machine.component(Pools).by_id.get(pool)
     if configured_pool is not None:
@@ -161,12 +161,12 @@ def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
 def _build_round(
     machine: Machine,
     game: LevelsPlayed,
-    pools: Mapping[str, Pool | FormerPool],
+    pools: Mapping[str, ProgressivePool | FormerPool],
     fed_cents: Mapping[str, int],
     step: str,
 ) -> ProgressiveRound:
     """Return the progressive part of a game's step: what its wager feeds, and what the levels hold before it."""
-    memory = LevelMemory(
+    memory = LevelAccess(
         level=lambda pool: _read_level(machine, pool),
         find_link_progress=lambda pool: find_link_progress(machine, pool),
         shown_cents=lambda pool: _find_shown_cents(machine, game, pool),
@@ -233,7 +233,7 @@ def build_step_state(
         f"{ProgressiveKey.WIN}{progressive_round.claim_prefix}.{n}": BroadcastWin(
             pool=pool, amount_cents=amount_cents, entry=machine.journal.sequence + 1
         )
-        for n, (pool, amount_cents) in enumerate(progressive_round.frozen)
+        for n, (pool, amount_cents) in enumerate(progressive_round.claimed_amounts)
     }
     return {
         **wins,
@@ -267,7 +267,7 @@ def list_awards(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
     return tuple(_build_award(machine, hit) for hit in game.levels.hits)
 
 
-def _build_award(machine: Machine, hit: Hit) -> GameHit:
+def _build_award(machine: Machine, hit: LevelHitRecord) -> GameHit:
     """Return a game's progressive hit, with its amount if that is locked."""
     record = (
         None if hit.claim is None else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
@@ -388,7 +388,7 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
     return tuple(transfers), {**state, **dict.fromkeys(untold), **build_closing_state(machine, game, "void")}
 
 
-def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
+def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
     """Return whether an attendant must pay the game because of one of its progressive hits.
 
     Either the hit reaches the profile's limit for hand-pays, or its controller has not answered.
@@ -446,7 +446,7 @@ def attendant_may_settle(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def await_award(machine: Machine, _: Event) -> None:
+def start_awaiting_award(machine: Machine, _: Event) -> None:
     """Let the game, which the player has seen, wait until the controller locks its progressive award."""
     game = open_game(machine)
     machine.post(AWARD_AWAITED, state={ProgressiveKey.AWAITING: None if game is None else game.play_id})
@@ -500,7 +500,7 @@ def close_claim(machine: Machine, event: Event) -> None:
         machine.post(CLAIM_CLOSED, ClaimClosed(claim=claim, **asdict(record)), state={key: None})
 
 
-def settle_unanswered(machine: Machine, event: Event) -> None:
+def settle_unanswered_claim(machine: Machine, event: Event) -> None:
     """Settle a progressive hit whose controller has not replied, at the amount that the machine displayed at the hit.
 
     An attendant decides this.

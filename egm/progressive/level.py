@@ -17,9 +17,9 @@ from egm.errors import LocalError, OperatorError
 from egm.record_codec import RecordError, from_json, to_json
 from meters.transaction import JSON
 
-_ZERO: Final = Fraction(0)
+_ZERO_AMOUNT: Final = Fraction(0)
 #: The whole of a level, as the share that a hit wins.
-FULL_LEVEL: Final = Fraction(1)
+WHOLE_LEVEL_SHARE: Final = Fraction(1)
 
 
 class LevelDefectiveError(LocalError):
@@ -41,7 +41,7 @@ class Terms:
     """The amount to which the level returns after it is won."""
     increment: Fraction
     """The share of every wager that is added to the amount shown."""
-    hidden: Fraction = _ZERO
+    hidden: Fraction = _ZERO_AMOUNT
     """The share of every wager that goes to the hidden pool, which pays for the next reset."""
     ceiling_cents: int | None = None
     """The highest amount shown, or None; contributions above it go to the overflow."""
@@ -83,14 +83,14 @@ class Level:
 
     terms: Terms
     current: Fraction
-    hidden: Fraction = _ZERO
-    overflow: Fraction = _ZERO
-    contributed: Fraction = _ZERO
+    hidden: Fraction = _ZERO_AMOUNT
+    overflow: Fraction = _ZERO_AMOUNT
+    contributed: Fraction = _ZERO_AMOUNT
     seeded: int = 0
     """The total that the operator has paid in at the opening and at resets, in minor units."""
-    received: Fraction = _ZERO
+    received: Fraction = _ZERO_AMOUNT
     """The total that was moved into this level from other levels, in minor units."""
-    released: Fraction = _ZERO
+    released: Fraction = _ZERO_AMOUNT
     """The amount that was moved to another level when this level was closed, in minor units."""
     paid: int = 0
     hits: int = 0
@@ -104,7 +104,7 @@ class Level:
         return self.current.numerator // self.current.denominator
 
     @property
-    def held(self) -> Fraction:
+    def held_amount(self) -> Fraction:
         """Return the money in the progressive level's current, hidden and overflow pools, in minor units."""
         return self.current + self.hidden + self.overflow
 
@@ -143,7 +143,7 @@ class Level:
         grown = replace(self, hidden=self.hidden + hidden, contributed=self.contributed + shown + hidden)
         return _add_amount(grown, shown)
 
-    def pay_hit(self, share: Fraction = FULL_LEVEL) -> tuple[int, "Level"]:
+    def pay_hit(self, share: Fraction = WHOLE_LEVEL_SHARE) -> tuple[int, "Level"]:
         """Return the amount that a hit of the progressive level pays (minor units), and the level after the reset.
 
         A full hit pays the amount shown. It moves the whole hidden pool to the new base, the operator pays
@@ -203,14 +203,14 @@ class Level:
         """Return the progressive level with new parameters, which take effect after the next win (NY 5321.18(b)(4))."""
         return replace(self, next_terms=None if terms == self.terms else terms)
 
-    def release(self) -> tuple[Fraction, "Level"]:
+    def release_whole_amount(self) -> tuple[Fraction, "Level"]:
         """Return the money that the progressive level holds, and the level emptied by closing it (I-12, I-13)."""
-        amount = self.held
+        amount = self.held_amount
         empty = replace(
             self,
-            current=_ZERO,
-            hidden=_ZERO,
-            overflow=_ZERO,
+            current=_ZERO_AMOUNT,
+            hidden=_ZERO_AMOUNT,
+            overflow=_ZERO_AMOUNT,
             released=self.released + amount,
             next_terms=None,
         )
@@ -262,5 +262,5 @@ def _add_amount(level: Level, amount: Fraction) -> Level:
     It is added to the amount shown up to the ceiling, and the rest to the overflow.
     """
     ceiling_cents = level.terms.ceiling_cents
-    room = amount if ceiling_cents is None else max(_ZERO, min(amount, ceiling_cents - level.current))
+    room = amount if ceiling_cents is None else max(_ZERO_AMOUNT, min(amount, ceiling_cents - level.current))
     return replace(level, current=level.current + room, overflow=level.overflow + amount - room)

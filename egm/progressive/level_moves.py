@@ -24,7 +24,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
     source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)
     return (
         source is not None
-        and source.held > 0
+        and source.held_amount > 0
         and form.source not in pools.by_id
         and target is not None
         and target.is_own
@@ -38,7 +38,7 @@ def move_level(machine: Machine, event: Event) -> None:
     giving, taking = read_own_level(machine, source), read_own_level(machine, target)
     if giving is None or taking is None:
         return
-    amount, empty = giving.release()
+    amount, empty = giving.release_whole_amount()
     grown = taking.receive(amount)
     machine.post(
         LEVEL_MOVED,

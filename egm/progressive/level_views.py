@@ -7,10 +7,10 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from egm.kernel.machine import Machine
 from egm.kernel.messages import ProgressiveView
 from egm.progressive.bet import find_bet_in_force
-from egm.progressive.display import LevelDisplays, Shown, Status
+from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.progressive.pools import Keeper, Pool, Pools
+from egm.progressive.pools import Keeper, Pools, ProgressivePool
 
 
 def read_own_level(machine: Machine, pool: str) -> Level | None:
@@ -19,17 +19,21 @@ def read_own_level(machine: Machine, pool: str) -> Level | None:
     return None if state is None else Level.from_json(state)
 
 
-def find_shown(machine: Machine, pool: Pool) -> Shown:
+def find_shown(machine: Machine, pool: ProgressivePool) -> DisplayedAmount:
     """Return the amount that a progressive level shows now; its status is down if its source is not connected."""
     if pool.is_own:
         level = read_own_level(machine, pool.id)
-        return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
+        return (
+            DisplayedAmount(0, Status.DOWN)
+            if level is None
+            else DisplayedAmount(level.shown_cents, Status.UP)
+        )
     displays = machine.component(LevelDisplays)
     face = displays.broadcasts if pool.keeper is Keeper.BROADCAST else displays.link
-    return Shown(0, Status.DOWN) if face is None else face.find_displayed_amount(pool.id)
+    return DisplayedAmount(0, Status.DOWN) if face is None else face.find_displayed_amount(pool.id)
 
 
-def list_played_levels(machine: Machine) -> tuple[Pool, ...]:
+def list_played_levels(machine: Machine) -> tuple[ProgressivePool, ...]:
     """Return the progressive levels that the current bet plays for; empty without a bet."""
     bet = find_bet_in_force(machine)
     return () if bet is None else bet.pools
@@ -49,7 +53,7 @@ def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
     return tuple(_build_view(machine, pool) for pool in pools.values())
 
 
-def find_all_shown(machine: Machine) -> dict[str, Shown]:
+def find_all_shown(machine: Machine) -> dict[str, DisplayedAmount]:
     """Return the amount that every progressive level of this machine shows now, by id, whether played for or not."""
     return {
         pool_id: find_shown(machine, pool) for pool_id, pool in sorted(machine.component(Pools).by_id.items())
@@ -68,7 +72,7 @@ def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
     yield from (amounts, up)
 
 
-def _build_view(machine: Machine, pool: Pool) -> ProgressiveView:
+def _build_view(machine: Machine, pool: ProgressivePool) -> ProgressiveView:
     """Return a progressive level as the screen displays it."""
     amount = find_shown(machine, pool)
     return ProgressiveView(

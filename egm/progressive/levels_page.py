@@ -13,7 +13,7 @@ from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown
 from egm.progressive.pools import Pools
 from egm.staff.desk import MenuEntry
-from egm.staff.service.pages import Listing
+from egm.staff.service.pages import TablesPage
 from egm.staff.words import build_pair_table, say, say_local, say_money, say_number, say_plain
 
 
@@ -67,5 +67,5 @@ def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageT
 
 
 PAGES: Final = (
-    MenuEntry("levels", "games", Permission.READ_METERS, partial(Listing, "levels", build_level_tables)),
+    MenuEntry("levels", "games", Permission.READ_METERS, partial(TablesPage, "levels", build_level_tables)),
 )

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from egm.progressive.display import Shown, Status
-from egm.progressive.feeder import RETRY_NS, Feeder
+from egm.progressive.display import DisplayedAmount, Status
+from egm.progressive.feeder import CONTRIBUTION_RETRY_NS, LinkedLevelFeeder
 from egm.progressive.messages import (
     Award,
     Claim,
@@ -37,7 +37,7 @@ from egm.progressive.messages import (
     Value,
     Won,
 )
-from egm.progressive.pools import Keeper, Pool
+from egm.progressive.pools import Keeper, ProgressivePool
 
 _REFUSED_RETRY_NS: Final = 30_000_000_000
 """The time after which a refused level is requested again, because somebody may have corrected the cause."""
@@ -115,7 +115,7 @@ class ControllerBehind:
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class ControllerComplaint:
     """News to be recorded: the controller refused a message, or sent a message that it should not have sent."""
 
     code: str
@@ -140,7 +140,7 @@ class MysteryWinFound:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultsKnown:
+class LevelResultsKnown:
     """News: the mystery results of this machine's contributions up to ``sequence`` are known."""
 
     level: str
@@ -153,49 +153,49 @@ News = (
     | PaymentRecorded
     | ControllerAhead
     | ControllerBehind
-    | Complaint
+    | ControllerComplaint
     | CommitmentReceived
     | MysteryWinFound
-    | ResultsKnown
+    | LevelResultsKnown
 )
 
 
-class Link:
+class ControllerLink:
     """The machine's end of the link to a progressive controller, as a state machine.
 
     After each call that reports an event, the caller must take the messages to the controller
     (:meth:`take_messages`) and the news for the machine (:meth:`take_news`).
     """
 
-    def __init__(self, machine: str, pools: Iterable[Pool], *, stale_ns: int) -> None:
+    def __init__(self, machine: str, pools: Iterable[ProgressivePool], *, stale_ns: int) -> None:
         """Create the link for the linked levels ``pools`` of the machine with serial ``machine``.
 
         ``stale_ns`` is the profile's time limit after which a level that is not received counts as stale.
         """
         self._machine = machine
         self._stale_ns = stale_ns
-        self.feeders: Mapping[str, Feeder] = {
-            pool.id: Feeder(pool) for pool in pools if pool.keeper is Keeper.CONTROLLER
+        self.feeders: Mapping[str, LinkedLevelFeeder] = {
+            pool.id: LinkedLevelFeeder(pool) for pool in pools if pool.keeper is Keeper.CONTROLLER
         }
-        self._open: dict[str, _OpenClaim] = {}
+        self._open_claims: dict[str, _OpenClaim] = {}
         self._closed_claims: deque[str] = deque(maxlen=_CLOSED_CLAIMS_MAX)
         self._connected = False
         self._nonce = ""
-        self._asked_ns: dict[str, int] = {}
+        self._enrolment_sent_ns: dict[str, int] = {}
         self._to_send: list[FromMachine] = []
         self._news: list[News] = []
 
     # ------------------------------------------------------------------ what is asked of it
-    def find_displayed_amount(self, level: str, now_ns: int) -> Shown:
+    def find_displayed_amount(self, level: str, now_ns: int) -> DisplayedAmount:
         """Return the amount that the machine displays for a linked level now."""
         feeder = self.feeders.get(level)
         if feeder is None or not self._connected:
-            return Shown(0 if feeder is None else feeder.amount_cents, Status.DOWN)
+            return DisplayedAmount(0 if feeder is None else feeder.amount_cents, Status.DOWN)
         return feeder.find_displayed_amount(now_ns, self._stale_ns)
 
     def list_open_claims(self) -> dict[str, ClaimPhase]:
         """Return every open claim to a linked progressive level, by id, with its phase."""
-        return {claim: entry.phase for claim, entry in self._open.items()}
+        return {claim: entry.phase for claim, entry in self._open_claims.items()}
 
     def take_messages(self) -> list[FromMachine]:
         """Return and clear the messages to send to the controller, in order."""
@@ -232,29 +232,29 @@ class Link:
 
     def open_hit_claim(self, claim: Claim, now_ns: int) -> None:
         """Open the claim for a progressive hit that is durable on the machine, and send it to the controller."""
-        self._open.setdefault(claim.claim, _OpenClaim(claim))
+        self._open_claims.setdefault(claim.claim, _OpenClaim(claim))
         self._send_due_claim(claim.claim, now_ns)
 
     def open_claim(self, claim: Claim, now_ns: int) -> None:
         """Open the claim for a mystery win that is durable on the machine. Its amount is known already."""
-        self._open.setdefault(claim.claim, _OpenClaim(claim, awarded=True))
+        self._open_claims.setdefault(claim.claim, _OpenClaim(claim, awarded=True))
         self._send_due_claim(claim.claim, now_ns)
 
     def note_award_locked(self, claim: str) -> None:
         """Note that the machine has stored the award of a progressive claim durably."""
-        if claim in self._open:
-            self._open[claim].awarded = True
+        if claim in self._open_claims:
+            self._open_claims[claim].awarded = True
 
     def report_payment(self, commit: Commit, claim: Claim, now_ns: int) -> None:
         """Note that the award of a progressive claim is paid durably, so that the payment is sent to the controller."""
-        entry = self._open.setdefault(commit.claim, _OpenClaim(claim))
+        entry = self._open_claims.setdefault(commit.claim, _OpenClaim(claim))
         if entry.commit is None:
             entry.commit, entry.sent_ns = commit, None
         self._send_due_claim(commit.claim, now_ns)
 
     def drop_claim(self, claim: str) -> None:
         """Drop a progressive claim whose end is durable on the machine; later messages about it are ignored."""
-        self._open.pop(claim, None)
+        self._open_claims.pop(claim, None)
         self._closed_claims.append(claim)
 
     # ------------------------------------------------------------------ from the carrier
@@ -264,12 +264,12 @@ class Link:
         ``nonce`` is new for every connection.
         """
         self._connected, self._nonce = True, nonce
-        self._asked_ns.clear()
+        self._enrolment_sent_ns.clear()
         for feeder in self.feeders.values():
             feeder.reset_connection()
-        for entry in self._open.values():
+        for entry in self._open_claims.values():
             entry.sent_ns = None
-        self.tick(now_ns)
+        self.repeat_unanswered_messages(now_ns)
 
     def handle_disconnection(self) -> None:
         """Mark every linked level as down, because the connection to the controller is lost."""
@@ -291,19 +291,19 @@ class Link:
             case Award():
                 self._handle_award(message, now_ns)
             case Closed():
-                if message.claim in self._open:
+                if message.claim in self._open_claims:
                     self._news.append(PaymentRecorded(message.claim))
             case Refused():
                 self._handle_refusal(message, now_ns)
 
-    def tick(self, now_ns: int) -> None:
+    def repeat_unanswered_messages(self, now_ns: int) -> None:
         """Repeat the messages to the controller that were not answered in time; call regularly."""
         if not self._connected:
             return
         self._send_enrolments(now_ns)
         for feeder in self.feeders.values():
             self._send_contributions(feeder, now_ns)
-        for claim in self._open:
+        for claim in self._open_claims:
             self._send_due_claim(claim, now_ns)
 
     # ------------------------------------------------------------------ enrolment
@@ -311,10 +311,10 @@ class Link:
         """Send the enrolment in every linked level that is not enrolled, if the last attempt was long enough ago."""
         enrolments = []
         for level, feeder in self.feeders.items():
-            queried_ns = self._asked_ns.get(level)
-            patience_ns = RETRY_NS if feeder.refused is None else _REFUSED_RETRY_NS
+            queried_ns = self._enrolment_sent_ns.get(level)
+            patience_ns = CONTRIBUTION_RETRY_NS if feeder.refused is None else _REFUSED_RETRY_NS
             if not feeder.joined and (queried_ns is None or now_ns - queried_ns >= patience_ns):
-                self._asked_ns[level] = now_ns
+                self._enrolment_sent_ns[level] = now_ns
                 enrolments.append(feeder.enrolment)
         if enrolments:
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(enrolments)))
@@ -337,12 +337,12 @@ class Link:
             feeder.pending.clear()
             self._news.append(ControllerBehind(message.level, message.counted))
         self._handle_counted(message.level, message.counted, message.won, now_ns)
-        self.tick(now_ns)
+        self.repeat_unanswered_messages(now_ns)
 
-    def _stop_feeding(self, feeder: Feeder, reason: RefusalReason, detail: str) -> None:
+    def _stop_feeding(self, feeder: LinkedLevelFeeder, reason: RefusalReason, detail: str) -> None:
         """Stop feeding a progressive level for a reason; report the reason if it is new."""
         if feeder.refused is not reason:
-            self._news.append(Complaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}"))
+            self._news.append(ControllerComplaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}"))
         feeder.joined, feeder.refused = False, reason
 
     # ------------------------------------------------------------------ values and contributions
@@ -360,7 +360,7 @@ class Link:
         if wrong or feeder.value_sequence < sequence:  # its store was reset: send what was shown
             self._send_enrolment_again(feeder, now_ns)
         if wrong:
-            self._news.append(Complaint("value", wrong))
+            self._news.append(ControllerComplaint("value", wrong))
         elif feeder.commitment != previous_commitment and feeder.is_mystery:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
@@ -373,17 +373,17 @@ class Link:
         if feeder is None:
             return
         if feeder.is_mystery:
-            self._news += [MysteryWinFound(level, win) for win in wins if win.claim not in self._open]
-            self._news.append(ResultsKnown(level, sequence))
+            self._news += [MysteryWinFound(level, win) for win in wins if win.claim not in self._open_claims]
+            self._news.append(LevelResultsKnown(level, sequence))
         if sequence > feeder.last_sequence:
             self._news.append(ControllerAhead(level, sequence))
         feeder.process_count(sequence, now_ns)
         self._send_contributions(feeder, now_ns)
-        for claim, entry in self._open.items():
+        for claim, entry in self._open_claims.items():
             if entry.claim.level == level:
                 self._send_due_claim(claim, now_ns)
 
-    def _send_contributions(self, feeder: Feeder, now_ns: int) -> None:
+    def _send_contributions(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
         """Send the contributions to a progressive level that are due now."""
         if self._connected:
             self._to_send += feeder.list_due_contributions(now_ns)
@@ -394,11 +394,11 @@ class Link:
 
         Send nothing if the message was just sent, or if the controller cannot process it yet.
         """
-        entry = self._open[claim]
+        entry = self._open_claims[claim]
         feeder = self.feeders.get(entry.claim.level)
         if feeder is None or not self._connected or not feeder.joined:
             return
-        if entry.sent_ns is not None and now_ns - entry.sent_ns < RETRY_NS:
+        if entry.sent_ns is not None and now_ns - entry.sent_ns < CONTRIBUTION_RETRY_NS:
             return
         message = entry.due_message
         is_acceptable = feeder.counted >= entry.claim.after and (
@@ -414,12 +414,12 @@ class Link:
 
         Report an award without an open claim, unless it is a late repeat.
         """
-        entry = self._open.get(message.claim)
+        entry = self._open_claims.get(message.claim)
         if entry is None:
             if message.claim in self._closed_claims:
                 return  # a late repeat
             repeated = f"{message.claim}: {message.amount_cents} for no claim of ours"
-            self._news.append(Complaint("award", repeated))
+            self._news.append(ControllerComplaint("award", repeated))
         else:
             self._news.append(AmountLocked(message.claim, message.amount_cents))
             if entry.is_unknown_to_controller:
@@ -462,7 +462,7 @@ class Link:
 
     def _handle_refused_claim(self, message: Refused, now_ns: int) -> None:
         """React to a refused progressive claim: enrol or claim again, wait, or report the refusal."""
-        entry = self._open.get(message.claim)
+        entry = self._open_claims.get(message.claim)
         if entry is None:
             return
         feeder = self.feeders.get(entry.claim.level)
@@ -483,23 +483,29 @@ class Link:
         else:
             entry.is_held = message.reason is RefusalReason.CLAIM_HELD
             self._news.append(
-                Complaint(f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}")
+                ControllerComplaint(
+                    f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}"
+                )
             )
 
-    def _send_enrolment_again(self, feeder: Feeder, now_ns: int) -> None:
+    def _send_enrolment_again(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
         """Send the enrolment in a progressive level again over the same connection, at most once per retry time.
 
         The controller replies with its count, and learns the amount that this machine showed last.
         """
-        if self._connected and now_ns - self._asked_ns.get(feeder.pool.id, -RETRY_NS) >= RETRY_NS:
-            self._asked_ns[feeder.pool.id] = now_ns
+        if (
+            self._connected
+            and now_ns - self._enrolment_sent_ns.get(feeder.pool.id, -CONTRIBUTION_RETRY_NS)
+            >= CONTRIBUTION_RETRY_NS
+        ):
+            self._enrolment_sent_ns[feeder.pool.id] = now_ns
             levels = (feeder.enrolment,)
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))
 
-    def _enrol_from_start(self, feeder: Feeder, now_ns: int) -> None:
+    def _enrol_from_start(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
         """Enrol in a progressive level again from the start, because the controller no longer knows this machine."""
         if feeder.joined:
             feeder.joined = False
             feeder.last_sent = feeder.counted
-            self._asked_ns.pop(feeder.pool.id, None)
+            self._enrolment_sent_ns.pop(feeder.pool.id, None)
             self._send_enrolments(now_ns)

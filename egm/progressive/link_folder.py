@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from egm.errors import OperatorError
 from egm.progressive.certificates import raise_read_errors
-from egm.progressive.enrolment import EnrolmentAnswer, EnrolmentError, Facts, compute_key_digest
+from egm.progressive.enrolment import CertificateFacts, EnrolmentAnswer, EnrolmentError, compute_key_digest
 from egm.secret_files import (
     find_medium_failure_code,
     replace_private,
@@ -34,23 +34,23 @@ from egm.secret_files import (
 from meters.entry import parse
 
 #: Name of the folder within the state folder.
-_NAME: Final = "link"
+_FOLDER_NAME: Final = "link"
 #: File names of the authority's certificate, the machine's certificate and its private key.
 _AUTHORITY, _CERTIFICATE, _KEY = "authority.crt", "machine.crt", "machine.key"
 #: Name of the file with the controller's answer.
-_ANSWER: Final = "answer.json"
+_ANSWER_FILE_NAME: Final = "answer.json"
 
 
 @dataclass(frozen=True, slots=True)
-class LinkFolder:
+class LinkCertificateFolder:
     """The folder of the machine's certificates for the progressive link; ``root`` need not exist yet."""
 
     root: Path
 
     @classmethod
-    def of(cls, state: Path) -> "LinkFolder":
+    def for_state_folder(cls, state: Path) -> "LinkCertificateFolder":
         """Return the folder of the link's files within a machine's state folder."""
-        return cls(state.absolute() / _NAME)
+        return cls(state.absolute() / _FOLDER_NAME)
 
     @property
     def key(self) -> Path:
@@ -104,14 +104,16 @@ class LinkFolder:
         """Return the digest of the link certificate in use, or an empty string if none is in use."""
         with suppress(OSError):
             name = str((self.root / "current").readlink())
-            return name if self.holds(name) else ""
+            return name if self.has_complete_certificate(name) else ""
         return ""
 
-    def holds(self, name: str) -> bool:
+    def has_complete_certificate(self, name: str) -> bool:
         """Return whether all files of the link certificate with this digest exist."""
-        return all((self.root / name / file).exists() for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER))
+        return all(
+            (self.root / name / file).exists() for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER_FILE_NAME)
+        )
 
-    def facts(self) -> Facts | None:
+    def facts(self) -> CertificateFacts | None:
         """Return the facts of the link certificate in use, or None if none is in use.
 
         Raises EnrolmentError if damaged.
@@ -119,7 +121,7 @@ class LinkFolder:
         name = self.current
         if not name:
             return None
-        path = self.root / name / _ANSWER
+        path = self.root / name / _ANSWER_FILE_NAME
         with _translate_medium_errors():
             data = path.read_bytes()
         try:
@@ -139,11 +141,11 @@ class LinkFolder:
             _KEY: _encode_pem(key),
             _CERTIFICATE: answer.certificate,
             _AUTHORITY: answer.authority,
-            _ANSWER: json.dumps(asdict(answer)),
+            _ANSWER_FILE_NAME: json.dumps(asdict(answer)),
         }
         new_folder = self.root / f"{facts.certificate}.new"
         with _translate_medium_errors():
-            if self.holds(facts.certificate):  # rewrite all of them: one may be damaged
+            if self.has_complete_certificate(facts.certificate):  # rewrite all of them: one may be damaged
                 for file, data in files.items():
                     replace_private(self.root / facts.certificate / file, data)
                 return facts.certificate

@@ -34,7 +34,7 @@ from egm.config.levels import LevelId
 from egm.config.serials import Serial
 from egm.errors import PeerError
 from egm.exact import Rational
-from egm.progressive.trigger import Trigger, TriggerError
+from egm.progressive.trigger import MysteryTrigger, TriggerError
 from egm.validation import format_first_error
 
 MESSAGE_BYTES_MAX: Final = 64 * 1024
@@ -120,8 +120,11 @@ class LevelEnrolment(_Message):
     level: LevelId
     stake_cents: PositiveInteger
     odds: Rational
+    """The exact mean number of hits of one wager of ``stake_cents``."""
     shown_cents: Cents = 0
+    """The amount of the level that the machine displayed last, in minor units."""
     falls: Sequence = 0
+    """The number of falls of the level's amount that the machine knew when it displayed that amount."""
 
 
 class Join(_Message):
@@ -130,15 +133,16 @@ class Join(_Message):
     type: Literal["join"] = "join"
     machine: MachineId
     nonce: ClaimId
+    """A random text that the controller's reply for each level repeats."""
     levels: Annotated[tuple[LevelEnrolment, ...], Field(min_length=1, max_length=32)]
 
 
-def _parse_trigger(data: object) -> Trigger:
+def _parse_trigger(data: object) -> MysteryTrigger:
     """Return the revealed secret of a mystery prize that a message holds. Raises ValueError."""
-    if isinstance(data, Trigger):
+    if isinstance(data, MysteryTrigger):
         return data
     try:
-        return Trigger.from_json(data)
+        return MysteryTrigger.from_json(data)
     except TriggerError as error:
         raise ValueError(str(error)) from None
 
@@ -152,12 +156,17 @@ class Won(_Message):
     """
 
     claim: ClaimId
+    """The claim id of the prize."""
     sequence: PositiveInteger
+    """The number of the machine's contribution that won."""
     amount_cents: Cents
     order: PositiveInteger
+    """The number of this hit among those of the level."""
     at_utc: TimeText = ""
     trigger: Annotated[
-        Trigger, BeforeValidator(_parse_trigger), PlainSerializer(Trigger.to_json, return_type=dict)
+        MysteryTrigger,
+        BeforeValidator(_parse_trigger),
+        PlainSerializer(MysteryTrigger.to_json, return_type=dict),
     ]
 
 
@@ -175,12 +184,16 @@ class Joined(_Message):
     nonce: ClaimId
     level: LevelId
     increment: Rational
+    """The share of the machine's wagers that is added to the level."""
     base_cents: Cents
     ceiling_cents: Cents | None = None
     mystery: bool = False
     counted: Sequence
+    """The number of the last contribution of this machine that the controller has counted."""
     won: tuple[Won, ...] = ()
+    """The machine's mystery prizes whose payment it has not confirmed."""
     shares: dict[str, Rational] = {}
+    """The parts of the level that can be won on their own, with the mean hits of a wager."""
 
 
 SILENT_NS: Final = 5_000_000_000
@@ -214,14 +227,20 @@ class Value(_Message):
     type: Literal["value"] = "value"
     level: LevelId
     sequence: Sequence
+    """The number of this message; it rises with every message about the level."""
     time_utc: TimeText
     run: Annotated[str, Field(pattern=r"^[0-9a-f]{0,32}$")] = ""
+    """The random name of this run of the controller's program."""
     amount_cents: Cents
     falls: Sequence = 0
+    """How many wins, ceilings and corrections have ever lowered the amount."""
     fell_by: Literal["", "win", "ceiling", "correction"] = ""
+    """What lowered the amount last; empty if nothing did."""
     names: dict[str, str] = {}
     prize: Sequence = 0
+    """The number of the current mystery prize of the level; 0 for a level without one."""
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
+    """The commitment to the secret amount of the current mystery prize; empty without one."""
 
     def is_after(self, run: str, sequence: int, time_utc: str, *, silent: bool) -> bool:
         """Return whether this message about a level was sent after the message with that run, sequence and time.
@@ -260,8 +279,10 @@ class Contribution(_Message):
     machine: MachineId
     level: LevelId
     sequence: PositiveInteger
+    """The number of the contribution to this level, counted on this machine from 1 without gaps."""
     wager_cents: PositiveInteger
     amount: Rational
+    """The exact product of the wager and the level's increment, in minor units."""
 
 
 class Counted(_Message):
@@ -275,6 +296,7 @@ class Counted(_Message):
     machine: MachineId
     level: LevelId
     sequence: Sequence
+    """The number of the last contribution that the controller has durably counted."""
     won: tuple[Won, ...] = ()
 
 
@@ -291,10 +313,14 @@ class Claim(_Message):
     level: LevelId
     claim: ClaimId
     after: Sequence
+    """The number of the contribution of the wager that hit the level."""
     shown_cents: Cents
+    """The amount of the level that the machine displayed at the hit, in minor units."""
     combination: Annotated[str, shorten_to(_COMBINATION_MAX)] = ""
+    """The winning combination, for the controller's register."""
     at_utc: TimeText = ""
     share: Rational | None = None
+    """The part of the level that was won; None for the whole."""
 
 
 class Award(_Message):
@@ -309,6 +335,7 @@ class Award(_Message):
     claim: ClaimId
     amount_cents: Cents
     order: PositiveInteger
+    """The number of this hit among those of the level."""
     at_utc: TimeText = ""
 
 
@@ -326,6 +353,7 @@ class Commit(_Message):
     claim: ClaimId
     amount_cents: Cents
     way: Literal["credit", "hand", "void"] = "credit"
+    """Whether the award was paid to the credits, by hand, or returned because the game was void."""
 
 
 class Closed(_Message):
@@ -346,11 +374,13 @@ class Refused(_Message):
     machine: MachineId
     reason: RefusalReason
     of: Literal["join", "contribution", "claim", "commit"]
+    """The kind of message that is refused."""
     level: str = ""
     claim: str = ""
     nonce: str = ""
     sequence: Sequence = 0
     next: Sequence = 0
+    """The number of the next contribution that the controller needs, after a gap."""
     detail: Annotated[str, shorten_to(DETAIL_MAX)] = ""
 
 

@@ -11,15 +11,15 @@ import aiomqtt
 
 from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import BackgroundService, MachineContext
 from egm.progressive import topics
-from egm.progressive.attachment import ProgressiveLink
+from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.carrier import CarrierListener
 from egm.progressive.connection import (
     AT_LEAST_ONCE,
     AT_MOST_ONCE,
-    LIMIT_SECONDS,
-    RETRY_SECONDS,
+    OPERATION_SECONDS_MAX,
+    RECONNECT_SECONDS,
     BrokerLine,
     DeduplicatingQueue,
     build_tls_context,
@@ -44,8 +44,8 @@ class MqttCarrier:
         slot: LinkSlot,
         machine: str,
         *,
-        retry_seconds: float = RETRY_SECONDS,
-        limit_seconds: float = LIMIT_SECONDS,
+        retry_seconds: float = RECONNECT_SECONDS,
+        limit_seconds: float = OPERATION_SECONDS_MAX,
     ) -> None:
         """Create the carrier for the machine with serial ``machine``.
 
@@ -68,7 +68,7 @@ class MqttCarrier:
 
         async def serve_connection(line: BrokerLine) -> None:
             """Subscribe to the machine's topics, then exchange messages until the connection ends."""
-            await line.subscribe(topics.ALL_VALUES)
+            await line.subscribe(topics.ALL_LEVEL_VALUES)
             await line.subscribe(topics.build_downlink_topic(self._machine))
             outbox: DeduplicatingQueue[FromMachine] = DeduplicatingQueue()
             self._outbox = outbox
@@ -120,9 +120,9 @@ class MqttCarrier:
             await line.publish(topics.build_uplink_topic(self._machine), encode(message), qos)
 
 
-def create_progressive_link(context: MachineContext) -> Iterable[Attachment]:
+def create_progressive_link(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the machine's progressive link if the cabinet file names a broker."""
     slot = context.file.progressive_link
     if slot is None:
         return ()
-    return (ProgressiveLink(context, MqttCarrier(slot, context.engine.machine.identity.serial)),)
+    return (ProgressiveLinkService(context, MqttCarrier(slot, context.engine.machine.identity.serial)),)

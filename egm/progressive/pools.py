@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from egm.config.levels import Kind, LevelSlot
 from egm.errors import OperatorError
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Terms
 from paytables import Game, LevelPlay, PaytableError, Wager
 
@@ -30,7 +30,7 @@ class Keeper(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
+class ProgressivePool:
     """One progressive amount: the definition of its level, and the game and level name whose wagers play for it."""
 
     definition: LevelDefinition
@@ -52,23 +52,23 @@ class Pool:
 class Pools:
     """All progressive amounts of a machine's games, each found by the wager that plays for it."""
 
-    def __init__(self, pools: Iterable[Pool] = ()) -> None:
+    def __init__(self, pools: Iterable[ProgressivePool] = ()) -> None:
         """Combine the progressive pools. Raises :class:`NoPoolError` if two levels would share one amount."""
         all_pools = tuple(pools)
-        self.by_id: Mapping[str, Pool] = {pool.id: pool for pool in all_pools}
+        self.by_id: Mapping[str, ProgressivePool] = {pool.id: pool for pool in all_pools}
         if len(self.by_id) < len(all_pools):
             twice = next(pool.id for pool in all_pools if self.by_id[pool.id] is not pool)
             raise NoPoolError(f"progressive level {twice}: two levels of this machine name it")
         self._by_play = {(p.game, p.level, p.definition.chance.stake_cents): p for p in all_pools}
 
-    def list_pools_of(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[Pool, ...]:
+    def list_pools_of(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[ProgressivePool, ...]:
         """Return the progressive pools that a wager feeds and can win.
 
         Raises :class:`NoPoolError` if one is not configured.
         """
         return tuple(self._find_pool(game, play, denomination_cents) for play in game.levels(wager))
 
-    def find_side_bet_pools(self, game: Game, denomination_cents: int) -> dict[str, Pool]:
+    def find_side_bet_pools(self, game: Game, denomination_cents: int) -> dict[str, ProgressivePool]:
         """Return the configured progressive levels of a game's side bets at a denomination, by spot."""
         pools = {
             spot: self._by_play.get((game.id, play.level, play.stake_credits * denomination_cents))
@@ -77,7 +77,7 @@ class Pools:
         }
         return {spot: pool for spot, pool in pools.items() if pool is not None}
 
-    def _find_pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> Pool:
+    def _find_pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> ProgressivePool:
         """Return the progressive pool for which a wager plays (``play``).
 
         Raises NoPoolError if it is not configured.
@@ -104,7 +104,7 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
     Raises :class:`NoPoolError` if a level of the game is not configured, or cannot be managed.
     """
     own_slots = {slot.level: slot for slot in slots if slot.game == game.id}
-    pools: dict[tuple[str, int], Pool] = {}
+    pools: dict[tuple[str, int], ProgressivePool] = {}
     for play in game.list_every_level():
         slot = own_slots.get(play.level)
         if slot is None and play.spots:
@@ -185,7 +185,9 @@ def _find_keeper(slot: LevelSlot) -> Keeper:
     return Keeper.BROADCAST if slot.carrier == "sas" else Keeper.CONTROLLER
 
 
-def _create_pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int) -> Pool | None:
+def _create_pool(
+    game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int
+) -> ProgressivePool | None:
     """Return the pool of a progressive level at one stake; None if its controller does not manage this stake."""
     stake_cents = play.stake_credits * denomination_cents
     keeper = _find_keeper(slot)
@@ -205,7 +207,7 @@ def _create_pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cent
     ceiling_cents = None if slot.ceiling_bases is None else slot.ceiling_bases * base_cents
     if play.ceiling_credits is not None:
         ceiling_cents = play.ceiling_credits * denomination_cents
-    return Pool(
+    return ProgressivePool(
         game=game.id,
         level=play.level,
         keeper=keeper,
@@ -220,6 +222,6 @@ def _create_pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cent
                 ceiling_cents=ceiling_cents,
                 mystery=play.ceiling_credits is not None,
             ),
-            chance=Chance(stake_cents=stake_cents, odds=play.odds, shares=play.shares),
+            chance=LevelStakeAndOdds(stake_cents=stake_cents, odds=play.odds, shares=play.shares),
         ),
     )

@@ -12,16 +12,16 @@ from fractions import Fraction
 from typing import Final, Protocol
 
 from egm.errors import InvariantError
-from egm.play.records.game_record import DrawRecord, Hit, LevelsPlayed, Share
+from egm.play.records.game_record import DrawRecord, LevelContribution, LevelHitRecord, LevelsPlayed
 from egm.progressive import posting
-from egm.progressive.level import FULL_LEVEL, Level
-from egm.progressive.pools import Keeper, Pool
+from egm.progressive.level import WHOLE_LEVEL_SHARE, Level
+from egm.progressive.pools import Keeper, ProgressivePool
 from egm.record_fields import Count
 from meters import Transfer
 from paytables import LevelHit, LevelShare
 
 #: Prefix of the recorded purpose of a mystery prize's draw; the pool's id follows.
-MYSTERY: Final = "progressive."
+MYSTERY_DRAW_PURPOSE: Final = "progressive."
 
 
 class RandomSource(Protocol):
@@ -64,7 +64,7 @@ class ClaimedHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelMemory:
+class LevelAccess:
     """Access to the stored data that a game's progressive round needs, by pool id.
 
     The data are the machine's own levels, the progress of its contributions to linked levels, and the amounts
@@ -94,29 +94,29 @@ class ProgressiveRound:
     """The changes that one game makes to its progressive pools, until they are recorded.
 
     ``levels`` are the machine's own levels after the game. ``link_progress`` is the progress of its
-    contributions to linked levels. ``claims`` are its hits of linked levels, by claim id, and ``frozen`` its
+    contributions to linked levels. ``claims`` are its hits of linked levels, by claim id, and ``claimed_amounts`` its
     hits of broadcast levels. ``details`` is the content for the game's journal entry.
     """
 
-    pools: Mapping[str, Pool | FormerPool]
+    pools: Mapping[str, ProgressivePool | FormerPool]
     """The progressive pools of the game, by the game's name of the level."""
     fed_cents: Mapping[str, int]
     """The part of the wager that feeds each progressive level, in minor units by the level's name in the game."""
-    memory: LevelMemory
+    level_access: LevelAccess
     claim_prefix: str
     earlier: LevelsPlayed
     """The contributions and hits of the game's earlier steps."""
     levels: dict[str, Level] = field(default_factory=dict)
     link_progress: dict[str, LinkProgress] = field(default_factory=dict)
     claims: dict[str, ClaimedHit] = field(default_factory=dict)
-    frozen: list[tuple[str, int]] = field(default_factory=list)
+    claimed_amounts: list[tuple[str, int]] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
-    fed: list[Share] = field(default_factory=list)
+    contributions: list[LevelContribution] = field(default_factory=list)
     draws: list[DrawRecord] = field(default_factory=list)
-    hits: list[Hit] = field(default_factory=list)
+    hits: list[LevelHitRecord] = field(default_factory=list)
     broadcast_cents: dict[str, int] = field(default_factory=dict)
 
-    def feed(self, chance: RandomSource) -> None:
+    def feed_pools(self, chance: RandomSource) -> None:
         """Add the wager's contribution to every level, and draw this machine's mystery prizes; call once per game."""
         for name, pool in self.pools.items():
             fed_cents = self.fed_cents[name]
@@ -125,17 +125,17 @@ class ProgressiveRound:
             if pool.keeper is Keeper.CONTROLLER:
                 self._contribute_to_controller(pool, fed_cents)
             elif pool.keeper is Keeper.BROADCAST:
-                self.broadcast_cents[pool.id] = self.memory.shown_cents(pool.id)
+                self.broadcast_cents[pool.id] = self.level_access.shown_cents(pool.id)
             if not pool.is_own:  # a broadcasting host reads the wagers from the meters
                 continue
-            before = self.memory.level(pool.id)
+            before = self.level_access.level(pool.id)
             odds = before.compute_mystery_odds(fed_cents)
             self._replace_level(pool, before, before.contribute(fed_cents))
-            self.fed.append(Share(pool=pool.id, wager_cents=fed_cents))
+            self.contributions.append(LevelContribution(pool=pool.id, wager_cents=fed_cents))
             if odds is not None and self._draw_mystery_hit(pool, odds, chance):
                 self._record_hit(name, pool, mystery=True)
 
-    def award(self, hits: Iterable[LevelHit]) -> None:
+    def award_hits(self, hits: Iterable[LevelHit]) -> None:
         """Lock the outcome's progressive hits, in order: whole levels by the game's names, or parts of them."""
         for hit in hits:
             name, share = (hit.level, hit.share) if isinstance(hit, LevelShare) else (hit, None)
@@ -148,79 +148,83 @@ class ProgressiveRound:
         """Return the game's contributions and hits for its first entry, for recall and audit."""
         return LevelsPlayed(
             pools={name: pool.id for name, pool in self.pools.items()},
-            fed=tuple(self.fed),
+            fed=tuple(self.contributions),
             mystery=tuple(self.draws),
             hits=tuple(self.hits),
             broadcast_cents=self.broadcast_cents,
         )
 
     # ------------------------------------------------------------------ the parts of it
-    def _contribute_to_controller(self, pool: Pool, fed_cents: int) -> None:
+    def _contribute_to_controller(self, pool: ProgressivePool, fed_cents: int) -> None:
         """Contribute to a controller's progressive level, once for each stake that the wager contains."""
         stake_cents = pool.definition.chance.stake_cents
         amount = stake_cents * pool.definition.terms.increment
-        progress = self.memory.find_link_progress(pool.id)
+        progress = self.level_access.find_link_progress(pool.id)
         for _ in range(fed_cents // stake_cents):
             progress = replace(progress, sequence=progress.sequence + 1)
-            self.fed.append(
-                Share(pool=pool.id, wager_cents=stake_cents, sequence=progress.sequence, amount=amount)
+            self.contributions.append(
+                LevelContribution(
+                    pool=pool.id, wager_cents=stake_cents, sequence=progress.sequence, amount=amount
+                )
             )
         self.link_progress[pool.id] = progress
 
-    def _find_contribution_of_hit(self, pool: Pool | FormerPool) -> int:
+    def _find_contribution_of_hit(self, pool: ProgressivePool | FormerPool) -> int:
         """Return the sequence number of the contribution to which the next hit of a linked level belongs.
 
         If the wager consists of several stakes, each hit has its own contribution.
         """
-        sequences = [each.sequence for each in (*self.earlier.fed, *self.fed) if each.pool == pool.id]
+        sequences = [
+            each.sequence for each in (*self.earlier.fed, *self.contributions) if each.pool == pool.id
+        ]
         hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
         if len(sequences) > 1 and hits < len(sequences):
             return sequences[-1 - hits] or 0
-        return (self.link_progress.get(pool.id) or self.memory.find_link_progress(pool.id)).sequence
+        return (self.link_progress.get(pool.id) or self.level_access.find_link_progress(pool.id)).sequence
 
-    def _draw_mystery_hit(self, pool: Pool, odds: tuple[int, int], chance: RandomSource) -> bool:
+    def _draw_mystery_hit(self, pool: ProgressivePool, odds: tuple[int, int], chance: RandomSource) -> bool:
         """Draw whether this wager wins a mystery prize, and record the draw."""
         favourable, bound = odds
         if favourable >= bound:
             return True
-        purpose = f"{MYSTERY}{pool.id}"
+        purpose = f"{MYSTERY_DRAW_PURPOSE}{pool.id}"
         value = chance.below(bound, purpose)
         self.draws.append((bound, value, purpose))
         return value < favourable
 
     def _record_hit(
-        self, name: str, pool: Pool | FormerPool, *, mystery: bool, share: Fraction | None = None
+        self, name: str, pool: ProgressivePool | FormerPool, *, mystery: bool, share: Fraction | None = None
     ) -> None:
         """Record the game's hit of a progressive level.
 
         Its amount is known if this machine keeps the level or its host broadcasts it; otherwise it is claimed
         from the controller. ``share`` is the part of the level that was won, if not the whole.
         """
-        hit = Hit(pool=pool.id, level=name, mystery=mystery, share=share)
+        hit = LevelHitRecord(pool=pool.id, level=name, mystery=mystery, share=share)
         if pool.is_own:
             before = self._find_current_level(pool)
-            amount_cents, after = before.pay_hit(share or FULL_LEVEL)
+            amount_cents, after = before.pay_hit(share or WHOLE_LEVEL_SHARE)
             self._replace_level(pool, before, after)
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
         if pool.keeper is Keeper.BROADCAST:
-            amount_cents = self.memory.shown_cents(pool.id)
-            self.frozen.append((pool.id, amount_cents))
+            amount_cents = self.level_access.shown_cents(pool.id)
+            self.claimed_amounts.append((pool.id, amount_cents))
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
         claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
-        shown_cents = int(self.memory.shown_cents(pool.id) * (share or 1))
+        shown_cents = int(self.level_access.shown_cents(pool.id) * (share or 1))
         behind = self._find_contribution_of_hit(pool)
         self.claims[claim] = ClaimedHit(
             pool=pool.id, level=name, after=behind, shown_cents=shown_cents, share=share
         )
         self.hits.append(replace(hit, claim=claim, shown_cents=shown_cents))
 
-    def _find_current_level(self, pool: Pool | FormerPool) -> Level:
+    def _find_current_level(self, pool: ProgressivePool | FormerPool) -> Level:
         """Return the state of a progressive level, with the changes that this game has made so far."""
-        return self.levels.get(pool.id) or self.memory.level(pool.id)
+        return self.levels.get(pool.id) or self.level_access.level(pool.id)
 
-    def _replace_level(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:
+    def _replace_level(self, pool: ProgressivePool | FormerPool, before: Level, after: Level) -> None:
         """Replace the state of a progressive level of this machine, and add the transfers that the change takes."""
         self.transfers += posting.build_change_transfers(pool.id, before, after)
         self.levels[pool.id] = after

@@ -8,7 +8,7 @@ from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
     AT_WORK,
     AWAKE,
-    RULING_ON_PRIZES,
+    STATES_FOR_PRIZE_RULINGS,
     only,
 )
 from egm.progressive.enrolling import ENROLMENT, enrol_link, link_files_are_in_machine_folder
@@ -18,7 +18,7 @@ from egm.progressive.game_levels import (
     close_claim,
     end_game_after_award,
     no_claim_or_mystery_is_pending,
-    settle_unanswered,
+    settle_unanswered_claim,
 )
 from egm.progressive.level_moves import level_may_move, move_level
 from egm.progressive.unproved import (
@@ -39,23 +39,25 @@ from egm.staff.service.effects import (
 )
 
 #: Only while a game waits for its award.
-_AWAITING: Final = only(State.AWAITING_AWARD)
+_AWAITING_AWARD_STATE: Final = only(State.AWAITING_AWARD)
 
-RULES: Final[tuple[Rule[Machine], ...]] = (
+PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CLAIM_CLOSED, AWAKE, (), (close_claim,)),
     Rule(EventType.LEVELS_MOVED, AWAKE),  # nothing to record, only to show
-    Rule(EventType.WHEN_IDLE, _AWAITING, (no_claim_or_mystery_is_pending,), (end_game_after_award,)),
+    Rule(
+        EventType.WHEN_IDLE, _AWAITING_AWARD_STATE, (no_claim_or_mystery_is_pending,), (end_game_after_award,)
+    ),
     Rule(
         EventType.KEY_TURNED,
-        _AWAITING,
+        _AWAITING_AWARD_STATE,
         (attendant_may_settle, key_may_act_without_sign_in),
-        (settle_unanswered,),
+        (settle_unanswered_claim,),
         Next.DERIVED,
         REPORT,
     ),
     Rule(
         EventType.KEY_TURNED,
-        _AWAITING,
+        _AWAITING_AWARD_STATE,
         (no_service_page_is_open, attendant_may_settle),
         (ask_for_sign_in,),
         Next.DERIVED,
@@ -75,7 +77,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         FORMS,
         EventType.PRIZE_RULED,
-        RULING_ON_PRIZES,
+        STATES_FOR_PRIZE_RULINGS,
         (held_prize_can_be_ruled_on, prize_ruling_is_complete, stated_amount_is_payable),
         rule_on_prize,
     ),

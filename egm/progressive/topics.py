@@ -9,48 +9,48 @@ message identifies its sender.
 from typing import Final
 
 #: The beginning of every topic of the link.
-PREFIX: Final = "egm/progressive"
+TOPIC_PREFIX: Final = "egm/progressive"
 #: Subscription to the messages of all machines.
-ALL_UP: Final = f"{PREFIX}/machine/+/up"
+ALL_MACHINE_UPLINKS: Final = f"{TOPIC_PREFIX}/machine/+/up"
 #: Subscription to the amounts of all levels.
-ALL_VALUES: Final = f"{PREFIX}/level/+/value"
+ALL_LEVEL_VALUES: Final = f"{TOPIC_PREFIX}/level/+/value"
 #: Subscription to the wins of all levels.
-ALL_WINS: Final = f"{PREFIX}/level/+/won"
+ALL_LEVEL_WINS: Final = f"{TOPIC_PREFIX}/level/+/won"
 #: Subscription to the heartbeats of all signs.
-ALL_SIGNS: Final = f"{PREFIX}/sign/+/beat"
+ALL_SIGN_HEARTBEATS: Final = f"{TOPIC_PREFIX}/sign/+/beat"
 
 
 def build_uplink_topic(machine: str) -> str:
     """Return the MQTT topic on which a machine publishes its messages to the progressive controller."""
-    return f"{PREFIX}/machine/{machine}/up"
+    return f"{TOPIC_PREFIX}/machine/{machine}/up"
 
 
 def build_downlink_topic(machine: str) -> str:
     """Return the MQTT topic on which the progressive controller publishes its messages to a machine."""
-    return f"{PREFIX}/machine/{machine}/down"
+    return f"{TOPIC_PREFIX}/machine/{machine}/down"
 
 
 def build_level_value_topic(level: str) -> str:
     """Return the MQTT topic on which a progressive level's value is published as a retained message."""
-    return f"{PREFIX}/level/{level}/value"
+    return f"{TOPIC_PREFIX}/level/{level}/value"
 
 
 def build_level_win_topic(level: str) -> str:
     """Return the MQTT topic on which a win of a progressive level is published to the floor's signs."""
-    return f"{PREFIX}/level/{level}/won"
+    return f"{TOPIC_PREFIX}/level/{level}/won"
 
 
 def build_heartbeat_topic(sign: str) -> str:
     """Return the MQTT topic on which a jackpot sign repeatedly reports what it shows."""
-    return f"{PREFIX}/sign/{sign}/beat"
+    return f"{TOPIC_PREFIX}/sign/{sign}/beat"
 
 
 def parse_sign(topic: str) -> str:
     """Return the name of the jackpot sign to which a heartbeat topic belongs; empty for any other topic."""
-    start, end = f"{PREFIX}/sign/", "/beat"
+    start, end = f"{TOPIC_PREFIX}/sign/", "/beat"
     return topic[len(start) : -len(end)] if topic.startswith(start) and topic.endswith(end) else ""
 
 
 def parse_machine(topic: str) -> str:
     """Return the serial number of the machine to which an uplink topic belongs."""
-    return topic.removeprefix(f"{PREFIX}/machine/").removesuffix("/up")
+    return topic.removeprefix(f"{TOPIC_PREFIX}/machine/").removesuffix("/up")

@@ -40,7 +40,7 @@ class RandomSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trigger:
+class MysteryTrigger:
     """The secret of one mystery prize, which is prize number ``number`` of the level ``level``.
 
     ``start`` is what the level showed when the secret was drawn; ``step`` is what each wager adds (both
@@ -58,7 +58,7 @@ class Trigger:
     @classmethod
     def draw(
         cls, level: str, number: int, start: Fraction, terms: Terms, stake_cents: int, chance: RandomSource
-    ) -> "Trigger":
+    ) -> "MysteryTrigger":
         """Draw the secret amount of a mystery prize that starts from ``start``. Raises :class:`TriggerError`."""
         if not terms.mystery or terms.ceiling_cents is None:
             raise TriggerError(f"level {level}: it has no mystery prize")
@@ -103,7 +103,7 @@ class Trigger:
         return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
 
     @classmethod
-    def from_json(cls, data: object) -> "Trigger":
+    def from_json(cls, data: object) -> "MysteryTrigger":
         """Decode the prize's secret from JSON. Raises :class:`TriggerError` if it is invalid."""
         try:
             numbers = {**data, "drawn": int(str(data["drawn"]))} if isinstance(data, Mapping) else data

@@ -22,18 +22,18 @@ from egm.progressive.events import PrizeForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import find_shown
 from egm.progressive.messages import Won
-from egm.progressive.pools import Pool, Pools
+from egm.progressive.pools import Pools, ProgressivePool
 from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment, SealedPrize
 from egm.record_codec import from_json
-from egm.staff.events import has_texts
+from egm.staff.events import are_texts_filled_in
 from egm.staff.form import build_ruling_details
 
 #: The fault that locks the machine while a controller's message waits for a ruling.
-FAULT: Final = "progressive_unproved"
+UNPROVED_FAULT: Final = "progressive_unproved"
 #: Ruling: the prize is paid.
-PAY: Final = "pay"
+DECISION_PAY: Final = "pay"
 #: Ruling: the prize is declined.
-DECLINE: Final = "decline"
+DECISION_DECLINE: Final = "decline"
 
 
 # ---------------------------------------------------------------------------------------------- what is heard
@@ -64,7 +64,7 @@ def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
     return _find_terms_doubt(pool, prize)
 
 
-def _find_terms_doubt(pool: Pool, prize: Won) -> str:
+def _find_terms_doubt(pool: ProgressivePool, prize: Won) -> str:
     """Return how a mystery prize's secret amount contradicts this machine's terms of the level, or an empty string."""
     trigger, terms = prize.trigger, pool.definition.terms
     step = pool.definition.chance.stake_cents * terms.increment
@@ -100,7 +100,7 @@ def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -
     return ""
 
 
-def _find_shown_cents(machine: Machine, pool: Pool) -> int:
+def _find_shown_cents(machine: Machine, pool: ProgressivePool) -> int:
     """Return the amount that a linked level shows now; 0 if there is no link."""
     return 0 if machine.component(LevelDisplays).link is None else find_shown(machine, pool).amount_cents
 
@@ -115,7 +115,7 @@ def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
     if machine.journal.state(key) is None:
         machine.post(PRIZE_HELD, PrizeHeld(claim=claim, **asdict(prize)), state={key: prize})
     if is_held(machine, claim):
-        raise_fault(machine, FAULT, detail=prize.why)
+        raise_fault(machine, UNPROVED_FAULT, detail=prize.why)
 
 
 def is_held(machine: Machine, claim: str) -> bool:
@@ -157,17 +157,17 @@ def stated_amount_is_payable(machine: Machine, event: Event) -> bool:
     A claim that no controller answers can only be declined; it is then settled at the amount that the machine
     showed.
     """
-    return event.of(PrizeForm).decision != PAY or bool(list_held_prizes(machine))
+    return event.of(PrizeForm).decision != DECISION_PAY or bool(list_held_prizes(machine))
 
 
 def prize_ruling_is_complete(_: Machine, event: Event) -> bool:
     """Return whether the ruling on a held progressive prize gives its reason."""
-    return has_texts(event.of(PrizeForm).decision, event.of(PrizeForm).reason)
+    return are_texts_filled_in(event.of(PrizeForm).decision, event.of(PrizeForm).reason)
 
 
 def _read_prize_decision(event: Event) -> Literal["pay", "decline"]:
     """Return what the form on a held prize decides: to pay it or to decline it."""
-    return PAY if event.of(PrizeForm).decision == PAY else DECLINE
+    return DECISION_PAY if event.of(PrizeForm).decision == DECISION_PAY else DECISION_DECLINE
 
 
 def rule_on_prize(machine: Machine, event: Event) -> None:
@@ -195,11 +195,15 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
         done = owed or record.won is None
         state[f"{ProgressiveKey.HELD}{claim}"] = None if done else replace(record, ruling=decision)
     if claim_record is not None and owed:  # for a hit of the game itself the question is how much is paid
-        cents = record.amount_cents if record is not None and decision == PAY else claim_record.shown_cents
+        cents = (
+            record.amount_cents
+            if record is not None and decision == DECISION_PAY
+            else claim_record.shown_cents
+        )
         state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(claim_record, amount_cents=cents, unanswered=True)
         ruling = replace(ruling, pool=claim_record.pool, play_id=claim_record.play_id, awarded_cents=cents)
     if len(held_prizes) <= 1:
-        state[f"{KernelKey.FAULT}{FAULT}"] = None
+        state[f"{KernelKey.FAULT}{UNPROVED_FAULT}"] = None
     machine.post(PRIZE_RULED, ruling, state=state)
 
 

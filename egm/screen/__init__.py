@@ -7,7 +7,7 @@ touch never changes the machine directly; it only produces a request (:class:`eg
 
 from typing import Final
 
-CLOSED_BY_PERSON: Final = 5
+EXIT_CODE_CLOSED_BY_PERSON: Final = 5
 """The exit status of the screen process after a person has closed it.
 
 Any other exit status is a fault, and the screen is restarted.

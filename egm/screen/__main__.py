@@ -11,11 +11,11 @@ import click
 
 from egm.isolated import build_python_command
 from egm.private_process import make_process_private
-from egm.screen import CLOSED_BY_PERSON
+from egm.screen import EXIT_CODE_CLOSED_BY_PERSON
 from egm.terminal import echo, make_lines_printable
 
 if TYPE_CHECKING:
-    from egm.screen.app import App, Surface
+    from egm.screen.app import DisplaySurface, ScreenApp
     from egm.screen.audio.making import SoundStore
     from egm.screen.audio.mixer import Speakers
     from egm.screen.theme import Theme
@@ -105,13 +105,13 @@ def main(
         signal.signal(number, lambda *_: sys.exit(0))
     import pygame  # noqa: PLC0415 (SDL reads the environment set above)
 
-    from egm.screen.app import App, create_clients  # noqa: PLC0415
-    from egm.screen.audio.cues import Sounds  # noqa: PLC0415
+    from egm.screen.app import ScreenApp, create_clients  # noqa: PLC0415
+    from egm.screen.audio.cues import SoundPlayer  # noqa: PLC0415
     from egm.screen.audio.making import SoundStore  # noqa: PLC0415
     from egm.screen.picture import Picture  # noqa: PLC0415
     from egm.screen.theme import ThemeError, load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415
-    from egm.screen.web import Web  # noqa: PLC0415
+    from egm.screen.web import BrowserScreen  # noqa: PLC0415
     from egm.screen.window import Window, WindowError  # noqa: PLC0415
 
     pygame.font.init()
@@ -119,11 +119,11 @@ def main(
     make = TopPicture if top else Picture
     try:
         theme = load_theme()
-        surface: Surface
+        surface: DisplaySurface
         if mode == "web":
             file = address or _find_address_file(state, position, top=top)
             door = held or (None if listening is None else (listening, None))
-            surface = Web(
+            surface = BrowserScreen(
                 theme,
                 port=port,
                 portrait=portrait,
@@ -142,13 +142,13 @@ def main(
     except (ThemeError, WindowError, OSError) as error:
         raise StartupRefusal(make_lines_printable(str(error))) from error
     machine, drawer = create_clients(state, bench=bench and not top, position=position or 1, onlooker=top)
-    app = App(
+    app = ScreenApp(
         theme=theme,
         surface=surface,
         machine=machine,
         bench=drawer,
         devices=frozenset(devices),
-        sounds=Sounds(theme, _create_speakers(surface, sound_store, silent=silent or top), sound_store),
+        sounds=SoundPlayer(theme, _create_speakers(surface, sound_store, silent=silent or top), sound_store),
         reduced_motion=reduced_motion,
         watching=top,
         starting=state / "run" / "starting.json",
@@ -157,7 +157,7 @@ def main(
         _run_app(app, 30 if mode == "web" or lease is not None else 60)
 
 
-def _run_app(app: "App", frames_a_second: int) -> None:
+def _run_app(app: "ScreenApp", frames_a_second: int) -> None:
     """Run the screen's frame loop until somebody closes it. Raises Refusal if there is no display."""
     from egm.screen.displays import DisplayError  # noqa: PLC0415 (pygame is slow to load)
 
@@ -165,7 +165,7 @@ def _run_app(app: "App", frames_a_second: int) -> None:
         app.run(frames_a_second)
     except DisplayError as error:
         raise StartupRefusal(make_lines_printable(str(error))) from error
-    sys.exit(CLOSED_BY_PERSON)
+    sys.exit(EXIT_CODE_CLOSED_BY_PERSON)
 
 
 def _find_address_file(state: Path, position: int | None, *, top: bool) -> Path:
@@ -203,14 +203,16 @@ def _create_console_window(
     return Window(theme, output=output, above=above)
 
 
-def _create_speakers(surface: "Surface", sound_store: "SoundStore", *, silent: bool) -> "Speakers | None":
+def _create_speakers(
+    surface: "DisplaySurface", sound_store: "SoundStore", *, silent: bool
+) -> "Speakers | None":
     """Return the sound output: the browser that shows the picture, this computer's mixer, or None if silent."""
     from egm.screen.audio.mixer import Mixer  # noqa: PLC0415 (see main)
-    from egm.screen.web import Web  # noqa: PLC0415
+    from egm.screen.web import BrowserScreen  # noqa: PLC0415
 
     if silent:
         return None
-    return surface if isinstance(surface, Web) else Mixer(sound_store)
+    return surface if isinstance(surface, BrowserScreen) else Mixer(sound_store)
 
 
 if __name__ == "__main__":

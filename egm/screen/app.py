@@ -9,12 +9,12 @@ from typing import Final, Protocol
 import pygame
 
 from egm.kernel.messages import Alive, BenchCommand, BenchReply, Intent, Pressed
-from egm.kernel.touch import UNIT, calibrate_touch
-from egm.links.screen.client import Client
+from egm.kernel.touch import COORDINATE_UNIT, calibrate_touch
+from egm.links.screen.client import ScreenClient
 from egm.links.screen.starting import read_activity
-from egm.links.systemd import READY, WATCHDOG_ALIVE, notify
-from egm.screen.audio.cues import Sounds
-from egm.screen.input_reducer import MENU_KEY_KNOWN, apply_action
+from egm.links.systemd import READY_STATE, WATCHDOG_ALIVE, notify_systemd
+from egm.screen.audio.cues import SoundPlayer
+from egm.screen.input_reducer import REPEATED_MENU_KEY_ACTION, apply_action
 from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_link_lost
 from egm.screen.outcome import OutcomeError
 from egm.screen.picture import Picture
@@ -25,9 +25,9 @@ from egm.terminal import echo
 #: Frames drawn per second at most.
 FRAMES_PER_SECOND: Final = 60
 #: Seconds between queries for the state of the bench devices while the drawer is open.
-BENCH_SECONDS: Final = 0.4
+BENCH_QUERY_INTERVAL_SECONDS: Final = 0.4
 #: Seconds between the heartbeats of the frame loop.
-ALIVE_SECONDS: Final = 2.0
+HEARTBEAT_INTERVAL_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Tap:
     """The distance from the upper edge, as a fraction of the height (0 to 1)."""
 
 
-class Surface(Protocol):
+class DisplaySurface(Protocol):
     """An output for the picture: a window, a console without a desktop, or a browser."""
 
     unlocked: bool
@@ -73,7 +73,7 @@ class Surface(Protocol):
 
 
 #: Seconds between reads of a starting machine's progress.
-_LOOK_SECONDS: Final = 0.2
+_PROGRESS_READ_SECONDS: Final = 0.2
 
 
 def report_problem(text: str) -> None:
@@ -81,7 +81,7 @@ def report_problem(text: str) -> None:
     echo(f"screen: {text}", err=True)
 
 
-class App:
+class ScreenApp:
     """The frame loop of a screen process.
 
     ``clock`` returns monotonic seconds. If ``watching``, the screen only shows: it sends no requests.
@@ -91,11 +91,11 @@ class App:
         self,
         *,
         theme: Theme,
-        surface: Surface,
-        machine: Client,
-        bench: Client | None,
+        surface: DisplaySurface,
+        machine: ScreenClient,
+        bench: ScreenClient | None,
         devices: frozenset[str] = frozenset(),
-        sounds: Sounds,
+        sounds: SoundPlayer,
         clock: Callable[[], float] = time.monotonic,
         reduced_motion: bool = False,
         watching: bool = False,
@@ -144,8 +144,8 @@ class App:
             self.surface.show_frame()
             self.surface.set_text(self.surface.picture.read_aloud(self.view))
         if now >= self._alive_at:
-            self._alive_at = now + ALIVE_SECONDS
-            notify(WATCHDOG_ALIVE if self._is_started else f"{READY}\n{WATCHDOG_ALIVE}")
+            self._alive_at = now + HEARTBEAT_INTERVAL_SECONDS
+            notify_systemd(WATCHDOG_ALIVE if self._is_started else f"{READY_STATE}\n{WATCHDOG_ALIVE}")
             self._is_started = True
             if not self._watching:
                 self.machine.send(Alive())
@@ -175,12 +175,12 @@ class App:
 
         During a calibration, return the uncorrected position as the action.
         """
-        snapshot, felt = self.view.snapshot, (round(tap.x * UNIT), round(tap.y * UNIT))
+        snapshot, felt = self.view.snapshot, (round(tap.x * COORDINATE_UNIT), round(tap.y * COORDINATE_UNIT))
         if snapshot is not None and snapshot.page is not None and snapshot.page.pattern == "calibrate":
             return Action("felt", felt)
         if snapshot is not None and snapshot.touch:
             x, y = calibrate_touch(snapshot.touch, *felt)
-            tap = Tap(x / UNIT, y / UNIT)
+            tap = Tap(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
         width, height = self.surface.picture.layout.size
         return self.surface.picture.find_touched_action(self.view, tap.x * width, tap.y * height)
 
@@ -197,7 +197,7 @@ class App:
         """Apply the messages received from the machine to the view; handle reported button presses as input."""
         news = self.machine.poll(now)
         if self.view.snapshot is None and self._starting is not None and now >= self._look_at:
-            self._look_at = now + _LOOK_SECONDS
+            self._look_at = now + _PROGRESS_READ_SECONDS
             self.view = replace(self.view, starting=read_activity(self._starting))
         for message in news.messages:
             if isinstance(message, Pressed):
@@ -207,14 +207,14 @@ class App:
                 self.view = apply_message(self.view, message)
             except OutcomeError as error:
                 report_problem(str(error))
-        if news.down:
+        if news.link_lost:
             self.view = mark_link_lost(self.view)
             if news.error:
                 report_problem(f"machine: {news.error}")
         if self.bench is not None:
             self._apply_bench_messages(self.bench, now)
 
-    def _apply_bench_messages(self, bench: Client, now: float) -> None:
+    def _apply_bench_messages(self, bench: ScreenClient, now: float) -> None:
         """Apply the device simulator's replies to the view.
 
         While its drawer is open, query the devices' state.
@@ -226,11 +226,11 @@ class App:
                 self.view = apply_bench_reply(self.view, message, self._devices)
                 if self.view.key_turn_pending and self.view.bench is not bench_before:
                     self.view = replace(self.view, key_turn_pending=False)
-                    self.act(MENU_KEY_KNOWN)
-        if news.up or news.down:
-            self.view = replace(self.view, bench_linked=not news.down, key_turn_pending=False)
+                    self.act(REPEATED_MENU_KEY_ACTION)
+        if news.link_opened or news.link_lost:
+            self.view = replace(self.view, bench_linked=not news.link_lost, key_turn_pending=False)
         if self.view.is_drawer_open and now >= self._ask_bench_at:
-            self._ask_bench_at = now + BENCH_SECONDS
+            self._ask_bench_at = now + BENCH_QUERY_INTERVAL_SECONDS
             bench.send(BenchCommand(device="bench", action="state"))
 
     def run(self, frames_per_second: int = FRAMES_PER_SECOND) -> None:
@@ -254,14 +254,14 @@ def is_staff_signed_in(view: View) -> bool:
 
 def create_clients(
     state: Path, *, bench: bool, position: int = 1, onlooker: bool = False
-) -> tuple[Client, Client | None]:
+) -> tuple[ScreenClient, ScreenClient | None]:
     """Create the clients of a screen: for its player position and, if ``bench``, for the simulated devices.
 
     The second of the returned pair is None without ``bench``. ``state`` is the machine's state folder.
     """
     sockets = state / "run"
     name = "screen" if position == 1 else f"screen-{position}"
-    machine = Client(
+    machine = ScreenClient(
         sockets / f"{name}.sock", sockets / f"{name}.token", onlooker=onlooker, proves=not onlooker
     )
-    return machine, Client(sockets / "bench.sock", sockets / "bench.token") if bench else None
+    return machine, ScreenClient(sockets / "bench.sock", sockets / "bench.token") if bench else None

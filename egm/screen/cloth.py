@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.screen.flow import (
-    OUTSIDE_HEIGHT,
+    OUTSIDE_BET_HEIGHT,
     FeltCell,
     FeltLayout,
     Point,
@@ -26,23 +26,23 @@ from egm.screen.flow import (
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect
 from egm.screen.pockets import map_pockets_to_straights
-from egm.screen.table import Chips, Spot, Table
+from egm.screen.table import ChipsOnTable, Spot, Table
 from egm.screen.view import Action
 
 #: The part of a roulette layout that shows the pockets in wheel order.
-RACE: Final = "race"
+RACETRACK_PART: Final = "race"
 #: The most pockets of an inside bet.
-_INSIDE: Final = 6
+_INSIDE_BET_POCKETS_MAX: Final = 6
 #: The pockets of a bet on two dozens or two columns.
-_DOUBLE: Final = 24
+_DOUBLE_BET_POCKETS: Final = 24
 #: The streets of a roulette layout, each of three numbers.
-_STREETS: Final = 12
+_STREET_COUNT: Final = 12
 #: Pockets in one row of a telephone's racetrack.
-_IN_SNAKE: Final = 7
+_RACETRACK_POCKETS_PER_ROW: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
-class _Streets:
+class _StreetGrid:
     """A grid of ``count`` streets (rows of three numbers) of a roulette layout, starting with street ``first``.
 
     Successive streets lie from left to right, or from top to bottom if ``upright``. Positions on the layout
@@ -79,8 +79,12 @@ def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
     They are sorted by the count of numbers that a bet covers: single numbers (straight-up bets) first. Only
     one kind is open for bets at a time; until the player chooses one, it is the straight-up bets.
     """
-    numbers_covered = {group: len(spots[0].covers) for group, spots in table.groups.items()}
-    inside = [group for group, count in numbers_covered.items() if 0 < count <= _INSIDE or count == _DOUBLE]
+    numbers_covered = {group: len(spots[0].covered_pockets) for group, spots in table.groups.items()}
+    inside = [
+        group
+        for group, count in numbers_covered.items()
+        if 0 < count <= _INSIDE_BET_POCKETS_MAX or count == _DOUBLE_BET_POCKETS
+    ]
     return tuple(sorted(inside, key=lambda group: numbers_covered[group]))
 
 
@@ -90,12 +94,15 @@ def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
     The parts of a roulette layout are its kinds of bet and the racetrack; other layouts have numbered pages.
     """
     if table.felt == "roulette":
-        return (*list_inside_bet_kinds(table), *((RACE,) if map_pockets_to_straights(table) else ()))
+        return (
+            *list_inside_bet_kinds(table),
+            *((RACETRACK_PART,) if map_pockets_to_straights(table) else ()),
+        )
     count = len(lay_out_pages(table, layout))
     return tuple(str(page) for page in range(count)) if count > 1 else ()
 
 
-def find_open_part(table: Table, chips: Chips, layout: Layout) -> str:
+def find_open_part(table: Table, chips: ChipsOnTable, layout: Layout) -> str:
     """Return the name of the open part of the betting layout; empty if the layout is not divided into parts."""
     parts = list_felt_parts(table, layout)
     return chips.part if chips.part in parts else next(iter(parts), "")
@@ -111,8 +118,8 @@ def list_street_sheets(table: Table, layout: Layout) -> tuple[tuple[float, float
     rows = _count_streets_on_telephone(layout)
     sheets: list[tuple[float, float]] = []
     first = -1.0
-    while not sheets or first + 1 < _STREETS:
-        sheets.append((first, float(min(rows, _STREETS - first))))
+    while not sheets or first + 1 < _STREET_COUNT:
+        sheets.append((first, float(min(rows, _STREET_COUNT - first))))
         first += rows - 1
     return tuple(sheets)
 
@@ -122,7 +129,7 @@ def _count_streets_on_telephone(layout: Layout) -> int:
     return max(2, int((find_felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
 
 
-def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
+def lay_out_felt(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
     """Return the betting layout with the part that is open now; without parts, the whole layout."""
     if table.felt == "roulette":
         return _lay_out_roulette(table, chips, layout)
@@ -133,16 +140,16 @@ def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
     return lay_out_rows(pages[int(part) if part else 0], find_rect_below_tabs(table, layout))
 
 
-def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
+def lay_out_tabs(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys (tabs) that open another part of the betting layout, and on a telephone its next sheet."""
     x, y, w, _ = find_felt_rect(layout)
-    height, rows = layout.finger if layout.is_telephone else OUTSIDE_HEIGHT, list[list[Action]]()
+    height, rows = layout.finger if layout.is_telephone else OUTSIDE_BET_HEIGHT, list[list[Action]]()
     parts = list_felt_parts(table, layout)
     if table.felt != "roulette":
         y += compute_height_above_spots(table, layout)
         rows = [[Action("cloth", part) for part in parts]]
     elif layout.is_telephone:
-        race = find_open_part(table, chips, layout) == RACE
+        race = find_open_part(table, chips, layout) == RACETRACK_PART
         rows = (
             [] if race else [[Action("sheet", n) for n in range(len(list_street_sheets(table, layout)) + 1)]]
         )
@@ -154,7 +161,7 @@ def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect,
     return keys
 
 
-def _list_parts_that_fit(parts: Sequence[str], chips: Chips, layout: Layout) -> list[str]:
+def _list_parts_that_fit(parts: Sequence[str], chips: ChipsOnTable, layout: Layout) -> list[str]:
     """Return the layout's parts whose keys fit on a telephone, the open part among them."""
     room = int(find_felt_rect(layout)[2] // layout.finger)
     open_index = parts.index(chips.part) if chips.part in parts else 0
@@ -219,9 +226,9 @@ def _place_zero_bet(
 
 def _place_column_bet(spot: Spot) -> tuple[float, float, float, float] | None:
     """Return the roulette cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
-    numbers = [int(each) for each in spot.covers if each.isdecimal()]
+    numbers = [int(each) for each in spot.covered_pockets if each.isdecimal()]
     thirds = sorted({(n - 1) % 3 for n in numbers})
-    if len(numbers) in {12, _DOUBLE} and 12 * len(thirds) == len(numbers):
+    if len(numbers) in {12, _DOUBLE_BET_POCKETS} and 12 * len(thirds) == len(numbers):
         if len(thirds) == 1:
             return (12.0, 2.0 - thirds[0], 1.0, 1.0)
         if thirds[1] - thirds[0] == 1:
@@ -234,10 +241,10 @@ def _place_outside_bet(spot: Spot) -> tuple[int, float, float]:
 
     Start and width are in twelfths of the row.
     """
-    numbers = sorted(int(each) for each in spot.covers if each.isdecimal())
-    if len(numbers) in {12, _DOUBLE}:
+    numbers = sorted(int(each) for each in spot.covered_pockets if each.isdecimal())
+    if len(numbers) in {12, _DOUBLE_BET_POCKETS}:
         first = (numbers[0] - 1) // 12 * 4
-        return 0, float(first) + (2 if len(numbers) == _DOUBLE else 0), 4.0
+        return 0, float(first) + (2 if len(numbers) == _DOUBLE_BET_POCKETS else 0), 4.0
     order = (numbers[0] == 1 and numbers[-1] == 18, all(n % 2 == 0 for n in numbers))
     if order[0] or order[1]:
         return 1, 0.0 if order[0] else 2.0, 2.0
@@ -248,13 +255,13 @@ def _place_outside_bet(spot: Spot) -> tuple[int, float, float]:
 
 def is_inside_bet(spot: Spot) -> bool:
     """Return whether a roulette spot is an inside bet, which is one on at most six numbers."""
-    return bool(spot.covers) and len(spot.covers) <= 6
+    return bool(spot.covered_pockets) and len(spot.covered_pockets) <= 6
 
 
-def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
+def _lay_out_roulette(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
     """Return the roulette layout: streets, zeros and outside bets with their touch areas and chip points."""
     part = find_open_part(table, chips, layout)
-    if part == RACE:
+    if part == RACETRACK_PART:
         return _lay_out_racetrack(table, chips, layout)
     x, y, w, h = find_felt_rect(layout)
     zeros = [pocket for pocket in sorted(table.wheel) if _find_pocket_centre(pocket) is None]
@@ -265,11 +272,11 @@ def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
         if sheet == len(windows):
             return _lay_out_outside_sheet(table, (x, y, w, h), layout.finger)
         first, count = windows[sheet]
-        grid = _Streets(
+        grid = _StreetGrid(
             first, count, (x, y, w, min(h, count * h / _count_streets_on_telephone(layout))), upright=True
         )
     else:
-        grid = _Streets(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE_HEIGHT), upright=False)
+        grid = _StreetGrid(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE_BET_HEIGHT), upright=False)
     cells, (touches, chips_at) = (
         _lay_out_number_cells(grid, zeros),
         _lay_out_inside_bets(table, grid, zeros, part),
@@ -282,7 +289,7 @@ def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
     return FeltLayout(tuple(cells), tuple(touches), tuple(chips_at))
 
 
-def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[FeltCell]:
+def _lay_out_number_cells(grid: _StreetGrid, zeros: Sequence[str]) -> list[FeltCell]:
     """Return the cells of the zeros and numbers that the grid of streets shows."""
     shown_zeros = zeros if grid.first < 0 else ()
     cells = [
@@ -303,14 +310,16 @@ def _list_zero_bets(table: Table, zeros: Sequence[str], part: str) -> list[str]:
     spots = [
         spot
         for spot in table.spots.values()
-        if spot.group == part and len(spot.covers) in {2, 3} and set(spot.covers) & set(zeros)
+        if spot.group == part
+        and len(spot.covered_pockets) in {2, 3}
+        and set(spot.covered_pockets) & set(zeros)
     ]
-    across = sorted(spots, key=lambda spot: _place_inside_bet(spot.covers, zeros)[1][1])
+    across = sorted(spots, key=lambda spot: _place_inside_bet(spot.covered_pockets, zeros)[1][1])
     return [spot.id for spot in across] if len(zeros) > 1 else []
 
 
 def _lay_out_inside_bets(
-    table: Table, grid: _Streets, zeros: Sequence[str], part: str
+    table: Table, grid: _StreetGrid, zeros: Sequence[str], part: str
 ) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
     """Return the touch areas of the inside bets of the selected kind, and the chip points of all inside bets."""
     touches: list[tuple[Rect, Action]] = []
@@ -320,7 +329,7 @@ def _lay_out_inside_bets(
     for spot in table.spots.values():
         if not is_inside_bet(spot):
             continue
-        (u, v, du, dv), point = _place_inside_bet(spot.covers, zeros)
+        (u, v, du, dv), point = _place_inside_bet(spot.covered_pockets, zeros)
         if spot.id in shared:
             u, v, dv = -1.0, 3.0 * shared.index(spot.id) / len(shared), 3.0 / len(shared)
         if grid.has_street(point[0]):
@@ -341,28 +350,36 @@ def _find_middle(rect: Rect) -> Point:
     return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)
 
 
-def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> FeltLayout:
+def _lay_out_outside_bets(table: Table, grid: _StreetGrid, part: str) -> FeltLayout:
     """Return the layout of the outside bets, beside and below the number cells of a roulette layout."""
     cells: list[FeltCell] = []
     touches: list[tuple[Rect, Action]] = []
     at: list[tuple[str, Point]] = []
     x, y, _, h = grid.rect
     unit = grid.rect[2] / grid.count
-    doubles = any(table.spots[a].group == part and len(table.spots[a].covers) == _DOUBLE for a in table.spots)
+    doubles = any(
+        table.spots[a].group == part and len(table.spots[a].covered_pockets) == _DOUBLE_BET_POCKETS
+        for a in table.spots
+    )
     for spot in table.spots.values():
-        if len(spot.covers) <= 6:
+        if len(spot.covered_pockets) <= 6:
             continue
         side = _place_column_bet(spot)
         if side is not None:
             rect = grid.find_rect(*side)
         else:
             row, first, width = _place_outside_bet(spot)
-            rect = (x + (1 + first) * unit, y + h + row * OUTSIDE_HEIGHT, width * unit, OUTSIDE_HEIGHT)
-        double = len(spot.covers) == _DOUBLE
+            rect = (
+                x + (1 + first) * unit,
+                y + h + row * OUTSIDE_BET_HEIGHT,
+                width * unit,
+                OUTSIDE_BET_HEIGHT,
+            )
+        double = len(spot.covered_pockets) == _DOUBLE_BET_POCKETS
         at.append((spot.id, _find_middle(rect) if double else place_chip_beside_label(rect)))
         if not double:
             cells.append(FeltCell(rect, spot=spot.id))
-        open_ = double == doubles or len(spot.covers) == 18
+        open_ = double == doubles or len(spot.covered_pockets) == 18
         if open_ and (not double or spot.group == part):
             touches.append((rect, Action("spot", spot.id)))
     return FeltLayout(tuple(cells), tuple(touches), tuple(at))
@@ -370,7 +387,7 @@ def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> FeltLayout
 
 def _lay_out_outside_sheet(table: Table, rect: Rect, finger: float) -> FeltLayout:
     """Return the layout of the outside bets on their separate sheet, on a telephone."""
-    spots = [spot for spot in table.spots.values() if len(spot.covers) > 6]
+    spots = [spot for spot in table.spots.values() if len(spot.covered_pockets) > 6]
     arrangements = (
         [SpotRow(tuple(spots[i : i + count])) for i in range(0, len(spots), count)] for count in (3, 4, 6)
     )
@@ -379,7 +396,7 @@ def _lay_out_outside_sheet(table: Table, rect: Rect, finger: float) -> FeltLayou
     )
 
 
-def _lay_out_racetrack(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
+def _lay_out_racetrack(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
     """Return the layout of the pockets in wheel order: a ring, or on a telephone rows that turn back at each end."""
     x, y, w, h = find_felt_rect(layout)
     pockets: Sequence[str] = table.wheel
@@ -405,11 +422,11 @@ def _count_racetrack_sheets(table: Table, layout: Layout) -> tuple[int, int]:
     Every row is at least as high as a finger needs.
     """
     rows = max(1, int((find_felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
-    count = -(-len(table.wheel) // (rows * _IN_SNAKE))
+    count = -(-len(table.wheel) // (rows * _RACETRACK_POCKETS_PER_ROW))
     return count, -(-len(table.wheel) // count)
 
 
-def lay_out_racetrack_keys(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
+def lay_out_racetrack_keys(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys of the racetrack: number of neighbours, announced bets, and on a telephone the next sheet."""
     x, y, w, h = find_felt_rect(layout)
     calls = [Action("call", name) for name in table.calls]
@@ -446,7 +463,7 @@ def _lay_out_ring(rect: Rect, finger: float, count: int) -> list[Rect]:
 def _lay_out_alternating_rows(rect: Rect, count: int) -> list[Rect]:
     """Return ``count`` cells in rows that run alternately to the right and to the left."""
     x, y, w, h = rect
-    columns = _IN_SNAKE
+    columns = _RACETRACK_POCKETS_PER_ROW
     height = min(110.0, h / -(-count // columns))
     width = w / columns
     return [

@@ -8,7 +8,7 @@ import pygame
 from egm.screen.view import Action
 
 #: The action of each key, by the key name that browsers report.
-BY_NAME: Final[Mapping[str, str]] = {
+ACTION_BY_KEY_NAME: Final[Mapping[str, str]] = {
     "Space": "play",
     "Enter": "play",
     "NumpadEnter": "play",
@@ -29,11 +29,11 @@ BY_NAME: Final[Mapping[str, str]] = {
     "Backspace": "erase",
 }
 #: Keys that type a digit while a service page asks for input.
-TYPED: Final[Mapping[str, str]] = {
+DIGIT_BY_KEY_NAME: Final[Mapping[str, str]] = {
     f"{row}{digit}": str(digit) for row in ("Digit", "Numpad") for digit in range(10)
 }
 #: The browser's name for each SDL key code.
-_BY_CODE: Final[Mapping[int, str]] = {
+_KEY_NAME_BY_SDL_CODE: Final[Mapping[int, str]] = {
     pygame.K_SPACE: "Space",
     pygame.K_RETURN: "Enter",
     pygame.K_KP_ENTER: "NumpadEnter",
@@ -63,11 +63,11 @@ def find_action_by_name(name: str, char: str = "") -> Action | None:
     Text of more than one character, or a character that cannot be printed, is ignored.
     """
     char = char if len(char) == 1 and char.isprintable() else ""
-    if name in TYPED:
-        return Action("type", TYPED[name], char)
-    return Action(BY_NAME.get(name, ""), char=char) if name in BY_NAME or char else None
+    if name in DIGIT_BY_KEY_NAME:
+        return Action("type", DIGIT_BY_KEY_NAME[name], char)
+    return Action(ACTION_BY_KEY_NAME.get(name, ""), char=char) if name in ACTION_BY_KEY_NAME or char else None
 
 
 def find_action_by_code(code: int, char: str = "") -> Action | None:
     """Return the action of a key, given its SDL code and the character that it types."""
-    return find_action_by_name(_BY_CODE.get(code, ""), char)
+    return find_action_by_name(_KEY_NAME_BY_SDL_CODE.get(code, ""), char)

@@ -30,7 +30,7 @@ import pygame
 from egm.terminal import echo
 
 #: The folder of the graphics cards' devices.
-_CARDS: Final = Path("/dev/dri")
+_GRAPHICS_CARDS_FOLDER: Final = Path("/dev/dri")
 
 
 class Call(Enum):
@@ -48,21 +48,21 @@ class Call(Enum):
 
 
 #: The netlink protocol of the kernel's device events (NETLINK_KOBJECT_UEVENT).
-_KERNEL_NEWS: Final = 15
+_NETLINK_DEVICE_EVENTS: Final = 15
 #: The netlink group in which the kernel itself reports events; udev reports in another.
-_KERNELS_OWN: Final = 1
+_NETLINK_KERNEL_GROUP: Final = 1
 #: The structure of a display mode (``drm_mode_modeinfo``).
-_MODE: Final = struct.Struct("I10H3I32s")
+_MODE_STRUCT: Final = struct.Struct("I10H3I32s")
 #: The bit in a mode's type that marks the display's preferred mode.
-_PREFERRED: Final = 1 << 3
+_PREFERRED_MODE_BIT: Final = 1 << 3
 #: The status of a connector with a display.
-_CONNECTED: Final = 1
+_CONNECTED_STATUS: Final = 1
 #: The flag of a page flip that requests an event when the frame is shown.
-_EVENT_WHEN_SHOWN: Final = 1
+_PAGE_FLIP_EVENT_FLAG: Final = 1
 #: Longest wait, in seconds, for a frame to be shown. A display that is off may never report it.
-_SHOWN_SECONDS: Final = 0.1
+_FRAME_SHOWN_SECONDS_MAX: Final = 0.1
 #: Seconds between two attempts to start the top screen.
-_AGAIN_SECONDS: Final = 10.0
+_TOP_SCREEN_RETRY_SECONDS: Final = 10.0
 
 
 class DisplayError(OSError):
@@ -70,7 +70,7 @@ class DisplayError(OSError):
 
 
 @dataclass(frozen=True, slots=True)
-class Connector:
+class DisplayConnector:
     """A connector of the graphics card, with its encoders and the modes of its display.
 
     It has no modes if no display is connected.
@@ -85,7 +85,10 @@ class Connector:
     @property
     def mode(self) -> bytes:
         """Return the mode that the display prefers, or else its first mode."""
-        return next((mode for mode in self.modes if _MODE.unpack(mode)[13] & _PREFERRED), self.modes[0])
+        return next(
+            (mode for mode in self.modes if _MODE_STRUCT.unpack(mode)[13] & _PREFERRED_MODE_BIT),
+            self.modes[0],
+        )
 
 
 class Card:
@@ -94,8 +97,10 @@ class Card:
     def __init__(self, descriptor: int) -> None:
         """Open the hot-plug event socket. ``descriptor`` is that of the card or of a lease."""
         self.descriptor = descriptor
-        self._news = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, _KERNEL_NEWS)
-        self._news.bind((0, _KERNELS_OWN))
+        self._news = socket.socket(
+            socket.AF_NETLINK, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, _NETLINK_DEVICE_EVENTS
+        )
+        self._news.bind((0, _NETLINK_KERNEL_GROUP))
 
     def has_changed(self) -> bool:
         """Return whether a display was connected or disconnected since the last call.
@@ -112,7 +117,7 @@ class Card:
                 return True
 
     @classmethod
-    def open(cls, folder: Path = _CARDS) -> "Card":
+    def open(cls, folder: Path = _GRAPHICS_CARDS_FOLDER) -> "Card":
         """Return the first card with a display. Raises DisplayError if no card has one."""
         trouble = DisplayError(f"{folder}: no card has a display that answers")
         for path in sorted(folder.glob("card*")):
@@ -131,7 +136,7 @@ class Card:
         os.close(self.descriptor)
         self._news.close()
 
-    def call(self, call: Call, *values: int | bytes) -> tuple[int, ...]:
+    def execute_ioctl(self, call: Call, *values: int | bytes) -> tuple[int, ...]:
         """Make one kernel call and return the structure's values afterwards. Raises DisplayError."""
         number, layout = call.value
         data = bytearray(struct.pack(layout, *values))
@@ -143,9 +148,9 @@ class Card:
 
     def read_resources(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the CRTCs (which read a buffer out to a display) and the connectors, in the kernel's order."""
-        counts = self.call(Call.GETRESOURCES, *(0,) * 12)[4:8]
+        counts = self.execute_ioctl(Call.GETRESOURCES, *(0,) * 12)[4:8]
         _, crtcs, connectors, _ = lists = [array("I", bytes(4 * count)) for count in counts]
-        structure = self.call(
+        structure = self.execute_ioctl(
             Call.GETRESOURCES,
             0,
             _find_address(crtcs),
@@ -157,28 +162,30 @@ class Card:
         )
         return tuple(crtcs[: structure[5]]), tuple(connectors[: structure[6]])
 
-    def list_connected(self) -> list[Connector]:
+    def list_connected(self) -> list[DisplayConnector]:
         """Return the connectors that have a display, in the kernel's order. This may take tenths of a second."""
         return [one for one in map(self._read_connector, self.read_resources()[1]) if one.modes]
 
-    def _read_connector(self, number: int) -> Connector:
+    def _read_connector(self, number: int) -> DisplayConnector:
         """Return a connector with its encoders and modes; this queries its display."""
-        counts = self.call(Call.GETCONNECTOR, *(0,) * 8, number, *(0,) * 7)
-        modes, encoders = array("B", bytes(_MODE.size * counts[4])), array("I", bytes(4 * counts[6]))
+        counts = self.execute_ioctl(Call.GETCONNECTOR, *(0,) * 8, number, *(0,) * 7)
+        modes, encoders = array("B", bytes(_MODE_STRUCT.size * counts[4])), array("I", bytes(4 * counts[6]))
         room = (counts[4], 0, counts[6], 0, number)
         if counts[4]:
-            self.call(
+            self.execute_ioctl(
                 Call.GETCONNECTOR, _find_address(encoders), _find_address(modes), 0, 0, *room, *(0,) * 7
             )
-        has_display = counts[11] == _CONNECTED
-        every = range(0, len(modes) if has_display else 0, _MODE.size)
-        return Connector(number, tuple(encoders), tuple(modes[i : i + _MODE.size].tobytes() for i in every))
+        has_display = counts[11] == _CONNECTED_STATUS
+        every = range(0, len(modes) if has_display else 0, _MODE_STRUCT.size)
+        return DisplayConnector(
+            number, tuple(encoders), tuple(modes[i : i + _MODE_STRUCT.size].tobytes() for i in every)
+        )
 
-    def find_crtc(self, connector: Connector, taken_crtcs: Sequence[int] = ()) -> int:
+    def find_crtc(self, connector: DisplayConnector, taken_crtcs: Sequence[int] = ()) -> int:
         """Return a CRTC that can serve this connector and is not in ``taken_crtcs``. Raises DisplayError."""
         crtcs, _ = self.read_resources()
         for encoder in connector.encoders:
-            *_, possible, _ = self.call(Call.GETENCODER, encoder, 0, 0, 0, 0)
+            *_, possible, _ = self.execute_ioctl(Call.GETENCODER, encoder, 0, 0, 0, 0)
             for i, crtc in enumerate(crtcs):
                 if possible & 1 << i and crtc not in taken_crtcs:
                     return crtc
@@ -187,7 +194,9 @@ class Card:
     def lease_display(self, connector: int, crtc: int) -> int:
         """Return a descriptor that may set this connector and CRTC and nothing else. Raises OSError."""
         objects = array("I", (connector, crtc))
-        return self.call(Call.CREATE_LEASE, _find_address(objects), len(objects), os.O_CLOEXEC, 0, 0)[4]
+        return self.execute_ioctl(
+            Call.CREATE_LEASE, _find_address(objects), len(objects), os.O_CLOEXEC, 0, 0
+        )[4]
 
 
 class DisplayOutput:
@@ -206,20 +215,20 @@ class DisplayOutput:
         connector = self._choose_connector(connectors)
         self.number, self._mode, self.crtc = connector.number, connector.mode, card.find_crtc(connector)
         self.free = [one for one in connectors if one is not connector]
-        mode = _MODE.unpack(self._mode)
+        mode = _MODE_STRUCT.unpack(self._mode)
         self.size: tuple[int, int] = (mode[1], mode[6])
         self._pages = [self._create_buffer() for _ in range(2)]
         #: Whether the display is connected and its mode is set; None before the first frame.
         self._is_on: bool | None = None
         self._waits = False
 
-    def _choose_connector(self, connectors: list[Connector]) -> Connector:
+    def _choose_connector(self, connectors: list[DisplayConnector]) -> DisplayConnector:
         """Return the connector of the configured display, or the last one if fewer are connected."""
         return connectors[min(self._display, len(connectors) - 1)]
 
     def _create_buffer(self) -> tuple[int, pygame.Surface]:
         """Create a frame buffer on the card. Return its number, and a surface on its memory."""
-        (width, height), call = self.size, self.card.call
+        (width, height), call = self.size, self.card.execute_ioctl
         *_, handle, stride, length = call(Call.CREATE_DUMB, height, width, 32, 0, 0, 0, 0)
         number = call(Call.ADDFB, 0, width, height, stride, 32, 24, handle)[0]
         memory = mmap.mmap(self.card.descriptor, length, offset=call(Call.MAP_DUMB, handle, 0, 0)[2])
@@ -230,7 +239,9 @@ class DisplayOutput:
         """Set the display's mode, which turns it on and shows the current buffer."""
         connectors = array("I", (self.number,))
         page = self._pages[0][0]
-        self.card.call(Call.SETCRTC, _find_address(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode)
+        self.card.execute_ioctl(
+            Call.SETCRTC, _find_address(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode
+        )
 
     def show_frame(self, frame: pygame.Surface) -> None:
         """Show a frame of :attr:`size` after the previous one has been shown.
@@ -239,7 +250,7 @@ class DisplayOutput:
         a different display is connected, if the configured display is connected only now, or if the card is
         gone.
         """
-        if self._waits and select.select([self.card.descriptor], [], [], _SHOWN_SECONDS)[0]:
+        if self._waits and select.select([self.card.descriptor], [], [], _FRAME_SHOWN_SECONDS_MAX)[0]:
             os.read(self.card.descriptor, 1024)
         self._pages.reverse()
         page, surface = self._pages[0]
@@ -247,7 +258,7 @@ class DisplayOutput:
         if self.card.has_changed() or self._is_on is None:
             self._update_connected_displays()
         try:
-            self.card.call(Call.PAGE_FLIP, self.crtc, page, _EVENT_WHEN_SHOWN, 0, 0)
+            self.card.execute_ioctl(Call.PAGE_FLIP, self.crtc, page, _PAGE_FLIP_EVENT_FLAG, 0, 0)
             self._waits = True
         except DisplayError as error:
             self._waits = False
@@ -297,7 +308,7 @@ class TopScreenProcess:
         now = self._clock()
         if now < self._again_at:
             return
-        self._again_at = now + _AGAIN_SECONDS
+        self._again_at = now + _TOP_SCREEN_RETRY_SECONDS
         card, connector = self._output.card, self._output.free[0]
         # Only the player's screen sends the watchdog notices to systemd.
         environment = {name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"}

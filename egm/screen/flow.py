@@ -20,7 +20,7 @@ Point = tuple[float, float]
 
 # Sizes are in units.
 #: Height of an outside bet, and of a row of tabs.
-OUTSIDE_HEIGHT: Final = 66.0
+OUTSIDE_BET_HEIGHT: Final = 66.0
 #: Least, usual and greatest height of a row of spots.
 _ROW_HEIGHTS: Final = (66.0, 100.0, 132.0)
 #: Least width of a spot that shows its full name.
@@ -34,17 +34,17 @@ _TITLED_NAME_MAX: Final = 5
 #: The fewest spots of one kind that get a title.
 _TITLED_SPOTS_MIN: Final = 4
 #: Matches the odds at the end of a group id. Groups of one kind may differ only there.
-_ODDS: Final = re.compile(r"(?:[ -][\d:.]+)+$")
+_ODDS_SUFFIX_PATTERN: Final = re.compile(r"(?:[ -][\d:.]+)+$")
 #: In a cell wider than this, a chip lies to the right of the label; in a narrower one, below it.
-_NARROW_WIDTH: Final = 140.0
+_NARROW_CELL_WIDTH_MAX: Final = 140.0
 #: In a narrow cell no higher than this, a chip lies next to the odds.
-_LOW_HEIGHT: Final = 104.0
+_LOW_CELL_HEIGHT_MAX: Final = 104.0
 #: From this height on, a cell has two lines of its name, and a chip lies to their right only in a cell wider than
 #: :data:`_NARROW_WIDTH_OF_TWO_LINES`.
 _TWO_LINES_HEIGHT: Final = 80.0
 _NARROW_WIDTH_OF_TWO_LINES: Final = 180.0
 #: Width of a cell that is left free at its right for chips.
-_CHIP_WIDTH: Final = 48.0
+_CHIP_SPACE_WIDTH: Final = 48.0
 #: Height of the row of point numbers above the spots of craps.
 _POINT_HEIGHT: Final = 84.0
 #: Height of a spot at a card table.
@@ -111,7 +111,7 @@ def place_chip_beside_label(rect: Rect) -> Point:
         return (x + w - 26, y + h / 2)
     return (
         (x + w / 2, y + h * 0.76)
-        if h > _LOW_HEIGHT
+        if h > _LOW_CELL_HEIGHT_MAX
         else (x + w - 24, y + h - (18 if h >= _TWO_LINES_HEIGHT else 21))
     )
 
@@ -119,21 +119,21 @@ def place_chip_beside_label(rect: Rect) -> Point:
 def is_chip_beside_label(rect: Rect) -> bool:
     """Return whether a cell has room for a chip at the right of its label; otherwise the chip lies below."""
     _, _, w, h = rect
-    return w > (_NARROW_WIDTH_OF_TWO_LINES if h >= _TWO_LINES_HEIGHT else _NARROW_WIDTH)
+    return w > (_NARROW_WIDTH_OF_TWO_LINES if h >= _TWO_LINES_HEIGHT else _NARROW_CELL_WIDTH_MAX)
 
 
 def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
     """Return the rectangles of a cell's label and of its odds; neither overlaps the chips."""
     x, y, w, h = rect
     if is_chip_beside_label(rect):
-        width = w - 10 - _CHIP_WIDTH
+        width = w - 10 - _CHIP_SPACE_WIDTH
         return (x + 5, y + 2, width, h - 26), (x + 5, y + h - 24, width, 18)
-    if h > _LOW_HEIGHT:
+    if h > _LOW_CELL_HEIGHT_MAX:
         return (x + 5, y + 3, w - 10, (h - 6) * 0.44), (x + 5, y + h * 0.54 - 10, w - 10, 20)
     sign = (
         (x + 5, y + 1, w - 10, h - 35) if h >= _TWO_LINES_HEIGHT else (x + 5, y + 3, w - 10, (h - 6) * 0.44)
     )
-    return sign, (x + 4, y + h - 27, w - 4 - _CHIP_WIDTH, 20)
+    return sign, (x + 4, y + h - 27, w - 4 - _CHIP_SPACE_WIDTH, 20)
 
 
 def split_common_words(names: Sequence[str]) -> tuple[str, list[str]]:
@@ -177,7 +177,7 @@ def arrange_spots_in_rows(
     room = min(row_limit, int(width // max(finger, _SPOT_WIDTH_MIN)))
     kinds: dict[str, list[Spot]] = {}
     for spot in spots:
-        kinds.setdefault(_ODDS.sub("", spot.group), []).append(spot)
+        kinds.setdefault(_ODDS_SUFFIX_PATTERN.sub("", spot.group), []).append(spot)
     rows: list[SpotRow] = []
     for kind in kinds.values():
         if _is_titled(kind):
@@ -212,7 +212,7 @@ def _find_title_width(width: float) -> float:
 def lay_out_pages(table: Table, layout: Layout) -> list[list[SpotRow]]:
     """Return the rows of bet spots on each page of the layout; there is only one page if all rows fit on it."""
     _, _, w, h = find_felt_rect(layout)
-    height = layout.finger if layout.is_telephone else OUTSIDE_HEIGHT
+    height = layout.finger if layout.is_telephone else OUTSIDE_BET_HEIGHT
     return _divide_into_pages(
         table, (w, h - compute_height_above_spots(table, layout)), layout.finger, height
     )
@@ -252,7 +252,7 @@ def find_rect_below_tabs(table: Table, layout: Layout) -> Rect:
     """Return the rectangle of the betting layout's rows, below the tabs of its pages if it has several."""
     x, y, w, h = find_felt_rect(layout)
     head = (
-        (layout.finger if layout.is_telephone else OUTSIDE_HEIGHT)
+        (layout.finger if layout.is_telephone else OUTSIDE_BET_HEIGHT)
         if len(lay_out_pages(table, layout)) > 1
         else 0.0
     )

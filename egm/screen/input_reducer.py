@@ -14,9 +14,9 @@ from egm.screen.pockets import list_neighbour_spots
 from egm.screen.service_input import apply_page_action
 from egm.screen.steps import KenoStep
 from egm.screen.table import (
-    NEIGHBOURS,
-    ON_CHIPS,
-    ON_FELT,
+    CHIP_CHANGING_ACTIONS,
+    NEIGHBOUR_COUNT_CHOICES,
+    TABLE_ACTIONS,
     build_bet_limits,
     clear_chips,
     double_bets,
@@ -50,19 +50,19 @@ from egm.screen.view import (
 #: Requests for the machine and commands for the bench.
 Messages = tuple[Intent | BenchCommand, ...]
 #: Keys that keep their meaning while a service page is open.
-_WITH_A_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
+_KEYS_ACTIVE_ON_SERVICE_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
 #: The action of the staff's menu key.
-MENU: Final = Action("menu")
+MENU_KEY_ACTION: Final = Action("menu")
 #: The action repeated for the menu key once the bench has reported the position of its key switch.
-MENU_KEY_KNOWN: Final = Action("menu", "known")
+REPEATED_MENU_KEY_ACTION: Final = Action("menu", "known")
 #: From this level of celebration on, PLAY skips the roll-up without starting another game.
-_GREATEST: Final = 3
+_SKIPPABLE_CELEBRATION_LEVEL: Final = 3
 #: How long a requested game waits for the previous one to end, in seconds.
-_AGAIN_SECONDS: Final = 4.0
+_REQUESTED_GAME_WAIT_SECONDS: Final = 4.0
 #: Keys that leave a service page, and the answer each sends: one page back, or out of the menu.
-_LEAVING: Final = {"close": "back", "menu": "leave"}
+_ANSWER_BY_LEAVING_KEY: Final = {"close": "back", "menu": "leave"}
 #: A keyboard's arrows as keys of the deck: for changing a bet, and for moving the focus.
-_ARROWS: Final = {"down": ("bet_less", "bet_more"), "up": ("bet_more", "bet_less")}
+_DECK_KEYS_BY_ARROW: Final = {"down": ("bet_less", "bet_more"), "up": ("bet_more", "bet_less")}
 
 
 def apply_action(
@@ -77,8 +77,8 @@ def apply_action(
         if action.name == "type" and view.scene is Scene.SERVICE:
             # The next Enter confirms the typed text, not the focused target.
             view = replace(view, focused=False)
-    if action.name in _ARROWS:
-        action = Action(_ARROWS[action.name][bool(choices) and is_choosing(view, theme)])
+    if action.name in _DECK_KEYS_BY_ARROW:
+        action = Action(_DECK_KEYS_BY_ARROW[action.name][bool(choices) and is_choosing(view, theme)])
     # A key that only types a character does not cancel the requested game.
     next_game_at = None if action.name else view.next_play_pressed_at
     view = replace(
@@ -93,7 +93,7 @@ def apply_action(
             return _skip_ahead(view, theme), ()
     turns = action.name == "menu" and not _has_unconfirmed_entries(view)
     # Query the key's position first: others turn it, too.
-    asks = turns and action == MENU and view.bench_linked
+    asks = turns and action == MENU_KEY_ACTION and view.bench_linked
     turned = _turn_operator_key(view) if turns and not asks else ()
     if asks or turned:
         return replace(view, key_turn_pending=asks), turned or (BenchCommand(device="bench", action="state"),)
@@ -101,7 +101,7 @@ def apply_action(
     if isinstance(view_or_action, View):
         return view_or_action, ()
     action = view_or_action
-    if view.scene is Scene.SERVICE and action.name not in _WITH_A_PAGE:
+    if view.scene is Scene.SERVICE and action.name not in _KEYS_ACTIVE_ON_SERVICE_PAGE:
         return _apply_on_page(view, action)
     return _apply_player_action(view, action, theme)
 
@@ -128,7 +128,9 @@ def _skip_ahead(view: View, theme: Theme) -> View:
     if marks.find_least_revolutions(view.game) and since < line.stopped:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
     ends = (
-        show.is_complete and since >= line.stopped and (line.level < _GREATEST or since >= line.roll_up_end)
+        show.is_complete
+        and since >= line.stopped
+        and (line.level < _SKIPPABLE_CELEBRATION_LEVEL or since >= line.roll_up_end)
     )
     return replace(
         view,
@@ -142,7 +144,11 @@ def start_next_game(view: View) -> tuple[View, Messages]:
     if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()
     hidden = view.scene is not Scene.GAME or view.page is not Page.NONE or view.decision is not None
-    if hidden or is_dismissible_reminder_shown(view) or view.now - view.next_play_pressed_at > _AGAIN_SECONDS:
+    if (
+        hidden
+        or is_dismissible_reminder_shown(view)
+        or view.now - view.next_play_pressed_at > _REQUESTED_GAME_WAIT_SECONDS
+    ):
         return replace(view, next_play_pressed_at=None), ()
     if not view.snapshot.is_between_games or not view.accepts_request("play"):
         return view, ()
@@ -216,8 +222,8 @@ def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
         name, value = "answer", confirm.id
     elif name == "next" or (name == "back" and value is None):
         name, value = "rows", 1 if name == "next" else -1
-    elif name in _LEAVING:
-        name, value = "answer", _LEAVING[name]
+    elif name in _ANSWER_BY_LEAVING_KEY:
+        name, value = "answer", _ANSWER_BY_LEAVING_KEY[name]
     desk, requests = apply_page_action(view.desk, page, name, value, view.now)
     return replace(view, desk=desk), requests
 
@@ -229,7 +235,7 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
         return replace(view, bench_commands=tuple(value)), tuple(value)
     if name in {"mark", "quick_pick", "new_group", "new_card", "card", "draws", "bonus", "form"}:
         return _apply_keno_action(view, name, value)
-    if name in ON_FELT:
+    if name in TABLE_ACTIONS:
         return _apply_on_table(view, name, value)
     if name in {"area", "part"}:
         return (
@@ -261,7 +267,7 @@ def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Message
         return view, ()
     if name == "form":
         request = marks.choose_form(game, snapshot, None if value is None else str(value))
-        return replace(view, slip=marks.Slip(), marked_at=view.now), request
+        return replace(view, slip=marks.KenoSlip(), marked_at=view.now), request
     if name == "draws":
         slip = marks.choose_next_draws(game, view.slip)
     elif name == "bonus":
@@ -269,9 +275,9 @@ def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Message
     elif name == "mark":
         slip = marks.toggle_number(game, _build_quick_pick_slip(view) or view.slip, int(value))
     elif name == "quick_pick":
-        slip = marks.Slip()
+        slip = marks.KenoSlip()
     elif name == "card":
-        slip = replace(view.slip, card=int(value) % len(view.slip.cards))
+        slip = replace(view.slip, current_card_index=int(value) % len(view.slip.cards))
     else:
         slip = (marks.add_group if name == "new_group" else marks.add_card)(game, view.slip)
     changed = replace(view, slip=slip, marked_at=view.now)
@@ -280,7 +286,7 @@ def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Message
     return changed, marks.request_slip_bet(game, slip, marks.find_current_stake(snapshot, game))
 
 
-def _build_quick_pick_slip(view: View) -> marks.Slip | None:
+def _build_quick_pick_slip(view: View) -> marks.KenoSlip | None:
     """Return the numbers of the last quick-pick ticket as a slip, so that the player can edit them.
 
     Return None if the player has marked numbers since, or if the ticket had several cards.
@@ -293,7 +299,7 @@ def _build_quick_pick_slip(view: View) -> marks.Slip | None:
         or len(last.cards) != 1
     ):
         return None
-    return marks.Slip(((frozenset(last.cards[0].numbers),),))
+    return marks.KenoSlip(((frozenset(last.cards[0].numbers),),))
 
 
 def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
@@ -301,7 +307,7 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
     table, snapshot, chips = view.table, view.snapshot, view.chips
     if table is None or snapshot is None:
         return view, ()
-    if name not in ON_CHIPS:
+    if name not in CHIP_CHANGING_ACTIONS:
         return _change_table_display(view, name, value), ()
     if not view.accepts_request("bet"):
         return view, ()
@@ -333,8 +339,10 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
     if name == "board":
         return replace(view, board=not should_show_scoreboard(view), board_at=view.now)
     if name == "neighbours":
-        index = NEIGHBOURS.index(chips.neighbours)
-        changed = replace(chips, neighbours=NEIGHBOURS[(index + 1) % len(NEIGHBOURS)])
+        index = NEIGHBOUR_COUNT_CHOICES.index(chips.neighbours)
+        changed = replace(
+            chips, neighbours=NEIGHBOUR_COUNT_CHOICES[(index + 1) % len(NEIGHBOUR_COUNT_CHOICES)]
+        )
     elif name == "chip":
         changed = replace(chips, value=int(value), tool="chip")
     elif name == "tool":
@@ -360,7 +368,7 @@ def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
     game = view.game if marks.is_keno(view.game) else None
     marked = game is not None and view.slip.has_marks
     common = marks.find_current_stake(view.snapshot, game) if marked and game else view.snapshot.bet_credits
-    current = view.slip.list_card_stakes(common)[view.slip.card] if marked else common
+    current = view.slip.list_card_stakes(common)[view.slip.current_card_index] if marked else common
     index = options.index(current) if current in options else 0
     index = len(options) - 1 if step == 0 else max(0, min(len(options) - 1, index + step))
     if marked and game is not None:

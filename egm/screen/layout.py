@@ -7,7 +7,7 @@ from typing import Final
 from egm.screen.painter import Rect
 
 #: Keys of the deck, from left to right as on a button deck.
-DECK: Final = (
+DECK_KEYS: Final = (
     "service",
     "help",
     "games",
@@ -122,9 +122,9 @@ class Layout:
         x, y, w, h = self.field
         return replace(
             self,
-            left=(lx, ly, rx + rw - lx, _AREAS_HIGH),
+            left=(lx, ly, rx + rw - lx, _BETTING_AREAS_HEIGHT),
             right=(rx, ly, 0.0, 0.0),
-            field=(x, ly + _AREAS_HIGH + 68, w, y + h - ly - _AREAS_HIGH - 68),
+            field=(x, ly + _BETTING_AREAS_HEIGHT + 68, w, y + h - ly - _BETTING_AREAS_HEIGHT - 68),
         )
 
     def for_table_game(self, *, levels: bool = False) -> "Layout":
@@ -134,7 +134,7 @@ class Layout:
         """
         if not self.is_telephone:
             return self
-        height = 98.0 + LEVELS_HIGH * levels
+        height = 98.0 + LEVELS_STRIP_HEIGHT * levels
         top = 108.0 + height
         return replace(
             self,
@@ -231,18 +231,18 @@ PORTRAIT: Final = Layout(
 
 
 #: The least size of a touch target on a telephone, each way, in units: 44 of its pixels.
-FINGER: Final = 82.0
+TOUCH_TARGET_MIN: Final = 82.0
 #: Height of the two lines of small print across a telephone's only panel, in units.
-SMALL_PRINT_HIGH: Final = 52.0
+SMALL_PRINT_HEIGHT: Final = 52.0
 #: Height of two rows of a wheel's betting areas, each a touch target high, with heading and small print.
-_AREAS_HIGH: Final = 278.0
+_BETTING_AREAS_HEIGHT: Final = 278.0
 #: Height of a table's progressive meters in a telephone's strip above the layout.
-LEVELS_HIGH: Final = 58.0
+LEVELS_STRIP_HEIGHT: Final = 58.0
 #: Width of a telephone in units. A caption is then about 11 of its pixels high, a touch target 44 wide.
-_SLIM: Final = 720
+_TELEPHONE_WIDTH: Final = 720
 #: Least height of a telephone in units (a page below a browser's own bars), greatest (the whole screen), and
 #: step.
-_SLIM_HIGH: Final = (1400, 1560, 20)
+_TELEPHONE_HEIGHTS: Final = (1400, 1560, 20)
 
 
 def build_telephone_layout(width: float, height: float) -> Layout:
@@ -250,25 +250,27 @@ def build_telephone_layout(width: float, height: float) -> Layout:
 
     The stage gets the height that the deck and the meters leave free.
     """
-    least_height, most_height, step = _SLIM_HIGH
-    picture_height = min(max(int(_SLIM * height / width) // step * step, least_height), most_height)
+    least_height, most_height, step = _TELEPHONE_HEIGHTS
+    picture_height = min(
+        max(int(_TELEPHONE_WIDTH * height / width) // step * step, least_height), most_height
+    )
     bar = picture_height - 442.0
     glass = 200.0 + (picture_height - least_height) * 0.2
     top = 112 + glass + 68
     return Layout(
-        size=(_SLIM, picture_height),
+        size=(_TELEPHONE_WIDTH, picture_height),
         marquee=(16, 6, 688, 98),
         field=(46, top, 628, bar - 156 - top),
         left=(16, 112, 340, glass),
         right=(364, 112, 340, glass),
-        message=(16, bar - 116, 592, FINGER),
-        bar=(0, bar, _SLIM, 206),
+        message=(16, bar - 116, 592, TOUCH_TARGET_MIN),
+        bar=(0, bar, _TELEPHONE_WIDTH, 206),
         meters={
             "credit": (16, bar + 8, 688, 92),
             "bet": (16, bar + 106, 328, 92),
             "win": (352, bar + 106, 352, 92),
         },
-        deck=(0, bar + 206, _SLIM, 236),
+        deck=(0, bar + 206, _TELEPHONE_WIDTH, 236),
         keys={
             **_lay_out_row(
                 16,
@@ -288,8 +290,8 @@ def build_telephone_layout(width: float, height: float) -> Layout:
         sheet=(12, 112, 696, bar - 124),
         drawer=(56, 0, 664, bar),
         tab=(664, 360, 56, 150),
-        staff=(616, bar - 116, 88, FINGER),
-        finger=FINGER,
+        staff=(616, bar - 116, 88, TOUCH_TARGET_MIN),
+        finger=TOUCH_TARGET_MIN,
     )
 
 

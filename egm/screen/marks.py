@@ -14,27 +14,27 @@ from egm.kernel.messages import GameView, Intent, Snapshot
 #: groups.
 Card = tuple[frozenset[int], ...]
 #: A card without marks.
-_EMPTY: Card = (frozenset(),)
+_EMPTY_CARD: Card = (frozenset(),)
 
 
 @dataclass(frozen=True, slots=True)
-class Slip:
+class KenoSlip:
     """A Keno slip as marked by the player: its cards, and the index of the card being marked.
 
     Without marks it is a quick pick. ``stakes`` has one stake per card, or none if all cards have the same
     stake. ``draws`` and ``bonuses`` (the ids of paid bonuses) apply to the whole ticket.
     """
 
-    cards: tuple[Card, ...] = (_EMPTY,)
-    card: int = 0
+    cards: tuple[Card, ...] = (_EMPTY_CARD,)
+    current_card_index: int = 0
     stakes: tuple[int, ...] = ()
     draws: int = 1
     bonuses: tuple[str, ...] = ()
 
     @property
-    def with_first_card(self) -> "Slip":
+    def with_first_card(self) -> "KenoSlip":
         """Return the slip with its first card as the current one, so that slips with the same marks compare equal."""
-        return replace(self, card=0)
+        return replace(self, current_card_index=0)
 
     def list_card_stakes(self, common: int) -> tuple[int, ...]:
         """Return the stake of each card of the slip.
@@ -46,10 +46,10 @@ class Slip:
         last = stakes[-1] if stakes else common
         return (*stakes, *(last,) * (len(self.cards) - len(stakes)))
 
-    def with_stake(self, stake: int, common: int) -> "Slip":
+    def with_stake(self, stake: int, common: int) -> "KenoSlip":
         """Return the slip with ``stake`` on the current card; cards without a stake of their own keep ``common``."""
         stakes = list(self.list_card_stakes(common))
-        stakes[self.card] = stake
+        stakes[self.current_card_index] = stake
         return replace(self, stakes=tuple(stakes) if len(set(stakes)) > 1 else ())
 
     @property
@@ -60,16 +60,19 @@ class Slip:
     @property
     def current(self) -> Card:
         """Return the card that is being marked."""
-        return self.cards[self.card]
+        return self.cards[self.current_card_index]
 
     @property
     def numbers(self) -> frozenset[int]:
         """Return the numbers marked on the current card."""
         return frozenset().union(*self.current)
 
-    def with_current(self, card: Card) -> "Slip":
+    def with_current(self, card: Card) -> "KenoSlip":
         """Return the slip with ``card`` in place of the card that is being marked."""
-        return replace(self, cards=(*self.cards[: self.card], card, *self.cards[self.card + 1 :]))
+        return replace(
+            self,
+            cards=(*self.cards[: self.current_card_index], card, *self.cards[self.current_card_index + 1 :]),
+        )
 
 
 # ---------------------------------------------------------------------- Keno
@@ -121,12 +124,12 @@ def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
     return counts if fits else {}
 
 
-def is_slip(game: GameView, slip: Slip) -> bool:
+def is_slip(game: GameView, slip: KenoSlip) -> bool:
     """Return whether the player's marks make a valid Keno ticket, on which a bet can be placed."""
     return all(count_paid_ways(game, card) for card in slip.cards)
 
 
-def toggle_number(game: GameView, slip: Slip, number: int) -> Slip:
+def toggle_number(game: GameView, slip: KenoSlip, number: int) -> KenoSlip:
     """Return the slip with this number marked in the current card's last group, or unmarked.
 
     A number beyond the largest permitted group is ignored.
@@ -140,7 +143,7 @@ def toggle_number(game: GameView, slip: Slip, number: int) -> Slip:
     return slip.with_current((*card[:-1], card[-1] | {number}))
 
 
-def add_group(game: GameView, slip: Slip) -> Slip:
+def add_group(game: GameView, slip: KenoSlip) -> KenoSlip:
     """Return the slip with another group of numbers on the current card.
 
     Return it unchanged if the last group is empty or the game allows no more groups.
@@ -153,14 +156,14 @@ def add_group(game: GameView, slip: Slip) -> Slip:
     )
 
 
-def add_card(game: GameView, slip: Slip) -> Slip:
+def add_card(game: GameView, slip: KenoSlip) -> KenoSlip:
     """Return the slip with another card.
 
     Return it unchanged if one of its cards is not playable yet, or if the game allows no more cards.
     """
     if not is_slip(game, slip) or len(slip.cards) >= find_ticket_maximum(game, "selections"):
         return slip
-    return replace(slip, cards=(*slip.cards, _EMPTY), card=len(slip.cards))
+    return replace(slip, cards=(*slip.cards, _EMPTY_CARD), current_card_index=len(slip.cards))
 
 
 def list_draws_on_offer(game: GameView) -> tuple[int, ...]:
@@ -169,7 +172,7 @@ def list_draws_on_offer(game: GameView) -> tuple[int, ...]:
     return tuple(sorted({n for n in (1, 2, 3, 4, 5, 10, 20) if n < largest} | {largest}))
 
 
-def choose_next_draws(game: GameView, slip: Slip) -> Slip:
+def choose_next_draws(game: GameView, slip: KenoSlip) -> KenoSlip:
     """Return the slip for the next higher count of draws on offer; after the highest, for the lowest."""
     offer = list_draws_on_offer(game)
     higher_counts = [n for n in offer if n > slip.draws]
@@ -181,7 +184,7 @@ def list_bonuses_with_fee(game: GameView) -> dict[str, Mapping[str, Any]]:
     return {str(bonus["id"]): bonus for bonus in game.presentation["bonuses"] if bonus["fee"]}
 
 
-def toggle_bonus(game: GameView, slip: Slip, bonus: str) -> Slip:
+def toggle_bonus(game: GameView, slip: KenoSlip, bonus: str) -> KenoSlip:
     """Return the slip with a paid bonus added or removed. Its bonuses stay in the game's order."""
     bought = set(slip.bonuses) ^ {bonus}
     return replace(slip, bonuses=tuple(b for b in list_bonuses_with_fee(game) if b in bought))
@@ -251,14 +254,14 @@ def request_form(form: Mapping[str, object], cost: int) -> Intent:
     return Intent(name="bet", value=cost, options={"form": form["id"]})
 
 
-def compute_slip_cost(game: GameView, slip: Slip, stake: int) -> int:
+def compute_slip_cost(game: GameView, slip: KenoSlip, stake: int) -> int:
     """Return the price of the slip's ticket in credits, including the bonuses and draws it buys."""
     staked = zip(slip.cards, slip.list_card_stakes(stake), strict=True)
     ways_cost = sum(sum(count_paid_ways(game, card).values()) * each for card, each in staked)
     return ways_cost * _compute_cost_factor(game, slip.bonuses, slip.draws)
 
 
-def request_slip_bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ...]:
+def request_slip_bet(game: GameView, slip: KenoSlip, stake: int) -> tuple[Intent, ...]:
     """Return the request to the machine for a Keno ticket with the player's marks; without marks, for a quick pick.
 
     Return nothing while the marks make no valid ticket.
@@ -297,19 +300,19 @@ def find_current_stake(snapshot: Snapshot, game: GameView) -> int:
     )
 
 
-def build_slip_from_wager(wager: Mapping[str, Any]) -> Slip:
+def build_slip_from_wager(wager: Mapping[str, Any]) -> KenoSlip:
     """Return the marks of a bet as a slip; an empty slip for a quick pick."""
     cards, staked = [], []
     for selection in wager.get("selections", ()):
         groups = selection.get("groups", ())
         if not groups or not all(isinstance(group, list | tuple) for group in groups):
-            return Slip()
+            return KenoSlip()
         cards.append(tuple(frozenset(map(int, group)) for group in groups))
         staked.append(next(iter(selection["stakes"].values())))
     if not cards:
-        return Slip()
+        return KenoSlip()
     stakes = tuple(staked) if len(set(staked)) > 1 else ()
-    return Slip(tuple(cards), 0, stakes, wager.get("draws", 1), tuple(wager.get("bonuses", ())))
+    return KenoSlip(tuple(cards), 0, stakes, wager.get("draws", 1), tuple(wager.get("bonuses", ())))
 
 
 # ---------------------------------------------------------------------- the wheel

@@ -11,10 +11,10 @@ from egm.screen.input_reducer import Messages, start_next_game
 from egm.screen.outcome import OutcomeError, list_reel_stages, read_field
 from egm.screen.round_result import build_round_result
 from egm.screen.service_input import update_desk_for_page
-from egm.screen.show import Show
+from egm.screen.show import GameShow
 from egm.screen.steps import PickStep, Step, TableStep, read_steps
 from egm.screen.table import (
-    Chips,
+    ChipsOnTable,
     apply_machine_answer,
     is_table,
     read_bets_in_force,
@@ -26,7 +26,7 @@ from egm.screen.view import Page, View, build_view_timeline, find_standing_resul
 
 #: A refusal within this time of a touch is shown as the answer to it, even if its text is unchanged
 #: (seconds).
-ANSWER_SECONDS: Final = 1.0
+MACHINE_ANSWER_SECONDS_MAX: Final = 1.0
 
 
 def apply_message(view: View, message: Message) -> View:
@@ -156,17 +156,17 @@ def _is_round_shown(view: View, play_id: str) -> bool:
     return view.show is not None and view.decision is not None and view.show.play.play_id == play_id
 
 
-def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
+def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> GameShow:
     """Return the presentation of a game's next steps, after a decision.
 
     It leaves out the steps that were already shown before an earlier decision of the same game.
     """
     old, decision = view.show, view.decision
     if old is None or decision is None or not _is_round_shown(view, play.play_id) or view.game is None:
-        return Show(play, view.now, steps, find_standing_result(view))
+        return GameShow(play, view.now, steps, find_standing_result(view))
     last = old.steps[-1]
     if isinstance(last, TableStep):
-        return Show(
+        return GameShow(
             play,
             view.now,
             (*old.steps, *steps),
@@ -176,7 +176,7 @@ def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Sh
         )
     opened = len(last.opened) if isinstance(last, PickStep) and decision.kind == "pick" else 0
     seen_count = len(old.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
-    return Show(
+    return GameShow(
         play,
         view.now,
         steps,
@@ -233,7 +233,7 @@ def _update_notice(view: View, old: Snapshot | None, snapshot: Snapshot) -> View
     changes.
     """
     fresh = [notice for notice in snapshot.notices if old is None or notice not in old.notices]
-    answered = view.now - view.pressed_at < ANSWER_SECONDS
+    answered = view.now - view.pressed_at < MACHINE_ANSWER_SECONDS_MAX
     refused = [notice for notice in snapshot.notices[:1] if notice.code.startswith("refused")]
     notices = fresh or (refused if answered else [])
     if notices:
@@ -279,8 +279,8 @@ def _update_chips(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     if table is None:
         return view
     if old is None or old.game_id != snapshot.game_id:
-        return replace(view, chips=Chips(bets=read_bets_in_force(table, snapshot)))
-    waits = view.now - view.chips.requested_at <= ANSWER_SECONDS
+        return replace(view, chips=ChipsOnTable(bets=read_bets_in_force(table, snapshot)))
+    waits = view.now - view.chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
     return replace(view, chips=apply_machine_answer(table, view.chips, snapshot, waits=waits))
 
 
@@ -381,10 +381,10 @@ def _remove_due_chips(view: View) -> tuple[View, Messages]:
     snapshot, chips, table = view.snapshot, view.chips, view.table
     if snapshot is None or table is None:
         return view, ()
-    waits = chips.is_clearing_unanswered and view.now - chips.requested_at <= ANSWER_SECONDS
+    waits = chips.is_clearing_unanswered and view.now - chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
     if chips.must_report_clearing and not waits and snapshot.is_between_games and view.accepts_request("bet"):
         chips, removal_requests = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), removal_requests
-    if chips.requested is not None and view.now - chips.requested_at > ANSWER_SECONDS:
+    if chips.requested is not None and view.now - chips.requested_at > MACHINE_ANSWER_SECONDS_MAX:
         return replace(view, chips=apply_machine_answer(table, chips, snapshot, waits=False)), ()
     return view, ()

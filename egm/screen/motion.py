@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from egm.screen.theme import Motion
 
 
-def clamp(share: float) -> float:
+def clamp_to_unit_interval(share: float) -> float:
     """Limit the value to the range 0 to 1."""
     return max(0.0, min(1.0, share))
 
@@ -16,7 +16,7 @@ def ease_out(share: float) -> float:
 
     ``share`` is the elapsed fraction of its time.
     """
-    return 1 - (1 - clamp(share)) ** 3
+    return 1 - (1 - clamp_to_unit_interval(share)) ** 3
 
 
 def ease_in_out(share: float) -> float:
@@ -24,11 +24,11 @@ def ease_in_out(share: float) -> float:
 
     ``share`` is the elapsed fraction of its time.
     """
-    t = clamp(share)
+    t = clamp_to_unit_interval(share)
     return t * t * (3 - 2 * t)
 
 
-def pulse(now: float, hertz: float) -> float:
+def compute_pulse(now: float, hertz: float) -> float:
     """Return the brightness of a light that pulses smoothly between 0 and 1."""
     return 0.5 - 0.5 * math.cos(now * hertz * math.tau)
 

@@ -16,11 +16,11 @@ Names = Mapping[str, str]
 Window = tuple[tuple[str, ...], ...]
 
 #: The name of a game's first stage.
-BASE: Final = "base"
+BASE_STAGE: Final = "base"
 #: A prize of more like symbols than this shows one symbol, and its name has the count.
-_ICONS_MAX: Final = 5
+_PRIZE_ICONS_MAX: Final = 5
 #: The least probability of the missing symbol for a reel to be spun with anticipation.
-_AWAITED_MIN: Final = Fraction(1, 25)
+_ANTICIPATION_PROBABILITY_MIN: Final = Fraction(1, 25)
 
 
 class OutcomeError(Exception):
@@ -28,7 +28,7 @@ class OutcomeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class WinView:
+class WinOnReels:
     """One win on the reels: its positions (reel, row), its line (1-based, or None), its credits, and its combination.
 
     The combination is ``count`` of ``symbol``, or ``name`` for any other; then count and symbol are empty.
@@ -55,11 +55,11 @@ class PrizeTableRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ReelField:
     """The fixed data of a game's reels: strips, window heights, symbol names, pay lines (a row per reel), prizes."""
 
-    strips: tuple[tuple[str, ...], ...]
-    heights: tuple[int, ...]
+    reel_strips: tuple[tuple[str, ...], ...]
+    reel_heights: tuple[int, ...]
     names: Mapping[str, Names]
     lines: tuple[tuple[int, ...], ...]
     prizes: tuple[PrizeTableRow, ...]
@@ -73,10 +73,10 @@ class Field:
     rest: tuple[int, ...] = ()
     """The stops at which the reels stand before any game; no bet wins there."""
 
-    def icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
+    def list_prize_icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
         """Return the symbols that illustrate a prize; for a prize of a symbol group, the group's members in turn."""
         if prize.symbol:
-            return (prize.symbol,) * (prize.count if prize.count <= _ICONS_MAX else 1)
+            return (prize.symbol,) * (prize.count if prize.count <= _PRIZE_ICONS_MAX else 1)
         number, _, remainder = prize.name.partition(" ")
         members = next(
             (self.groups[g] for g in (remainder, remainder.partition("-")[2]) if g in self.groups), ()
@@ -90,15 +90,15 @@ class Field:
     @property
     def reel_count(self) -> int:
         """Return the number of reels of the field."""
-        return len(self.heights)
+        return len(self.reel_heights)
 
 
 @dataclass(frozen=True, slots=True)
-class Fall:
+class CascadeFall:
     """One window of a cascade of reels with its wins, after new symbols replaced the winning ones before it."""
 
     window: Window
-    wins: tuple[WinView, ...]
+    wins: tuple[WinOnReels, ...]
     multiplier: int
 
 
@@ -114,18 +114,18 @@ class ReelSpin:
 
     window: Window
     stops: tuple[int, ...]
-    wins: tuple[WinView, ...]
+    wins: tuple[WinOnReels, ...]
     credits: int
-    stage: str = BASE
+    stage: str = BASE_STAGE
     multiplier: int = 1
     first_stops: tuple[int, ...] = ()
-    falls: tuple[Fall, ...] = ()
+    falls: tuple[CascadeFall, ...] = ()
     evaluated: Window | None = None
     awaited_reels: tuple[int, ...] = ()
     """The reels that spin longer with anticipation, after the reels before them stop (:func:`find_awaited_reels`)."""
 
     @property
-    def windows_to_show(self) -> tuple[tuple[Window, tuple[WinView, ...]], ...]:
+    def windows_to_show(self) -> tuple[tuple[Window, tuple[WinOnReels, ...]], ...]:
         """Return the reel windows to show, each with its wins: those that won, or else only the last one."""
         if not self.falls:
             return ((self.last_window, self.wins),)
@@ -178,7 +178,7 @@ def _list_pays(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(pays_by_name.values())
 
 
-def read_field(game: GameView, stage: str = BASE) -> Field:
+def read_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
     """Return the fixed reel data of one stage of a game, from its published data. Raises :class:`OutcomeError`."""
     data = game.presentation
     try:
@@ -212,7 +212,7 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
     names = {symbol: _read_names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
     if len(rest) != len(strips):
         raise OutcomeError(f"game {game.id}: presentation: {len(rest)} stops for {len(strips)} reels")
-    return Field(strips, heights, names, lines, prizes, groups, titles, triggers, weights, rest)
+    return ReelField(strips, heights, names, lines, prizes, groups, titles, triggers, weights, rest)
 
 
 def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
@@ -241,7 +241,7 @@ def compute_prize_at_bet(game: GameView, name: str, lowest: int, bet_credits: in
 
 def list_reel_stages(game: GameView) -> tuple[str, ...]:
     """Return the stages of a game that are played on reels."""
-    stages = game.presentation.get("stages", {BASE: game.presentation})
+    stages = game.presentation.get("stages", {BASE_STAGE: game.presentation})
     return tuple(name for name, stage in stages.items() if "strips" in stage)
 
 
@@ -256,7 +256,7 @@ def _find_trigger_counts(
     return least_counts
 
 
-def find_awaited_reels(field: Field, window: Window) -> tuple[int, ...]:
+def find_awaited_reels(field: ReelField, window: Window) -> tuple[int, ...]:
     """Return the reels to spin with anticipation: one more symbol on them would trigger a feature.
 
     This depends only on the symbols to their left and on the true odds, never on the reel's own result, so it
@@ -268,16 +268,16 @@ def find_awaited_reels(field: Field, window: Window) -> tuple[int, ...]:
         for reel, column in enumerate(window):
             if (
                 symbols_seen == needed - 1
-                and _compute_symbol_probability(field, reel, symbol) >= _AWAITED_MIN
+                and _compute_symbol_probability(field, reel, symbol) >= _ANTICIPATION_PROBABILITY_MIN
             ):
                 awaited.add(reel)
             symbols_seen += column.count(symbol)
     return tuple(sorted(awaited))
 
 
-def _compute_symbol_probability(field: Field, reel: int, symbol: str) -> Fraction:
+def _compute_symbol_probability(field: ReelField, reel: int, symbol: str) -> Fraction:
     """Return the probability that a reel shows a symbol."""
-    strip, height = field.strips[reel], field.heights[reel]
+    strip, height = field.reel_strips[reel], field.reel_heights[reel]
     stop_weights = field.weights[reel] if reel < len(field.weights) else None
     weights = stop_weights or (1,) * len(strip)
     shows = [
@@ -297,7 +297,7 @@ def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
     return min(fits, key=lambda i: min((i - hint) % count, (hint - i) % count), default=-1)
 
 
-def read_result(field: Field, display: Mapping[str, Any]) -> ReelSpin:
+def read_result(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
     """Return one spin of the reels from an outcome's display data.
 
     Raises OutcomeError if they do not fit the field.
@@ -307,7 +307,7 @@ def read_result(field: Field, display: Mapping[str, Any]) -> ReelSpin:
         window = _read_window(display["window"], field)
         wins = _read_wins(display, field)
         falls = tuple(
-            Fall(
+            CascadeFall(
                 _read_window(fall["window"], field),
                 _match_paid_wins(_read_wins(fall, field), wins),
                 int(fall.get("multiplier", 1)),
@@ -318,10 +318,10 @@ def read_result(field: Field, display: Mapping[str, Any]) -> ReelSpin:
         first = tuple(int(s) for s in display.get("first_stops", ()))
         return ReelSpin(
             window,
-            tuple(_find_stop(*three) for three in zip(field.strips, window, stops, strict=True)),
+            tuple(_find_stop(*three) for three in zip(field.reel_strips, window, stops, strict=True)),
             wins,
             int(display.get("credits", sum(win.credits for win in wins))),
-            stage=str(display.get("stage", BASE)),
+            stage=str(display.get("stage", BASE_STAGE)),
             multiplier=int(display.get("multiplier", 1)),
             first_stops=first,
             falls=falls,
@@ -332,20 +332,22 @@ def read_result(field: Field, display: Mapping[str, Any]) -> ReelSpin:
         raise OutcomeError(f"display: {error!r}") from error
 
 
-def _read_window(data: Any, field: Field) -> Window:
+def _read_window(data: Any, field: ReelField) -> Window:
     """Return the window of symbols by reel from an outcome's data.
 
     Raises OutcomeError if it does not fit the field.
     """
     window = tuple(tuple(str(s) for s in column) for column in data)
-    if [len(c) for c in window] != list(field.heights):
+    if [len(c) for c in window] != list(field.reel_heights):
         raise OutcomeError(
-            f"display: window {[len(c) for c in window]} does not fit reels {list(field.heights)}"
+            f"display: window {[len(c) for c in window]} does not fit reels {list(field.reel_heights)}"
         )
     return window
 
 
-def _match_paid_wins(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...]) -> tuple[WinView, ...]:
+def _match_paid_wins(
+    of_fall: tuple[WinOnReels, ...], of_step: tuple[WinOnReels, ...]
+) -> tuple[WinOnReels, ...]:
     """Return the wins of one window of a cascade, each with the credits that were paid for it.
 
     ``of_fall`` has the wins of the window with their credits at the lowest bet. ``of_step`` has the wins of
@@ -357,22 +359,22 @@ def _match_paid_wins(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...])
     )
 
 
-def _read_wins(data: Mapping[str, Any], field: Field) -> tuple[WinView, ...]:
+def _read_wins(data: Mapping[str, Any], field: ReelField) -> tuple[WinOnReels, ...]:
     """Return the wins stated in the data of a reel outcome. Raises OutcomeError for a position outside the window."""
     wins = tuple(_read_win(win, field) for win in data.get("wins", ()))
     for win in wins:
         for reel, row in win.positions:
-            if not (0 <= reel < field.reel_count and 0 <= row < field.heights[reel]):
+            if not (0 <= reel < field.reel_count and 0 <= row < field.reel_heights[reel]):
                 raise OutcomeError(f"display: win position {reel},{row} is outside the window")
     return wins
 
 
-def _read_win(win: Mapping[str, Any], field: Field) -> WinView:
+def _read_win(win: Mapping[str, Any], field: ReelField) -> WinOnReels:
     """Return one win from the data of a reel outcome: its positions, credits, line and symbols."""
     line = win.get("number", win.get("line")) if win.get("on", "line") == "line" else None
     name = str(win.get("name", ""))
     count, symbol = _parse_counted_symbol(name, field.names)
-    return WinView(
+    return WinOnReels(
         positions=tuple((int(reel), int(row)) for reel, row in win.get("positions", ())),
         credits=int(win.get("credits", 0)),
         line=None if line is None else int(line),

@@ -28,20 +28,20 @@ Align = Literal["left", "centre", "right"]
 #: The blend mode for surfaces whose colours are multiplied by their opacity.
 PREMULTIPLIED: Final = pygame.BLEND_PREMULTIPLIED
 #: The least height of letters shrunk to fit, in pixels; only tiny windows reach it.
-_PIXELS_MIN: Final = 5
+_LETTER_PIXELS_MIN: Final = 5
 #: The separator between facts on one line. No line begins or ends with it.
-_SEPARATOR: Final = " ·"
+_FACT_SEPARATOR: Final = " ·"
 #: The most text widths that are cached.
-_WIDTHS_MAX: Final = 1 << 14
+_CACHED_WIDTHS_MAX: Final = 1 << 14
 #: The most wrapped texts that are cached.
-_LINES_MAX: Final = 1 << 11
+_CACHED_WRAPPED_TEXTS_MAX: Final = 1 << 11
 #: Spaces in a line: between words, and the no-break spaces before a sign or within a number.
-_SPACES: Final = re.compile("[ \u00a0\u202f]")
+_SPACE_PATTERN: Final = re.compile("[ \u00a0\u202f]")
 #: The height in pixels at which a face's word space is measured: large enough to ignore rounding.
-_LARGE: Final = 200
+_WORD_SPACE_MEASURING_PIXELS: Final = 200
 #: Cached widths in pixels by font file, height in pixels and text (None for its word space), shared by all
 #: painters.
-_WIDTHS: Final[dict[tuple[str, int, str | None], int]] = {}
+_TEXT_WIDTH_CACHE: Final[dict[tuple[str, int, str | None], int]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Painter:
         self._pictures = {} if game is None else game.art.pictures
         self._drawn_for = game.digest if game is not None and self._pictures else ""
 
-    def symbol(self, symbol: str, name: str, size: tuple[int, int]) -> pygame.Surface:
+    def render_symbol(self, symbol: str, name: str, size: tuple[int, int]) -> pygame.Surface:
         """Return a symbol of the current game, ``size`` pixels large; see :func:`draw_symbol`."""
         return draw_symbol(symbol, name, size, self._pictures)
 
@@ -140,7 +140,7 @@ class Painter:
     # ------------------------------------------------------------------ words
     def font(self, face: str, pixels: int) -> pygame.font.Font:
         """Return the theme's font for a role (``face``) at a height in pixels."""
-        key = (face, max(_PIXELS_MIN, pixels))
+        key = (face, max(_LETTER_PIXELS_MIN, pixels))
         if key not in self._fonts:
             self._fonts[key] = pygame.font.Font(self.theme.fonts[face], key[1])
         return self._fonts[key]
@@ -151,24 +151,24 @@ class Painter:
         At small sizes, rounding and kerning would make the font's own word space too narrow.
         """
         key = (self._files[face], pixels, None)
-        if key not in _WIDTHS:
-            share = self.font(face, _LARGE).size(" ")[0] / _LARGE
-            _WIDTHS[key] = max(self.font(face, pixels).size(" ")[0], math.ceil(share * pixels))
-        return _WIDTHS[key]
+        if key not in _TEXT_WIDTH_CACHE:
+            share = self.font(face, _WORD_SPACE_MEASURING_PIXELS).size(" ")[0] / _WORD_SPACE_MEASURING_PIXELS
+            _TEXT_WIDTH_CACHE[key] = max(self.font(face, pixels).size(" ")[0], math.ceil(share * pixels))
+        return _TEXT_WIDTH_CACHE[key]
 
     def _measure_line(self, face: str, pixels: int, text: str) -> int:
         """Return the width of a line in pixels, with at least a word space between words."""
-        pixels = max(_PIXELS_MIN, pixels)
+        pixels = max(_LETTER_PIXELS_MIN, pixels)
         key = (self._files[face], pixels, text)
-        width = _WIDTHS.get(key)
+        width = _TEXT_WIDTH_CACHE.get(key)
         if width is None:
-            if len(_WIDTHS) >= _WIDTHS_MAX:
-                _WIDTHS.clear()
-            width, parts = self.font(face, pixels).size(text)[0], _SPACES.split(text)
+            if len(_TEXT_WIDTH_CACHE) >= _CACHED_WIDTHS_MAX:
+                _TEXT_WIDTH_CACHE.clear()
+            width, parts = self.font(face, pixels).size(text)[0], _SPACE_PATTERN.split(text)
             if len(parts) > 1:
                 separate_width = sum(self._measure_line(face, pixels, part) for part in parts)
                 width = max(width, separate_width + self._measure_word_space(face, pixels) * (len(parts) - 1))
-            _WIDTHS[key] = width
+            _TEXT_WIDTH_CACHE[key] = width
         return width
 
     def _render_line(self, face: str, pixels: int, text: str) -> pygame.Surface:
@@ -177,19 +177,21 @@ class Painter:
         width = self._measure_line(face, pixels, text)
         if font.size(text)[0] >= width:
             return font.render(text or " ", True, (255, 255, 255)).premul_alpha()
-        parts = [(font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACES.split(text)]
+        parts = [
+            (font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACE_PATTERN.split(text)
+        ]
         low = max(_measure_accent_drop(font, part) for _, part in parts)
         tops = [low - _measure_accent_drop(font, part) for _, part in parts]  # share one base line
         height = max(top + rendered.get_height() for top, (rendered, _) in zip(tops, parts, strict=True))
         line = pygame.Surface((width, height), pygame.SRCALPHA)
-        left, space = 0, self._measure_word_space(face, max(_PIXELS_MIN, pixels))
+        left, space = 0, self._measure_word_space(face, max(_LETTER_PIXELS_MIN, pixels))
         for top, (rendered, part) in zip(tops, parts, strict=True):
             if part:
                 line.blit(rendered.premul_alpha(), (left, top))
             left += font.size(part)[0] + space
         return line
 
-    def measure(self, text: str, style: Style) -> float:
+    def measure_text(self, text: str, style: Style) -> float:
         """Return the width of the text in a style, in layout units."""
         return self._measure_line(style.face, self.px(self.theme.sizes[style.size]), text) / self.scale
 
@@ -202,7 +204,7 @@ class Painter:
         pixels = self.px(self.theme.sizes[style.size])
         if width is not None:
             most_pixels = self.px(width)
-            while pixels > _PIXELS_MIN and self._measure_line(style.face, pixels, text) > most_pixels:
+            while pixels > _LETTER_PIXELS_MIN and self._measure_line(style.face, pixels, text) > most_pixels:
                 pixels -= max(1, pixels // 24)
         return pixels
 
@@ -273,7 +275,7 @@ class Painter:
         """
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
-        for size in dict.fromkeys((least, "tiny") if self.measure(text, style) > w else ()):
+        for size in dict.fromkeys((least, "tiny") if self.measure_text(text, style) > w else ()):
             small, height = replace(style, size=size), self.theme.sizes[size] * 1.16
             lines = self.wrap_evenly(text, w, small)
             if len(lines) > 1 and len(lines) * height <= h + 1:
@@ -292,45 +294,45 @@ class Painter:
         line_height = self.theme.sizes[style.size] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
         y = rect[1] + line_height / 2
-        lines = self.wrap_evenly if align == "centre" else self.wrap
+        lines = self.wrap_evenly if align == "centre" else self.wrap_text
         for line in lines(text, rect[2], style):
             self.text(line, (x, y), style, align=align)
             y += line_height
         return y - line_height / 2 - rect[1]
 
-    def wrap(self, text: str, width: float, style: Style) -> list[str]:
+    def wrap_text(self, text: str, width: float, style: Style) -> list[str]:
         """Return a text in lines of at most ``width`` units. A line never ends at a no-break space."""
         lines: list[str] = []
         for block in text.split("\n"):
             line = ""
             for word in block.split(" "):
                 longer = f"{line} {word}" if line else word
-                if line and self.measure(longer, style) > width:
+                if line and self.measure_text(longer, style) > width:
                     lines.append(line)
                     line = word
                 else:
                     line = longer
             lines.append(line)
-        return [line.strip(_SEPARATOR) or line for line in lines]
+        return [line.strip(_FACT_SEPARATOR) or line for line in lines]
 
     def wrap_evenly(self, text: str, width: float, style: Style) -> list[str]:
-        """Return the text wrapped as by :meth:`wrap`, but in lines of similar length, so that no word stands alone."""
+        """Return the text wrapped as by :meth:`wrap_text`, but in lines of similar length."""
         key = (style.face, style.size, width, text)
         lines = self._lines.get(key)
         if lines is None:
-            if len(self._lines) >= _LINES_MAX:
+            if len(self._lines) >= _CACHED_WRAPPED_TEXTS_MAX:
                 self._lines.clear()
             lines = self._lines[key] = self._wrap_evenly(text, width, style)
         return list(lines)
 
     def _wrap_evenly(self, text: str, width: float, style: Style) -> list[str]:
         """Return the text wrapped into lines of about equal width, as few as the full width allows."""
-        lines = self.wrap(text, width, style)
+        lines = self.wrap_text(text, width, style)
         low, high = width / 2, width
         while len(lines) > 1 and high - low > 8:
             middle = (low + high) / 2
-            narrow = self.wrap(text, middle, style)
-            if len(narrow) == len(lines) and all(self.measure(line, style) <= middle for line in narrow):
+            narrow = self.wrap_text(text, middle, style)
+            if len(narrow) == len(lines) and all(self.measure_text(line, style) <= middle for line in narrow):
                 high, lines = middle, narrow
             else:
                 low = middle
@@ -360,7 +362,7 @@ class Painter:
         if box.width > 0 and box.height > 0:
             self.put(self.find_or_create(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha)
 
-    def scatter(
+    def draw_scattered(
         self,
         pieces: Iterable[tuple[Hashable, tuple[int, int]]],
         side: float,

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pygame
 
-from egm.screen.layout import DECK, LANDSCAPE, Layout, is_inside
+from egm.screen.layout import DECK_KEYS, LANDSCAPE, Layout, is_inside
 from egm.screen.marks import is_keno, is_wheel
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
@@ -30,7 +30,7 @@ from egm.screen.scenes.service import format_action, format_page_lines
 from egm.screen.scenes.slip import draw_slip, list_slip_touches
 from egm.screen.scenes.stage import Stage, draw_focus, draw_frame_lamps
 from egm.screen.scenes.status import choose_status, draw_status
-from egm.screen.scenes.value import draw_value, find_value_plate_rect
+from egm.screen.scenes.value import draw_moving_value, find_value_plate_rect
 from egm.screen.scenes.wheel import list_area_touches
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
@@ -47,13 +47,13 @@ from egm.screen.view import (
 )
 
 #: Seconds without input after which a late frame would not be noticed.
-_QUIET_SECONDS: Final = 1.0
+_SECONDS_WITHOUT_INPUT_MIN: Final = 1.0
 #: Endings of a complete sentence.
-_ENDS: Final = (".", "!", "?", ":")
+_SENTENCE_ENDINGS: Final = (".", "!", "?", ":")
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class TouchTarget:
     """A touch target: its rectangle and the action it causes."""
 
     rect: Rect
@@ -186,7 +186,7 @@ class Picture:
         alone = self.layout.is_portrait and view.page is not Page.NONE and view.scene is not Scene.SERVICE
         return replace(view, with_bench=False) if alone else view
 
-    def _list_content_touches(self, stage: Stage) -> list[Touch]:
+    def _list_content_touches(self, stage: Stage) -> list[TouchTarget]:
         """Return the touch targets of the open page, the pending decision, or the field."""
         view, layout = stage.view, stage.layout
         targets: list[tuple[Rect, Action]] = []
@@ -207,39 +207,39 @@ class Picture:
                     *list_area_touches(view, layout),
                     *list_felt_touches(view, layout),
                 ]
-        return [Touch(rect, action) for rect, action in targets]
+        return [TouchTarget(rect, action) for rect, action in targets]
 
-    def list_touches(self, view: View) -> list[Touch]:
+    def list_touches(self, view: View) -> list[TouchTarget]:
         """Return all touch targets, the topmost first."""
-        touches: list[Touch] = []
+        touches: list[TouchTarget] = []
         if self._hide_drawer_behind_page(view).with_bench:
             share = compute_drawer_share(view, self.theme.motion)
             touches.append(
-                Touch(
+                TouchTarget(
                     find_tab_rect(self.layout.tab, self.layout.drawer, 1.0 if view.is_drawer_open else share),
                     Action("drawer"),
                 )
             )
             if view.is_drawer_open:
                 touches += [
-                    Touch(c.rect, Action("bench", c.commands))
+                    TouchTarget(c.rect, Action("bench", c.commands))
                     for c in lay_out_controls(self.layout, view, self.texts(view))
                 ]
-                touches.append(Touch(self.layout.drawer, Action("")))
+                touches.append(TouchTarget(self.layout.drawer, Action("")))
         stage = self._build_stage(view)
         plate = find_value_plate_rect(stage) if view.scene is Scene.GAME and view.page is Page.NONE else None
         if plate is not None and find_due_reminder(stage) is None:
-            touches.append(Touch(plate, Action("")))
+            touches.append(TouchTarget(plate, Action("")))
         touches += self._list_content_touches(stage)
         if view.table is not None and not view.table.spots and _is_game_visible(view):
-            touches += [Touch(rect, action) for rect, action in lay_out_hand_keys(view, stage.layout)]
+            touches += [TouchTarget(rect, action) for rect, action in lay_out_hand_keys(view, stage.layout)]
         if view.table is not None and _is_round_moving(view, self.theme) and find_due_reminder(stage) is None:
-            touches.append(Touch(stage.layout.field, Action("skip")))
+            touches.append(TouchTarget(stage.layout.field, Action("skip")))
         if view.accepts_request("menu"):
-            touches.append(Touch(self.layout.staff, Action("menu")))
+            touches.append(TouchTarget(self.layout.staff, Action("menu")))
         if _can_give_up_residual_credit(view):
-            touches.append(Touch(self.layout.message, Action("residual")))
-        touches += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
+            touches.append(TouchTarget(self.layout.message, Action("residual")))
+        touches += [TouchTarget(self.layout.keys[name], Action(name)) for name in DECK_KEYS]
         return touches
 
     def find_touched_action(self, view: View, x: float, y: float) -> Action | None:
@@ -252,7 +252,9 @@ class Picture:
 
 def _can_delay_frame(view: View) -> bool:
     """Return whether a late frame would not be noticed: a game with several stages has been idle for some time."""
-    waits = view.scene in {Scene.GAME, Scene.ATTRACT} and view.now - view.active_at > _QUIET_SECONDS
+    waits = (
+        view.scene in {Scene.GAME, Scene.ATTRACT} and view.now - view.active_at > _SECONDS_WITHOUT_INPUT_MIN
+    )
     idle = view.snapshot is not None and view.snapshot.is_between_games
     return waits and idle and view.game is not None and len(view.game.presentation.get("stages", ())) > 1
 
@@ -290,7 +292,7 @@ def _draw_player_area(stage: Stage, scene: Scene) -> None:
         draw_attract(stage)
     elif scene is Scene.GAME:
         draw_celebration(stage)
-        draw_value(stage)
+        draw_moving_value(stage)
         draw_reminder(stage)
     else:
         draw_lockup(stage, scene)
@@ -317,4 +319,4 @@ def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
 def _join_sentences(texts: Iterable[str]) -> str:
     """Join texts into one, with a full stop added after each text, except the last, that does not end in one."""
     *others, last = [text for text in texts if text] or [""]
-    return "".join(f"{text} " if text.endswith(_ENDS) else f"{text}. " for text in others) + last
+    return "".join(f"{text} " if text.endswith(_SENTENCE_ENDINGS) else f"{text}. " for text in others) + last

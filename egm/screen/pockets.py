@@ -15,5 +15,5 @@ def list_neighbour_spots(table: Table, pocket: str, each_side: int) -> tuple[str
 
 def map_pockets_to_straights(table: Table) -> dict[str, str]:
     """Return, by pocket, the spot of its straight-up bet, from the first group with spots that cover one pocket."""
-    alone = [spot for spot in table.spots.values() if len(spot.covers) == 1]
-    return {spot.covers[0]: spot.id for spot in alone if spot.group == alone[0].group}
+    alone = [spot for spot in table.spots.values() if len(spot.covered_pockets) == 1]
+    return {spot.covered_pockets[0]: spot.id for spot in alone if spot.group == alone[0].group}

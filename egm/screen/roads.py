@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 #: Marks in a column of a road or a bead plate.
-DEEP: Final = 6
+ROAD_HEIGHT_CELLS: Final = 6
 
 GridCell = tuple[int, int]
 """The position of a mark on a scoreboard: its column and row, from 0."""
@@ -21,7 +21,7 @@ SignCount = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Win:
+class RoadWin:
     """A mark of baccarat's big road: the winning side, and the number of ties marked on it."""
 
     side: str
@@ -30,15 +30,15 @@ class Win:
 
 def place_bead_plate(results: Sequence[str]) -> dict[GridCell, str]:
     """Return the position of every result on the bead plate, column by column from the top; the oldest comes first."""
-    return {(n // DEEP, n % DEEP): result for n, result in enumerate(results)}
+    return {(n // ROAD_HEIGHT_CELLS, n % ROAD_HEIGHT_CELLS): result for n, result in enumerate(results)}
 
 
-def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Win]]:
+def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[RoadWin]]:
     """Return the columns of the big road: one for each run of wins of the same side.
 
     A tie is marked on the preceding win; ties before the first win are marked on that win.
     """
-    columns: list[list[Win]] = []
+    columns: list[list[RoadWin]] = []
     early = 0
     for result in results:
         if result not in sides:
@@ -48,14 +48,14 @@ def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Wi
             else:
                 early += 1
         elif columns and columns[-1][-1].side == result:
-            columns[-1].append(Win(result))
+            columns[-1].append(RoadWin(result))
         else:
-            columns.append([Win(result, early)])
+            columns.append([RoadWin(result, early)])
             early = 0
     return columns
 
 
-def derive_road_marks(columns: Sequence[Sequence[Win]], back: int) -> list[Colour]:
+def derive_road_marks(columns: Sequence[Sequence[RoadWin]], back: int) -> list[Colour]:
     """Return the marks of a derived road: big eye boy (``back`` 1), small road (2) or cockroach pig (3).
 
     Marks start at the second mark of column ``back`` + 1 of the big road, or else at the next column; from
@@ -109,7 +109,7 @@ def place_road_marks(lengths: Sequence[int]) -> list[list[GridCell]]:
         positions = []
         for number in range(length):
             if number:
-                turned = turned or row + 1 == DEEP or (column, row + 1) in occupied
+                turned = turned or row + 1 == ROAD_HEIGHT_CELLS or (column, row + 1) in occupied
                 column, row = (column + 1, row) if turned else (column, row + 1)
             occupied.add((column, row))
             positions.append((column, row))

@@ -7,48 +7,52 @@ from typing import Any, Final
 
 from egm.kernel.messages import Intent
 from egm.kernel.service_pages import Prompt, ServicePage
-from egm.kernel.touch import CROSSES, TouchPoint
+from egm.kernel.touch import CALIBRATION_CROSSES, TouchPoint
 
 #: The first rows of the on-screen keyboard; the second of each pair applies with the shift key.
-LETTERS: Final = (("1234567890", "!?#%&()+=:"), ("qwertyuiop", "QWERTYUIOP"), ("asdfghjkl-", "ASDFGHJKL_"))
+LETTER_ROWS: Final = (
+    ("1234567890", "!?#%&()+=:"),
+    ("qwertyuiop", "QWERTYUIOP"),
+    ("asdfghjkl-", "ASDFGHJKL_"),
+)
 #: The last row of letters, without and with the shift key.
-LETTERS_LAST: Final = ("zxcvbnm.,'", 'ZXCVBNM@/"')
+LAST_LETTER_ROW: Final = ("zxcvbnm.,'", 'ZXCVBNM@/"')
 #: The row of accented letters, without and with the shift key.
-ACCENTS: Final = ("éèêàâçîôûù", "ÉÈÊÀÂÇÎÔÛÙ")
+ACCENT_ROW: Final = ("éèêàâçîôûù", "ÉÈÊÀÂÇÎÔÛÙ")
 #: Rows of the keyboard for a serial number, which has no shift key.
-CAPITALS: Final = ("1234567890", "QWERTYUIOP", "ASDFGHJKL-", "ZXCVBNM")
+SERIAL_NUMBER_ROWS: Final = ("1234567890", "QWERTYUIOP", "ASDFGHJKL-", "ZXCVBNM")
 #: The kinds of prompt that need a keyboard.
-WRITTEN: Final = frozenset({"text", "serial", "find"})
+KEYBOARD_PROMPT_KINDS: Final = frozenset({"text", "serial", "find"})
 #: The keys of the numeric keypad, before the zero.
-DIGITS: Final = "123456789"
+KEYPAD_DIGITS: Final = "123456789"
 #: The permitted characters of each kind of prompt. A kind that is not listed takes every character.
-_TYPED: Final = {
+_PERMITTED_CHARACTERS_BY_PROMPT_KIND: Final = {
     "pin": string.digits,
     "digits": string.digits,
     "amount": string.digits,
-    "serial": "".join(CAPITALS),
+    "serial": "".join(SERIAL_NUMBER_ROWS),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ServicePageInput:
     """The attendant's unfinished input on the open service page."""
 
     page_id: str = ""
     """The id of the service page to which the input belongs."""
-    typed: str = ""
+    typed_text: str = ""
     """The text typed so far."""
-    shifted: bool = False
+    is_shift_on: bool = False
     """Whether the shift key applies to the next letter."""
     sheets: tuple[int, ...] = (0,)
     """Which sheet of tables is shown, on the open service page and on each page on the path to it."""
     since: float = 0.0
     """When the page was opened, in monotonic seconds."""
-    touched: frozenset[int] = field(default_factory=frozenset)
+    touched_targets: frozenset[int] = field(default_factory=frozenset)
     """The indices of the targets of a touch test that were touched so far."""
     calibration_touches: tuple[TouchPoint, ...] = ()
     """The positions touched so far in a touch calibration."""
-    tone: str = ""
+    playing_tone: str = ""
     """The last tone of the speaker test; ``toned_at`` is when it was played."""
     toned_at: float = -10.0
 
@@ -58,57 +62,64 @@ class Desk:
         return self.sheets[-1]
 
 
-def update_desk_for_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
+def update_desk_for_page(desk: ServicePageInput, page: ServicePage | None, now: float) -> ServicePageInput:
     """Return the input state for the open page: unchanged if it is still the same page, or else new."""
     if page is None:
-        return Desk()
+        return ServicePageInput()
     if page.id == desk.page_id:
         return desk
     sheets_above = desk.sheets[: max(1, page.depth)]
     sheets = (*sheets_above, *(0 for _ in range(max(1, page.depth) - len(sheets_above))))
-    return Desk(page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets, since=now)
+    return ServicePageInput(
+        page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets, since=now
+    )
 
 
-def append_character(desk: Desk, page: ServicePage, char: str) -> Desk:
+def append_character(desk: ServicePageInput, page: ServicePage, char: str) -> ServicePageInput:
     """Append one character to the page's input, if its prompt accepts the character and has room."""
     prompt = page.prompt
-    if prompt is None or prompt.kind == "choice" or len(desk.typed) >= prompt.length_max:
+    if prompt is None or prompt.kind == "choice" or len(desk.typed_text) >= prompt.length_max:
         return desk
     char = char.upper() if prompt.kind == "serial" else char
-    if prompt.kind in _TYPED and char not in _TYPED[prompt.kind]:
+    if (
+        prompt.kind in _PERMITTED_CHARACTERS_BY_PROMPT_KIND
+        and char not in _PERMITTED_CHARACTERS_BY_PROMPT_KIND[prompt.kind]
+    ):
         return desk
-    text = desk.typed + char
+    text = desk.typed_text + char
     searched_desk = replace(desk, sheets=(*desk.sheets[:-1], 0)) if prompt.kind == "find" else desk
-    return replace(searched_desk, typed=text.lstrip("0") if prompt.kind == "amount" else text, shifted=False)
+    return replace(
+        searched_desk, typed_text=text.lstrip("0") if prompt.kind == "amount" else text, is_shift_on=False
+    )
 
 
 def apply_page_action(
-    desk: Desk, page: ServicePage, name: str, value: Any, now: float = 0.0
-) -> tuple[Desk, tuple[Intent, ...]]:
+    desk: ServicePageInput, page: ServicePage, name: str, value: Any, now: float = 0.0
+) -> tuple[ServicePageInput, tuple[Intent, ...]]:
     """Apply a touch or a key to a page; return the new input state and the answers to send."""
     if name == "enter" and page.prompt is not None and page.prompt.kind == "find":
         return desk, ()
     if name == "enter" and page.prompt is not None:
-        text = "" if page.prompt.kind == "pin" else desk.typed
-        answer = str(value) if value is not None else desk.typed
-        return replace(desk, typed=text), _build_answer(page, "enter", answer)
+        text = "" if page.prompt.kind == "pin" else desk.typed_text
+        answer = str(value) if value is not None else desk.typed_text
+        return replace(desk, typed_text=text), _build_answer(page, "enter", answer)
     if name == "felt":
         felt = (*desk.calibration_touches, value)
-        if len(felt) < len(CROSSES):
+        if len(felt) < len(CALIBRATION_CROSSES):
             return replace(desk, calibration_touches=felt), ()
         answer = " ".join(str(number) for place in felt for number in place)
         return replace(desk, calibration_touches=()), _build_answer(page, "crosses", answer)
     if name == "answer":
         asks = page.prompt is not None and page.prompt.kind != "find"
-        return desk, _build_answer(page, str(value), desk.typed if asks else None)
-    changes: dict[str, Callable[[], Desk]] = {
+        return desk, _build_answer(page, str(value), desk.typed_text if asks else None)
+    changes: dict[str, Callable[[], ServicePageInput]] = {
         "type": lambda: append_character(desk, page, str(value)),
-        "erase": lambda: replace(desk, typed=desk.typed[:-1]),
-        "clear": lambda: replace(desk, typed=""),
-        "shift": lambda: replace(desk, shifted=not desk.shifted),
+        "erase": lambda: replace(desk, typed_text=desk.typed_text[:-1]),
+        "clear": lambda: replace(desk, typed_text=""),
+        "shift": lambda: replace(desk, is_shift_on=not desk.is_shift_on),
         "rows": lambda: replace(desk, sheets=(*desk.sheets[:-1], desk.sheet + int(value))),
-        "tone": lambda: replace(desk, tone=str(value), toned_at=now),
-        "target": lambda: replace(desk, touched=desk.touched ^ {int(value)}),
+        "tone": lambda: replace(desk, playing_tone=str(value), toned_at=now),
+        "target": lambda: replace(desk, touched_targets=desk.touched_targets ^ {int(value)}),
     }
     return changes.get(name, lambda: desk)(), ()
 
@@ -119,6 +130,6 @@ def _build_answer(page: ServicePage, action: str, text: str | None) -> tuple[Int
     return (Intent(name="answer", value=action, options=options),)
 
 
-def format_shown_input(prompt: Prompt, desk: Desk) -> str:
+def format_shown_input(prompt: Prompt, desk: ServicePageInput) -> str:
     """Return the text of the prompt's field; a PIN is shown as dots."""
-    return "\u2022" * len(desk.typed) if prompt.kind == "pin" else desk.typed
+    return "\u2022" * len(desk.typed_text) if prompt.kind == "pin" else desk.typed_text

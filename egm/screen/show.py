@@ -18,15 +18,15 @@ LONGEST = 45.0
 #: The factor below which durations are not shortened.
 QUICKEST = 0.55
 #: Seconds from a press of PLAY until the first moving part stops.
-_STOPPING: Final = 0.1
+_QUICK_STOP_FIRST_SECONDS: Final = 0.1
 #: Seconds between the stops of the following parts.
-_NEXT_STOPPING: Final = 0.06
+_QUICK_STOP_NEXT_SECONDS: Final = 0.06
 #: The least seconds that a reel turns.
-_TURNED: Final = 0.55
+_REEL_TURN_SECONDS_MIN: Final = 0.55
 
 
 @dataclass(frozen=True, slots=True)
-class Show:
+class GameShow:
     """The presentation of a game's outcome on the screen ("show" in this module).
 
     A game with decisions is presented in parts, each up to a decision or the end of the game; each part is a
@@ -92,13 +92,13 @@ class Timeline:
         return next((i for i, step in enumerate(self.steps) if since < step.end), len(self.steps) - 1)
 
 
-def find_step_stage(show: Show, index: int) -> str:
+def find_step_stage(show: GameShow, index: int) -> str:
     """Return the stage (such as the base game or a feature) in which a step is played; empty for a Keno draw."""
     step = show.steps[index]
     return "" if isinstance(step, KenoStep) else step.stage
 
 
-def is_feature(show: Show, index: int) -> bool:
+def is_feature(show: GameShow, index: int) -> bool:
     """Return whether a presented step is played in another stage than the first step, which makes it a feature.
 
     Double-up is not a feature.
@@ -109,7 +109,7 @@ def is_feature(show: Show, index: int) -> bool:
     return step.stage != first.stage
 
 
-def find_feature_steps(show: Show, index: int) -> range:
+def find_feature_steps(show: GameShow, index: int) -> range:
     """Return the indices of the adjacent steps that are played in the same stage: the base game or one feature."""
     stage, first, end_index = find_step_stage(show, index), index, index + 1
     while first and find_step_stage(show, first - 1) == stage:
@@ -119,7 +119,7 @@ def find_feature_steps(show: Show, index: int) -> range:
     return range(first, end_index)
 
 
-def count_games_awarded(show: Show, index: int, *, has_stopped: bool) -> tuple[int, int]:
+def count_games_awarded(show: GameShow, index: int, *, has_stopped: bool) -> tuple[int, int]:
     """Return the number of a free game within its stage, and how many have been awarded so far.
 
     ``has_stopped`` means that the reels of the step have stopped. A later retrigger is not counted, so that
@@ -138,7 +138,7 @@ def count_games_awarded(show: Show, index: int, *, has_stopped: bool) -> tuple[i
     return number, max(number, min(awarded, most_games))
 
 
-def has_title(show: Show, index: int) -> bool:
+def has_title(show: GameShow, index: int) -> bool:
     """Return whether a presented step begins a feature, whose title card is to be shown before it.
 
     False if the title was shown in an earlier part of the game.
@@ -155,7 +155,7 @@ def find_anticipated_reel(step: Step, time: StepTime, since: float) -> int | Non
     return turning[0] if turning and turning[0] in step.awaited_reels else None
 
 
-def build_timeline(show: Show, motion: Motion, level: int, *, calm: bool = False) -> Timeline:
+def build_timeline(show: GameShow, motion: Motion, level: int, *, calm: bool = False) -> Timeline:
     """Return the times of a presentation: when the reels stop, when the roll-up ends, when the game may be closed.
 
     ``calm`` is reduced motion, in which anticipation is left out.
@@ -167,10 +167,10 @@ def build_timeline(show: Show, motion: Motion, level: int, *, calm: bool = False
 class _TimelineKey:
     """The arguments of :func:`build_timeline` as a cache key, because every frame requests the same timeline.
 
-    Two keys are equal if they have the same ``Show`` and ``Motion`` objects (compared by identity).
+    Two keys are equal if they have the same ``GameShow`` and ``Motion`` objects (compared by identity).
     """
 
-    show: Show = field(compare=False)
+    show: GameShow = field(compare=False)
     motion: Motion = field(compare=False)
     show_id: int
     motion_id: int
@@ -193,7 +193,7 @@ def _build_timeline(key: _TimelineKey) -> Timeline:
     return Timeline(tuple(steps), spun, rolled, rolled + motion.result_hold, level)
 
 
-def _build_step_times(show: Show, motion: Motion, pace: float, *, calm: bool) -> list[StepTime]:
+def _build_step_times(show: GameShow, motion: Motion, pace: float, *, calm: bool) -> list[StepTime]:
     """Return the times of a presentation's steps in sequence, each shortened by presses of PLAY."""
     steps: list[StepTime] = []
     begin = 0.0
@@ -236,11 +236,16 @@ def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
     if not turning:
         return _advance_step(time, time.stopped - cut, 0)
     if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
-        return _advance_step(time, max(0.0, time.stops[turning[0]] - cut - _STOPPING), turning[0])
-    earliest = max(cut + _STOPPING, time.begin + (_TURNED if isinstance(step, ReelSpin) else 0.0))
+        return _advance_step(
+            time, max(0.0, time.stops[turning[0]] - cut - _QUICK_STOP_FIRST_SECONDS), turning[0]
+        )
+    earliest = max(
+        cut + _QUICK_STOP_FIRST_SECONDS,
+        time.begin + (_REEL_TURN_SECONDS_MIN if isinstance(step, ReelSpin) else 0.0),
+    )
     stops = list(time.stops)
     # Cards are all dealt at once.
-    are_separate = 0.0 if isinstance(step, TableStep) else _NEXT_STOPPING
+    are_separate = 0.0 if isinstance(step, TableStep) else _QUICK_STOP_NEXT_SECONDS
     for part_index, part in enumerate(turning):
         stops[part] = min(stops[part], earliest + part_index * are_separate)
     gained = max(time.stops) - max(stops)

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from egm.screen.outcome import Field, OutcomeError, ReelSpin, read_result
+from egm.screen.outcome import OutcomeError, ReelField, ReelSpin, read_result
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BonusItem:
     """One award of a feature: that of a coin, a box or a wheel segment."""
 
     name: str
@@ -23,7 +23,7 @@ class HoldStep:
     """A hold-and-spin feature: which coins landed in which spin, and what they award."""
 
     stage: str
-    coins: tuple[Item, ...]
+    coins: tuple[BonusItem, ...]
     """The award of each coin that landed."""
     spins: tuple[tuple[int | None, ...], ...]
     """For each spin, the index of the coin in each cell, column by column; None for an empty cell."""
@@ -38,7 +38,7 @@ class PickStep:
 
     stage: str
     boxes: int
-    opened: tuple[tuple[int, Item], ...]
+    opened: tuple[tuple[int, BonusItem], ...]
     credits: int
 
 
@@ -47,13 +47,13 @@ class WheelStep:
     """A spin of a bonus wheel: its segments in order, and the winning one."""
 
     stage: str
-    parts: tuple[Item, ...]
+    parts: tuple[BonusItem, ...]
     part: int
     credits: int
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class KenoCard:
     """One way of a Keno ticket (a combination of its groups): its numbers, those that were drawn, and its pay."""
 
     numbers: tuple[int, ...]
@@ -66,7 +66,7 @@ class KenoStep:
     """One Keno draw, number ``number`` of the ticket's ``draws``: the balls in their order, and every way."""
 
     balls: tuple[int, ...]
-    cards: tuple[Card, ...]
+    cards: tuple[KenoCard, ...]
     number: int
     draws: int
     multipliers: tuple[tuple[str, int], ...]
@@ -108,7 +108,7 @@ Step = ReelSpin | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | Tabl
 
 
 def read_steps(
-    fields: Mapping[str, Field],
+    fields: Mapping[str, ReelField],
     display: Mapping[str, Any],
     cues: Sequence[Data] = (),
     settlements: Sequence[Data] = (),
@@ -158,7 +158,7 @@ def _build_default_cues(display: Data) -> list[Data]:
     ]
 
 
-def _read_step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
+def _read_step(fields: Mapping[str, ReelField], data: Mapping[str, Any]) -> Step:
     """Read one step from an outcome's display data; the keys in it tell the kind of stage."""
     stage, credits_ = str(data.get("stage", "base")), int(data.get("credits", 0))
     times = int(data.get("level", 1)) * int(data.get("multiplier", 1))
@@ -194,20 +194,20 @@ def _read_gamble_steps(data: Any) -> list[Step]:
     ]
 
 
-def _read_items(data: Any, times: int) -> tuple[Item, ...]:
+def _read_items(data: Any, times: int) -> tuple[BonusItem, ...]:
     """Return the items of a hold, pick or wheel feature, with their published pays multiplied by ``times``."""
     return tuple(_read_item(entry, times) for entry in data)
 
 
-def _read_item(data: Mapping[str, Any], times: int) -> Item:
+def _read_item(data: Mapping[str, Any], times: int) -> BonusItem:
     """Return an item of a feature with its pay at the bet made: its published pay, multiplied by ``times``."""
-    return Item(str(data["item"]), int(data["credits"]) * times)
+    return BonusItem(str(data["item"]), int(data["credits"]) * times)
 
 
 def _read_keno_step(data: Mapping[str, Any], draws: int) -> KenoStep:
     """Return one Keno draw from an outcome's display data."""
     cards = tuple(
-        Card(tuple(map(int, way["numbers"])), tuple(map(int, way["hits"])), int(way["credits"]))
+        KenoCard(tuple(map(int, way["numbers"])), tuple(map(int, way["hits"])), int(way["credits"]))
         for way in data["ways"]
     )
     multipliers = tuple((str(name), int(times)) for name, times in data.get("multipliers", {}).items())

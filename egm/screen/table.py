@@ -14,18 +14,26 @@ from egm.kernel.messages import Felt, GameView, Intent, Snapshot
 from egm.screen.outcome import OutcomeError
 
 #: The possible values of chips, in credits.
-_VALUES: Final = tuple(base * 10**power for power in range(7) for base in (1, 5))
+_CHIP_VALUES_CREDITS: Final = tuple(base * 10**power for power in range(7) for base in (1, 5))
 #: The most values of chips at one table.
-_CHIPS: Final = 5
+_CHIP_VALUES_MAX: Final = 5
 #: Maximum number of undo steps.
-_UNDO: Final = 40
+_UNDO_STEPS_MAX: Final = 40
 #: The number of neighbours on each side of a pocket, in the order in which the key selects them.
-NEIGHBOURS: Final = (2, 3, 4, 1)
+NEIGHBOUR_COUNT_CHOICES: Final = (2, 3, 4, 1)
 
 #: The actions that change the chips.
-ON_CHIPS: Final = frozenset({"spot", "pocket", "call", "undo", "clear", "repeat", "double"})
+CHIP_CHANGING_ACTIONS: Final = frozenset({"spot", "pocket", "call", "undo", "clear", "repeat", "double"})
 #: All actions of a table, including those that change only the display or the tool.
-ON_FELT: Final = ON_CHIPS | {"chip", "tool", "cloth", "sheet", "neighbours", "suits", "board"}
+TABLE_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
+    "chip",
+    "tool",
+    "cloth",
+    "sheet",
+    "neighbours",
+    "suits",
+    "board",
+}
 
 #: The credits on each spot, by the spot's id.
 Bets = Mapping[str, int]
@@ -49,9 +57,9 @@ class Spot:
     """The increment of bets, in credits: a bet on the spot is a multiple of it."""
     needs: str | None
     """The id of another spot on which a bet must be placed first, or None."""
-    excludes: tuple[str, ...]
+    excluded_spots: tuple[str, ...]
     """The ids of the spots that cannot hold a bet together with this one."""
-    covers: tuple[str, ...]
+    covered_pockets: tuple[str, ...]
     """The results on which the spot's bet wins."""
     share: int | None = None
     """If set, the bet is the bet on the spot ``needs`` divided by this number; None if the amount is free."""
@@ -79,7 +87,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class AnnouncedBet:
     """A named (announced) bet at a table, placed by one touch: the number of chips on each bet spot."""
 
     names: Mapping[str, str]
@@ -96,7 +104,7 @@ class Table:
     felt: str
     """The kind of layout, such as roulette or craps."""
     spots: Mapping[str, Spot]
-    forms: tuple[Bets, ...]
+    combined_bets: tuple[Bets, ...]
     """The complete bets that the game offers by name, each as the credits on its spots."""
     most: int | None
     """The highest total of all bets, in credits; None if there is no maximum."""
@@ -110,7 +118,7 @@ class Table:
     """The spots whose bets are off on a come-out roll (craps), unless the player switches them on."""
     player_decides: frozenset[str] = frozenset()
     """The spots for which the player decides whether a bet is on or off for the next throw (craps)."""
-    calls: Mapping[str, Call] = field(default_factory=dict)
+    calls: Mapping[str, AnnouncedBet] = field(default_factory=dict)
     """The announced bets, by id."""
     roads: tuple[str, ...] = ()
     """The two results that have columns on a scoreboard, such as player and banker; empty without a scoreboard."""
@@ -124,9 +132,11 @@ class Table:
         smallest_step = min((spot.step for spot in spots), default=1)
         largest_bet = max((spot.most for spot in spots), default=1)
         fit = [
-            value for value in _VALUES if smallest_step < value <= largest_bet and value % smallest_step == 0
+            value
+            for value in _CHIP_VALUES_CREDITS
+            if smallest_step < value <= largest_bet and value % smallest_step == 0
         ]
-        return (smallest_step, *fit[: _CHIPS - 1])
+        return (smallest_step, *fit[: _CHIP_VALUES_MAX - 1])
 
     @property
     def lowest_round_credits(self) -> int:
@@ -193,8 +203,8 @@ def read_table(game: GameView) -> Table:
                 most=int(data_spot["most"]),
                 step=int(data_spot.get("step", 1)),
                 needs=None if data_spot.get("needs") is None else str(data_spot["needs"]),
-                excludes=tuple(map(str, data_spot.get("excludes", ()))),
-                covers=tuple(map(str, data_spot.get("covers", ()))),
+                excluded_spots=tuple(map(str, data_spot.get("excludes", ()))),
+                covered_pockets=tuple(map(str, data_spot.get("covers", ()))),
                 share=None if data_spot.get("share") is None else int(data_spot["share"]),
                 most_times=None if data_spot.get("most_times") is None else int(data_spot["most_times"]),
                 reserve=Fraction(data_spot.get("reserve", 0)),
@@ -208,7 +218,7 @@ def read_table(game: GameView) -> Table:
         return Table(
             felt=str(data["felt"]),
             spots=_group_spots_needing_each_other({spot.id: spot for spot in spots}),
-            forms=tuple(_read_bets(form.get("bets", {})) for form in data.get("forms", ())),
+            combined_bets=tuple(_read_bets(form.get("bets", {})) for form in data.get("forms", ())),
             most=None if limit is None else int(limit),
             wheel=tuple(map(str, data.get("wheel", ()))),
             colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
@@ -216,7 +226,8 @@ def read_table(game: GameView) -> Table:
             off_on_come_out=frozenset(map(str, data.get("off", ()))),
             player_decides=frozenset(map(str, data.get("says", ()))),
             calls={
-                str(one["id"]): Call(one["names"], _read_bets(one["bets"])) for one in data.get("calls", ())
+                str(one["id"]): AnnouncedBet(one["names"], _read_bets(one["bets"]))
+                for one in data.get("calls", ())
             },
             roads=tuple(map(str, data.get("roads", ()))),
             has_suits=data["felt"] == "cards"
@@ -246,7 +257,7 @@ def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
 
 # ---------------------------------------------------------------------- chips
 @dataclass(frozen=True, slots=True)
-class Chips:
+class ChipsOnTable:
     """The player's chips on a table: the new bets, their undo history, and the selected tool.
 
     ``part`` and ``sheet`` say which part of the layout is open.
@@ -268,7 +279,7 @@ class Chips:
     """The part of the layout that is open on a small screen."""
     sheet: int = 0
     """The index of the sheet shown of the open part of the layout (on a telephone)."""
-    neighbours: int = NEIGHBOURS[0]
+    neighbours: int = NEIGHBOUR_COUNT_CHOICES[0]
     """How many pockets on each side a bet on the racetrack includes."""
     explained_spot: str = ""
     """The spot touched last, which the side panel explains."""
@@ -291,10 +302,10 @@ class Chips:
         """Return the total of the newly staked credits, without standing bets."""
         return sum(each for each in self.bets.values() if each > 0)
 
-    def with_bets(self, bets: Bets, touched: str = "") -> "Chips":
+    def with_bets(self, bets: Bets, touched: str = "") -> "ChipsOnTable":
         """Return the chips with ``bets`` in place of the present bets, which undo can restore."""
         laid_bets = {spot: each for spot, each in bets.items() if each}
-        undo_history = (*self.undo_bets, self.bets)[-_UNDO:]
+        undo_history = (*self.undo_bets, self.bets)[-_UNDO_STEPS_MAX:]
         return replace(
             self,
             bets=laid_bets,
@@ -306,7 +317,7 @@ class Chips:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BetLimits:
     """The bet limits in a table's current state, in addition to the limits of each bet spot.
 
     These are the player's credit, the standing bets, the closed spots, and the venue's minimum and maximum.
@@ -364,10 +375,10 @@ class Limits:
         return self.bet_max_here - sum(self.standing_bets.values()) + taken_down
 
 
-def build_bet_limits(snapshot: Snapshot) -> Limits:
+def build_bet_limits(snapshot: Snapshot) -> BetLimits:
     """Return the bet limits in the table's current state."""
     unit_cents, most_cents = max(1, snapshot.denomination_cents), snapshot.bet_most_cents
-    return Limits(
+    return BetLimits(
         snapshot.credit_cents // unit_cents,
         snapshot.standing,
         frozenset(snapshot.shut),
@@ -377,7 +388,7 @@ def build_bet_limits(snapshot: Snapshot) -> Limits:
     )
 
 
-def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tuple[str, ...]]:
+def find_closed_reason(spot: Spot, bets: Bets, limits: BetLimits) -> tuple[str, tuple[str, ...]]:
     """Return why a spot takes no bet in addition to ``bets``, and the spots on which to bet first.
 
     The reason is a catalogue key, or "" if the spot takes a bet.
@@ -391,7 +402,7 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tup
         return "needs", (spot.needs,)
     if spot.id in limits.closed_spots:
         return "shut", ()
-    if any(bets.get(other, 0) > 0 for other in spot.excludes):
+    if any(bets.get(other, 0) > 0 for other in spot.excluded_spots):
         return "apart", ()
     first = limits.table_state.first
     if first and spot.id not in first and not any(bets.get(each, 0) > 0 for each in first):
@@ -402,8 +413,8 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tup
 
 
 def place_chips(
-    table: Table, chips: Chips, spots: tuple[str, ...], limits: Limits, times: Bets | None = None
-) -> Chips:
+    table: Table, chips: ChipsOnTable, spots: tuple[str, ...], limits: BetLimits, times: Bets | None = None
+) -> ChipsOnTable:
     """Return the chips after a touch of bet spots with the selected tool.
 
     All of ``spots`` change, or none. ``times`` is the number of chips on each spot; by default one.
@@ -442,7 +453,7 @@ def _find_lead_spot(table: Table, spot: str) -> str:
     return spot if needs is None or table.spots[spot].times is None else _find_lead_spot(table, needs)
 
 
-def _find_exceeded_limit(table: Table, bets: Bets, limits: Limits) -> str:
+def _find_exceeded_limit(table: Table, bets: Bets, limits: BetLimits) -> str:
     """Return the limit that the bets exceed, as a catalogue key, or "" if they exceed none.
 
     The keys are ``credit`` (the player's credit), ``table`` (the table's maximum), ``here`` (the venue's
@@ -461,7 +472,7 @@ def _find_exceeded_limit(table: Table, bets: Bets, limits: Limits) -> str:
     return "raise" if total + reserve_credits > limits.credits else ""
 
 
-def list_chip_values(table: Table, limits: Limits) -> tuple[int, ...]:
+def list_chip_values(table: Table, limits: BetLimits) -> tuple[int, ...]:
     """Return the chip values, ascending; all but the lowest are within the venue's maximum."""
     lowest, *higher = table.chips
     return (
@@ -470,13 +481,13 @@ def list_chip_values(table: Table, limits: Limits) -> tuple[int, ...]:
     )
 
 
-def find_chip_value(table: Table, chips: Chips, limits: Limits) -> int:
+def find_chip_value(table: Table, chips: ChipsOnTable, limits: BetLimits) -> int:
     """Return the value of the selected chip, in credits."""
     values = list_chip_values(table, limits)
     return chips.value if chips.value in values else values[0]
 
 
-def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: Limits) -> tuple[int, str]:
+def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: BetLimits) -> tuple[int, str]:
     """Return the new bet on a spot after adding ``value``, and why no more can be added, or "".
 
     The bet is rounded up to the spot's minimum and step, and lowered to its maximum. A bet that is a share of
@@ -498,7 +509,7 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: Limits) 
     return (now, why) if why else (new_credits, "")
 
 
-def _find_needed_bet(spot: Spot, bets: Bets, limits: Limits) -> int:
+def _find_needed_bet(spot: Spot, bets: Bets, limits: BetLimits) -> int:
     """Return the bet on the spot on which this spot's bet depends, in credits; 1 if it depends on none.
 
     If this spot's bet must be a fixed share of the other bet, standing bets are not counted.
@@ -508,7 +519,7 @@ def _find_needed_bet(spot: Spot, bets: Bets, limits: Limits) -> int:
     return bets.get(spot.needs, 0) + (limits.standing_bets.get(spot.needs, 0) if spot.share is None else 0)
 
 
-def _update_dependent_bets(table: Table, bets: Bets, limits: Limits) -> dict[str, int]:
+def _update_dependent_bets(table: Table, bets: Bets, limits: BetLimits) -> dict[str, int]:
     """Return the bets after a change, with the bets that depend on others adjusted.
 
     A bet is removed if the bet on which it depends is gone. A bet that is a fixed share or multiple of
@@ -526,7 +537,7 @@ def _update_dependent_bets(table: Table, bets: Bets, limits: Limits) -> dict[str
     return result if result == bets else _update_dependent_bets(table, result, limits)
 
 
-def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
+def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
     """Remove the new bet from a spot; if it has none, mark its standing bet to be taken down, or unmark it.
 
     If there is no bet, or if another bet depends on it, return the chips with the reason in ``refused``.
@@ -550,7 +561,7 @@ def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
     return chips.with_bets(bets, spot)
 
 
-def is_bet_playing(table: Table, chips: Chips, spot: str, limits: Limits) -> bool | None:
+def is_bet_playing(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> bool | None:
     """Return whether the bet on a spot is on for the next throw, or None if the player cannot decide this."""
     if spot not in table.player_decides:
         return None
@@ -558,7 +569,7 @@ def is_bet_playing(table: Table, chips: Chips, spot: str, limits: Limits) -> boo
     return chips.plays.get(spot, default)
 
 
-def _toggle_plays(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
+def _toggle_plays(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
     """Switch the bet on a spot on or off for the next throw (craps)."""
     now = is_bet_playing(table, chips, spot, limits)
     if now is None or limits.find_bet(chips.bets, spot) <= 0:
@@ -566,7 +577,7 @@ def _toggle_plays(table: Table, chips: Chips, spot: str, limits: Limits) -> Chip
     return replace(chips, explained_spot=spot, refused="", plays={**chips.plays, spot: not now})
 
 
-def undo_chips(chips: Chips) -> Chips:
+def undo_chips(chips: ChipsOnTable) -> ChipsOnTable:
     """Return the chips without the last change made by the player."""
     if not chips.undo_bets:
         return replace(chips, refused="nothing")
@@ -579,24 +590,24 @@ def undo_chips(chips: Chips) -> Chips:
     )
 
 
-def clear_chips(chips: Chips) -> Chips:
+def clear_chips(chips: ChipsOnTable) -> ChipsOnTable:
     """Return the chips without any new bet; standing bets remain."""
     return chips.with_bets({}) if chips.bets else replace(chips, refused="nothing")
 
 
-def repeat_last_bets(table: Table, chips: Chips, limits: Limits) -> Chips:
+def repeat_last_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
     """Place the bets of the last round again, each as far as the limits and the credit allow."""
     return _replace_bets(table, chips, chips.last_round_bets, limits)
 
 
-def double_bets(table: Table, chips: Chips, limits: Limits) -> Chips:
+def double_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
     """Double every new bet, as far as limits and credit allow."""
     return _replace_bets(
         table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, limits
     )
 
 
-def _replace_bets(table: Table, chips: Chips, target_bets: Bets, limits: Limits) -> Chips:
+def _replace_bets(table: Table, chips: ChipsOnTable, target_bets: Bets, limits: BetLimits) -> ChipsOnTable:
     """Return the chips with the bets ``target_bets``, each limited to its maximum.
 
     If credit or a limit does not cover all of them, return the previous bets, with the reason in ``refused``.
@@ -623,15 +634,17 @@ def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
     placed = snapshot.bet_wager.get("bets")
     if isinstance(placed, Mapping):
         return _read_bets(placed)
-    return next((form for form in table.forms if sum(form.values()) == snapshot.bet_credits), {})
+    return next((form for form in table.combined_bets if sum(form.values()) == snapshot.bet_credits), {})
 
 
-def is_under_minimum(chips: Chips, snapshot: Snapshot) -> bool:
+def is_under_minimum(chips: ChipsOnTable, snapshot: Snapshot) -> bool:
     """Return whether the chips total less than the venue's minimum, so that they do not make a valid bet."""
     return 0 < chips.credits < build_bet_limits(snapshot).bet_min_here
 
 
-def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[Intent, ...]]:
+def request_bet(
+    chips: ChipsOnTable, snapshot: Snapshot, now: float
+) -> tuple[ChipsOnTable, tuple[Intent, ...]]:
     """Return the chips with a pending request, and the request for their bets.
 
     Chips below the venue's minimum request an empty bet.
@@ -647,7 +660,9 @@ def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tu
     return replace(chips, must_report_clearing=False, requested=chips.bets, requested_at=now), (request,)
 
 
-def apply_machine_answer(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> Chips:
+def apply_machine_answer(
+    table: Table, chips: ChipsOnTable, snapshot: Snapshot, *, waits: bool
+) -> ChipsOnTable:
     """Return the chips of the machine's current bet, or unchanged chips while a bet request is unanswered.
 
     ``waits`` means that a request may still be in transit, so that an older bet is not taken for its answer.

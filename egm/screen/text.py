@@ -17,57 +17,59 @@ from babel.numbers import format_currency, format_decimal
 from egm.kernel.service_pages import PageText
 
 #: The folder of the catalogues.
-CATALOGUES: Final = Path(__file__).resolve().parent / "catalogue"
+CATALOGUE_FOLDER: Final = Path(__file__).resolve().parent / "catalogue"
 #: The folder of the features whose texts (``en.toml``, ``fr.toml``) are in their own folders.
-_FEATURES: Final = CATALOGUES.parents[1] / "features"
+_FEATURES_FOLDER: Final = CATALOGUE_FOLDER.parents[1] / "features"
 #: Language of a catalogue -> the locale whose formats it uses.
-LOCALES: Final[Mapping[str, str]] = {"en": "en_CA", "fr": "fr_CA"}
+LOCALE_BY_LANGUAGE: Final[Mapping[str, str]] = {"en": "en_CA", "fr": "fr_CA"}
 #: A machine has one currency, so any dollar is written like the dollar of the locales above: ``$``.
-_DOLLARS: Final = frozenset({"AUD", "CAD", "NZD", "USD"})
+_DOLLAR_CURRENCIES: Final = frozenset({"AUD", "CAD", "NZD", "USD"})
 #: The language whose catalogue defines which texts must exist.
-FALLBACK: Final = "en"
+FALLBACK_LANGUAGE: Final = "en"
 #: The number of formatted amounts and of formatted numbers that are stored; the screen draws the same ones each frame.
-_FORMATTED_MAX: Final = 4096
+_CACHED_FORMATS_MAX: Final = 4096
 
 
 #: Two full stops in a row, as after "5:20 p.m." at the end of a sentence; an ellipsis is not matched.
-_ONE_STOP: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
+_DOUBLE_FULL_STOP_PATTERN: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
 
 
 class CatalogueError(Exception):
     """The error that a catalogue cannot be read or lacks a text; the message names the file and the key."""
 
 
-def flatten(data: Mapping[str, object], prefix: str = "") -> dict[str, str]:
+def flatten_catalogue(data: Mapping[str, object], prefix: str = "") -> dict[str, str]:
     """Return the nested tables of a catalogue as one mapping whose keys are joined with dots."""
     texts: dict[str, str] = {}
     for key, value in data.items():
         if isinstance(value, Mapping):
-            texts |= flatten(value, f"{prefix}{key}.")
+            texts |= flatten_catalogue(value, f"{prefix}{key}.")
         else:
             texts[prefix + key] = str(value)
     return texts
 
 
-@lru_cache(maxsize=2 * len(LOCALES))
-def read_catalogue(language: str, folder: Path = CATALOGUES) -> Mapping[str, str]:
+@lru_cache(maxsize=2 * len(LOCALE_BY_LANGUAGE))
+def read_catalogue(language: str, folder: Path = CATALOGUE_FOLDER) -> Mapping[str, str]:
     """Return the texts of a language by dotted key, read once per process. Raises :class:`CatalogueError`."""
     texts: dict[str, str] = {}
-    of_features = sorted(_FEATURES.glob(f"*/{language}.toml")) if folder == CATALOGUES else ()
+    of_features = sorted(_FEATURES_FOLDER.glob(f"*/{language}.toml")) if folder == CATALOGUE_FOLDER else ()
     for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}_*.toml")), *of_features):
         try:
-            texts |= flatten(tomllib.loads(path.read_text("utf-8")))
+            texts |= flatten_catalogue(tomllib.loads(path.read_text("utf-8")))
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise CatalogueError(f"{path}: {error}") from error
-    return MappingProxyType({key: typeset(text, language) for key, text in texts.items()})
+    return MappingProxyType({key: apply_typography(text, language) for key, text in texts.items()})
 
 
 #: A whole number in groups of three, as definitions write it in every language, but not a telephone number.
-_GROUPED: Final = re.compile(r"(?<![\d-])(?<!\d[ \u00a0])\d{1,3}(?:\u00a0\d{3})++(?![\d-]|[ \u00a0]\d)")
+_GROUPED_NUMBER_PATTERN: Final = re.compile(
+    r"(?<![\d-])(?<!\d[ \u00a0])\d{1,3}(?:\u00a0\d{3})++(?![\d-]|[ \u00a0]\d)"
+)
 
 
 @lru_cache(maxsize=4096)
-def typeset(text: str, language: str) -> str:
+def apply_typography(text: str, language: str) -> str:
     """Return a text as printed: curved apostrophes, digit groups of the language, Canadian French spaces.
 
     In French, a no-break space precedes a colon, a percent sign, a dollar sign and a closing guillemet, and
@@ -76,7 +78,7 @@ def typeset(text: str, language: str) -> str:
     """
     text = re.sub(r"(?<=\d) (?=\d{3}\b)", "\u00a0", text.replace("'", "\u2019"))
     if language == "en":
-        text = _GROUPED.sub(lambda number: number[0].replace("\u00a0", ","), text)
+        text = _GROUPED_NUMBER_PATTERN.sub(lambda number: number[0].replace("\u00a0", ","), text)
     if language == "fr":
         text = re.sub(r"[ \u00a0\u202f]+(?=[;!?])", "", text)
         text = re.sub(r" (?=[:%$»])|(?<=«) ", "\u00a0", text)
@@ -91,7 +93,7 @@ def list_placeholders(text: str) -> frozenset[str]:
 def language_from_code(code: str) -> str:
     """Return the catalogue language for a code such as ``fr`` or ``fr_CA``."""
     language = code.replace("-", "_").split("_", maxsplit=1)[0].lower()
-    return language if language in LOCALES else FALLBACK
+    return language if language in LOCALE_BY_LANGUAGE else FALLBACK_LANGUAGE
 
 
 def _format_amounts(values: Mapping[str, int | str], money: Callable[[int], str]) -> dict[str, str]:
@@ -113,14 +115,16 @@ class Texts:
         self,
         language: str,
         timezone: tzinfo | None = None,
-        folder: Path = CATALOGUES,
+        folder: Path = CATALOGUE_FOLDER,
         brought: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         self.language = language_from_code(language)
-        self.locale = LOCALES[self.language]
+        self.locale = LOCALE_BY_LANGUAGE[self.language]
         texts_of_language = (brought or {}).get(self.language, {})
         catalogue = read_catalogue(self.language, folder)
-        brought_texts = {key: typeset(text, self.language) for key, text in texts_of_language.items()}
+        brought_texts = {
+            key: apply_typography(text, self.language) for key, text in texts_of_language.items()
+        }
         # A text of the catalogue has priority.
         self._texts = {**brought_texts, **catalogue} if texts_of_language else catalogue
         self._timezone = timezone
@@ -141,17 +145,17 @@ class Texts:
         text = self._texts[key]
         try:
             filled = text.format(**values) if values or "{" in text else text
-            return filled if filled == text else _ONE_STOP.sub(".", filled)
+            return filled if filled == text else _DOUBLE_FULL_STOP_PATTERN.sub(".", filled)
         except (KeyError, IndexError, ValueError) as error:
             raise CatalogueError(
                 f"{self.language}.toml: {key}: cannot be filled from {values}: {error}"
             ) from error
 
-    def is_one(self, count: int) -> bool:
+    def is_singular(self, count: int) -> bool:
         """Return whether this language uses the singular for a count; French does so for 0 as well as for 1."""
         return count == 1 or (count == 0 and self.language == "fr")
 
-    def say_code(self, section: str, code: str) -> str:
+    def format_code_text(self, section: str, code: str) -> str:
         """Return the text for a machine's code from a section of the catalogue, or the code itself without a text.
 
         Dots in the code are written as _ in the catalogue.
@@ -165,10 +169,10 @@ class Texts:
         """Return a text of a service page, with amounts formatted by ``money``. Raises CatalogueError."""
         value, values = words.value, words.values
         kinds: Mapping[str, Callable[[], str]] = {
-            "say": lambda: self.say_by_count(
+            "say": lambda: self.format_text_by_count(
                 str(value), {**values, **_format_amounts(values, money), **self._format_shares(values)}
             ),
-            "code": lambda: self.say_code(str(values["of"]), str(value)),
+            "code": lambda: self.format_code_text(str(values["of"]), str(value)),
             "money": lambda: "  ".join(money(int(cents)) for cents in (value, *values.values())),
             "number": lambda: self.number(int(value)),
             "moment": lambda: self.format_time(str(value)),
@@ -179,16 +183,16 @@ class Texts:
         }
         return kinds[words.kind]() if words.kind in kinds else str(value)
 
-    def decimal(self, figure: str) -> str:
+    def format_decimal(self, figure: str) -> str:
         """Return a figure such as ``12.5%`` with the decimal mark of this language."""
         plain = figure.rstrip("%").strip()
         return plain.replace(".", ",") if self.language == "fr" else plain
 
     def _format_shares(self, values: Mapping[str, int | str]) -> dict[str, str]:
         """Return the value named ``percent``, if it is among ``values``, with the decimal mark of this language."""
-        return {"percent": self.decimal(str(values["percent"]))} if "percent" in values else {}
+        return {"percent": self.format_decimal(str(values["percent"]))} if "percent" in values else {}
 
-    def say_by_count(self, key: str, values: Mapping[str, object]) -> str:
+    def format_text_by_count(self, key: str, values: Mapping[str, object]) -> str:
         """Return the catalogue's text of a key: its singular form, if it has one and ``count`` is one."""
         if "count" not in values or not self.has_text(f"{key}_one"):
             return self.say(key, **values)
@@ -199,13 +203,15 @@ class Texts:
         """Return the catalogue's text of a key with ``count`` filled in, in its singular form if there is one."""
         singular_key = f"{key}_one"
         words = {"count": self.number(count), **values}
-        return self.say(singular_key if self.is_one(count) and self.has_text(singular_key) else key, **words)
+        return self.say(
+            singular_key if self.is_singular(count) and self.has_text(singular_key) else key, **words
+        )
 
     def choose_translation(self, names: Mapping[str, str], default: str = "") -> str:
         """Return the text in this language from ``names`` (texts by language code), or else the first text."""
         for code, text in names.items():
             if language_from_code(code) == self.language:
-                return typeset(text, self.language)
+                return apply_typography(text, self.language)
         return next(iter(names.values()), default)
 
     def money(self, amount_cents: int, currency: str) -> str:
@@ -214,23 +220,23 @@ class Texts:
         If the currency is not known yet (on a first start), the amount has none.
         """
         if not currency:
-            return self.amount(amount_cents)
+            return self.format_amount(amount_cents)
         key = (amount_cents, currency)
         if key not in self._money:
-            if len(self._money) > _FORMATTED_MAX:
+            if len(self._money) > _CACHED_FORMATS_MAX:
                 self._money.clear()
-            sign = "CAD" if currency in _DOLLARS else currency
+            sign = "CAD" if currency in _DOLLAR_CURRENCIES else currency
             self._money[key] = format_currency(Decimal(amount_cents).scaleb(-2), sign, locale=self.locale)
         return self._money[key]
 
-    def amount(self, amount_cents: int) -> str:
+    def format_amount(self, amount_cents: int) -> str:
         """Return an amount of minor units without its currency: ``20.00``, ``20,00``."""
         return format_decimal(Decimal(amount_cents).scaleb(-2), format="#,##0.00", locale=self.locale)
 
     def number(self, value: int) -> str:
         """Return a whole number with this language's group separators."""
         if value not in self._numbers:
-            if len(self._numbers) > _FORMATTED_MAX:
+            if len(self._numbers) > _CACHED_FORMATS_MAX:
                 self._numbers.clear()
             self._numbers[value] = format_decimal(value, locale=self.locale)
         return self._numbers[value]

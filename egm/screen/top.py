@@ -12,7 +12,7 @@ import pygame
 
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
-from egm.screen.picture import Picture, Touch
+from egm.screen.picture import Picture, TouchTarget
 from egm.screen.scenes.attract import draw_celebration
 from egm.screen.scenes.chrome import draw_hall, draw_marquee
 from egm.screen.scenes.glass import find_base_field, format_prize_name, list_current_prizes
@@ -28,11 +28,11 @@ from egm.screen.view import Action, Scene, View
 #: The most levels shown at once; if there are more, groups of levels alternate.
 _LEVELS_MAX: Final = 4
 #: Seconds for which each group of levels is shown.
-_TURN_SECONDS: Final = 8.0
+_LEVEL_GROUP_SECONDS: Final = 8.0
 #: The most prizes shown.
-_PRIZES: Final = 5
+_PRIZES_SHOWN_MAX: Final = 5
 #: The scenes that the top screen explains. A service page is shown to the attendant only.
-_EXPLAINED: Final = frozenset(
+_EXPLAINED_SCENES: Final = frozenset(
     {
         Scene.BOOT,
         Scene.LOST,
@@ -56,15 +56,15 @@ class TopPicture(Picture):
         stage = self._build_stage(view)
         surface.blit(draw_backdrop(stage, stage.title), (0, 0))
         if view.snapshot is not None and view.scene is not Scene.BOOT:
-            if view.scene not in _EXPLAINED:  # Draw nothing behind the explanation of a stop.
+            if view.scene not in _EXPLAINED_SCENES:  # Draw nothing behind the explanation of a stop.
                 _draw_board(stage)
             _draw_foot(stage)
-        if view.scene in _EXPLAINED:
+        if view.scene in _EXPLAINED_SCENES:
             _draw_stop_reason(stage, view.scene)
         else:
             draw_celebration(self._use_board_as_field(stage))
 
-    def list_touches(self, view: View) -> list[Touch]:  # noqa: ARG002 (nobody reaches it)
+    def list_touches(self, view: View) -> list[TouchTarget]:  # noqa: ARG002 (nobody reaches it)
         """Return an empty list: the top screen has no touch targets."""
         return []
 
@@ -120,7 +120,7 @@ def _draw_board(stage: Stage) -> None:
     levels = snapshot.progressives if snapshot is not None else ()
     if levels:
         sheets = -(-len(levels) // _LEVELS_MAX)
-        sheet = int(stage.view.now / _TURN_SECONDS) % sheets
+        sheet = int(stage.view.now / _LEVEL_GROUP_SECONDS) % sheets
         shown_levels = levels[sheet * _LEVELS_MAX : (sheet + 1) * _LEVELS_MAX]
         x, y, w, h = rect
         step = (h - 20) / len(shown_levels)
@@ -133,7 +133,7 @@ def _draw_board(stage: Stage) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _PrizeRow:
     """A row of the top screen's prize list: a prize's symbols or text, and its pay."""
 
     icons: tuple[str, ...]
@@ -141,16 +141,16 @@ class _Row:
     pays: str
 
 
-def _list_highest_prizes(stage: Stage) -> tuple[str, list[_Row]]:
+def _list_highest_prizes(stage: Stage) -> tuple[str, list[_PrizeRow]]:
     """Return the heading and the highest prizes of the current bet."""
     texts, view = stage.texts, stage.view
     field, game = find_base_field(stage), view.game
     if field is not None:
         unit = view.snapshot.denomination_cents if view.snapshot is not None else 1
-        prizes = list_current_prizes(stage, field)[:_PRIZES]
+        prizes = list_current_prizes(stage, field)[:_PRIZES_SHOWN_MAX]
         rows = [
-            _Row(
-                field.icons(prize),
+            _PrizeRow(
+                field.list_prize_icons(prize),
                 format_prize_name(texts, field, prize.count, prize.symbol, prize.name),
                 stage.money(credits_ * unit),
             )
@@ -159,9 +159,9 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_Row]]:
         return texts.say("panel.top_prizes"), rows
     if game is not None and "areas" in game.presentation:
         areas = [(area, *next(iter(area["pays"].items()))) for area in game.presentation["areas"]]
-        best = sorted(areas, key=lambda one: -int(one[2]))[:_PRIZES]
+        best = sorted(areas, key=lambda one: -int(one[2]))[:_PRIZES_SHOWN_MAX]
         rows = [
-            _Row(
+            _PrizeRow(
                 (str(symbol),),
                 texts.choose_translation(area["name"]),
                 texts.say("feature.multiplier", times=pay),
@@ -172,9 +172,11 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_Row]]:
     if view.table is not None:
         best = [(format_group_name(stage, spots), spots[0].odds) for spots in view.table.groups.values()]
         best += [(texts.choose_translation(pay.names), format_pay(stage, pay)) for pay in list_pays(stage)]
-        return texts.say("help.prizes"), [_Row((), words, pays) for words, pays in best[:_PRIZES]]
+        return texts.say("help.prizes"), [
+            _PrizeRow((), words, pays) for words, pays in best[:_PRIZES_SHOWN_MAX]
+        ]
     spots, caught = list_keno_prizes(stage)
-    rows = [_Row((), texts.say("keno.catch", count=n), words) for n, words in caught[:_PRIZES]]
+    rows = [_PrizeRow((), texts.say("keno.catch", count=n), words) for n, words in caught[:_PRIZES_SHOWN_MAX]]
     return texts.format_count("keno.spots", spots), rows
 
 
@@ -191,7 +193,7 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
         side = min(step - 14, 150.0, (w * 0.6 - 90) / max(1, len(row.icons)))
         for n, symbol in enumerate(row.icons):
             icon_rect: Rect = (x + 60 + n * side, middle - side / 2, side, side)
-            p.art(("symbol", symbol), icon_rect, partial(p.symbol, symbol, ""))
+            p.art(("symbol", symbol), icon_rect, partial(p.render_symbol, symbol, ""))
         left = x + 60 + (side + 30) * len(row.icons[:1])
         if len(row.icons) <= 1:
             style = Style("strong", "title" if step > 70 else "lead", "text")

@@ -14,12 +14,12 @@ from typing import Any
 from egm.kernel.messages import BenchCommand, BenchReply, Decision, GameView, Notice, Snapshot
 from egm.links.screen.starting import StartUpActivity
 from egm.screen import marks
-from egm.screen.motion import clamp
-from egm.screen.outcome import Field, ReelSpin
-from egm.screen.service_input import WRITTEN, Desk
-from egm.screen.show import Show, Timeline, build_timeline
+from egm.screen.motion import clamp_to_unit_interval
+from egm.screen.outcome import ReelField, ReelSpin
+from egm.screen.service_input import KEYBOARD_PROMPT_KINDS, ServicePageInput
+from egm.screen.show import GameShow, Timeline, build_timeline
 from egm.screen.steps import Step
-from egm.screen.table import Chips, Table, read_bets_in_force
+from egm.screen.table import ChipsOnTable, Table, read_bets_in_force
 from egm.screen.theme import Motion, Theme
 
 
@@ -74,7 +74,7 @@ class View:
     """The progress of a machine that is starting and has not answered yet."""
     games: Mapping[str, GameView] = field(default_factory=dict)
     """The offered games, by id."""
-    fields: Mapping[str, Mapping[str, Field]] = field(default_factory=dict)
+    fields: Mapping[str, Mapping[str, ReelField]] = field(default_factory=dict)
     """The reel data of each stage that a game plays on reels, by the game's id and the stage."""
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts that the machine supplies in addition to the catalogues, by language."""
@@ -88,7 +88,7 @@ class View:
     """Index of the touch target that is selected with the keys."""
     focused: bool = False
     """Whether the keys are being used to choose a target. Only then is the target highlighted."""
-    show: Show | None = None
+    show: GameShow | None = None
     """The presentation of the current or last game, or None before the first game."""
     next_play_pressed_at: float | None = None
     """When PLAY was pressed for the next game during the presentation of this one, or None."""
@@ -135,18 +135,18 @@ class View:
     volume: int = 2
     """The volume step, from 0."""
     reduced_motion: bool = False
-    slip: marks.Slip = field(default_factory=marks.Slip)
+    slip: marks.KenoSlip = field(default_factory=marks.KenoSlip)
     """The player's marks in a Keno game."""
     marked_at: float = -10.0
     """When the player last changed the marks."""
-    chips: Chips = field(default_factory=Chips)
+    chips: ChipsOnTable = field(default_factory=ChipsOnTable)
     """The player's chips at a table game: new bets, undo history and tool."""
     board: bool = True
     """Whether the player wants a table's scoreboard shown; they chose this at ``board_at``."""
     board_at: float = -10.0
     four_colours: bool = False
     """Whether each suit of the cards has a different colour, at the player's request."""
-    desk: Desk = field(default_factory=Desk)
+    desk: ServicePageInput = field(default_factory=ServicePageInput)
     """The unfinished input on the open service page."""
     recall: "View | None" = None
     """The game that the open service page recalls, as the player saw it."""
@@ -246,7 +246,7 @@ def is_marking_decision(view: View) -> bool:
 def is_text_field_open(view: View) -> bool:
     """Return whether a text field is open, which receives the keyboard's characters."""
     page = view.snapshot.page if view.scene is Scene.SERVICE and view.snapshot is not None else None
-    return page is not None and page.prompt is not None and page.prompt.kind in WRITTEN
+    return page is not None and page.prompt is not None and page.prompt.kind in KEYBOARD_PROMPT_KINDS
 
 
 def may_answer(view: View) -> bool:
@@ -395,5 +395,5 @@ def compute_bet_credits(view: View) -> int:
 def compute_drawer_share(view: View, motion: Motion) -> float:
     """Return how far the drawer of simulated devices is open, 0 to 1."""
     if view.drawer_since is not None:
-        return clamp((view.now - view.drawer_since) / motion.drawer)
-    return 1 - clamp((view.now - view.drawer_until) / motion.drawer)
+        return clamp_to_unit_interval((view.now - view.drawer_since) / motion.drawer)
+    return 1 - clamp_to_unit_interval((view.now - view.drawer_until) / motion.drawer)

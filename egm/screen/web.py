@@ -27,7 +27,7 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 
-from egm.links.screen.private import HOST
+from egm.links.screen.private import LOOPBACK_ADDRESS
 from egm.screen.app import Tap
 from egm.screen.audio.making import SoundStore
 from egm.screen.audio.scores import CUES
@@ -39,7 +39,7 @@ from egm.screen.view import Action
 from egm.screen.web_auth import WebAccess
 
 #: Height of the bands in which frames are compared and sent, in pixels.
-BAND: Final = 24
+BAND_HEIGHT_PIXELS: Final = 24
 #: The steps of the picture's scale.
 SCALE_STEP: Final = 1 / 24
 #: The smallest scale of the picture.
@@ -47,37 +47,37 @@ SCALE_MIN: Final = 1 / 3
 #: The largest scale of the picture.
 SCALE_MAX: Final = 1.0
 #: A page no wider than this uses the telephone layout (CSS pixels).
-_SLIM_PIXELS: Final = 600
+_TELEPHONE_WIDTH_MAX_PIXELS: Final = 600
 #: The most inputs that wait for the next frame; older ones are dropped.
 _INPUTS_MAX: Final = 64
 #: The last shown frame while the browser has shown none.
-_NOTHING_SHOWN: Final = b""
+_NO_FRAME: Final = b""
 #: Quality of the JPEG pieces, from 1 to 95.
-_QUALITY: Final = 85
+_JPEG_QUALITY: Final = 85
 #: The most messages in transit. A browser that reads nothing is disconnected, and gets the current state when
 #: it reconnects.
 _UNHEARD_MAX: Final = 128
 #: Seconds between two renewals of a connected browser's session.
-_VOUCH_SECONDS: Final = 60.0
+_SESSION_RENEWAL_SECONDS: Final = 60.0
 #: Seconds to wait for the close handshake. A browser tab that sleeps, or whose computer does, never answers
 #: it.
 _GOODBYE_SECONDS: Final = 0.5
 #: Seconds that a connection has for its handshake and its session message.
-_ENTRY_SECONDS: Final = 5.0
+_HANDSHAKE_SECONDS_MAX: Final = 5.0
 #: The most connections that have not yet sent their session. One more closes the oldest of them, never an
 #: authenticated one.
-_ENTERING_MAX: Final = 32
+_HANDSHAKES_MAX: Final = 32
 
 
 def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: int) -> list[tuple[int, int]]:
     """Return the rows in which two frames differ, as pairs (first row, number of rows).
 
-    Rows are compared in bands of :data:`BAND` rows; adjacent bands are joined.
+    Rows are compared in bands of :data:`BAND_HEIGHT_PIXELS` rows; adjacent bands are joined.
     """
     row = width * 4
     bands: list[tuple[int, int]] = []
-    for top in range(0, height, BAND):
-        rows = min(BAND, height - top)
+    for top in range(0, height, BAND_HEIGHT_PIXELS):
+        rows = min(BAND_HEIGHT_PIXELS, height - top)
         if old_frame[top * row : (top + rows) * row] == new_frame[top * row : (top + rows) * row]:
             continue
         if bands and sum(bands[-1]) == top:
@@ -99,7 +99,7 @@ def encode_bands(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes
         file, piece = io.BytesIO(), surface.subsurface((0, top, width, rows))
         pixels = ("raw", "BGRX", surface.get_pitch(), 1)
         Image.frombuffer("RGB", (width, rows), piece.get_view("0"), *pixels).save(
-            file, "JPEG", quality=_QUALITY
+            file, "JPEG", quality=_JPEG_QUALITY
         )
         parts += [struct.pack(">HHI", 0, top, file.tell()), file.getvalue()]
     return b"".join(parts)
@@ -181,36 +181,36 @@ def choose_fitting_layout(
     """
     width, height = (min(max(n, 1), 1 << 14) for n in room)
     layout = PORTRAIT if portrait or height > width else LANDSCAPE
-    if height > width and width / pixel_ratio <= _SLIM_PIXELS:
+    if height > width and width / pixel_ratio <= _TELEPHONE_WIDTH_MAX_PIXELS:
         layout = build_telephone_layout(width, height)
     scale = min(width / layout.size[0], height / layout.size[1])
     return layout, min(max(math.floor(scale / SCALE_STEP + 1e-9) * SCALE_STEP, SCALE_MIN), SCALE_MAX)
 
 
-class _Visitor(ServerConnection):
-    """A browser's connection, listed in ``entering`` until it ends or its session is accepted."""
+class _BrowserConnection(ServerConnection):
+    """A browser's connection, listed in ``handshaking_connections`` until it ends or its session is accepted."""
 
-    entering: "deque[_Visitor]"
+    handshaking_connections: "deque[_BrowserConnection]"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Add the connection to ``entering``; if the list is full, close the oldest one."""
+        """Add the connection to ``handshaking_connections``; if the list is full, close the oldest one."""
         super().connection_made(transport)
-        self.entering.append(self)
-        if len(self.entering) > _ENTERING_MAX:
-            self.entering.popleft().transport.abort()
+        self.handshaking_connections.append(self)
+        if len(self.handshaking_connections) > _HANDSHAKES_MAX:
+            self.handshaking_connections.popleft().transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove the closed connection from ``entering``, if its session was not accepted yet."""
-        self.leave_entering()
+        """Remove the closed connection from ``handshaking_connections``, if its session was not accepted yet."""
+        self.leave_handshaking()
         super().connection_lost(exc)
 
-    def leave_entering(self) -> None:
-        """Remove the connection from ``entering``: it has identified itself."""
+    def leave_handshaking(self) -> None:
+        """Remove the connection from ``handshaking_connections``: it has identified itself."""
         with contextlib.suppress(ValueError):
-            self.entering.remove(self)
+            self.handshaking_connections.remove(self)
 
 
-class Web:
+class BrowserScreen:
     """A web server that shows the picture in one browser. It runs in a thread; a lock protects frames and inputs."""
 
     def __init__(
@@ -234,7 +234,7 @@ class Web:
         self._theme = theme
         self._make = make
         self._sound_store = sound_store or SoundStore()
-        self._loops: dict[str, str] = {}
+        self._playing_loops: dict[str, str] = {}
         self._portrait = portrait
         self._words = ""
         self._fitted = (PORTRAIT if portrait else LANDSCAPE, scale)
@@ -243,12 +243,12 @@ class Web:
         self._surface = pygame.Surface(self.picture.pixels).convert()
         self.unlocked = False
         self._lock = threading.Lock()
-        self._inputs: deque[Tap | Action] = deque(maxlen=_INPUTS_MAX)
+        self._waiting_inputs: deque[Tap | Action] = deque(maxlen=_INPUTS_MAX)
         self._viewer: ServerConnection | None = None
-        self._entering: deque[_Visitor] = deque()
+        self._handshaking_visitors: deque[_BrowserConnection] = deque()
         self._unheard = 0
         self._ready = False
-        self._shown = _NOTHING_SHOWN
+        self._shown = _NO_FRAME
         self._vouched = 0.0
         self.bytes_sent = 0
         self._loop = asyncio.new_event_loop()
@@ -260,7 +260,7 @@ class Web:
             ).result()
         except OSError as error:
             self._end_loop()
-            raise OSError(f"port {port} on {HOST}: {error}") from error
+            raise OSError(f"port {port} on {LOOPBACK_ADDRESS}: {error}") from error
 
     @property
     def address(self) -> str:
@@ -271,8 +271,8 @@ class Web:
     def inputs(self) -> list[Tap | Action] | None:
         """Return the browser's taps and keys; without any, adapt the picture to a new window size."""
         with self._lock:
-            did = list(self._inputs)
-            self._inputs.clear()
+            did = list(self._waiting_inputs)
+            self._waiting_inputs.clear()
             layout_and_scale = self._wanted
         if layout_and_scale != self._fitted and not did:
             self._fit_picture(*layout_and_scale)
@@ -284,7 +284,7 @@ class Web:
         self.picture = self._make(self._theme, scale=scale, layout=layout)
         surface = pygame.Surface(self.picture.pixels).convert()
         with self._lock:
-            self._surface, self._shown = surface, _NOTHING_SHOWN
+            self._surface, self._shown = surface, _NO_FRAME
 
     def frame(self) -> pygame.Surface | None:
         """Return the frame to draw on, or None until the browser has shown the last one."""
@@ -319,19 +319,21 @@ class Web:
         loop = CUES[cue].loop
         message = json.dumps({"sound": f"{family}/{cue}", "channel": channel, "level": level, "loop": loop})
         self._queue_message(message)
-        self._loops.pop(channel, None)
+        self._playing_loops.pop(channel, None)
         if loop:
-            self._loops[channel] = message
+            self._playing_loops[channel] = message
 
     def stop(self, channel: str) -> None:
         """Fade out a sound channel in the browser."""
-        self._loops.pop(channel, None)
+        self._playing_loops.pop(channel, None)
         self._queue_message(json.dumps({"stop": channel}))
 
     def set_level(self, channel: str, level: float) -> None:
         """Change the volume of a channel in the browser."""
-        if channel in self._loops:
-            self._loops[channel] = json.dumps(json.loads(self._loops[channel]) | {"level": level})
+        if channel in self._playing_loops:
+            self._playing_loops[channel] = json.dumps(
+                json.loads(self._playing_loops[channel]) | {"level": level}
+            )
         self._queue_message(json.dumps({"channel": channel, "level": level}))
 
     def _queue_message(self, message: str) -> None:
@@ -379,21 +381,21 @@ class Web:
     ) -> tuple[Server, WebAccess]:
         """Start the web server of the screen on the given port or inherited socket; write the address file."""
         access = WebAccess(address_file, sound_of=self._sound_store.get, memory=held[1] if held else None)
-        on = socket.create_server((HOST, port)) if held is None else socket.socket(fileno=held[0])
+        on = socket.create_server((LOOPBACK_ADDRESS, port)) if held is None else socket.socket(fileno=held[0])
         access.port = int(on.getsockname()[1])
         access.write_address()
 
-        class Visitor(_Visitor):
+        class Visitor(_BrowserConnection):
             """A browser's connection to this server."""
 
-            entering = self._entering
+            handshaking_connections = self._handshaking_visitors
 
         server = await serve(
             self._serve,
             sock=on,
             process_request=access.handle_request,
             create_connection=Visitor,
-            open_timeout=_ENTRY_SECONDS,
+            open_timeout=_HANDSHAKE_SECONDS_MAX,
             max_size=4096,
             compression=None,
             close_timeout=_GOODBYE_SECONDS,
@@ -409,7 +411,7 @@ class Web:
     async def _serve(self, viewer: ServerConnection) -> None:
         """Serve one browser connection: the newest one with a valid session replaces the older viewer."""
         try:
-            async with asyncio.timeout(_ENTRY_SECONDS):
+            async with asyncio.timeout(_HANDSHAKE_SECONDS_MAX):
                 session = read_session(await viewer.recv())
         except (TimeoutError, ConnectionClosed):
             await viewer.close(CloseCode.TRY_AGAIN_LATER)
@@ -417,17 +419,17 @@ class Web:
         if not self._access.is_authenticated(session):
             await viewer.close(CloseCode.POLICY_VIOLATION)
             return
-        if isinstance(viewer, _Visitor):
-            viewer.leave_entering()
+        if isinstance(viewer, _BrowserConnection):
+            viewer.leave_handshaking()
         with self._lock:
             older, self._viewer = self._viewer, viewer
-            self._ready, self._shown = True, _NOTHING_SHOWN
+            self._ready, self._shown = True, _NO_FRAME
         if older is not None:
             with contextlib.suppress(ConnectionClosed):
                 await older.send('{"moved": true}')
                 await older.close()
         words = [json.dumps({"words": self._words})] if self._words else []
-        for message in [*words, *self._loops.values()]:
+        for message in [*words, *self._playing_loops.values()]:
             await self._push(viewer, message)
         with contextlib.suppress(ConnectionClosed):
             async for line in viewer:
@@ -440,7 +442,7 @@ class Web:
     def _renew_session(self, session: str) -> None:
         """Renew the session of a connected browser, at most once a minute."""
         now = self._loop.time()
-        if now - self._vouched >= _VOUCH_SECONDS:
+        if now - self._vouched >= _SESSION_RENEWAL_SECONDS:
             self._vouched = now
             self._access.is_authenticated(session)
 
@@ -452,7 +454,7 @@ class Web:
                 return
             self._ready = self._ready or message.shown
             if message.input_action is not None:
-                self._inputs.append(message.input_action)
+                self._waiting_inputs.append(message.input_action)
             if message.room is not None:
                 self._wanted = choose_fitting_layout(
                     message.room, portrait=self._portrait, pixel_ratio=message.pixel_ratio

@@ -24,12 +24,12 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from egm.links.screen.private import HOST, is_token
+from egm.links.screen.private import LOOPBACK_ADDRESS, is_same_token
 from egm.screen.audio.synthesis import encode_wave_file
-from egm.screen.controls import BY_NAME, TYPED
+from egm.screen.controls import ACTION_BY_KEY_NAME, DIGIT_BY_KEY_NAME
 from egm.secret_files import replace_private
 
-IDLE_SECONDS: Final = 30 * 60.0
+SESSION_IDLE_SECONDS_MAX: Final = 30 * 60.0
 """Seconds without a message after which a browser's session ends, so that it needs a new token."""
 SESSIONS_MAX: Final = 8
 """The most browser sessions at once; a further session removes the oldest."""
@@ -38,7 +38,7 @@ _MEMORY_BYTES: Final = 1024
 _SESSION_PREFIX: Final = "Bearer "
 """Prefix of the session in a request's Authorization header (RFC 6750)."""
 #: The page that shows the picture.
-_PAGE: Final = Path(__file__).resolve().parent / "page.html"
+_PAGE_HTML: Final = Path(__file__).resolve().parent / "page.html"
 #: The text for a browser whose address is not valid, or no longer.
 _USED = (
     "This address has been used, or was never given: each opens one browser.\n"
@@ -98,13 +98,13 @@ class WebAccess:
     @property
     def address(self) -> str:
         """Return the address of the browser screen's page, with the one-time token."""
-        return f"http://{HOST}:{self.port}/?token={self._token}"
+        return f"http://{LOOPBACK_ADDRESS}:{self.port}/?token={self._token}"
 
     def handle_request(self, _: ServerConnection, request: Request) -> Response | None:
         """Answer a browser's HTTP request; return None to let a WebSocket request through to its handshake."""
         names = [name.lower() for name, _value in request.headers.raw_items()]
         host = request.headers.get("Host", "") if len(names) == len(set(names)) else ""
-        if host not in {f"{HOST}:{self.port}", f"localhost:{self.port}"}:
+        if host not in {f"{LOOPBACK_ADDRESS}:{self.port}", f"localhost:{self.port}"}:
             return build_response(
                 HTTPStatus.MISDIRECTED_REQUEST, "This machine's screen has another address.\n"
             )
@@ -134,7 +134,7 @@ class WebAccess:
         """
         if not query:
             return build_page_response("")
-        if is_token(query.removeprefix("token="), self._token):
+        if is_same_token(query.removeprefix("token="), self._token):
             return build_page_response(self._open_session())
         return build_response(HTTPStatus.FORBIDDEN, _USED)
 
@@ -144,10 +144,10 @@ class WebAccess:
         self._sessions = [
             known_session
             for known_session in self._sessions
-            if now - known_session.last_message_at < IDLE_SECONDS
+            if now - known_session.last_message_at < SESSION_IDLE_SECONDS_MAX
         ]
         for known_session in self._sessions:
-            if is_token(_digest_session(session), known_session.digest):
+            if is_same_token(_digest_session(session), known_session.digest):
                 known_session.last_message_at = now
                 self._save_sessions()
                 return True
@@ -198,8 +198,12 @@ def build_page_response(session: str) -> Response:
     new address is needed.
     """
     nonce = create_token()
-    text = _PAGE.read_text("utf-8").replace("%NONCE%", nonce)
-    for name, value in (("KEYS", [*BY_NAME, *TYPED]), ("SESSION", session), ("USED", _USED)):
+    text = _PAGE_HTML.read_text("utf-8").replace("%NONCE%", nonce)
+    for name, value in (
+        ("KEYS", [*ACTION_BY_KEY_NAME, *DIGIT_BY_KEY_NAME]),
+        ("SESSION", session),
+        ("USED", _USED),
+    ):
         text = text.replace(f"%{name}%", json.dumps(value))
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "

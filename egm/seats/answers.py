@@ -17,12 +17,12 @@ from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, open_game
 from egm.play.shared_round import collect_round, is_round_void
-from egm.seats.table import Seat, SharedTable, Turn
+from egm.seats.table import PendingTurn, SeatedPosition, SharedTable
 from meters.transaction import JSON
-from paytables import ALL_STAKED, SEATS_DECIDE, STAKES_RETURNED, WHEEL_DECIDES, Decision
+from paytables import ALL_STAKED_CUE, DECISION_OF_SEATS, DECISION_OF_WHEEL, STAKES_RETURNED_CUE, Decision
 
 #: Time limit in seconds for an answer that others wait for.
-ANSWER_SECONDS: Final = 20
+TURN_SECONDS_MAX: Final = 20
 #: Nanoseconds in a second.
 _SECOND_NS: Final = 1_000_000_000
 
@@ -38,7 +38,7 @@ def take_recorded_steps(table: SharedTable) -> None:
                 break
 
 
-def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord, Event] | None:
+def _find_next_recorded_step(table: SharedTable, seat: SeatedPosition) -> tuple[GameRecord, Event] | None:
     """Return the seat's game and the event with which it takes its next recorded step; None if it has taken all."""
     pending = _find_pending_decision(seat)
     if pending is None or pending[0].wager.seat is None:
@@ -51,26 +51,26 @@ def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord
     return game, _build_answer_event(seat, recorded.choice, decision)
 
 
-def _build_answer_event(seat: Seat, choice: JSON, decision: Decision) -> Event:
+def _build_answer_event(seat: SeatedPosition, choice: JSON, decision: Decision) -> Event:
     """Return the event that gives a recorded answer to a seat's game; its current notice stays on display."""
     answer = ChoiceRequest(value=choice, seat=decision.seat, notice=seat.machine.notice)
     return Event(EventType.CHOOSE, answer)
 
 
-def answer_overdue_turns(table: SharedTable) -> list[Seat]:
+def answer_overdue_turns(table: SharedTable) -> list[SeatedPosition]:
     """Give the default answer for seats that exceed the time limit or are absent.
 
     Return the seats whose displayed time changed. The limit does not run while none of the round's seats can
     play (a door is open).
     """
-    turns: dict[str, list[tuple[Seat, GameRecord, Decision]]] = {}
+    turns: dict[str, list[tuple[SeatedPosition, GameRecord, Decision]]] = {}
     for seat in table.seats.values():
         pending = _find_pending_decision(seat)
         if pending is not None and _is_blocking_other_seats(seat.machine, pending[0]):
             turns.setdefault(_build_turn_key(pending[0]), []).append((seat, *pending))
     for key in table.pending_turns.keys() - turns.keys():
         del table.pending_turns[key]
-    seats_to_update: list[Seat] = []
+    seats_to_update: list[SeatedPosition] = []
     for key, games in turns.items():
         furthest = max(len(game.steps) for _, game, _ in games)
         _answer_if_overdue(table, key, [entry for entry in games if len(entry[1].steps) == furthest])
@@ -82,7 +82,9 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
     return seats_to_update
 
 
-def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, GameRecord, Decision]]) -> None:
+def _answer_if_overdue(
+    table: SharedTable, key: str, games: list[tuple[SeatedPosition, GameRecord, Decision]]
+) -> None:
     """If the time limit of a decision is over, enter the default answer in the game of the seat that had to decide.
 
     If that seat cannot play, enter it in another game of the round.
@@ -91,8 +93,8 @@ def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, Gam
     seat, game, decision = (queried_seats or games)[0]
     turn, step, now_ns = table.pending_turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()
     if turn is None or turn.step != step:
-        waits = ANSWER_SECONDS if queried_seats or _has_open_game(table, game, decision.seat) else 0
-        turn = table.pending_turns[key] = Turn(step, now_ns + waits * _SECOND_NS)
+        waits = TURN_SECONDS_MAX if queried_seats or _has_open_game(table, game, decision.seat) else 0
+        turn = table.pending_turns[key] = PendingTurn(step, now_ns + waits * _SECOND_NS)
     if turn.compute_seconds_left(seat.machine):
         return
     turn.due_ns = now_ns + _SECOND_NS  # retry if the generator has failed
@@ -102,12 +104,12 @@ def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, Gam
 
 def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
     """Return the default answer that the table gives to a decision if no player answers it."""
-    if decision.kind != SEATS_DECIDE:
+    if decision.kind != DECISION_OF_SEATS:
         answer: JSON = decision.unanswered
         return answer
     staked = {bet.seat for bet in (*game.wager.bets, *game.wager.others)}
     has_all = all(_has_open_game(table, game, number) for number in staked)
-    return ALL_STAKED if has_all else STAKES_RETURNED
+    return ALL_STAKED_CUE if has_all else STAKES_RETURNED_CUE
 
 
 def _has_open_game(table: SharedTable, game: GameRecord, seat_number: int) -> bool:
@@ -131,11 +133,11 @@ def _is_blocking_other_seats(machine: Machine, game: GameRecord) -> bool:
     """Return whether other seats must wait until the pending decision of this game is answered."""
     rules = machine.games.get(game.game.id)
     return game.wager.seat is not None or (
-        bool(game.round_id) and rules is not None and bool(rules.rules.shared_table_keys)
+        bool(game.round_id) and rules is not None and bool(rules.rules.shared_state_keys)
     )
 
 
-def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
+def _find_pending_decision(seat: SeatedPosition) -> tuple[GameRecord, Decision] | None:
     """Return the seat's open game and its pending decision, or None.
 
     Decisions that a real wheel makes, and decisions in a round that was declared void, are excluded.
@@ -143,7 +145,7 @@ def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
     conversation = seat.machine.component(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
     game = None if decision is None else open_game(seat.machine)
-    if game is None or decision is None or not game.round_id or decision.kind == WHEEL_DECIDES:
+    if game is None or decision is None or not game.round_id or decision.kind == DECISION_OF_WHEEL:
         return None
     if is_round_void(seat.machine, game):
         return None
@@ -170,7 +172,7 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     ):
         return
     game, decision = pending
-    if decision.kind == SEATS_DECIDE:
+    if decision.kind == DECISION_OF_SEATS:
         return
     seconds = turn.compute_seconds_left(machine)
     if decision.seat == (game.wager.seat or 0):

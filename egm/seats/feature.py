@@ -11,13 +11,13 @@ from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import REPORT, DerivedState, Rule
-from egm.kernel.services import Attachment, MachineContext
-from egm.kernel.states import BETTABLE, EVERYWHERE, only
+from egm.kernel.services import BackgroundService, MachineContext
+from egm.kernel.states import EVERYWHERE, STATES_FOR_BETTING, only
 from egm.play.keys import WheelKey
 from egm.play.records.games import open_game
 from egm.play.records.wheel import WheelSpin
 from egm.play.rounds import start_game
-from egm.play.rules import MAY_PLAY
+from egm.play.rules import PLAY_GUARDS
 from egm.seats import entries
 from egm.seats.answers import answer_overdue_turns, iter_turn_notices, take_recorded_steps
 from egm.seats.table import (
@@ -35,19 +35,25 @@ from egm.seats.table import (
 from egm.seats.wheel import deliver_numbers, iter_wheel_notices
 
 #: Only while a betting period is open.
-_BETTING: Final = only(State.BETTING)
+_BETTING_STATE: Final = only(State.BETTING)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.PLAY,
         only(State.IDLE),
-        (plays_in_common, *MAY_PLAY),
+        (plays_in_common, *PLAY_GUARDS),
         (join_betting_period,),
         State.BETTING,
         REPORT,
     ),
-    Rule(EventType.CASH_OUT, _BETTING, (), (withdraw_bets,), Next.DERIVED, REPORT),
-    Rule(TableEvent.NO_MORE_BETS, BETTABLE, (position_has_seat, *MAY_PLAY), (start_game,), State.PLAYING),
+    Rule(EventType.CASH_OUT, _BETTING_STATE, (), (withdraw_bets,), Next.DERIVED, REPORT),
+    Rule(
+        TableEvent.NO_MORE_BETS,
+        STATES_FOR_BETTING,
+        (position_has_seat, *PLAY_GUARDS),
+        (start_game,),
+        State.PLAYING,
+    ),
     Rule(TableEvent.NO_MORE_BETS, EVERYWHERE, (), (notify_bets_not_accepted,), Next.DERIVED_ONCE_TESTED),
 )
 
@@ -98,7 +104,7 @@ class BettingClock:
                     seat.handle(Event(EventType.MACHINE_CHANGED))
 
 
-def create_betting_clock(context: MachineContext) -> Iterable[Attachment]:
+def create_betting_clock(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the betting clock if there are several positions, a real wheel, or an unfinished shared round."""
     machine = context.engine.machine
     opened, several = open_game(machine), machine.position.count > 1
@@ -118,7 +124,7 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
         yield Notice(code=code, values={"seconds": seconds})
 
 
-SEATS: Final = Feature(
+SEATS_FEATURE: Final = Feature(
     name="seats",
     keys=WheelKey,
     values={WheelKey.SPIN: WheelSpin},

@@ -19,13 +19,13 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.play.records.games import GameInProgress, open_game
 from egm.play.records.tables import StartingTables, is_played_in_common, read_shared_state, read_table
-from egm.play.rules import MAY_PLAY
+from egm.play.rules import PLAY_GUARDS
 from egm.play.shared_round import PositionRounds, SharedRound
-from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
+from egm.progressive.bet import AcceptedBet, AcceptedBetCache, find_bet_in_force
 from paytables import RefusedRoundError, Rules, Wager, WagerError
 
 #: Notice: the bets were not accepted.
-_NOT_ACCEPTED: Final = Notice(code="bets_not_taken", severity="warning")
+_BETS_NOT_ACCEPTED_NOTICE: Final = Notice(code="bets_not_taken", severity="warning")
 
 
 class TableEvent(EventName):
@@ -40,7 +40,7 @@ def _return_true() -> bool:
 
 
 @dataclass(slots=True)
-class Seat:
+class SeatedPosition:
     """A player position at a shared table: its machine, its event handler, and the game on which it has bets."""
 
     machine: Machine
@@ -55,7 +55,7 @@ class Seat:
 
 
 @dataclass(slots=True)
-class Turn:
+class PendingTurn:
     """A decision for which other seats wait: its step, its deadline, and the seconds left as last displayed."""
 
     step: int
@@ -71,11 +71,11 @@ class Turn:
 class SharedTable:
     """All tables at which positions of a machine play together, with the betting period of each game."""
 
-    seats: dict[int, Seat] = field(default_factory=dict)
+    seats: dict[int, SeatedPosition] = field(default_factory=dict)
     betting_deadlines_ns: dict[str, int] = field(default_factory=dict)
     """The end of each open betting period as monotonic nanoseconds, by game digest."""
 
-    pending_turns: dict[str, Turn] = field(default_factory=dict)
+    pending_turns: dict[str, PendingTurn] = field(default_factory=dict)
     """Unanswered decisions that block other seats, by round id (or play id)."""
 
     refusal: Notice | None = None
@@ -97,9 +97,9 @@ class SharedTable:
 
         ``is_bettable`` returns whether the position's state permits a game to start.
         """
-        self.seats[machine.position.number] = Seat(machine, handle, is_bettable=is_bettable)
+        self.seats[machine.position.number] = SeatedPosition(machine, handle, is_bettable=is_bettable)
 
-    def list_seats_with_bets(self, game: str) -> list[Seat]:
+    def list_seats_with_bets(self, game: str) -> list[SeatedPosition]:
         """Return the seats that have placed bets on a game, ordered by position."""
         return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game == game]
 
@@ -136,7 +136,7 @@ class SharedTable:
             for seat in self.list_seats_at(game)
         )
 
-    def list_seats_at(self, game: str) -> list[Seat]:
+    def list_seats_at(self, game: str) -> list[SeatedPosition]:
         """Return the seats whose selected game is ``game``."""
         return [seat for seat in self.seats.values() if find_selected_game(seat.machine) == game]
 
@@ -159,14 +159,14 @@ class SharedTable:
             if not seat.game and _has_bets_in_round(seat.machine, game)
         ]
         for seat in standing:
-            seat.machine.component(BetInForce).nothing_new = True
+            seat.machine.component(AcceptedBetCache).is_without_new_bets = True
         try:
             self._start_games(game, round_id, sorted((*seats, *standing), key=_get_position_number))
         finally:
             for seat in standing:
-                seat.machine.component(BetInForce).nothing_new = False
+                seat.machine.component(AcceptedBetCache).is_without_new_bets = False
 
-    def _start_games(self, game: str, round_id: str, seats: list[Seat]) -> None:
+    def _start_games(self, game: str, round_id: str, seats: list[SeatedPosition]) -> None:
         """Start a game at each of the given seats, as one shared round."""
         able = [seat for seat in seats if _can_take_part(seat)]
         places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able])
@@ -191,7 +191,7 @@ class SharedTable:
                 seat.machine.install(StartingTables())
 
 
-def _get_position_number(seat: Seat) -> int:
+def _get_position_number(seat: SeatedPosition) -> int:
     return seat.machine.position.number
 
 
@@ -199,7 +199,7 @@ def _has_bets_in_round(machine: Machine, game: str) -> bool:
     """Return whether the starting round decides standing bets of this position, although it has no new bets."""
     table = read_table(machine, game)
     opened = machine.games.get(machine.selection.game_id)
-    depends_on_throw = opened is not None and bool(opened.rules.bound_keys)
+    depends_on_throw = opened is not None and bool(opened.rules.standing_bet_state_keys)
     return (
         depends_on_throw and table is not None and bool(table.staked) and is_played_in_common(machine, game)
     )
@@ -216,8 +216,8 @@ def _must_next_round_wait(machine: Machine, game: str) -> bool:
         return False
     rules = machine.games[game_record.game.id].rules
     if game_record.outcome is not None:
-        return bool(game_record.round_id and rules.bound_keys)
-    return game_record.wager.seat is not None or bool(rules.shared_table_keys)
+        return bool(game_record.round_id and rules.standing_bet_state_keys)
+    return game_record.wager.seat is not None or bool(rules.shared_state_keys)
 
 
 def _find_misfit(rules: Rules, number: int, wager: Wager, others: Mapping[int, Wager]) -> Notice | None:
@@ -227,11 +227,11 @@ def _find_misfit(rules: Rules, number: int, wager: Wager, others: Mapping[int, W
     except RefusedRoundError as error:
         return Notice(code=error.notice, severity="warning", values=dict(error.values))
     except WagerError:
-        return _NOT_ACCEPTED
+        return _BETS_NOT_ACCEPTED_NOTICE
     return None
 
 
-def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
+def _assign_seats(bets: list[tuple[SeatedPosition, AcceptedBet | None]]) -> dict[int, tuple[int, Wager]]:
     """Return the seat number and the wager of each position, by position number.
 
     A position whose wager does not fit at the table is left out.
@@ -242,12 +242,14 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
             position, rules = seat.machine.position.number, bet.game.rules
             number = position - 1 if rules.has_fixed_seats else len(wagers)
             misfit = _find_misfit(rules, number, bet.wager, {})
-            if misfit != _NOT_ACCEPTED:  # other reasons need all seats
+            if misfit != _BETS_NOT_ACCEPTED_NOTICE:  # other reasons need all seats
                 wagers[position] = (number, bet.wager)
     return wagers
 
 
-def _remove_refused_seats(seats: list[Seat], places: dict[int, tuple[int, Wager]]) -> dict[int, Notice]:
+def _remove_refused_seats(
+    seats: list[SeatedPosition], places: dict[int, tuple[int, Wager]]
+) -> dict[int, Notice]:
     """Remove the seats whose wager does not fit those of the others; return the reason by position number.
 
     A game that needs several seats is not reduced: it is refused as a whole instead (:func:`_find_refusal`).
@@ -264,7 +266,7 @@ def _remove_refused_seats(seats: list[Seat], places: dict[int, tuple[int, Wager]
     return refusals
 
 
-def _can_take_part(seat: Seat) -> bool:
+def _can_take_part(seat: SeatedPosition) -> bool:
     """Return whether a seat can take part in the round of a game that players play against each other.
 
     There, one seat's loss pays another's win, so only seats whose game can start take part. Where each player
@@ -274,7 +276,7 @@ def _can_take_part(seat: Seat) -> bool:
     if bet is None or not bet.game.rules.has_fixed_seats:
         return True
     event = Event(TableEvent.NO_MORE_BETS)
-    return seat.is_bettable() and all(guard(seat.machine, event) for guard in MAY_PLAY)
+    return seat.is_bettable() and all(guard(seat.machine, event) for guard in PLAY_GUARDS)
 
 
 def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, Wager]]) -> Notice | None:
@@ -283,7 +285,7 @@ def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, W
     if rules is None or not places or rules.seats_min == 1:
         return None
     table = read_table(machine, game)
-    at, wagers = rules.for_table(None if table is None else table.table), dict(places.values())
+    at, wagers = rules.with_table_state(None if table is None else table.table), dict(places.values())
     misfits = (_find_misfit(at, number, wager, wagers) for number, wager in wagers.items())
     return next((misfit for misfit in misfits if misfit is not None), None)
 
@@ -359,9 +361,9 @@ def position_has_seat(machine: Machine, _: Event) -> bool:
 
 def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
     """Show a notice that the bets were not accepted when betting closed; nothing was wagered."""
-    if machine.component(BetInForce).nothing_new:
+    if machine.component(AcceptedBetCache).is_without_new_bets:
         return
-    machine.notice = machine.component(SharedTable).refusal or _NOT_ACCEPTED
+    machine.notice = machine.component(SharedTable).refusal or _BETS_NOT_ACCEPTED_NOTICE
 
 
 def withdraw_bets(machine: Machine, event: Event) -> Event:

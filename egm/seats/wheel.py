@@ -28,7 +28,7 @@ from egm.seats.entries import (
     NumberMissed,
     NumberReceived,
 )
-from egm.seats.table import Seat, SharedTable, has_joined, waits_for_spin
+from egm.seats.table import SeatedPosition, SharedTable, has_joined, waits_for_spin
 
 
 def process_device_report(machine: Machine, report: DeviceEvent) -> None:
@@ -154,7 +154,7 @@ def deliver_numbers(machine: Machine) -> None:
             seat.handle(Event(EventType.CHOOSE, ChoiceRequest(value=str(number), spin=spin.spin)))
 
 
-def _is_in_progress(seat: Seat) -> bool:
+def _is_in_progress(seat: SeatedPosition) -> bool:
     """Return whether the seat's open game is in memory, replayed or played since the last start."""
     return seat.machine.component(GameInProgress).conversation is not None
 

@@ -19,7 +19,7 @@ from egm.people import Permission, Person
 from egm.progressive.keys import ProgressiveKey
 from egm.staff.events import Authorisation
 from egm.staff.words import say
-from egm.staff.workbench import Workbench
+from egm.staff.workbench import DeviceWorkbench
 
 #: How a notice is shown.
 Severity = Literal["info", "warning", "alarm"]
@@ -126,7 +126,7 @@ class ServiceDesk:
     menu: str = "operator"
     is_opened_by_key: bool = True
     """Whether a key was turned to open the menu."""
-    bench: Workbench = field(default_factory=Workbench)
+    bench: DeviceWorkbench = field(default_factory=DeviceWorkbench)
     is_restart_requested: bool = False
     """Whether a restart of the machine was requested."""
     locked_since_ns: dict[str, int] = field(default_factory=dict)

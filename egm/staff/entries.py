@@ -13,7 +13,7 @@ from egm.kernel.significance import Clear, Effect, Significance
 from egm.money.keys import MoneyKey
 from egm.people import Permission
 from egm.people.roles import Role
-from egm.record_codec import Condition, omit_if_default
+from egm.record_codec import FieldCondition, omit_if_default
 from egm.record_fields import (
     Cents,
     Count,
@@ -32,11 +32,11 @@ from egm.staff.records import Box, OperatorOptions, OptionName, OptionValues, Wo
 Matrix: TypeAlias = tuple[int, int, int, int, int, int]
 """A touch calibration: six integer coefficients that map detected to true positions (:mod:`egm.kernel.touch`)."""
 #: Which text the field that names the opener of the menu may have.
-OPENER: Final = Condition(
+MENU_OPENER: Final = FieldCondition(
     "key switch, or `screen`", "neither a key switch nor the screen", lambda value: value in {*KEYS, "screen"}
 )
 #: The key switch that opened the menu, or ``screen``.
-OpenedBy: TypeAlias = Annotated[str, OPENER]
+OpenedBy: TypeAlias = Annotated[str, MENU_OPENER]
 
 
 # ---------------------------------------------------------------------------------------------- values in memory

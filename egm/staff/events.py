@@ -13,7 +13,7 @@ from egm.staff.records import Box, OptionName, OptionValues, Work
 from meters.transaction import JSON
 
 #: Ways to inform the control service of an incident (Monaco art. 24); the officer informed is named.
-INFORMED_BY: Final = ("present", "telephone", "message", "letter")
+INCIDENT_NOTIFICATION_WAYS: Final = ("present", "telephone", "message", "letter")
 
 
 # ---------------------------------------------------------------------------------------------- keys and the menu
@@ -196,7 +196,7 @@ class DisputeForm(NoteForm):
     @property
     def is_complete(self) -> bool:
         """Return whether every mandatory field of the dispute note has a text."""
-        return has_texts(self.claim, self.mechanic, self.decision)
+        return are_texts_filled_in(self.claim, self.mechanic, self.decision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +209,7 @@ class ExclusionForm(NoteForm):
     @property
     def is_complete(self) -> bool:
         """Return whether every mandatory field of the exclusion note has a text."""
-        return has_texts(self.reason, self.who)
+        return are_texts_filled_in(self.reason, self.who)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,10 +227,12 @@ class IncidentForm(NoteForm):
     @property
     def is_complete(self) -> bool:
         """Return whether every mandatory field of the incident note has a text, and ``informed`` names a known way."""
-        return self.informed in INFORMED_BY and has_texts(self.what, self.judgement, self.officer)
+        return self.informed in INCIDENT_NOTIFICATION_WAYS and are_texts_filled_in(
+            self.what, self.judgement, self.officer
+        )
 
 
-def has_texts(*texts: str | None) -> bool:
+def are_texts_filled_in(*texts: str | None) -> bool:
     """Return whether each of the texts is neither missing nor blank."""
     return all(text is not None and text.strip() for text in texts)
 

@@ -9,11 +9,11 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState, Guard
 from egm.staff import device_test_rules, entries
 from egm.staff.events import EVENTS
-from egm.staff.forms import FORMS
+from egm.staff.forms import STAFF_FORMS
 from egm.staff.keys import StaffKey
 from egm.staff.records import OperatorOptions
-from egm.staff.registers import REGISTERS
-from egm.staff.rules import RULES
+from egm.staff.registers import REGISTER_DEFINITIONS
+from egm.staff.rules import STAFF_RULES
 from egm.staff.service import devices, interventions, options, pages, pin
 from egm.staff.service import manual_page as manual
 from egm.staff.service.timeout import create_service_timeout
@@ -40,7 +40,7 @@ STAFF: Final = Feature(
     },
     entries=list_entries(entries),
     events=EVENTS,
-    rules=RULES,
+    rules=STAFF_RULES,
     offers=(
         *devices.PAGES,
         *pages.PAGES,
@@ -48,8 +48,8 @@ STAFF: Final = Feature(
         *interventions.PAGES,
         *pin.PAGES,
         *manual.PAGES,
-        *FORMS,
-        *REGISTERS,
+        *STAFF_FORMS,
+        *REGISTER_DEFINITIONS,
     ),
     states=(DerivedState(State.SERVICE_MENU, lambda machine: machine.memory.get(StaffKey.MENU) is not None),),
     position_services=(create_service_timeout,),

@@ -118,19 +118,19 @@ class Form:
 
 
 #: The field of an amount above zero.
-AMOUNT: Final = Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1)
+AMOUNT_FIELD: Final = Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1)
 
 
 #: The field of a reason.
-REASON: Final = Field(name="reason")
+REASON_FIELD: Final = Field(name="reason")
 
 
 #: The field of the location where something was found.
-PLACE: Final = Field(name="place")
+LOCATION_FIELD: Final = Field(name="place")
 
 
 #: The optional field of a game's play id.
-PLAY_ID: Final = Field(name="play_id", required=False)
+PLAY_ID_FIELD: Final = Field(name="play_id", required=False)
 
 
 def is_authorised(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:

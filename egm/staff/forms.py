@@ -5,8 +5,8 @@ from typing import Final
 
 from egm.kernel.events import EventType
 from egm.people import Permission
-from egm.staff.events import INFORMED_BY
-from egm.staff.form import AMOUNT, PLAY_ID, REASON, Field, FieldKind, Form
+from egm.staff.events import INCIDENT_NOTIFICATION_WAYS
+from egm.staff.form import AMOUNT_FIELD, PLAY_ID_FIELD, REASON_FIELD, Field, FieldKind, Form
 from egm.staff.interventions import (
     any_intervention_is_open,
     base_is_in_place,
@@ -16,43 +16,46 @@ from egm.staff.interventions import (
     no_intervention_is_open,
 )
 from egm.staff.numbers import number_is_locked
-from egm.staff.options import AMOUNTS, OPTION_NEEDS
-from egm.staff.stock import BOXES, box_is_not_counted_yet
+from egm.staff.options import AMOUNT_OPTIONS, OPTION_CONDITIONS
+from egm.staff.stock import METER_BY_BOX, box_is_not_counted_yet
 
 #: The fields about a base, its lock and the cashier.
-_BASE: Final = (Field(name="base"), Field(name="lock"), Field(name="cashier"))
+_BASE_FIELDS: Final = (Field(name="base"), Field(name="lock"), Field(name="cashier"))
 #: The field that says whether something is offered.
-_ON: Final = Field(name="on", kind=FieldKind.CHOICE, choices=("yes", "no"))
+_ON_OFF_FIELD: Final = Field(name="on", kind=FieldKind.CHOICE, choices=("yes", "no"))
 
 #: The operator options, each with its form; opened from the page of the options.
-OPTIONS: Final[Mapping[str, Form]] = {
+OPTION_FORMS: Final[Mapping[str, Form]] = {
     option: Form(
         id=f"options_{option}",
         event=EventType.OPTIONS,
         permission=Permission.CONFIGURE,
         fields=fields,
-        needs=OPTION_NEEDS,
+        needs=OPTION_CONDITIONS,
         values={"option": option},
     )
     for option, fields in (
-        ("game", (_ON,)),
-        ("denomination", (Field(name="denomination_cents", kind=FieldKind.CHOICE, plain=True), _ON)),
+        ("game", (_ON_OFF_FIELD,)),
+        (
+            "denomination",
+            (Field(name="denomination_cents", kind=FieldKind.CHOICE, plain=True), _ON_OFF_FIELD),
+        ),
         *(
             (option, (Field(name=f"{option}_cents", kind=FieldKind.AMOUNT, least=amount.least_cents),))
-            for option, amount in AMOUNTS.items()
+            for option, amount in AMOUNT_OPTIONS.items()
         ),
     )
 }
 
-FORMS: Final[tuple[Form, ...]] = (
-    *OPTIONS.values(),
+STAFF_FORMS: Final[tuple[Form, ...]] = (
+    *OPTION_FORMS.values(),
     Form(id="restart", event=EventType.RESTART, permission=Permission.RESTART, subject="machine"),
     Form(
         id="unlock",
         event=EventType.NUMBER_UNLOCKED,
         permission=Permission.ENROL,
         subject="staff",
-        fields=(Field(name="number", kind=FieldKind.DIGITS, length_max=8), REASON),
+        fields=(Field(name="number", kind=FieldKind.DIGITS, length_max=8), REASON_FIELD),
         needs=(number_is_locked,),
     ),
     Form(
@@ -96,7 +99,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.HOPPER_FILLED,
         permission=Permission.COLLECT,
         subject="money",
-        fields=(AMOUNT,),
+        fields=(AMOUNT_FIELD,),
     ),
     Form(
         id="box_count",
@@ -104,7 +107,7 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.COLLECT,
         subject="money",
         fields=(
-            Field(name="box", kind=FieldKind.CHOICE, choices=tuple(BOXES)),
+            Field(name="box", kind=FieldKind.CHOICE, choices=tuple(METER_BY_BOX)),
             Field(name="counted_cents", kind=FieldKind.AMOUNT),
         ),
         needs=(box_is_not_counted_yet,),
@@ -114,7 +117,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.BASE_WITHDRAWN,
         permission=Permission.COLLECT,
         subject="staff",
-        fields=(*_BASE, REASON),
+        fields=(*_BASE_FIELDS, REASON_FIELD),
         needs=(any_intervention_is_open, base_is_in_place),
     ),
     Form(
@@ -122,7 +125,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.BASE_RETURNED,
         permission=Permission.COLLECT,
         subject="staff",
-        fields=_BASE,
+        fields=_BASE_FIELDS,
         needs=(any_intervention_is_open, base_is_withdrawn),
     ),
     Form(
@@ -130,7 +133,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.DISPUTE_DECIDED,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(Field(name="claim"), Field(name="mechanic"), Field(name="decision"), PLAY_ID),
+        fields=(Field(name="claim"), Field(name="mechanic"), Field(name="decision"), PLAY_ID_FIELD),
     ),
     Form(
         id="incident",
@@ -140,7 +143,7 @@ FORMS: Final[tuple[Form, ...]] = (
         fields=(
             Field(name="what"),
             Field(name="judgement"),
-            Field(name="informed", kind=FieldKind.CHOICE, choices=INFORMED_BY),
+            Field(name="informed", kind=FieldKind.CHOICE, choices=INCIDENT_NOTIFICATION_WAYS),
             Field(name="officer"),
         ),
     ),
@@ -149,6 +152,6 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.EXCLUSION_NOTED,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(Field(name="who"), REASON),
+        fields=(Field(name="who"), REASON_FIELD),
     ),
 )

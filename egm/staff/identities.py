@@ -24,7 +24,7 @@ from typing import Any, Final, Self
 from egm.errors import OperatorError
 
 #: File name of the register.
-FILE: Final = "identities.db"
+IDENTITY_FILE_NAME: Final = "identities.db"
 #: Bytes of a salt.
 _SALT_BYTES: Final = 32
 #: SQL statements that create the table.
@@ -91,7 +91,7 @@ class IdentityRegister:
         """
         copies: list[sqlite3.Connection] = []
         refused: list[tuple[Path, OSError | sqlite3.Error]] = []
-        for path in dict.fromkeys((folder / FILE, (second or folder) / FILE)):
+        for path in dict.fromkeys((folder / IDENTITY_FILE_NAME, (second or folder) / IDENTITY_FILE_NAME)):
             try:
                 copies.append(_connect(path))
             except (OSError, sqlite3.Error) as error:

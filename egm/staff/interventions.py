@@ -39,21 +39,21 @@ from egm.staff.slips import print_access_ticket
 from egm.staff.stock import build_collected_state
 
 #: The source that holds the machine out of service during an intervention.
-HOLD: Final = "intervention"
+OPEN_INTERVENTION_SOURCE: Final = "intervention"
 #: The fault of a door opened by an unidentified person.
-UNIDENTIFIED: Final = "unidentified_opening"
+UNIDENTIFIED_OPENING_FAULT: Final = "unidentified_opening"
 #: The source that holds a machine out of service while its base is withdrawn.
-BASE: Final = "base"
+BASE_WITHDRAWN_SOURCE: Final = "base"
 #: Doors of money containers, opened only at a collection (Monaco art. 20.1).
-_COLLECTED: Final = frozenset({"drop", "cash_box", "stacker"})
+_COLLECTION_DOORS: Final = frozenset({"drop", "cash_box", "stacker"})
 #: Faults by which a device reports that it is open or removed -> the door that protects it.
-OPENINGS: Final[Mapping[str, str]] = {
+DOOR_BY_DEVICE_FAULT: Final[Mapping[str, str]] = {
     "bill_acceptor.stacker_removed": "stacker",
     "ticket_printer.chassis_open": "main",
 }
 #: Kind of intervention -> the doors it covers.
-COVERED: Final[Mapping[str, frozenset[str]]] = {
-    "repair": frozenset(DOORS) - _COLLECTED,
+DOORS_COVERED_BY_WORK: Final[Mapping[str, frozenset[str]]] = {
+    "repair": frozenset(DOORS) - _COLLECTION_DOORS,
     "collection": MONEY_DOORS | {"main"},
 }
 
@@ -116,7 +116,9 @@ def open_intervention(machine: Machine, event: Event) -> None:
         entry_id=number,
         state={
             StaffKey.INTERVENTION: intervention,
-            f"{IntegrityKey.DISABLED}{HOLD}": DisablingRecord(reason=form.reason, since=since),
+            f"{IntegrityKey.DISABLED}{OPEN_INTERVENTION_SOURCE}": DisablingRecord(
+                reason=form.reason, since=since
+            ),
         },
     )
     about = f"{form.kind}: {form.reason} ({person})"
@@ -157,7 +159,11 @@ def close_intervention(machine: Machine, event: Event) -> None:
             meters=_list_nonzero_meters(machine),
         ),
         entry_id=f"{intervention['id']}.closed",
-        state={StaffKey.INTERVENTION: None, f"{IntegrityKey.DISABLED}{HOLD}": None, **collected_state},
+        state={
+            StaffKey.INTERVENTION: None,
+            f"{IntegrityKey.DISABLED}{OPEN_INTERVENTION_SOURCE}": None,
+            **collected_state,
+        },
     )
     machine.notice = Notice(code="intervention_closed")
 
@@ -185,7 +191,9 @@ def withdraw_base(machine: Machine, event: Event) -> None:
             StaffKey.BASE: WithdrawnBase(
                 since=since, base=form.base, lock=form.lock, cashier=form.cashier, reason=form.reason
             ),
-            f"{IntegrityKey.DISABLED}{BASE}": DisablingRecord(reason=form.reason, since=since),
+            f"{IntegrityKey.DISABLED}{BASE_WITHDRAWN_SOURCE}": DisablingRecord(
+                reason=form.reason, since=since
+            ),
         },
     )
 
@@ -205,7 +213,7 @@ def return_base(machine: Machine, event: Event) -> None:
             serial=machine.identity.serial,
             operator_number=machine.identity.operator_number,
         ),
-        state={StaffKey.BASE: None, f"{IntegrityKey.DISABLED}{BASE}": None},
+        state={StaffKey.BASE: None, f"{IntegrityKey.DISABLED}{BASE_WITHDRAWN_SOURCE}": None},
     )
 
 
@@ -219,7 +227,7 @@ def is_identified(machine: Machine, door: str) -> bool:
     if not staff.identify_before_opening:
         return True
     intervention = machine.memory.get(StaffKey.INTERVENTION)
-    if intervention is None or door not in COVERED[intervention["kind"]]:
+    if intervention is None or door not in DOORS_COVERED_BY_WORK[intervention["kind"]]:
         return False
     return not staff.monitored_openings or machine.memory.get(StaffKey.MONITORED) == intervention["id"]
 

@@ -42,9 +42,9 @@ class AmountOption:
     Its value is the field ``<option>_cents`` of :class:`OperatorOptions` and :class:`OptionValues`.
     """
 
-    read: Callable[[Profile], int]
+    read_profile_cents: Callable[[Profile], int]
     """Returns the amount that the profile states, which applies without the option."""
-    narrow: Callable[[Profile, int], Profile]
+    narrow_profile: Callable[[Profile, int], Profile]
     """Returns the profile with the operator's amount instead, if the operator's amount is stricter."""
     least_cents: int = 0
     """The smallest amount that the option's form accepts, in minor units."""
@@ -65,7 +65,7 @@ def _lower_bet_limit(profile: Profile, cents: int) -> Profile:
 
 
 #: The options that are amounts, in the order in which their page shows them.
-AMOUNTS: Final[Mapping[OptionName, AmountOption]] = {
+AMOUNT_OPTIONS: Final[Mapping[OptionName, AmountOption]] = {
     "bet_minimum": AmountOption(lambda profile: profile.play.bet_minimum_cents, _raise_bet_minimum),
     "bet_limit": AmountOption(lambda profile: profile.play.bet_limit_cents, _lower_bet_limit, 1),
 }
@@ -90,10 +90,10 @@ def apply_options(machine: Machine) -> None:
 
 def _narrow_profile(profile: Profile, options: OperatorOptions) -> Profile:
     """Return the profile with its amounts narrowed as the operator's options say."""
-    for option, amount in AMOUNTS.items():
+    for option, amount in AMOUNT_OPTIONS.items():
         cents: int | None = getattr(options, f"{option}_cents")
         if cents is not None:
-            profile = amount.narrow(profile, cents)
+            profile = amount.narrow_profile(profile, cents)
     return profile
 
 
@@ -147,7 +147,7 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
 def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOptions | None:
     """Return the operator's options after the change that the form requests; None if the change is not possible."""
     options = OperatorOptions.read_stored(machine)
-    if form.option in AMOUNTS:
+    if form.option in AMOUNT_OPTIONS:
         name = f"{form.option}_cents"
         new_cents: int | None = getattr(form, name)
         if new_cents is None:
@@ -179,13 +179,13 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOption
 
 
 #: What must hold before an option can be changed; the form shows which of it holds.
-OPTION_NEEDS: Final[tuple[Guard[Machine], ...]] = (
+OPTION_CONDITIONS: Final[tuple[Guard[Machine], ...]] = (
     machine_is_open,
     no_position_is_in_use,
     no_tournament_is_on,
 )
 #: The guards of the change of an option; the name of each is the code of its refusal.
-OPTION_GUARDS: Final[tuple[Guard[Machine], ...]] = (*OPTION_NEEDS, options_form_is_valid)
+OPTION_GUARDS: Final[tuple[Guard[Machine], ...]] = (*OPTION_CONDITIONS, options_form_is_valid)
 
 
 # ---------------------------------------------------------------------------------------------- effects

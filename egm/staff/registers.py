@@ -120,9 +120,9 @@ class Register:
 
 
 #: The columns of a ruling.
-RULING: Final = ("amount_cents", "machine", "place", "reason", "persons")
+RULING_COLUMNS: Final = ("amount_cents", "machine", "place", "reason", "persons")
 
-REGISTERS: Final = (
+REGISTER_DEFINITIONS: Final = (
     Register(
         "disputes",
         (DISPUTE_DECIDED.kind,),

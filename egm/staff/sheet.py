@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from egm.kernel.entries import Entries, find_author
+from egm.kernel.entries import EntryDeclarations, find_person_or_key_switch
 from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED
 from egm.kernel.service_pages import PageRow, PageTable, PageText
 from egm.staff.entries import (
@@ -34,9 +34,9 @@ from meters.entry import StoredEntry
 from meters.recall import read_details
 
 #: Kind of the entry that opens an intervention.
-_OPENED: Final = INTERVENTION_OPENED.kind
+_INTERVENTION_OPENED_KIND: Final = INTERVENTION_OPENED.kind
 #: Kind of the entry that closes an intervention.
-_CLOSED: Final = INTERVENTION_CLOSED.kind
+_INTERVENTION_CLOSED_KIND: Final = INTERVENTION_CLOSED.kind
 #: Entries during an intervention that belong on the sheet.
 _DONE: Final = (
     "door.opened",
@@ -155,25 +155,25 @@ class InterventionSheet:
         return head, events, meters
 
 
-def iter_sheets(view: JournalView, entries: Entries) -> Iterator[InterventionSheet]:
+def iter_sheets(view: JournalView, entries: EntryDeclarations) -> Iterator[InterventionSheet]:
     """Yield the sheet of every intervention in a journal, oldest first; the last may still be open.
 
     ``entries`` are the declarations of the journal entries, which state what each event concerns.
     """
-    opened = list(view.entries(_OPENED))
+    opened = list(view.entries(_INTERVENTION_OPENED_KIND))
     for start in opened:
         end = view.get(f"{start.id}.closed")
         yield _build_sheet(view, entries, start, end)
 
 
 def _build_sheet(
-    view: JournalView, entries: Entries, start: StoredEntry, end: StoredEntry | None
+    view: JournalView, entries: EntryDeclarations, start: StoredEntry, end: StoredEntry | None
 ) -> InterventionSheet:
     """Return the sheet of an intervention from its first and last entry; ``end`` is None while it is open."""
     record, closing_record = read_details(start), {} if end is None else read_details(end)
     until = None if end is None else end.sequence
     lines = tuple(
-        SheetLine(entry.time_utc.isoformat(), _name_event(entry, entries), find_author(entry))
+        SheetLine(entry.time_utc.isoformat(), _name_event(entry, entries), find_person_or_key_switch(entry))
         for entry in view.entries(since=start.sequence, until=until)
         if entry.kind.startswith(_DONE)
     )
@@ -196,7 +196,7 @@ def _build_sheet(
     )
 
 
-def _name_event(entry: StoredEntry, entries: Entries) -> str:
+def _name_event(entry: StoredEntry, entries: EntryDeclarations) -> str:
     """Return the kind of a journal entry with its subject; for a test, the subject is the device."""
     record = read_details(entry)
     device = record.get("device")

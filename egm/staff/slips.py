@@ -27,11 +27,11 @@ from egm.staff.entries import (
     JobPrinted,
     SlipOrdered,
 )
-from egm.tickets.model import DIGITS
+from egm.tickets.model import TICKET_NUMBER_DIGITS
 from egm.tickets.templates import load_template
 
 #: Prefix of the ids of slips.
-_PREFIX: Final = "slip-"
+_SLIP_JOB_PREFIX: Final = "slip-"
 #: Title of an access ticket.
 _ACCESS: Final = "ACCESS"
 #: Title of an audit ticket.
@@ -45,9 +45,9 @@ _TICKETS_OF_DOORS: Final[Mapping[str, str]] = {
 _METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "hand_paid")
 
 
-def is_slip(job_id: str) -> bool:
+def is_slip_job_id(job_id: str) -> bool:
     """Return whether a print job is a slip without value, such as an access or audit ticket."""
-    return job_id.startswith(_PREFIX)
+    return job_id.startswith(_SLIP_JOB_PREFIX)
 
 
 def format_meters_line(values: Mapping[str, int]) -> str:
@@ -71,7 +71,7 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
         (("witness",), record.get("witness", "")),
     ):
         fields.update(dict.fromkeys((name for name in names if name in fields), text))
-    return TicketJob(job_id=job_id, template=template.id, barcode="0" * DIGITS, fields=fields)
+    return TicketJob(job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGITS, fields=fields)
 
 
 def print_door_ticket(machine: Machine, door: str, *, unattended: bool) -> None:
@@ -90,7 +90,7 @@ def _print_slip(machine: Machine, title: str, about: str) -> None:
     printer = machine.component(Devices).printer
     if not machine.profile.staff.slips or printer is None:
         return
-    job_id = machine.fresh_id(_PREFIX.rstrip("-"))
+    job_id = machine.fresh_id(_SLIP_JOB_PREFIX.rstrip("-"))
     machine.post(
         SLIP_ORDERED,
         SlipOrdered(
@@ -116,7 +116,7 @@ def _print_slip(machine: Machine, title: str, about: str) -> None:
 def ticket_is_a_slip(machine: Machine, _: Event) -> bool:
     """Return whether the ticket being printed is a slip."""
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
-    return printing is not None and is_slip(printing.id)
+    return printing is not None and is_slip_job_id(printing.id)
 
 
 # ---------------------------------------------------------------------------------------------- effects

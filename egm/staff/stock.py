@@ -31,14 +31,14 @@ from egm.staff.keys import StaffKey
 from meters import Transfer
 
 #: Box -> the meter of everything that fell into it.
-BOXES: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in.value"}
+METER_BY_BOX: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in.value"}
 
 
 def build_collected_state(machine: Machine, collection: str) -> dict[str, object]:
     """Return the state that a collection stores: the amount metered into each box, now and at the last collection."""
     values, last_collection = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
-    previous_cents = dict.fromkeys(BOXES, 0) if last_collection is None else last_collection["after"]
-    metered_cents = {box: values[meter] for box, meter in BOXES.items()}
+    previous_cents = dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
+    metered_cents = {box: values[meter] for box, meter in METER_BY_BOX.items()}
     return {
         StaffKey.COLLECTED: Collected(id=collection, before=previous_cents, after=metered_cents, counted=())
     }
@@ -59,7 +59,7 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
     If the event names no box, return whether any box has not been counted.
     """
     collection, box = machine.memory.get(StaffKey.COLLECTED), event.of(CountForm).box
-    uncounted = BOXES.keys() - set(BOXES if collection is None else collection["counted"])
+    uncounted = METER_BY_BOX.keys() - set(METER_BY_BOX if collection is None else collection["counted"])
     return bool(uncounted) if box is None else box in uncounted
 
 

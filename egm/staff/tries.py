@@ -30,7 +30,7 @@ from egm.staff.entries import (
 from egm.staff.keys import StaffKey
 
 #: Number of buckets.
-_BUCKETS: Final = 1024
+_UNKNOWN_NUMBER_BUCKETS: Final = 1024
 
 
 def build_wrong_pins_key(machine: Machine, number: str, *, keyed: bool = True) -> str:
@@ -41,7 +41,7 @@ def build_wrong_pins_key(machine: Machine, number: str, *, keyed: bool = True) -
     """
     way = "" if keyed else " without a key"
     digest = hashlib.sha256(f"{machine.journal.fingerprint} {number}{way}".encode()).digest()
-    return f"{StaffKey.TRIES}{int.from_bytes(digest[:4]) % _BUCKETS}"
+    return f"{StaffKey.TRIES}{int.from_bytes(digest[:4]) % _UNKNOWN_NUMBER_BUCKETS}"
 
 
 def compute_lock_seconds_left(machine: Machine, key: str) -> int:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText
-from meters.reading import DIGITS, compute_displayed_value
-from meters.table import BY_NAME, Unit
+from meters.reading import METER_DIGITS, compute_displayed_value
+from meters.table import METER_BY_NAME, Unit
 
 
 def say(key: str, **values: int | str) -> PageText:
@@ -109,6 +109,6 @@ def say_regulation_meter_name(name: str, jurisdiction: str) -> PageText:
 
 def say_meter_value(name: str, value: int) -> PageText:
     """Return a meter's value as text: money, or a count that rolls over at ten digits (D-05)."""
-    meter = BY_NAME.get(name)
-    rolled = compute_displayed_value(value, DIGITS)
+    meter = METER_BY_NAME.get(name)
+    rolled = compute_displayed_value(value, METER_DIGITS)
     return say_money(rolled) if meter is not None and meter.unit is Unit.CENTS else say_number(rolled)

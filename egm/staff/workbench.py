@@ -8,17 +8,17 @@ from typing import Final
 from egm.devices import interface as device
 
 #: Reports stored per device.
-NEWS_MAX: Final = 12
+DEVICE_REPORTS_MAX: Final = 12
 
 
 @dataclass(slots=True)
-class Workbench:
+class DeviceWorkbench:
     """What the service pages show of the devices: their last reports, identities, inputs and tested outputs.
 
     None of it is stored in the journal.
     """
 
-    kinds: Mapping[str, str] = field(default_factory=dict)
+    kind_by_device_name: Mapping[str, str] = field(default_factory=dict)
     """The kind of each device of the cabinet, by the device's name."""
     last_reports: dict[str, deque[str]] = field(default_factory=dict)
     """The last reports of each device, newest first, by the device's name."""
@@ -26,7 +26,7 @@ class Workbench:
     """The identification that each device reports of itself, by the device's name."""
     refused_games: tuple[tuple[str, str], ...] = ()
     """Games of the cabinet file that are not offered, each with the reason."""
-    inputs: set[str] = field(default_factory=set)
+    active_inputs: set[str] = field(default_factory=set)
     """The I/O board's active inputs: open doors, keys that are on, pressed buttons; each as ``door:main``."""
     outputs: frozenset[str] = frozenset()
     """Lamps, tower lights and the bell switched on by a test: ``lamp:play``, ``tower:tilt``, ``bell``."""
@@ -37,11 +37,11 @@ class Workbench:
         """End all device tests, and switch off the outputs that they have switched on."""
         self.outputs = frozenset()
         self.is_testing_acceptor = False
-        self.inputs = {name for name in self.inputs if not name.startswith("button:")}
+        self.active_inputs = {name for name in self.active_inputs if not name.startswith("button:")}
 
     def store_report(self, event: device.DeviceEvent) -> None:
         """Store a report of a device for the device's service page."""
-        news = self.last_reports.setdefault(event.device, deque(maxlen=NEWS_MAX))
+        news = self.last_reports.setdefault(event.device, deque(maxlen=DEVICE_REPORTS_MAX))
         news.appendleft(_format_report(event))
         match event:
             case device.Identified(identity=identity):
@@ -53,16 +53,16 @@ class Workbench:
             case device.ButtonPressed(button=button):
                 self._record_input(f"button:{button}", on=True)
             case device.InputsKnown(doors_open=doors, keys_on=keys):
-                self.inputs = {*(f"door:{name}" for name in doors), *(f"key:{name}" for name in keys)}
+                self.active_inputs = {*(f"door:{name}" for name in doors), *(f"key:{name}" for name in keys)}
             case _:
                 pass
 
     def _record_input(self, name: str, *, on: bool) -> None:
         """Record an input of the I/O board as on or off."""
         if on:
-            self.inputs.add(name)
+            self.active_inputs.add(name)
         else:
-            self.inputs.discard(name)
+            self.active_inputs.discard(name)
 
 
 def _format_report(event: device.DeviceEvent) -> str:

@@ -6,8 +6,8 @@ import socket
 from pathlib import Path
 from typing import Final, Literal
 
-from egm.devices.line import Handle, LineLostError, LineSettings
-from egm.devices.twin import Port
+from egm.devices.line import LineLostError, LineSettings, SerialHandle
+from egm.devices.twin import SimulatedPort
 
 #: How reliable a simulated line is: without faults, one byte at a time, with lost and changed bytes, or with
 #: delays.
@@ -31,7 +31,7 @@ class _Descriptor:
         os.close(self._fileno)
 
 
-class Cable(Port):
+class LossyCable(SimulatedPort):
     """A simulated serial line: the simulated device's port; :meth:`open` returns the machine's end.
 
     ``quality`` states how reliable the line is.
@@ -79,7 +79,7 @@ class Cable(Port):
         """Deliver to the device what the machine has already sent, even if the machine stops next."""
         self._read_available()
 
-    def open(self, path: str, settings: LineSettings) -> Handle:
+    def open(self, path: str, settings: LineSettings) -> SerialHandle:
         """Return a new descriptor of the machine's end of the line.
 
         Bytes received earlier are discarded, as a UART does when it is opened.

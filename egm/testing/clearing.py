@@ -5,21 +5,21 @@ from pathlib import Path
 
 from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import (
-    CARRIED,
-    ENDED,
-    PAID,
+    DECISION_CARRIED,
+    DECISION_ENDED,
+    DECISION_PAID,
     ClaimDecision,
     ClaimInspection,
     inspect_claims,
     prepare_clearance,
 )
 from egm.kernel.feature import Features
-from meters.clear import Clearance, clear
+from meters.clear import Clearance, clear_memory
 
 __all__ = [
-    "CARRIED",
-    "ENDED",
-    "PAID",
+    "DECISION_CARRIED",
+    "DECISION_ENDED",
+    "DECISION_PAID",
     "WHO",
     "build_carried_decision",
     "build_clearance",
@@ -38,12 +38,12 @@ def read_clear_time() -> datetime:
 
 def build_carried_decision() -> ClaimDecision:
     """Return the decision of staff at a memory clear to carry a claim over into the new journal."""
-    return ClaimDecision(act=CARRIED)
+    return ClaimDecision(decision=DECISION_CARRIED)
 
 
 def build_paid_decision(cents: int) -> ClaimDecision:
     """Return the decision of staff at a memory clear that a claim was paid by hand."""
-    return ClaimDecision(act=PAID, amount_cents=cents, by="A. Tremblay")
+    return ClaimDecision(decision=DECISION_PAID, amount_cents=cents, by="A. Tremblay")
 
 
 def build_clearance(found: ClaimInspection, **decisions: ClaimDecision) -> Clearance:
@@ -63,7 +63,7 @@ def clear_with_decisions(
 
     The names in ``decisions`` are claim ids with ``_`` for each colon.
     """
-    return clear(
+    return clear_memory(
         folder,
         build_clearance(inspect_claims(folder, features, second_dir=second), **decisions),
         now=read_clear_time,

@@ -8,18 +8,20 @@ from fractions import Fraction
 
 from egm.config.levels import Kind
 from egm.progressive import messages as m
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Level, Terms
-from egm.progressive.pools import Keeper, Pool
+from egm.progressive.pools import Keeper, ProgressivePool
 
 #: The probability that a game wins the controller's level.
 ODDS = Fraction(1, 500)
 
 
-def create_pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50) -> Pool:
+def create_pool(
+    level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50
+) -> ProgressivePool:
     """Return a pool in which a test machine plays for a linked progressive level with this name."""
     terms = Terms(base_cents=1500, increment=increment)
-    return Pool(
+    return ProgressivePool(
         game="game",
         level="top",
         keeper=Keeper.CONTROLLER,
@@ -28,7 +30,7 @@ def create_pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake
             names={"en": level, "fr": level},
             kind=Kind.LINKED,
             terms=terms,
-            chance=Chance(stake_cents=stake_cents, odds=ODDS),
+            chance=LevelStakeAndOdds(stake_cents=stake_cents, odds=ODDS),
         ),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Killed(Exception):
+class SimulatedPowerLoss(Exception):
     """Simulated death of the machine's process, raised at the point that a test has chosen."""
 
 
@@ -15,18 +15,18 @@ class CrashingLedger:
     """
 
     die_at: int | None = None
-    """The number of the point at which :class:`Killed` is raised, counted from 1; None: never."""
+    """The number of the point at which :class:`SimulatedPowerLoss` is raised, counted from 1; None: never."""
     _calls = 0
 
     @contextmanager
     def _die_if_due_around(self) -> Iterator[None]:
-        """Wrap one write of a record: raise :class:`Killed` just before or just after it, if that point is chosen."""
+        """Wrap the write of a record: raise SimulatedPowerLoss before or after it, if that point is chosen."""
         self._die_if_due()
         yield
         self._die_if_due()
 
     def _die_if_due(self) -> None:
-        """Count one point; raise :class:`Killed` if it is the chosen one."""
+        """Count one point; raise :class:`SimulatedPowerLoss` if it is the chosen one."""
         self._calls += 1
         if self._calls == self.die_at:
-            raise Killed
+            raise SimulatedPowerLoss

@@ -10,7 +10,7 @@ from egm.devices.driver import LineDriver
 from egm.devices.interface import DeviceEvent
 from egm.devices.line import SerialLine
 from egm.devices.twin import Twin
-from egm.testing.cable import Cable, Quality
+from egm.testing.cable import LossyCable, Quality
 
 
 @dataclass
@@ -29,14 +29,14 @@ class DeviceRig:
     """A function called with each event of the driver, in place of the machine."""
 
     def __post_init__(self) -> None:
-        self.cable = Cable(self.line, self.seed)
+        self.cable = LossyCable(self.line, self.seed)
         self.twin: Twin[object] = PROTOCOLS[self.protocol].twin("device", self.cable)
         self.cable.plug()
         self._task: asyncio.Task[None] | None = None
 
     def serial_line(self) -> SerialLine:
         """Return the machine's end of the simulated line, for a driver."""
-        return SerialLine("cable", PROTOCOLS[self.protocol].line, self.cable.open)
+        return SerialLine("cable", PROTOCOLS[self.protocol].line_settings, self.cable.open)
 
     def sink(self, event: DeviceEvent) -> None:
         """Record an event that the driver reports, and call ``react`` with it."""
@@ -49,7 +49,7 @@ class DeviceRig:
 
     def start(self, driver: LineDriver[object]) -> None:
         """Start a driver, and the actions that the simulated device does by itself."""
-        self.twin.begin()
+        self.twin.start_autonomous_behaviour()
         self._task = asyncio.ensure_future(driver.run())
 
     async def stop(self) -> None:
@@ -76,7 +76,7 @@ class DeviceRig:
 
     def hand(self, action: str, **values: int | str | bool) -> str:
         """Perform a manual action on the simulated device, such as opening it; return its description."""
-        return self.twin.act(action, values)
+        return self.twin.perform_action(action, values)
 
     def close(self) -> None:
         """Unplug the simulated device."""

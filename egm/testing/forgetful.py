@@ -25,7 +25,7 @@ _numbers: Final = count()
 
 
 @dataclass(slots=True)
-class _Change:
+class _PendingWrite:
     """One unsynced change of a file on a simulated medium: the bytes replaced, and the bytes written."""
 
     offset: int
@@ -38,10 +38,10 @@ class _Change:
 
 
 @dataclass(slots=True)
-class _File:
+class _SimulatedFile:
     """A file on the simulated medium, with its unsynced changes."""
 
-    changes: list[_Change] = field(default_factory=list)
+    changes: list[_PendingWrite] = field(default_factory=list)
     """The changes since the last sync, oldest first."""
     nameless: bytes = b""
     """The content of the file, once it no longer has a name."""
@@ -76,11 +76,11 @@ def _resize_content(content: bytearray, size: int) -> None:
     content.extend(bytes(size - len(content)))
 
 
-_Naming = tuple[Path | None, Path | None, _File]
+_Naming = tuple[Path | None, Path | None, _SimulatedFile]
 """A change of a name: a file's old name (None: created) and new name (None: removed)."""
 
 
-class Medium:
+class SimulatedMedium:
     """Simulated disks of one computer: their unsynced changes, and whether the power is on.
 
     At operation ``cut_at`` the power fails and ``gone`` is called. Later writes of the dying process have no
@@ -93,8 +93,8 @@ class Medium:
         self.cut_at: int | None = None
         self.dead = False
         self.gone: Callable[[], None] = lambda: None
-        self._names: dict[Path, _File] = {}
-        self._durable: dict[Path, _File] = {}
+        self._names: dict[Path, _SimulatedFile] = {}
+        self._durable: dict[Path, _SimulatedFile] = {}
         self._namings: list[_Naming] = []
 
     def _count_operation(self) -> None:
@@ -139,12 +139,12 @@ class Medium:
         self.dead, self.cut_at, self.operations = False, None, 0
 
     # ------------------------------------------------------------ what happens to files
-    def note_opened(self, path: Path, *, made: bool) -> _File:
+    def note_opened(self, path: Path, *, made: bool) -> _SimulatedFile:
         """Register a file of the simulated medium that was opened; with ``made``, it was created by that."""
         if made and not self.dead:
-            self._record_naming((None, path, _File()))
+            self._record_naming((None, path, _SimulatedFile()))
         if path not in self._names:  # it existed before, so it is durable
-            self._names[path] = self._durable[path] = _File()
+            self._names[path] = self._durable[path] = _SimulatedFile()
         return self._names[path]
 
     def rename(self, old: Path, new: Path) -> None:
@@ -186,22 +186,22 @@ class Medium:
                 waiting.append(naming)
         self._namings = waiting
 
-    def write(self, file: _File, fd: "_Bytes", offset: int, data: bytes) -> None:
+    def write(self, file: _SimulatedFile, fd: "_ContentAccess", offset: int, data: bytes) -> None:
         """Write bytes to the simulated medium: after a power loss they may be lost, torn or complete."""
         if not self.dead:
-            file.changes.append(_Change(offset, fd.read(offset, len(data)), fd.size(), bytes(data)))
+            file.changes.append(_PendingWrite(offset, fd.read(offset, len(data)), fd.size(), bytes(data)))
             fd.write(offset, data)
             self._count_operation()
 
-    def truncate(self, file: _File, fd: "_Bytes", size: int) -> None:
+    def truncate(self, file: _SimulatedFile, fd: "_ContentAccess", size: int) -> None:
         """Change the size of a file of the simulated medium."""
         if not self.dead:
             before = fd.size()
-            file.changes.append(_Change(size, fd.read(size, max(0, before - size)), before, None))
+            file.changes.append(_PendingWrite(size, fd.read(size, max(0, before - size)), before, None))
             fd.resize(size)
             self._count_operation()
 
-    def sync(self, file: _File) -> None:
+    def sync(self, file: _SimulatedFile) -> None:
         """Make durable what was written to a file of the simulated medium."""
         if not self.dead:
             self._count_operation()
@@ -209,7 +209,7 @@ class Medium:
             file.changes.clear()
 
 
-def _apply_naming(names: dict[Path, _File], naming: _Naming) -> None:
+def _apply_naming(names: dict[Path, _SimulatedFile], naming: _Naming) -> None:
     """Apply the creation, renaming or removal of a file to the names of a folder's files."""
     old, new, file = naming
     if old is not None:
@@ -219,7 +219,7 @@ def _apply_naming(names: dict[Path, _File], naming: _Naming) -> None:
 
 
 @dataclass(slots=True)
-class _Bytes:
+class _ContentAccess:
     """The functions that read, write and resize one open file, as either SQLite or plain Python provides them."""
 
     read: Callable[[int, int], bytes]
@@ -232,9 +232,11 @@ class _Bytes:
 class _ForgetfulFile:
     """:class:`~meters.storage.StorageFile` on a simulated medium."""
 
-    def __init__(self, medium: Medium, path: Path, beneath: StorageFile, file: _File) -> None:
+    def __init__(
+        self, medium: SimulatedMedium, path: Path, beneath: StorageFile, file: _SimulatedFile
+    ) -> None:
         self._medium, self._path, self._beneath, self._file = medium, path, beneath, file
-        self._bytes = _Bytes(beneath.read_at, beneath.write_at, beneath.truncate, beneath.size)
+        self._bytes = _ContentAccess(beneath.read_at, beneath.write_at, beneath.truncate, beneath.size)
         self.close = beneath.close
 
     def read_at(self, offset: int, size: int) -> bytes:
@@ -271,7 +273,7 @@ class ForgetfulStorage(DiskStorage):
     Use one for each run of a process: :meth:`leave` closes what it has open.
     """
 
-    def __init__(self, medium: Medium, random_bytes: Callable[[int], bytes]) -> None:
+    def __init__(self, medium: SimulatedMedium, random_bytes: Callable[[int], bytes]) -> None:
         self._medium = medium
         self._random_bytes = random_bytes
         self._vfs = _Vfs(medium)
@@ -293,7 +295,7 @@ class ForgetfulStorage(DiskStorage):
         self._medium.check_power(path)
         made = write and not path.exists()
         beneath = super().open_file(path, write=write)
-        file = self._medium.note_opened(path, made=made) if write else _File()
+        file = self._medium.note_opened(path, made=made) if write else _SimulatedFile()
         return _ForgetfulFile(self._medium, path, beneath, file)
 
     def exists(self, path: Path) -> bool:
@@ -338,13 +340,13 @@ class _ForgetfulDatabase:
     def __init__(self, path: Path, vfs: str, *, read_only: bool) -> None:
         write = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         flags = apsw.SQLITE_OPEN_READONLY if read_only else write
-        with _medium_errors():
+        with _translate_medium_errors():
             self._connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
         self.execute("PRAGMA locking_mode=EXCLUSIVE")
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
         """Run one SQL statement."""
-        with _medium_errors():
+        with _translate_medium_errors():
             return _Rows(list(self._connection.execute(sql, tuple(parameters))))
 
     def close(self) -> None:
@@ -353,7 +355,7 @@ class _ForgetfulDatabase:
             self._connection.close(force=True)
 
 
-class _medium_errors:  # noqa: N801 (a context manager, as those of contextlib)
+class _translate_medium_errors:  # noqa: N801 (a context manager, as those of contextlib)
     """Context manager that translates SQLite's errors into the storage errors of :mod:`meters.storage`."""
 
     def __enter__(self) -> None:
@@ -379,7 +381,7 @@ class _Rows(list[tuple[object, ...]]):
 class _Vfs(apsw.VFS):
     """The VFS through which SQLite accesses a simulated medium, on top of SQLite's own unix VFS."""
 
-    def __init__(self, medium: Medium) -> None:
+    def __init__(self, medium: SimulatedMedium) -> None:
         self.name = f"forgetful{next(_numbers)}"
         self._medium = medium
         super().__init__(self.name, "unix")
@@ -403,7 +405,9 @@ class _Vfs(apsw.VFS):
 class _VfsFile(apsw.VFSFile):
     """An open file of SQLite on the simulated medium."""
 
-    def __init__(self, medium: Medium, path: Path, name: str | apsw.URIFilename, flags: list[int]) -> None:
+    def __init__(
+        self, medium: SimulatedMedium, path: Path, name: str | apsw.URIFilename, flags: list[int]
+    ) -> None:
         made = not path.exists()
         super().__init__("unix", name, flags)
         self._medium = medium
@@ -413,7 +417,7 @@ class _VfsFile(apsw.VFSFile):
         # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.
         journals = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
         self._sync_name = made and bool(flags[0] & journals)
-        self._bytes = _Bytes(self._read, self._write, super().xTruncate, super().xFileSize)
+        self._bytes = _ContentAccess(self._read, self._write, super().xTruncate, super().xFileSize)
 
     def _read(self, offset: int, amount: int) -> bytes:
         """Return up to ``amount`` bytes from ``offset``, as the medium shows them."""

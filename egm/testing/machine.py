@@ -15,22 +15,22 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from egm.app.features import FEATURES, build_menu
-from egm.app.removed_devices import settle_absent
+from egm.app.removed_devices import settle_removed_devices_and_hosts
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
-from egm.gaming_day import UTC_DAY, GamingDay
-from egm.host.ticket_recovery import open_desk, recover_tickets
-from egm.integrity.clock_trust import note_clock
-from egm.integrity.lockups import GeneratorStart
-from egm.kernel.engine import Engine
+from egm.gaming_day import UTC_GAMING_DAY, GamingDay
+from egm.host.ticket_recovery import open_ticket_desk, recover_tickets
+from egm.integrity.clock_trust import record_clock_trust
+from egm.integrity.lockups import GeneratorFactory
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.feature import Features
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Identity, Machine, encode_value
+from egm.kernel.machine import Machine, MachineIdentity, encode_value
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import create_timekeeper
-from egm.money.device_ledgers import Ledgers, create_ledgers
+from egm.money.device_ledgers import DeviceLedgers, create_ledgers
 from egm.money.events import BillEscrowed, TicketEscrowed
 from egm.money.host_money import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
@@ -183,7 +183,7 @@ class OrderRecorder:
     def __init__(self) -> None:
         self.told: list[object] = []
         self.orders: list[tuple[str, int]] = []
-        self.ledgers: Ledgers | None = None
+        self.ledgers: DeviceLedgers | None = None
         self.offered: dict[int, Note | Barcode] = {}
         self.jobs: list[TicketJob] = []
         self.payouts: list[tuple[str, int]] = []
@@ -295,7 +295,7 @@ class MachineRig:
         denominations_cents: tuple[int, ...] = (),
         storage: Storage | None = None,
         wall: datetime | None = None,
-        day: GamingDay = UTC_DAY,
+        day: GamingDay = UTC_GAMING_DAY,
         acceptor: bool = True,
         holders: tuple[str, ...] = ("host:main", "progressive"),
         features: Features = FEATURES,
@@ -326,7 +326,7 @@ class MachineRig:
         self.open = True
         self.restarts: list[Any] = []
         self.machine: Machine = Machine(
-            identity=Identity(
+            identity=MachineIdentity(
                 "TEST-1",
                 "7",
                 Venue(site="test", licence_holder="nobody", time_zone=day.time_zone),
@@ -353,7 +353,7 @@ class MachineRig:
         self.kinds |= {"bill_acceptor"} if acceptor else set()
         self.holders = holders
         self.changes = 0
-        self.engine = Engine(self.machine, features.rules, self._count_change)
+        self.engine = StateMachineEngine(self.machine, features.rules, self._count_change)
         self.ledgers = create_ledgers(self.machine, self.engine.handle)
         self.ledger = self.ledgers.paper
         self.hands.ledgers = self.ledgers
@@ -370,7 +370,7 @@ class MachineRig:
             combine_pools(each.pools for each in installed.values()),
             host or HostMoney(),
             STAFF,
-            GeneratorStart(self._take_next_generator),
+            GeneratorFactory(self._take_next_generator),
             InstalledGames(self.machine.games, self.machine.denominations_cents, returns),
             Devices(**dict.fromkeys(devices, hands)),
         ):
@@ -383,7 +383,7 @@ class MachineRig:
             self.store, why = open_store(self.journal, folder, folder / SECOND_FOLDER)
         if self.store is not None:
             self.machine.install(
-                open_desk(
+                open_ticket_desk(
                     self.store,
                     self.machine.identity,
                     self.profile,
@@ -394,7 +394,7 @@ class MachineRig:
                     is_accounted=lambda record: is_accounted(self.machine, record),
                 )
             )
-        note_clock(self.machine)
+        record_clock_trust(self.machine)
         apply_options(self.machine)
         recover_tickets(self.machine, why)
         if self.beside is None:
@@ -418,7 +418,9 @@ class MachineRig:
     def boot(self) -> "MachineRig":
         """Start as the machine's process does, to the end of the self-test."""
         self.engine.handle(EventType.MEMORY_READY)
-        settle_absent(self.machine, self.ledgers, self.engine.submit, self.kinds, self.holders)
+        settle_removed_devices_and_hosts(
+            self.machine, self.ledgers, self.engine.submit, self.kinds, self.holders
+        )
         open_levels(self.machine)
         self.engine.handle(EventType.SELF_TEST_PASSED)
         return self

@@ -10,13 +10,13 @@ from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.kernel.events import Event
 from egm.kernel.services import MachineContext
-from egm.links.sas.attachment import SasChannel, create_sas_lines
-from egm.links.sas.channel import Channel, RunEffect, Send
+from egm.links.sas.attachment import SasLineService, create_sas_lines
+from egm.links.sas.channel import RunPollEffect, SasChannelState, SendBytes
 from egm.links.sas.codec import MalformedPollError
 from egm.links.sas.crc import append_crc, is_intact
 from egm.links.sas.exception_queue import SasException
-from egm.links.sas.messages import Delivered, RealTime, Withdrawn
-from egm.links.sas.wire import LenientFraming, WakeupBitFraming, mark_message
+from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, RealTimeReportingSet
+from egm.links.sas.wire import LenientFraming, WakeupBitFraming, escape_message_with_wakeup
 from egm.testing.machine import MachineRig
 
 #: The content of a cabinet file for tests of SAS.
@@ -46,7 +46,7 @@ def create_machine_context(
     )
 
 
-def attach(room: MachineRig, lines: Iterable[SasChannel]) -> None:
+def attach(room: MachineRig, lines: Iterable[SasLineService]) -> None:
     """Connect SAS lines to a test machine, so that each change of the machine reaches them."""
     lines = list(lines)
 
@@ -59,7 +59,7 @@ def attach(room: MachineRig, lines: Iterable[SasChannel]) -> None:
     room.engine._changed = changed
 
 
-class LoopLine(SasChannel):
+class LoopLine(SasLineService):
     """A SAS host's line on the machine's own loop, without a thread."""
 
     served = False
@@ -80,15 +80,15 @@ class LoopLine(SasChannel):
 class HostWire:
     """A host's end of a SAS line without a thread: bytes in, bytes out, with immediate effects on the machine."""
 
-    def __init__(self, line: SasChannel, clock: Clock) -> None:
+    def __init__(self, line: SasLineService, clock: Clock) -> None:
         self.line = line
         self.clock = clock
         self.host = line.host
-        self.channel: Channel = line._line._channel
+        self.channel: SasChannelState = line._line._channel
         self.actions: list[object] = []
         self.slow = False
         """Whether the machine takes longer to carry out a command than the host waits for the reply."""
-        self.waiting: list[RunEffect] = []
+        self.waiting: list[RunPollEffect] = []
         self._strict = self.host.settings.framing == "strict"
         framing = WakeupBitFraming if self._strict else LenientFraming
         self._framing = framing(self.address, self.host.settings.gap_ns)
@@ -106,12 +106,12 @@ class HostWire:
         while inbox:
             match inbox.popleft():
                 case SasException() as exception:
-                    self._perform(self.channel.post(exception, now))
-                case Withdrawn(code=code):
-                    self.channel.withdraw(code)
-                case Delivered(code=code, reply=reply):
-                    self.channel.deliver(code, reply)
-                case RealTime(on=on):
+                    self._perform(self.channel.post_exception(exception, now))
+                case ExceptionWithdrawn(code=code):
+                    self.channel.withdraw_exception(code)
+                case DelayedResultDelivered(code=code, reply=reply):
+                    self.channel.deliver_delayed_result(code, reply)
+                case RealTimeReportingSet(is_on=on):
                     self.channel.real_time = on
 
     def exchange(self, data: bytes) -> bytes:
@@ -122,13 +122,13 @@ class HostWire:
             out += self._perform(self.channel.process_message(message, self.clock.monotonic_ns()))
         return out
 
-    def tick(self) -> list[Send]:
+    def tick(self) -> list[SendBytes]:
         """Let the SAS channel process the present time; return what it sends by itself."""
         sent = []
-        for action in self.channel.tick(self.clock.monotonic_ns()):
-            if isinstance(action, Send):
+        for action in self.channel.process_elapsed_time(self.clock.monotonic_ns()):
+            if isinstance(action, SendBytes):
                 sent.append(action)
-            elif not isinstance(action, RunEffect):
+            elif not isinstance(action, RunPollEffect):
                 self.actions.append(action)
                 self.line._handle_news(action)
         return sent
@@ -138,9 +138,9 @@ class HostWire:
         out = b""
         for action in actions:
             match action:
-                case Send(data=data):
+                case SendBytes(data=data):
                     out += data
-                case RunEffect(poll=poll, request=request):
+                case RunPollEffect(poll=poll, request=request):
                     if self.slow:
                         self.waiting.append(action)
                         out += self._perform(self.channel.reply_busy(request))
@@ -160,7 +160,7 @@ class HostWire:
     # ------------------------------------------------------------------ as a host
     def send(self, message: bytes) -> bytes:
         """Send one message; return the bytes of the reply."""
-        return self.exchange(mark_message(message) if self._strict else message)
+        return self.exchange(escape_message_with_wakeup(message) if self._strict else message)
 
     def general(self) -> int:
         """Send a general poll; return the exception code of the machine's reply."""
@@ -215,7 +215,7 @@ class Bench(HostWire):
     ) -> None:
         self.room = room
         lines = create_sas_lines(create_machine_context(room, folder, {name: settings}))
-        super().__init__(next(line for line in lines if isinstance(line, SasChannel)), room.clock)
+        super().__init__(next(line for line in lines if isinstance(line, SasLineService)), room.clock)
         attach(room, [self.line])
         if boot:
             room.boot()

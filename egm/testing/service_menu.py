@@ -10,13 +10,13 @@ from egm.people.pins import PinDigest
 from egm.screen.text import Texts
 from egm.staff.desk import ServiceDesk
 from egm.staff.events import MenuRequest, PageAnswer, PageInput
-from egm.staff.service.menu import SUBJECTS
+from egm.staff.service.menu import MENU_SUBJECTS
 from egm.testing.machine import MachineRig
 
 #: The catalogue of texts in each language.
 TEXTS = {language: Texts(language) for language in LANGUAGES}
 #: The titles of the main menu and its subjects.
-TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in SUBJECTS)}
+TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in MENU_SUBJECTS)}
 #: Staff number of each role; the PIN is the number, four times with a digit that breaks the sequence.
 NUMBERS = {role: str(index) for index, role in enumerate(Role, 1)}
 
@@ -93,7 +93,7 @@ class Menu:
     def _walk_to(self, action: str) -> None:
         """Open the section of the main menu that offers the action."""
         self.home()
-        for subject in SUBJECTS:
+        for subject in MENU_SUBJECTS:
             if f"subject:{subject}" in list_enabled_actions(self.page):
                 self.touch(f"subject:{subject}")
                 if action in list_enabled_actions(self.page):

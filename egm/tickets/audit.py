@@ -7,7 +7,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.record_codec import from_json
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, HOST_ISSUER, TicketKind
-from egm.tickets.record import Record, TicketAction
+from egm.tickets.record import TicketAction, TicketRecord
 from egm.tickets.store import TicketStore
 from meters import JournalView
 from meters.chart import CREDIT_KINDS
@@ -15,12 +15,12 @@ from meters.transaction import JSON
 
 #: Journal state key: the ticket ledger's last move as the journal knows it, and the first move of this
 #: journal's time.
-STATE_KEY: Final = "tickets"
+ANCHOR_STATE_KEY: Final = "tickets"
 #: Digits of a move's digest that the journal stores.
 DIGEST_DIGITS: Final = 16
 
 #: The journal accounts that tickets represent.
-ACCOUNTS: Final = tuple(
+COMPARED_ACCOUNTS: Final = tuple(
     f"{side}:{kind}" for side in ("out:voucher", "world:voucher_in") for kind in CREDIT_KINDS
 )
 
@@ -55,7 +55,7 @@ class EarlierLedger:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class AccountComparison:
     """One account of the journal compared with the sum of the same tickets in the ticket ledger, in minor units."""
 
     account: str
@@ -72,23 +72,23 @@ class Comparison:
         return self.journal_cents == self.ledger_cents
 
 
-def _find_issuers(records: Iterable[Record]) -> set[str]:
+def _find_issuers(records: Iterable[TicketRecord]) -> set[str]:
     """Return the serial numbers of the machines that issued the given tickets."""
     return {record.ticket.machine_serial for record in records} - {HOST_ISSUER}
 
 
-def _find_redeeming_machines(records: Iterable[Record]) -> set[str]:
+def _find_redeeming_machines(records: Iterable[TicketRecord]) -> set[str]:
     """Return the serial numbers of the machines that redeemed any of the given tickets; cages are left out."""
     moves = [move for record in records for move in record.moves if move.action is TicketAction.LOCK]
     return {move.by for move in moves if not move.by.startswith(CAGE_AUTHOR_PREFIX)}
 
 
-def compare(
+def compare_ledger_with_journal(
     store: TicketStore,
     balance_cents: Callable[[str], int],
     machine_serial: str | None = None,
     base_cents: Mapping[str, int] | None = None,
-) -> list[Comparison]:
+) -> list[AccountComparison]:
     """Compare, account by account, the amounts of issued and redeemed tickets in the journal and the ticket ledger.
 
     ``balance_cents`` returns the balance of an account of the machine's journal. ``machine_serial`` may be
@@ -105,7 +105,8 @@ def compare(
     base_cents = base_cents or {}
     # The journal counts value that enters as a negative balance of its source.
     return [
-        Comparison(name, abs(balance_cents(name)), sums[name] - base_cents.get(name, 0)) for name in ACCOUNTS
+        AccountComparison(name, abs(balance_cents(name)), sums[name] - base_cents.get(name, 0))
+        for name in COMPARED_ACCOUNTS
     ]
 
 
@@ -122,7 +123,7 @@ def find_disagreement(
     """
     if exchange_error := _find_exchange_error(store, anchor):
         return exchange_error
-    for pair in compare(store, balance_cents, machine_serial, anchor.base):
+    for pair in compare_ledger_with_journal(store, balance_cents, machine_serial, anchor.base):
         if not pair.is_equal:
             return (
                 f"{pair.account}: the journal says {pair.journal_cents} cents, the ticket ledger"
@@ -155,7 +156,7 @@ def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
     """
     if mismatch := store.find_ledger_mismatch():
         return mismatch
-    anchor = parse_ledger_anchor(journal.state(STATE_KEY)) or find_ledger_before_clear(journal)
+    anchor = parse_ledger_anchor(journal.state(ANCHOR_STATE_KEY)) or find_ledger_before_clear(journal)
     if anchor is None:
         return ""
     restoration = format_restoration(store)
@@ -171,14 +172,14 @@ def parse_ledger_anchor(state: JSON) -> LedgerAnchor | None:
 
     Raises RecordError if it is malformed.
     """
-    return None if state is None else from_json(LedgerAnchor, state, f"the memory's {STATE_KEY!r}")
+    return None if state is None else from_json(LedgerAnchor, state, f"the memory's {ANCHOR_STATE_KEY!r}")
 
 
 def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
     """Return the ticket ledger's last move when a memory clear began this journal; None without a clear."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     record = entry.record if entry is not None and isinstance(entry.record, Mapping) else {}
-    ledger = record.get(STATE_KEY)
+    ledger = record.get(ANCHOR_STATE_KEY)
     return None if ledger is None else from_json(EarlierLedger, ledger, "entry clear.kept")
 
 
@@ -205,12 +206,12 @@ def was_ledger_known(journal: JournalView, restoration: str) -> bool:
     if not restoration or (earlier_ledger is not None and restoration in earlier_ledger.known):
         return True
     checked_anchors = (
-        parse_ledger_anchor(entry.state.get(STATE_KEY)) for entry in journal.entries("tickets.checked")
+        parse_ledger_anchor(entry.state.get(ANCHOR_STATE_KEY)) for entry in journal.entries("tickets.checked")
     )
     return any(anchor is not None and anchor.begun == restoration for anchor in checked_anchors)
 
 
-def is_known_to_journal(journal: JournalView, record: Record) -> bool:
+def is_known_to_journal(journal: JournalView, record: TicketRecord) -> bool:
     """Return whether the journal accounts for a ticket that the ticket ledger lists as issued by the machine.
 
     It does if it contains the issue with the same amount and kind. For the time before this journal began (by
@@ -221,7 +222,7 @@ def is_known_to_journal(journal: JournalView, record: Record) -> bool:
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
         issue_place = next((move.place for move in record.moves if move.action is TicketAction.ISSUE), None)
-        anchor = parse_ledger_anchor(journal.state(STATE_KEY))
+        anchor = parse_ledger_anchor(journal.state(ANCHOR_STATE_KEY))
         if issue_place is None or anchor is None:
             return False
         return issue_place <= anchor.from_ or f"{record.issue_id}.printed" in _list_entries_before_clear(

@@ -33,7 +33,7 @@ _START_PATTERN_WIDTHS: Final = (1, 1, 1, 1)
 _STOP_PATTERN_WIDTHS: Final = (WIDE_MODULES, 1, 1)
 
 
-def encode_bars(digits: str) -> tuple[int, ...]:
+def encode_barcode_widths(digits: str) -> tuple[int, ...]:
     """Return the widths of a bar code's bars and spaces in turn, in modules, without quiet zones.
 
     The first and the last are bars. Raises :class:`InvalidTicket` unless ``digits`` is an even number of

@@ -13,13 +13,13 @@ from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.tickets import numbers
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, HOST_ISSUER, Ticket, TicketKind, TicketState
-from egm.tickets.record import LIFE_CYCLE, Move, Record, TicketAction
-from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, lock
+from egm.tickets.record import LIFE_CYCLE, TicketAction, TicketMove, TicketRecord
+from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, lock_for_redemption
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import CageAct, load_template
 
 #: Checks for the validation numbers that a person may type or scan: all that a machine here can print.
-_NUMBER_FORM_CHECKS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced, numbers.is_system)
+_NUMBER_FORM_CHECKS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced, numbers.is_system_number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class Payee:
 class RegisterLine:
     """One payment in the register of payees: the ticket, and when, by whom and to whom it was paid."""
 
-    record: Record
+    record: TicketRecord
     """The ticket with all actions recorded on it."""
-    paid: Move
+    payment_move: TicketMove
     """The redemption of the ticket at the cage."""
     payee: Payee
 
@@ -58,7 +58,7 @@ class Cage:
         *,
         second: str = "",
         date_is_known: bool = True,
-        is_accounted: Callable[[Record], bool] = lambda _: True,
+        is_accounted: Callable[[TicketRecord], bool] = lambda _: True,
     ) -> None:
         """Open the cage for one person. Raises :class:`OperatorError` if none is given, or the same person twice."""
         if not person.strip():
@@ -72,7 +72,7 @@ class Cage:
         self._date_is_known = date_is_known
         self._is_accounted = is_accounted
 
-    def pay(self, number: str, payee: Payee | None = None) -> Redemption | Refusal:
+    def pay_ticket(self, number: str, payee: Payee | None = None) -> Redemption | Refusal:
         """Redeem a ticket for cash; it is durable when this returns. Only then hand over the money.
 
         Raises :class:`OperatorError` if the venue requires a second person or the payee's name and it is
@@ -82,7 +82,7 @@ class Cage:
         with self._store.transaction():
             record = self._store.get(number)
             redemption_id = f"{self._by}:{number}:{1 if record is None else len(record.moves)}"
-            answer = lock(
+            answer = lock_for_redemption(
                 self._store,
                 redemption_id,
                 number,
@@ -102,17 +102,17 @@ class Cage:
         self._store.store_head()
         return answer
 
-    def void(self, number: str, why: str) -> Record:
+    def void_ticket(self, number: str, why: str) -> TicketRecord:
         """Void an issued ticket for a reason, such as a test print, or because the player was paid in another way."""
         return self._record_act(number, TicketAction.VOID, CageAct.VOID, why)
 
-    def reprint(self, number: str, why: str) -> Ticket:
+    def reprint_ticket(self, number: str, why: str) -> Ticket:
         """Record a reprint of a ticket and return the duplicate: the same number, redeemable only once (H-07)."""
         return replace(
             self._record_act(number, TicketAction.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True
         )
 
-    def release(self, number: str, why: str) -> Record:
+    def release_locked_ticket(self, number: str, why: str) -> TicketRecord:
         """Unlock a ticket whose redemption will never be completed, because the machine or its memory is gone.
 
         This is dangerous if the ticket is in that machine's box, so check the box first. A machine that
@@ -120,11 +120,11 @@ class Cage:
         """
         return self._record_act(number, TicketAction.RELEASE, CageAct.RELEASE, why)
 
-    def revive(self, number: str, why: str) -> Record:
+    def revive_expired_ticket(self, number: str, why: str) -> TicketRecord:
         """Record that a ticket is owed regardless of its expiry date, because a wrong clock dated or expired it."""
         return self._record_act(number, TicketAction.REVIVE, CageAct.REVIVE, why)
 
-    def _record_act(self, number: str, action: TicketAction, act: CageAct, why: str) -> Record:
+    def _record_act(self, number: str, action: TicketAction, act: CageAct, why: str) -> TicketRecord:
         """Record a cashier's action on a ticket. Raises OperatorError if the ticket's state does not permit it."""
         if not why.strip():
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
@@ -153,7 +153,7 @@ class Cage:
         if act in load_template(ticket.template).cage.two_persons and not self._second:
             raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 
-    def _find_cash_refusal(self, record: Record) -> Refusal | None:
+    def _find_cash_refusal(self, record: TicketRecord) -> Refusal | None:
         """Return why the cage may not pay this ticket in cash, or None."""
         ticket = record.ticket
         if ticket.machine_serial == HOST_ISSUER:

@@ -28,7 +28,7 @@ from typing import Final
 
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.model import mask_number
-from egm.tickets.movelog import EMPTY_END, End, Row, TicketMoveLog, end_of, is_next_row
+from egm.tickets.movelog import EMPTY_LOG_END, End, Row, TicketMoveLog, build_end_after, is_next_row
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from meters import JournalUnwritable
 from meters.storage import Database, MediumError, Rows, Storage
@@ -36,9 +36,9 @@ from meters.storage import Database, MediumError, Rows, Storage
 #: File name of the database.
 FILE_NAME: Final = "tickets.sqlite"
 #: Name of the file whose lock every process holds while it has the ledger open.
-LOCK_NAME: Final = "tickets.lock"
+LOCK_FILE_NAME: Final = "tickets.lock"
 #: Version of the ledger's format; format 1 had digests without a key.
-FORMAT: Final = 2
+LEDGER_FORMAT: Final = 2
 #: How long one process waits for another's transaction (a few durable writes).
 _BUSY_MS: Final = 10_000
 #: SQLite's error texts when the file, not the medium, is at fault.
@@ -50,9 +50,9 @@ _FILE_DAMAGE_TEXTS: Final = (
     "unsupported file format",
 )
 #: The step of a ticket's first move. Step 0 is an act on the ledger itself, not on a ticket.
-FIRST_STEP: Final = 1
+FIRST_MOVE_STEP: Final = 1
 #: Prefix of the number of an act on the ledger itself.
-BEGIN_NUMBER: Final = "begin-"
+BEGIN_MOVE_NUMBER: Final = "begin-"
 #: Columns of a move in the database.
 _COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
@@ -152,7 +152,7 @@ class TicketLedgerCopies:
     # ------------------------------------------------------------------ opening and mending
     def _lock_ledger(self, folder: Path, cleanup: ExitStack) -> None:
         """Take the shared lock on the ticket ledger, so that no process replaces its file while it is open here."""
-        path = folder / LOCK_NAME
+        path = folder / LOCK_FILE_NAME
         if self._read_only and not path.exists():
             return
         flags = os.O_RDONLY if self._read_only else os.O_RDWR | os.O_CREAT
@@ -180,9 +180,9 @@ class TicketLedgerCopies:
     def _check_format_and_find_content(self) -> bool:
         """Return whether the ledger's database has any content. Raises TicketLedgerDamaged for an unknown format."""
         format_number = self.run("PRAGMA user_version").fetchone()[0]
-        if format_number not in {0, FORMAT}:
+        if format_number not in {0, LEDGER_FORMAT}:
             raise _CopiesContradict(
-                f"{self.path}: format {format_number}; this program knows {FORMAT}. Format 1 is taken over by two"
+                f"{self.path}: format {format_number}; this program knows {LEDGER_FORMAT}. Format 1 is taken over by "
                 " persons: egm ticket restore"
             )
         return bool(format_number)
@@ -206,7 +206,7 @@ class TicketLedgerCopies:
             if not self._check_format_and_find_content():
                 for statement in _SCHEMA:
                     self.run(statement)
-                self.run(f"PRAGMA user_version={FORMAT}")
+                self.run(f"PRAGMA user_version={LEDGER_FORMAT}")
             if self._prove:
                 self._check_database()
             self._reconcile_copies(thorough=self._prove)
@@ -255,9 +255,9 @@ class TicketLedgerCopies:
             self.mended = f"{LOG_NAME} written again from {FILE_NAME}: {why}"
             return
         place = min(database_end[0], len(logged_rows))
-        log_digest = end_of(logged_rows[place - 1]) if place else EMPTY_END
+        log_digest = build_end_after(logged_rows[place - 1]) if place else EMPTY_LOG_END
         database_digest = (
-            self.run("SELECT place, digest FROM moves WHERE place = ?", place).fetchone() or EMPTY_END
+            self.run("SELECT place, digest FROM moves WHERE place = ?", place).fetchone() or EMPTY_LOG_END
         )
         if database_digest != log_digest:
             raise _CopiesContradict(f"{self.path}: {LOG_NAME} differs from the ledger from move {place} on")
@@ -300,7 +300,7 @@ class TicketLedgerCopies:
             self.run("COMMIT")
         except BaseException:
             if self._logged is not None:
-                self._log.cut(self._logged)
+                self._log.truncate_to(self._logged)
             with suppress(MediumError):  # SQLite may have rolled back by itself
                 self._database.execute("ROLLBACK")
             raise
@@ -309,7 +309,7 @@ class TicketLedgerCopies:
 
     def insert(self, row: Row) -> None:
         """Insert one move into the ledger's database; a ticket's first move also brings the ticket's data."""
-        if row[2] == FIRST_STEP:
+        if row[2] == FIRST_MOVE_STEP:
             self.run(_INSERT_TICKET, *row[:-1])
         self.run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
 
@@ -317,7 +317,7 @@ class TicketLedgerCopies:
     def end(self) -> End:
         """Return the number and digest of the last move in the ledger's database."""
         last_move = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
-        return EMPTY_END if last_move is None else (last_move[0], last_move[1])
+        return EMPTY_LOG_END if last_move is None else (last_move[0], last_move[1])
 
     def read_ticket_rows(self, number: str) -> list[Row]:
         """Return the database rows with the moves of one ticket, each verified.
@@ -325,7 +325,7 @@ class TicketLedgerCopies:
         Raises :class:`TicketLedgerDamaged` if one was altered.
         """
         rows = self._select_rows("WHERE number = ? ORDER BY step", number)
-        for step, row in enumerate(rows, 0 if number.startswith(BEGIN_NUMBER) else FIRST_STEP):
+        for step, row in enumerate(rows, 0 if number.startswith(BEGIN_MOVE_NUMBER) else FIRST_MOVE_STEP):
             previous_move = self.run("SELECT place, digest FROM moves WHERE place = ?", row[0] - 1).fetchone()
             previous_end = (row[0] - 1, "" if previous_move is None else previous_move[1])
             if row[2] != step or not is_next_row(self._key, previous_end, row):
@@ -386,11 +386,11 @@ class TicketLedgerCopies:
             answer = self.run(f"PRAGMA {pragma}").fetchone()
             if answer not in {None, ("ok",)}:
                 raise TicketLedgerDamaged(f"{self.path}: {answer}")
-        last_end = EMPTY_END
+        last_end = EMPTY_LOG_END
         for row in self._select_rows("ORDER BY place"):
             if not is_next_row(self._key, last_end, row):
                 raise TicketLedgerDamaged(f"{self.path}: move {last_end[0] + 1} is not what was written")
-            last_end = end_of(row)
+            last_end = build_end_after(row)
         first_moves, tickets = self.run(
             "SELECT (SELECT count(*) FROM moves WHERE step = 1), (SELECT count(*) FROM tickets)"
         ).fetchone()

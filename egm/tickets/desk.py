@@ -31,13 +31,13 @@ from egm.clock import Clock
 from egm.tickets import numbers
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import HOST_ISSUER, Ticket, TicketKind, TicketState, Venue
-from egm.tickets.record import Enrolment, Record, TicketAction
-from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, is_held, lock
+from egm.tickets.record import Enrolment, TicketAction, TicketRecord
+from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, is_held, lock_for_redemption
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 
 #: The number of tickets in a machine's history (AGE 5.1.5).
-HISTORY: Final = 35
+HISTORY_TICKETS_MAX: Final = 35
 #: Attempts to find a free number before its source counts as broken; by chance one number in 10^12 collides.
 _FREE_NUMBER_TRIES: Final = 100
 
@@ -60,17 +60,17 @@ class TicketRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
+class UnfinishedTickets:
     """One machine's tickets and redemptions that a power loss may have interrupted."""
 
-    tickets: tuple[Record, ...]
+    tickets: tuple[TicketRecord, ...]
     """The tickets whose number is reserved but which are not known to be printed."""
     redemptions: tuple[Redemption, ...]
     """The redemptions for which this machine has locked a ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Issuer:
+class TicketIssuer:
     """The machine and the venue that issue and redeem tickets, as printed on them."""
 
     serial: str
@@ -80,7 +80,7 @@ class Issuer:
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class PrintedTerms:
     """The venue data printed on a ticket, and how many days the ticket is valid (None: it never expires)."""
 
     venue: Venue
@@ -120,14 +120,14 @@ class TicketDesk:
     def __init__(
         self,
         store: TicketStore,
-        machine: Issuer,
+        machine: TicketIssuer,
         rules: TicketRules,
         clock: Clock,
         *,
         numbering: Numbering,
         reads: Callable[[str], bool],
         date_is_known: Callable[[], bool] = lambda: True,
-        is_accounted: Callable[[Record], bool] = lambda _: True,
+        is_accounted: Callable[[TicketRecord], bool] = lambda _: True,
     ) -> None:
         load_template(rules.template).check_house(machine.house)
         self._store = store
@@ -152,7 +152,7 @@ class TicketDesk:
         kind: TicketKind = TicketKind.CASHABLE,
         *,
         denomination_cents: int,
-        printed: Printed | None = None,
+        printed: PrintedTerms | None = None,
         number: str | None = None,
         witness: str = "",
     ) -> Ticket | Refusal:
@@ -186,7 +186,7 @@ class TicketDesk:
             if number is None:
                 return Refusal(Reason.NOT_ENROLLED)
             issued_at = self._read_clock()
-            venue_terms = printed or Printed(self._machine.house, self._rules.valid_days)
+            venue_terms = printed or PrintedTerms(self._machine.house, self._rules.valid_days)
             ticket = Ticket(
                 number=number,
                 sequence=self._store.find_next_sequence(self._machine.serial),
@@ -202,14 +202,14 @@ class TicketDesk:
                 template=self._rules.template,
                 witness=witness,
             )
-            return self._store.reserve(issue_id, ticket, by=self._machine.serial).ticket
+            return self._store.reserve_ticket(issue_id, ticket, by=self._machine.serial).ticket
 
     def find_issued_ticket(self, issue_id: str) -> Ticket | None:
         """Return the ticket whose number was reserved under this id (a cash-out), or None."""
         record = self._store.find_by_issue(issue_id)
         return None if record is None else record.ticket
 
-    def number_of(self, redemption_id: str) -> str | None:
+    def find_redeemed_number(self, redemption_id: str) -> str | None:
         """Return the number of the ticket that was locked under a redemption id, or None."""
         record = self._store.find_by_redemption(redemption_id)
         return None if record is None else record.ticket.number
@@ -225,7 +225,7 @@ class TicketDesk:
         """
         self._move_once(number, TicketAction.FAIL, why=why)
 
-    def holds(self, redemption_id: str) -> bool:
+    def holds_redemption(self, redemption_id: str) -> bool:
         """Return whether a redemption still holds the lock on its ticket, so that the ticket may be credited."""
         record = self._store.find_by_redemption(redemption_id)
         return record is not None and is_held(record, redemption_id, self._machine.serial)
@@ -239,7 +239,7 @@ class TicketDesk:
         """Return whether these digits have the form of a ticket number of this venue."""
         return self._reads(digits)
 
-    def admit(
+    def admit_host_ticket(
         self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
     ) -> Redemption | Refusal:
         """Lock a ticket whose value the host has stated; return the redemption, or why it is refused. Durable.
@@ -255,7 +255,7 @@ class TicketDesk:
                 self._enter_host_ticket(redemption_id, number, kind, amount_cents)
             elif (record.ticket.kind, record.ticket.amount_cents) != (kind, amount_cents):
                 return Refusal(Reason.AMOUNT, f"{record.ticket.amount_cents} cents {record.ticket.kind}")
-            return lock(
+            return lock_for_redemption(
                 self._store,
                 redemption_id,
                 number,
@@ -284,7 +284,7 @@ class TicketDesk:
             house=self._machine.house,
             template=self._rules.template,
         )
-        self._store.reserve(f"{redemption_id}.host", ticket, by=HOST_ISSUER)
+        self._store.reserve_ticket(f"{redemption_id}.host", ticket, by=HOST_ISSUER)
         self._store.move(number, TicketAction.ISSUE, at=issued_at, by=HOST_ISSUER)
 
     def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
@@ -294,7 +294,7 @@ class TicketDesk:
         because this machine may have the ticket in its box.
         """
         by, at = self._machine.serial, self._read_clock()
-        return lock(
+        return lock_for_redemption(
             self._store,
             redemption_id,
             number,
@@ -327,10 +327,10 @@ class TicketDesk:
             )
 
     # ------------------------------------------------------------------ after a power cut, and for people
-    def find_unfinished(self) -> Unfinished:
+    def find_unfinished(self) -> UnfinishedTickets:
         """Return this machine's tickets and redemptions that are still in progress."""
         serial = self._machine.serial
-        return Unfinished(
+        return UnfinishedTickets(
             tuple(self._store.records(TicketState.RESERVED, machine_serial=serial)),
             tuple(
                 Redemption(redemption_id=lock.redemption_id or "", ticket=record.ticket)
@@ -339,14 +339,14 @@ class TicketDesk:
             ),
         )
 
-    def history(self) -> tuple[Record, ...]:
+    def history(self) -> tuple[TicketRecord, ...]:
         """Return the last 35 tickets of this machine, newest first.
 
         Display them with ``shown_number`` only, which masks the numbers of tickets that are still owed
         (E-06).
         """
         records = self._store.records(machine_serial=self._machine.serial)
-        return tuple(record for _, record in zip(range(HISTORY), records, strict=False))
+        return tuple(record for _, record in zip(range(HISTORY_TICKETS_MAX), records, strict=False))
 
     # ------------------------------------------------------------------ the host
     def enrol(self, validation_id: int, sequence: int) -> None:
@@ -358,13 +358,13 @@ class TicketDesk:
         """Return the host's validation identifier of this machine and the sequence number last used, or None."""
         return self._store.enrolment(self._machine.serial)
 
-    def list_unreported(self) -> list[Record]:
+    def list_unreported(self) -> list[TicketRecord]:
         """Return this machine's printed tickets that the host does not know yet, oldest first."""
         return self._store.list_unreported(self._machine.serial)
 
     def mark_reported(self, number: str) -> None:
         """Record that the host has acknowledged a printed ticket. Durable; repeats change nothing."""
-        self._store.report(number, self._read_clock())
+        self._store.mark_reported(number, self._read_clock())
 
     # ------------------------------------------------------------------ inside
     def _read_clock(self) -> datetime:
@@ -398,7 +398,7 @@ class TicketDesk:
             return None
         raise TicketOrderError(f"no free ticket number in {_FREE_NUMBER_TRIES} tries")
 
-    def _find_redemption_refusal(self, record: Record) -> Refusal | None:
+    def _find_redemption_refusal(self, record: TicketRecord) -> Refusal | None:
         """Return why this machine may not redeem the ticket, or None."""
         ticket = record.ticket
         if self._date_is_known() and record.is_expired_at(self._read_clock()):
@@ -411,7 +411,7 @@ class TicketDesk:
             return Refusal(Reason.CURRENCY, ticket.currency)
         return None
 
-    def _move_once(self, number: str, action: TicketAction, **story: str) -> Record:
+    def _move_once(self, number: str, action: TicketAction, **story: str) -> TicketRecord:
         """Record an action on a ticket unless it was recorded before; return the ticket's record."""
         with self._store.transaction():
             record = self._store.require_ticket(number)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from egm.errors import OperatorError
-from egm.tickets.store import PURPOSE, TicketStore
+from egm.tickets.store import HEAD_PURPOSE, TicketStore
 from meters.copies import SECOND_FOLDER
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
@@ -27,5 +27,5 @@ def open_machine_ledger(folder: Path, *, second: Path | None = None, read_only: 
     Nothing is written either if ``read_only``. Raises the errors of :meth:`TicketStore.open`.
     """
     second = second or folder / SECOND_FOLDER
-    key = read_machine_key(folder, second).derive(PURPOSE)
+    key = read_machine_key(folder, second).derive(HEAD_PURPOSE)
     return TicketStore.open(folder, key=key, second=second, make=False, prove=False, read_only=read_only)

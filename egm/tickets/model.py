@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from egm.tickets.errors import InvalidTicket
 
 #: Digits of a validation number as printed: two for the system, sixteen for the ticket.
-DIGITS: Final = 18
+TICKET_NUMBER_DIGITS: Final = 18
 #: Prefix of the author of a cashier's moves.
 CAGE_AUTHOR_PREFIX: Final = "cage:"
 #: Issuer of a ticket that this ledger learned of from a host: the host owes it.
@@ -104,8 +104,8 @@ class Ticket:
     """
 
     def __post_init__(self) -> None:
-        if len(self.number) != DIGITS or not (self.number.isascii() and self.number.isdigit()):
-            raise InvalidTicket(f"ticket: number {self.number!r} is not {DIGITS} digits")
+        if len(self.number) != TICKET_NUMBER_DIGITS or not (self.number.isascii() and self.number.isdigit()):
+            raise InvalidTicket(f"ticket: number {self.number!r} is not {TICKET_NUMBER_DIGITS} digits")
         if self.amount_cents <= 0 or self.denomination_cents <= 0 or self.sequence <= 0:
             raise InvalidTicket(
                 f"ticket {mask_number(self.number)}: amount, denomination and sequence are above 0"

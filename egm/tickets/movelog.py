@@ -25,10 +25,10 @@ Row = tuple[Any, ...]
 #: The end of a copy: place and digest of its last row.
 End = tuple[int, str]
 #: The end of an empty copy.
-EMPTY_END: Final[End] = (0, "")
+EMPTY_LOG_END: Final[End] = (0, "")
 
 
-def digest(key: bytes, previous_digest: str, row: Row) -> str:
+def compute_row_digest(key: bytes, previous_digest: str, row: Row) -> str:
     """Return the HMAC that authenticates the row of a ledger move and chains it to the previous row's digest."""
     return hmac.digest(key, json.dumps([previous_digest, *row], ensure_ascii=False).encode(), "sha256").hex()
 
@@ -39,11 +39,11 @@ def is_next_row(key: bytes, previous_end: End, row: Row) -> bool:
         len(row) == 10
         and row[0] == previous_end[0] + 1
         and isinstance(row[-1], str)
-        and hmac.compare_digest(row[-1].encode(), digest(key, previous_end[1], row[:-1]).encode())
+        and hmac.compare_digest(row[-1].encode(), compute_row_digest(key, previous_end[1], row[:-1]).encode())
     )
 
 
-def end_of(row: Row) -> End:
+def build_end_after(row: Row) -> End:
     """Return the number and digest of the move ``row``, as the end of a copy of the ledger."""
     return (row[0], row[-1])
 
@@ -66,23 +66,23 @@ class TicketMoveLog:
         """
         size = self._file.size()
         if not size:
-            return EMPTY_END
+            return EMPTY_LOG_END
         tail = self._file.read_at(max(0, size - _TAIL_BYTES), _TAIL_BYTES)
         lines = tail.split(b"\n")
         if lines[-1] or len(lines) < (2 if size <= _TAIL_BYTES else 3):
             return None
         with suppress(ValueError, TypeError, IndexError, RecursionError):
-            return end_of(json.loads(lines[-2])[-1])
+            return build_end_after(json.loads(lines[-2])[-1])
         return None
 
     def rows(self) -> Iterator[Row]:
         """Yield the row of every ledger move in order. Raises :class:`TicketLedgerDamaged` at an altered line."""
-        last_end = EMPTY_END
+        last_end = EMPTY_LOG_END
         for _, rows in self._iter_lines():
             for row in rows:
                 if not is_next_row(self._key, last_end, row):
                     raise TicketLedgerDamaged(f"{FILE_NAME}: move {last_end[0] + 1} is not what was written")
-                last_end = end_of(row)
+                last_end = build_end_after(row)
                 yield row
 
     def find_last_move_number(self) -> int:
@@ -106,7 +106,7 @@ class TicketMoveLog:
             raise TicketLedgerUnwritable(str(why)) from None
         return size
 
-    def cut(self, size: int) -> None:
+    def truncate_to(self, size: int) -> None:
         """Shorten the ledger's log to ``size`` bytes, to remove an uncommitted line.
 
         If the medium refuses, the transaction of the line that stays is completed later.
@@ -117,7 +117,7 @@ class TicketMoveLog:
 
     def rewrite(self, rows: Sequence[Row]) -> None:
         """Rewrite the whole log from the ledger moves in the database, which must be known to be intact."""
-        self.cut(0)
+        self.truncate_to(0)
         if rows:
             self.append(rows)
 

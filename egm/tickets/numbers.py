@@ -15,18 +15,18 @@ from typing import Final
 
 from egm.devices.crc import compute_crc_kermit
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import DIGITS, TicketKind
+from egm.tickets.model import TICKET_NUMBER_DIGITS, TicketKind
 
-WORD_24: Final = 1 << 24
+WORD_24_BITS: Final = 1 << 24
 """Exclusive upper bound of validation identifiers and sequences, which have 24 bits."""
 
 #: The check code makes a stand-alone number = 1 modulo this prime: the largest below 10,000 for which no one
 #: or two wrong digits, anywhere among the 18, leave the remainder unchanged (the tests try all).
-MODULUS: Final = 9973
+HALF_NUMBER_MODULUS: Final = 9973
 #: Digits of the check code.
 _CHECK_DIGITS: Final = 4
 #: Unpredictable digits of a stand-alone number.
-_FREE_DIGITS: Final = DIGITS - 2 - _CHECK_DIGITS
+_FREE_DIGITS: Final = TICKET_NUMBER_DIGITS - 2 - _CHECK_DIGITS
 
 #: The type marker (H-04, MD .24C(3)): the first two digits of a stand-alone number.
 KIND_MARKS: Final[Mapping[TicketKind, int]] = {
@@ -46,12 +46,16 @@ def create_stand_alone_number(kind: TicketKind, below: Below) -> str:
     """Create a new unpredictable 18-digit validation number for a ticket of ``kind``."""
     head = KIND_MARKS[kind] * 10**_FREE_DIGITS + below(10**_FREE_DIGITS)
     shifted = head * 10**_CHECK_DIGITS
-    return str(shifted + (1 - shifted) % MODULUS)
+    return str(shifted + (1 - shifted) % HALF_NUMBER_MODULUS)
 
 
 def is_stand_alone(number: str) -> bool:
     """Return whether the digits can be a stand-alone validation number, with a valid kind mark and check code."""
-    return _is_number(number) and int(number[:2]) in KIND_MARKS.values() and int(number) % MODULUS == 1
+    return (
+        _is_number_of_length(number)
+        and int(number[:2]) in KIND_MARKS.values()
+        and int(number) % HALF_NUMBER_MODULUS == 1
+    )
 
 
 # ---------------------------------------------------------------- secure enhanced
@@ -63,7 +67,7 @@ def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
     out of range.
     """
     for name, value in (("validation id", validation_id), ("sequence", sequence)):
-        if not 0 <= value < WORD_24:
+        if not 0 <= value < WORD_24_BITS:
             raise InvalidTicket(f"secure enhanced number: {name} {value} is not a 24-bit number")
     i0, i1, i2 = validation_id.to_bytes(3, "little")
     s0, s1, s2 = sequence.to_bytes(3, "little")
@@ -76,7 +80,7 @@ def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
 def is_secure_enhanced(number: str) -> bool:
     """Return whether the digits can be a secure enhanced number: 00, then two halves with valid check digits."""
     return (
-        _is_number(number)
+        _is_number_of_length(number)
         and number.startswith("00")
         and all(_has_valid_check_digit(half) for half in (number[2:10], number[10:]))
     )
@@ -104,24 +108,24 @@ def prepend_system_number(system_id: int, number: str) -> str:
 
     Raises :class:`InvalidTicket`.
     """
-    if not 1 <= system_id <= 99 or len(number) != DIGITS - 2:
+    if not 1 <= system_id <= 99 or len(number) != TICKET_NUMBER_DIGITS - 2:
         raise InvalidTicket(f"host's number: system {system_id} and {len(number)} digits; 1-99 and 16 wanted")
     full = f"{system_id:02d}{number}"
-    if not _is_number(full):
+    if not _is_number_of_length(full):
         raise InvalidTicket("host's number: not all digits")
     return full
 
 
-def is_system(number: str) -> bool:
+def is_system_number(number: str) -> bool:
     """Return whether the digits can be a system number, created by a host; its sixteen digits are not checked here."""
-    return _is_number(number) and not number.startswith("00")
+    return _is_number_of_length(number) and not number.startswith("00")
 
 
 def is_host_number(number: str) -> bool:
     """Return whether the digits can be a number that a host knows: a system number or a secure enhanced number."""
-    return is_system(number) or is_secure_enhanced(number)
+    return is_system_number(number) or is_secure_enhanced(number)
 
 
-def _is_number(number: str) -> bool:
+def _is_number_of_length(number: str) -> bool:
     """Return whether the text has the form of a validation number: 18 digits."""
-    return len(number) == DIGITS and number.isascii() and number.isdigit()
+    return len(number) == TICKET_NUMBER_DIGITS and number.isascii() and number.isdigit()

@@ -14,7 +14,7 @@ from typing import Final
 from meters import JournalView
 
 #: Purpose of the key derived from the machine key to commit to numbers.
-PURPOSE: Final = b"ticket number"
+NUMBER_COMMITMENT_PURPOSE: Final = b"ticket number"
 #: Hexadecimal digits of a commitment.
 _COMMITMENT_DIGITS: Final = 32
 #: The entries by which a machine finally accepts a ticket.
@@ -27,7 +27,7 @@ def compute_commitment(key: bytes, number: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class AcceptanceProof:
     """The facts about one ticket that the machine's journals prove."""
 
     issue_id: str
@@ -49,7 +49,7 @@ def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]
     }
 
 
-def find_proof(journals: Iterable[JournalView], key: bytes, number: str) -> Proof | None:
+def find_proof(journals: Iterable[JournalView], key: bytes, number: str) -> AcceptanceProof | None:
     """Return what the machine's current and cleared journals prove about the ticket with this number, or None.
 
     The ticket may be printed in one journal and accepted in a later one. Payments by the cage are only in the
@@ -58,7 +58,7 @@ def find_proof(journals: Iterable[JournalView], key: bytes, number: str) -> Proo
     return combine_proofs(proof for journal in journals for proof in read_proofs(journal, key, number))
 
 
-def combine_proofs(proofs: Iterable[Proof]) -> Proof | None:
+def combine_proofs(proofs: Iterable[AcceptanceProof]) -> AcceptanceProof | None:
     """Return the combination of what several journals record about a ticket (:func:`read_proofs`).
 
     Return None if none of them records that it was printed.
@@ -69,7 +69,7 @@ def combine_proofs(proofs: Iterable[Proof]) -> Proof | None:
     return None if print_proof is None else replace(print_proof, taken=accepting_entry)
 
 
-def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[Proof]:
+def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[AcceptanceProof]:
     """Yield what one journal records about a ticket: that it was printed, or (without ``issue_id``) accepted."""
     commitment = compute_commitment(key, number)
     for entry in journal.entries(("voucher.out", *_ACCEPTANCE_KINDS)):
@@ -78,6 +78,6 @@ def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[Proof
             continue
         if entry.kind == "voucher.out":
             at = entry.time_utc.isoformat()
-            yield Proof(story["id"], story["kind"], story["amount_cents"], at, "")
+            yield AcceptanceProof(story["id"], story["kind"], story["amount_cents"], at, "")
         else:
-            yield Proof("", "", 0, "", entry.transaction.id)
+            yield AcceptanceProof("", "", 0, "", entry.transaction.id)

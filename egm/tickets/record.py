@@ -52,7 +52,7 @@ LIFE_CYCLE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketStat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class TicketMove:
     """One recorded action on a ticket (a move of the ledger), and the ticket's state after it."""
 
     place: int
@@ -72,13 +72,13 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class TicketRecord:
     """A ticket and the actions recorded on it, oldest first."""
 
     ticket: Ticket
     issue_id: str
     """The id under which the number was reserved, such as that of a cash-out."""
-    moves: tuple[Move, ...]
+    moves: tuple[TicketMove, ...]
 
     @property
     def state(self) -> TicketState:
@@ -86,7 +86,7 @@ class Record:
         return self.moves[-1].state
 
     @property
-    def lock(self) -> Move | None:
+    def lock(self) -> TicketMove | None:
         """Return the action that locked the ticket for its open or completed redemption, or None."""
         if self.state not in {TicketState.PENDING, TicketState.REDEEMED}:
             return None

@@ -8,7 +8,7 @@ from typing import Final
 
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import Ticket, TicketState
-from egm.tickets.record import Record, TicketAction
+from egm.tickets.record import TicketAction, TicketRecord
 from egm.tickets.store import TicketStore
 from meters.transaction import JSON
 
@@ -88,7 +88,7 @@ _REFUSAL_REASON_BY_STATE: Final = {
 }
 
 
-def lock(
+def lock_for_redemption(
     store: TicketStore,
     redemption_id: str,
     number: str,
@@ -96,7 +96,7 @@ def lock(
     *,
     by: str,
     at: datetime,
-    refuse: Callable[[Record], Refusal | None],
+    refuse: Callable[[TicketRecord], Refusal | None],
 ) -> Redemption | Refusal:
     """Lock a ticket for redemption by ``by``, a machine or a cashier; return it, or why it is refused.
 
@@ -139,7 +139,7 @@ def end_redemption(
     at: datetime,
     by: str,
     story: Mapping[str, JSON] | None = None,
-) -> Record:
+) -> TicketRecord:
     """End a ticket's open redemption: by redeeming the ticket or by releasing it (``action``).
 
     A repeat of the same end changes nothing. Raises :class:`TicketOrderError` if the redemption was never
@@ -157,7 +157,7 @@ def end_redemption(
         return store.move(number, action, at=at, by=by, redemption_id=redemption_id, story=story)
 
 
-def is_held(record: Record, redemption_id: str, by: str) -> bool:
+def is_held(record: TicketRecord, redemption_id: str, by: str) -> bool:
     """Return whether a ticket is now locked to the redeemer ``by`` under this redemption id."""
     lock_move = record.lock
     return (

@@ -7,13 +7,13 @@ from typing import Final
 
 from PIL import Image, ImageDraw, ImageFont
 
-from egm.tickets.barcode import QUIET_MODULES, compute_width_modules, encode_bars
+from egm.tickets.barcode import QUIET_MODULES, compute_width_modules, encode_barcode_widths
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import DIGITS, Ticket
+from egm.tickets.model import TICKET_NUMBER_DIGITS, Ticket
 from egm.tickets.templates import DOTS_PER_MM, HEIGHT_MM, WIDTH_MM, Line, Template
 
 #: Dots per inch, exactly eight per millimetre.
-RESOLUTION: Final = DOTS_PER_MM * 25.4
+RENDER_DOTS_PER_INCH: Final = DOTS_PER_MM * 25.4
 #: Folder of the fonts.
 _FONTS: Final = Path(__file__).resolve().parents[1] / "screen" / "fonts"
 #: Font name in a template -> font file.
@@ -47,12 +47,12 @@ def draw_ticket(ticket: Ticket, template: Template, language: str) -> Image.Imag
 
 def encode_png(image: Image.Image) -> bytes:
     """Return a ticket's picture as a PNG file that states its physical size."""
-    return _encode_file(image, "PNG", dpi=(RESOLUTION, RESOLUTION), optimize=True)
+    return _encode_file(image, "PNG", dpi=(RENDER_DOTS_PER_INCH, RENDER_DOTS_PER_INCH), optimize=True)
 
 
 def encode_pdf(image: Image.Image) -> bytes:
     """Return a ticket's picture as a PDF page of 156 x 65 mm that preserves every dot (CCITT Group 4)."""
-    return _encode_file(image, "PDF", resolution=RESOLUTION, producer="open-egm")
+    return _encode_file(image, "PDF", resolution=RENDER_DOTS_PER_INCH, producer="open-egm")
 
 
 def _encode_file(image: Image.Image, kind: str, **options: object) -> bytes:
@@ -106,11 +106,11 @@ def _draw_line(image: Image.Image, line: Line, text: str) -> None:
 def _draw_bars(image: Image.Image, digits: str, template: Template) -> None:
     """Draw the ticket's bar code at its position in the template."""
     code = template.barcode
-    left_edge = _to_dots(code.at_mm[0]) - compute_width_modules(DIGITS) * code.module_dots // 2
+    left_edge = _to_dots(code.at_mm[0]) - compute_width_modules(TICKET_NUMBER_DIGITS) * code.module_dots // 2
     top, bottom = _to_dots(code.at_mm[1]), _to_dots(code.at_mm[1] + code.height_mm) - 1
     draw = ImageDraw.Draw(image)
     x = left_edge + QUIET_MODULES * code.module_dots
-    for index, modules in enumerate(encode_bars(digits)):
+    for index, modules in enumerate(encode_barcode_widths(digits)):
         width = modules * code.module_dots
         if index % 2 == 0:
             draw.rectangle((x, top, x + width - 1, bottom), fill=_BLACK)

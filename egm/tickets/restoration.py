@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.tickets.copies import FILE_NAME, LOCK_NAME
+from egm.tickets.copies import FILE_NAME, LOCK_FILE_NAME
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, TicketState
-from egm.tickets.movelog import EMPTY_END, Row, end_of, is_next_row
+from egm.tickets.movelog import EMPTY_LOG_END, Row, build_end_after, is_next_row
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.record import TicketAction
 from egm.tickets.store import TicketStore, encode_head, read_ledger_head
@@ -43,7 +43,7 @@ _NEW_LEDGER_FOLDER_NAME: Final = "tickets.restoring"
 _COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
 
-def restore(
+def restore_ticket_ledger(
     folder: Path,
     second: Path,
     key: bytes,
@@ -63,7 +63,9 @@ def restore(
     """
     if len({person.strip() for person in persons} - {""}) != 2 or not why.strip():
         raise OperatorError("restoring the ticket ledger requires two people and a reason")
-    descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(
+        folder / LOCK_FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+    )
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         rows, vouches = _find_provable_moves(folder, second, key)
@@ -136,12 +138,12 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[R
 
 def _take_proved_prefix(rows: Sequence[Row], proves: Callable[[tuple[int, str], Row], bool]) -> list[Row]:
     """Return the rows from the first one on, as long as ``proves`` accepts each row after its predecessor."""
-    last_end, proved_rows = EMPTY_END, []
+    last_end, proved_rows = EMPTY_LOG_END, []
     for row in rows:
         if not proves(last_end, row):
             break
         proved_rows.append(row)
-        last_end = end_of(row)
+        last_end = build_end_after(row)
     return proved_rows
 
 

@@ -21,14 +21,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
-from egm.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, TicketLedgerCopies
+from egm.tickets.copies import BEGIN_MOVE_NUMBER, FILE_NAME, FIRST_MOVE_STEP, TicketLedgerCopies
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import HOST_ISSUER, Ticket, TicketKind, TicketState, mask_number
-from egm.tickets.movelog import EMPTY_END, End, Row, digest
+from egm.tickets.movelog import EMPTY_LOG_END, End, Row, compute_row_digest
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.record import LIFE_CYCLE, Enrolment, Move, Record, TicketAction, TicketTotal
+from egm.tickets.record import LIFE_CYCLE, Enrolment, TicketAction, TicketMove, TicketRecord, TicketTotal
 from meters import JournalDamaged, JournalUnwritable
-from meters.mirror import Mirror
+from meters.mirror import MirroredValue
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON
 
@@ -38,17 +38,17 @@ _SEQUENCES: Final = 1 << 24
 
 #: Name of the head: the ledger's end when the cage last acted, on both media; written when the ledger is
 #: created.
-HEAD: Final = "tickets.head"
+HEAD_FILE_NAME: Final = "tickets.head"
 #: Purpose of the key derived from the machine key to seal the moves (:meth:`meters.keys.MachineKey.derive`).
-PURPOSE: Final = b"ticket ledger"
+HEAD_PURPOSE: Final = b"ticket ledger"
 
 
-def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -> Mirror:
+def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -> MirroredValue:
     """Return the head of the ticket ledger, which is stored on both media under ``key``."""
-    return Mirror(storage, (folder, second), HEAD, key=key)
+    return MirroredValue(storage, (folder, second), HEAD_FILE_NAME, key=key)
 
 
-class JournalSeen(NamedTuple):
+class JournalEntrySeen(NamedTuple):
     """The journal's last durable entry at the time when the machine last stored the ticket ledger's head."""
 
     mark: str
@@ -57,7 +57,7 @@ class JournalSeen(NamedTuple):
     hash_hex: str
 
 
-def encode_head(end: End, journal_entry: JournalSeen | None = None) -> bytes:
+def encode_head(end: End, journal_entry: JournalEntrySeen | None = None) -> bytes:
     """Return the bytes of a ticket ledger's head: the ledger's last move and the journal's last entry."""
     return json.dumps([*end, *(journal_entry or ())]).encode()
 
@@ -65,7 +65,9 @@ def encode_head(end: End, journal_entry: JournalSeen | None = None) -> bytes:
 class TicketStore:
     """The open ticket ledger. Not thread-safe, but several processes may have it open."""
 
-    def __init__(self, copies: TicketLedgerCopies, key: bytes, head: Mirror, *, read_only: bool) -> None:
+    def __init__(
+        self, copies: TicketLedgerCopies, key: bytes, head: MirroredValue, *, read_only: bool
+    ) -> None:
         self._copies = copies
         self._key = key
         self._head = head
@@ -86,7 +88,7 @@ class TicketStore:
     ) -> Self:
         """Open the ticket ledger in ``folder``, creating it unless ``make`` is False.
 
-        ``key`` is the machine key derived for :data:`PURPOSE`; every move gets a digest with it. ``second``
+        ``key`` is the machine key derived for :data:`HEAD_PURPOSE`; every move gets a digest with it. ``second``
         is the folder of the second copy, by default the same. Every move in both copies is verified unless
         ``prove`` is False, which is enough for a process next to a running machine that has verified them.
         ``read_only`` creates and repairs nothing.
@@ -97,7 +99,7 @@ class TicketStore:
         """
         storage, second = storage or DiskStorage(), second or folder
         head = read_ledger_head(storage, folder, second, key)
-        make = make and not any(storage.exists(place / HEAD) for place in (folder, second))
+        make = make and not any(storage.exists(place / HEAD_FILE_NAME) for place in (folder, second))
         has_ledger = storage.exists(folder / FILE_NAME) or (
             storage.exists(second / LOG_NAME) and not read_only
         )
@@ -119,18 +121,18 @@ class TicketStore:
 
         A ledger with moves but no head is damaged.
         """
-        if self._read_only or self.end != EMPTY_END:
+        if self._read_only or self.end != EMPTY_LOG_END:
             return
         # reported by :meth:`find_ledger_mismatch`
         with (
             self.transaction(),
             contextlib.suppress(JournalDamaged),
         ):
-            if self.end == EMPTY_END and self._head.read() is None:
-                self._head.write(encode_head(EMPTY_END))
+            if self.end == EMPTY_LOG_END and self._head.read() is None:
+                self._head.write(encode_head(EMPTY_LOG_END))
 
     @property
-    def mended(self) -> str:
+    def restoration_text(self) -> str:
         """Return which copy of the ledger was rebuilt from the other at its opening, as text for a log.
 
         "" if none was.
@@ -156,7 +158,7 @@ class TicketStore:
         """Return the digest of the ticket ledger's move with this number; None if the ledger ends before it."""
         return self._copies.digest_at(number)
 
-    def store_head(self, journal_entry: JournalSeen | None = None) -> None:
+    def store_head(self, journal_entry: JournalEntrySeen | None = None) -> None:
         """Write the ticket ledger's end to both media, so that a later reset of the ledger is detected.
 
         ``journal_entry`` is the journal's last entry; the cage omits it, which leaves the stored one unchanged. Raises
@@ -165,14 +167,14 @@ class TicketStore:
         with self.transaction(), contextlib.suppress(JournalDamaged):  # a damaged head stays
             self._head.write(encode_head(self.end, journal_entry or self.read_journal_seen()))
 
-    def read_journal_seen(self) -> JournalSeen | None:
+    def read_journal_seen(self) -> JournalEntrySeen | None:
         """Return the machine's journal entry stored in the ticket ledger's head, or None.
 
         Raises JournalDamaged if the head cannot be read, which :meth:`find_ledger_mismatch` reports.
         """
         head = self._head.read(mend=not self._read_only)
-        _, _, *seen = EMPTY_END if head is None else json.loads(head)
-        return JournalSeen(*seen) if seen else None
+        _, _, *seen = EMPTY_LOG_END if head is None else json.loads(head)
+        return JournalEntrySeen(*seen) if seen else None
 
     def find_ledger_mismatch(self) -> str:
         """Return why the ticket ledger lacks the move named by its stored head, or "" if it has it.
@@ -183,9 +185,11 @@ class TicketStore:
             head = self._head.read(mend=not self._read_only)
         except JournalDamaged as why:
             return f"where the cage has come to in the ticket ledger cannot be read: {why}"
-        if head is None and self.end != EMPTY_END:  # removed, or written before heads existed
-            return f"where the cage has come to in the ticket ledger is missing on both media ({HEAD})"
-        place, digest, *_ = EMPTY_END if head is None else json.loads(head)
+        if head is None and self.end != EMPTY_LOG_END:  # removed, or written before heads existed
+            return (
+                f"where the cage has come to in the ticket ledger is missing on both media ({HEAD_FILE_NAME})"
+            )
+        place, digest, *_ = EMPTY_LOG_END if head is None else json.loads(head)
         if self.digest_at(place) == digest:
             return ""
         return (
@@ -205,7 +209,7 @@ class TicketStore:
         return self._copies.verify()
 
     # ------------------------------------------------------------------ changes
-    def reserve(self, issue_id: str, ticket: Ticket, *, by: str) -> Record:
+    def reserve_ticket(self, issue_id: str, ticket: Ticket, *, by: str) -> TicketRecord:
         """Reserve the number of a new ticket; return the ticket's record.
 
         Raises :class:`TicketOrderError` if the id or the number is already used.
@@ -215,7 +219,7 @@ class TicketStore:
                 raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
             story = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
             self._append_move(
-                ticket.number, FIRST_STEP, TicketAction.RESERVE, ticket.issued_at, by, None, story
+                ticket.number, FIRST_MOVE_STEP, TicketAction.RESERVE, ticket.issued_at, by, None, story
             )
             return self.require_ticket(ticket.number)
 
@@ -228,7 +232,7 @@ class TicketStore:
         by: str,
         redemption_id: str | None = None,
         story: Mapping[str, JSON] | None = None,
-    ) -> Record:
+    ) -> TicketRecord:
         """Append an action to the moves of a ticket; return the ticket's record.
 
         Raises :class:`TicketOrderError`, changing nothing, if the ticket's state does not allow the action.
@@ -252,13 +256,13 @@ class TicketStore:
             for row in rows:
                 place, last_digest = self._copies.end()
                 unsealed_row = (place + 1, *row[1:-1])
-                self._copies.insert((*unsealed_row, digest(self._key, last_digest, unsealed_row)))
+                self._copies.insert((*unsealed_row, compute_row_digest(self._key, last_digest, unsealed_row)))
             place, last_digest = self._copies.end()
             story = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
             text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-            state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_NUMBER}{place + 1}"
+            state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_MOVE_NUMBER}{place + 1}"
             row = (place + 1, name, 0, TicketAction.BEGIN.value, state, at.isoformat(), by, None, text)
-            self._copies.insert((*row, digest(self._key, last_digest, row)))
+            self._copies.insert((*row, compute_row_digest(self._key, last_digest, row)))
 
     def merge_write_ahead_log(self) -> None:
         """Move the content of SQLite's write-ahead log into the ledger's main file, before that file is renamed."""
@@ -286,31 +290,31 @@ class TicketStore:
             )
             return self.enrolment(machine_serial)
 
-    def report(self, number: str, at: datetime) -> None:
+    def mark_reported(self, number: str, at: datetime) -> None:
         """Record that the host knows a printed ticket; repeats change nothing."""
         with self.transaction():
             self.require_ticket(number)
             self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, at.isoformat())
 
     # ------------------------------------------------------------------ questions
-    def get(self, number: str) -> Record | None:
+    def get(self, number: str) -> TicketRecord | None:
         """Return the record of the ticket with this number, or None."""
         row = self._run("SELECT issue_id FROM tickets WHERE number = ?", number).fetchone()
         return None if row is None else self._read_record(number, row[0])
 
-    def require_ticket(self, number: str) -> Record:
+    def require_ticket(self, number: str) -> TicketRecord:
         """Return the ticket with this number. Raises :class:`TicketOrderError` if none exists."""
         record = self.get(number)
         if record is None:
             raise TicketOrderError(f"ticket {mask_number(number)} is not in the ledger")
         return record
 
-    def find_by_issue(self, issue_id: str) -> Record | None:
+    def find_by_issue(self, issue_id: str) -> TicketRecord | None:
         """Return the record of the ticket that was reserved under this issue id, or None."""
         row = self._run("SELECT number FROM tickets WHERE issue_id = ?", issue_id).fetchone()
         return None if row is None else self._read_record(row[0], issue_id)
 
-    def find_by_redemption(self, redemption_id: str) -> Record | None:
+    def find_by_redemption(self, redemption_id: str) -> TicketRecord | None:
         """Return the ticket that was locked under this redemption id, or None."""
         row = self._run(
             "SELECT number FROM moves WHERE redemption_id = ? AND action = 'lock'", redemption_id
@@ -331,7 +335,7 @@ class TicketStore:
         ).fetchone()
         return None if row is None else Enrolment(*row)
 
-    def records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[Record]:
+    def records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[TicketRecord]:
         """Yield the records of the tickets in any of ``states`` (in any state if none is named), newest first."""
         selected_states = states or tuple(TicketState)
         rows = self._run(
@@ -345,7 +349,7 @@ class TicketStore:
         ).fetchall()
         return (self._read_record(number, issue_id) for number, issue_id in rows)
 
-    def list_unreported(self, machine_serial: str) -> list[Record]:
+    def list_unreported(self, machine_serial: str) -> list[TicketRecord]:
         """Return the machine's printed tickets that the host does not know yet, oldest first."""
         rows = self._run(
             """SELECT t.number, t.issue_id FROM tickets t LEFT JOIN reported r USING (number)
@@ -388,7 +392,7 @@ class TicketStore:
         ).fetchall()
         return {TicketKind(kind): int(amount_cents) for kind, amount_cents in rows}
 
-    def find_last_restoration(self) -> Move | None:
+    def find_last_restoration(self) -> TicketMove | None:
         """Return the last restoration of the ticket ledger by two people (`egm.tickets.restoration`), or None."""
         row = self._run("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
         return None if row is None else self._read_moves(row[0])[0]
@@ -409,18 +413,18 @@ class TicketStore:
         text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         state = LIFE_CYCLE[action][1].value
         row = (place + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, text)
-        self._copies.insert((*row, digest(self._key, last_digest, row)))
+        self._copies.insert((*row, compute_row_digest(self._key, last_digest, row)))
 
-    def _read_record(self, number: str, issue_id: str) -> Record:
+    def _read_record(self, number: str, issue_id: str) -> TicketRecord:
         """Return a ticket with all its moves; its data are in the first move."""
         moves = self._read_moves(number)
         ticket = Ticket.from_json(json.dumps(moves[0].story["ticket"]))
-        return Record(ticket=ticket, issue_id=issue_id, moves=moves)
+        return TicketRecord(ticket=ticket, issue_id=issue_id, moves=moves)
 
-    def _read_moves(self, number: str) -> tuple[Move, ...]:
+    def _read_moves(self, number: str) -> tuple[TicketMove, ...]:
         """Return the moves of the ticket with this number, oldest first."""
         return tuple(
-            Move(
+            TicketMove(
                 place=place,
                 step=step,
                 action=TicketAction(action),

@@ -13,7 +13,7 @@ from typing import Final
 from egm.tickets.errors import InvalidTicket
 
 #: The first amount too large to be worded.
-LIMIT_CENTS: Final = 10**14
+WORDED_AMOUNT_CENTS_MAX: Final = 10**14
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +135,11 @@ def format_amount_in_words(amount_cents: int, currency: str, language: str) -> s
     """Return an amount of minor units in words, with an initial capital.
 
     Example: ``twelve dollars and thirty-four cents``; a whole amount mentions no cents. Raises
-    :class:`InvalidTicket` for a negative amount or one not below :data:`LIMIT_CENTS`, and for a currency or
+    :class:`InvalidTicket` for a negative amount or one not below :data:`WORDED_AMOUNT_CENTS_MAX`, and for a currency or
     language without words.
     """
-    if not 0 <= amount_cents < LIMIT_CENTS:
-        raise InvalidTicket(f"amount in words: {amount_cents} is not from 0 to {LIMIT_CENTS - 1}")
+    if not 0 <= amount_cents < WORDED_AMOUNT_CENTS_MAX:
+        raise InvalidTicket(f"amount in words: {amount_cents} is not from 0 to {WORDED_AMOUNT_CENTS_MAX - 1}")
     try:
         number, conjunction, plural = _WORDING_BY_LANGUAGE[language]
         coin = _CURRENCY_WORDS[language][currency]

@@ -21,11 +21,11 @@ from egm.errors import OperatorError
 from paytables.wording import format_percent
 
 #: File name of the list of a bundle's files.
-MANIFEST: Final = "manifest.json"
+BUNDLE_MANIFEST_NAME: Final = "manifest.json"
 #: File name of the signature.
-SIGNATURE: Final = "manifest.sig"
+BUNDLE_SIGNATURE_NAME: Final = "manifest.sig"
 #: File name of the signer's public key.
-SIGNER: Final = "signer.pub"
+BUNDLE_SIGNER_NAME: Final = "signer.pub"
 
 
 class BundleError(OperatorError):
@@ -50,7 +50,7 @@ class Certificate:
     def read(cls, folder: Path, certifier: str) -> "Certificate":
         """Return the certificate in a bundle. Raises :class:`BundleError` unless ``certifier`` (hex) signed it."""
         facts = verify_bundle(folder, bytes.fromhex(certifier))
-        location = folder / MANIFEST
+        location = folder / BUNDLE_MANIFEST_NAME
         if facts.get("certified") is not True:
             raise BundleError(f"{location}: the game was checked but not certified")
         try:
@@ -89,18 +89,20 @@ def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, ob
     since the bundle was signed.
     """
     try:
-        manifest = (folder / MANIFEST).read_bytes()
-        signature = bytes.fromhex((folder / SIGNATURE).read_text(encoding="ascii").strip())
-        signer = bytes.fromhex((folder / SIGNER).read_text(encoding="ascii").strip())
+        manifest = (folder / BUNDLE_MANIFEST_NAME).read_bytes()
+        signature = bytes.fromhex((folder / BUNDLE_SIGNATURE_NAME).read_text(encoding="ascii").strip())
+        signer = bytes.fromhex((folder / BUNDLE_SIGNER_NAME).read_text(encoding="ascii").strip())
     except (OSError, ValueError) as error:
         raise BundleError(f"{folder}: {error}") from None
     if public_key is not None and signer != public_key:
-        raise BundleError(f"{folder / SIGNER}: is not the laboratory's key")
+        raise BundleError(f"{folder / BUNDLE_SIGNER_NAME}: is not the laboratory's key")
     try:
         Ed25519PublicKey.from_public_bytes(signer).verify(signature, manifest)
     except (InvalidSignature, ValueError):
-        raise BundleError(f"{folder / SIGNATURE}: is not the signature of {MANIFEST}") from None
-    data, files = _read_listed_files(manifest, folder / MANIFEST)
+        raise BundleError(
+            f"{folder / BUNDLE_SIGNATURE_NAME}: is not the signature of {BUNDLE_MANIFEST_NAME}"
+        ) from None
+    data, files = _read_listed_files(manifest, folder / BUNDLE_MANIFEST_NAME)
     for name, digest in files.items():
         try:
             actual = hashlib.sha256((folder / name).read_bytes()).hexdigest()

@@ -32,7 +32,7 @@ class Algorithm(StrEnum):
     SHA256 = "sha256"
 
 
-class _Hash(Protocol):
+class _HashObject(Protocol):
     """A hash object of :mod:`hashlib`."""
 
     def update(self, data: bytes, /) -> None: ...
@@ -122,7 +122,7 @@ def _compute_signature(files: Mapping[str, Path], names: list[str], algorithm: A
 
     For a symbolic link, the path to which it points is digested instead of a content.
     """
-    hasher: _Hash
+    hasher: _HashObject
     if algorithm is Algorithm.SHA256:
         hasher = hashlib.sha256()
     else:

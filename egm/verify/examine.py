@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import LocalError, OperatorError
-from egm.isolated import build_python_command, require_isolation
+from egm.isolated import build_python_command, require_isolated_mode
 from egm.verify.digest import Algorithm, compute_digests, compute_signatures
 from egm.verify.manifest import find_differences, load_signed
 from egm.verify.tree import Scope, list_own_files, list_software_files
@@ -23,13 +23,13 @@ from meters.keys import format_fingerprint
 from paytables.source import Source
 
 #: Maximum number of files named in a finding; the rest are only counted.
-NAMED_MAX: Final = 20
+NAMED_FILES_MAX: Final = 20
 #: How much lower the priority of the separate process is than the machine's.
 _PRIORITY_DECREASE: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class VerificationFindings:
     """The result of a software examination."""
 
     trouble: tuple[str, ...]
@@ -51,12 +51,12 @@ class Findings:
         return not self.trouble
 
 
-def examine(
+def verify_software_files(
     manifest_file: Path,
     public_key_hex: str,
     own_files: tuple[tuple[str, str], ...],
     opened_files: Iterable[Source] = (),
-) -> Findings:
+) -> VerificationFindings:
     """Compare the installed software with the signed manifest now.
 
     Every file is read; one that cannot be read is reported and raises nothing. ``opened_files`` has the
@@ -66,12 +66,12 @@ def examine(
         manifest = load_signed(manifest_file, public_key_hex)
         digests = compute_digests(list_software_files(manifest.scope(own_files)), opened_files)
     except (OperatorError, LocalError, OSError) as error:
-        return Findings((str(error),), (manifest_file.name,))
+        return VerificationFindings((str(error),), (manifest_file.name,))
     wrong = find_differences(manifest, digests)
-    more = () if len(wrong) <= NAMED_MAX else (f"and {len(wrong) - NAMED_MAX} more",)
-    return Findings(
-        trouble=tuple(str(difference) for difference in wrong[:NAMED_MAX]) + more,
-        names=tuple(difference.name for difference in wrong[:NAMED_MAX]),
+    more = () if len(wrong) <= NAMED_FILES_MAX else (f"and {len(wrong) - NAMED_FILES_MAX} more",)
+    return VerificationFindings(
+        trouble=tuple(str(difference) for difference in wrong[:NAMED_FILES_MAX]) + more,
+        names=tuple(difference.name for difference in wrong[:NAMED_FILES_MAX]),
         version=manifest.version,
         signer=format_fingerprint(bytes.fromhex(public_key_hex)),
         reason=manifest.reason,
@@ -95,12 +95,12 @@ def find_scope(cabinet_file: CabinetFile) -> Scope:
 # ------------------------------------------------------------------ in a separate process
 async def examine_in_child_process(
     manifest_file: Path, public_key_hex: str, own_files: tuple[tuple[str, str], ...]
-) -> Findings:
+) -> VerificationFindings:
     """Examine the software in a separate process of low priority. Raises LocalError if that fails."""
     order = {"manifest": str(manifest_file), "key": public_key_hex, "own": own_files}
     answer = await _run_in_child_process(order)
     lists = {key: tuple(answer[key]) for key in ("trouble", "names")}
-    return Findings(**(answer | lists))
+    return VerificationFindings(**(answer | lists))
 
 
 async def sign_in_child_process(
@@ -142,7 +142,7 @@ def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
     """Examine or sign the software, as the order's JSON states, and return the result as JSON."""
     if "manifest" in order:
         own = tuple((name, path) for name, path in order["own"])
-        return asdict(examine(Path(order["manifest"]), order["key"], own))
+        return asdict(verify_software_files(Path(order["manifest"]), order["key"], own))
     raw = order["scope"]
     scope = Scope(**(raw | {"own": tuple((name, path) for name, path in raw["own"])}))
     key = bytes.fromhex(order["key"])
@@ -152,7 +152,7 @@ def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
 def main() -> None:
     """Carry out the order (examine or sign) read from standard input, and print the result as a JSON object."""
     try:
-        require_isolation("egm.verify.examine")
+        require_isolated_mode("egm.verify.examine")
         os.nice(_PRIORITY_DECREASE)
         answer = _execute_order(json.load(sys.stdin))
     except (LocalError, OperatorError) as error:

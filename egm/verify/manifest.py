@@ -29,7 +29,7 @@ from meters.keys import is_signed_by
 from paytables.source import read_contents
 
 #: The format of manifests, stated in each.
-FORMAT: Final = "open-egm software 1"
+MANIFEST_FORMAT: Final = "open-egm software 1"
 #: Precedes the signed content, so that the signature is valid for a software manifest only.
 _SIGNATURE_PURPOSE: Final = b"open-egm software manifest\0"
 
@@ -66,7 +66,7 @@ class Manifest:
     def content(self) -> dict[str, object]:
         """Return the part of the manifest that is signed, as JSON data."""
         return {
-            "format": FORMAT,
+            "format": MANIFEST_FORMAT,
             "version": self.version,
             "made": self.made,
             "reason": self.reason,
@@ -76,7 +76,7 @@ class Manifest:
         }
 
 
-class Fault(StrEnum):
+class FileFault(StrEnum):
     """The ways in which a software file can differ from the manifest."""
 
     ALTERED = "altered"
@@ -87,35 +87,35 @@ class Fault(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FileDifference:
     """A software file that differs from the manifest, and how it differs."""
 
     name: str
-    fault: Fault
+    fault: FileFault
 
     def __str__(self) -> str:
         return f"{self.name}: {self.fault}"
 
 
-def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Difference, ...]:
+def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[FileDifference, ...]:
     """Return the files that differ from the manifest, ordered by name.
 
     ``digests`` are the installed files' digests, from :func:`~.digest.compute_digests`.
     """
 
-    def find_file_fault(name: str) -> Fault | None:
+    def find_file_fault(name: str) -> FileFault | None:
         """Return how the file with this name differs from the manifest, or None if it does not."""
         present_digest, signed_digest = digests.get(name), manifest.files.get(name)
         if signed_digest is None:
-            return Fault.FOREIGN
+            return FileFault.FOREIGN
         if present_digest is None or (not is_readable(present_digest) and name.startswith("own/")):
-            return Fault.MISSING
+            return FileFault.MISSING
         if not is_readable(present_digest):
-            return Fault.UNREADABLE
-        return Fault.ALTERED if present_digest != signed_digest else None
+            return FileFault.UNREADABLE
+        return FileFault.ALTERED if present_digest != signed_digest else None
 
     names = sorted(manifest.files.keys() | digests.keys())
-    return tuple(Difference(name, why) for name in names if (why := find_file_fault(name)) is not None)
+    return tuple(FileDifference(name, why) for name in names if (why := find_file_fault(name)) is not None)
 
 
 def encode_unsigned(manifest: Manifest) -> bytes:
@@ -169,8 +169,8 @@ def _parse_manifest(data: bytes, where: str) -> dict[str, Any]:
 
 def _read_manifest(content: Mapping[str, Any], where: str) -> Manifest:
     """Return the manifest built from a file's content. Raises ManifestError for a missing or malformed value."""
-    if content.get("format") != FORMAT:
-        raise ManifestError(f"manifest {where}: format: {content.get('format')!r} is not {FORMAT!r}")
+    if content.get("format") != MANIFEST_FORMAT:
+        raise ManifestError(f"manifest {where}: format: {content.get('format')!r} is not {MANIFEST_FORMAT!r}")
     kinds: dict[str, type] = {"version": str, "made": str, "reason": str, "libraries": bool, "bytecode": bool}
     for key, kind in (kinds | {"files": dict}).items():
         if not isinstance(content.get(key), kind):

@@ -22,7 +22,7 @@ from paytables.errors import PaytableError
 from paytables.source import is_path
 
 #: The packages of the software.
-PACKAGES: Final = ("egm", "meters", "paytables", "rng", "tools")
+PRODUCT_PACKAGES: Final = ("egm", "meters", "paytables", "rng", "tools")
 
 #: Component -> prefixes of its files' names; the longest prefix decides.
 COMPONENTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -88,7 +88,7 @@ def list_uncompiled_modules(files: Mapping[str, Path]) -> list[str]:
         name
         for name, path in files.items()
         if name.endswith(".py")
-        and name.partition("/")[0] in PACKAGES
+        and name.partition("/")[0] in PRODUCT_PACKAGES
         and cache_from_source(str(path)) not in paths
     ]
 
@@ -115,7 +115,7 @@ def list_software_files(scope: Scope) -> dict[str, Path]:
     Links are followed for a cabinet's own file, as the machine follows them when it opens the file.
     """
     files: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.own}
-    folders = {package: _find_package_folder(package) for package in PACKAGES}
+    folders = {package: _find_package_folder(package) for package in PRODUCT_PACKAGES}
     for package, folder in folders.items():
         files.update(_iter_files_below(folder, package, bytecode=scope.bytecode))
     if scope.libraries:

@@ -23,13 +23,13 @@ from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, format_card, rank_of
 from paytables.commission import CommissionPer
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Wager
-from paytables.layout import Case, Odds, Pay, push_bet, settle_bet
+from paytables.layout import Odds, Pay, WeightedResult, push_bet, settle_bet
 
 #: Points of each rank, two to ace.
-POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 1)
+CARD_POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 1)
 #: When the bank draws a third card, by its own points: the points of the player's third card (None: the
 #: player stood).
-BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
+BANK_DRAW_TABLE: Final[Mapping[int, frozenset[int | None]]] = {
     **dict.fromkeys((0, 1, 2), frozenset({None, *range(10)})),
     3: frozenset({None, 0, 1, 2, 3, 4, 5, 6, 7, 9}),
     4: frozenset({None, 2, 3, 4, 5, 6, 7}),
@@ -40,7 +40,7 @@ BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
 #: The points from which the player's hand draws no third card.
 _PLAYER_STANDS_FROM: Final = 6
 #: The points of the first two cards that end a coup: a natural.
-NATURAL: Final = 8
+NATURAL_POINTS_MIN: Final = 8
 
 #: A value for the player's hand and one for the bank's.
 Both: TypeAlias = tuple[int, int]
@@ -141,7 +141,7 @@ def _format_pays(bet: BaccaratBet, code: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Coup:
+class BaccaratCoup:
     """The result of a coup (a round of baccarat): points, numbers of cards and pairs of both hands, player first."""
 
     points: Both
@@ -159,10 +159,10 @@ class Coup:
 
     def is_natural(self, hand: int) -> bool:
         """Return whether a hand (0 the player's, 1 the bank's) has eight or nine points in two cards."""
-        return self.cards[hand] == 2 and self.points[hand] >= NATURAL
+        return self.cards[hand] == 2 and self.points[hand] >= NATURAL_POINTS_MIN
 
 
-def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
+def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Settlement:
     """Return the settlement of one bet of a baccarat coup."""
     if rule.margins:
         return _settle_dragon_bet(bet, rule, coup)
@@ -192,7 +192,7 @@ def _settle_pair_bet(bet: Bet, rule: BaccaratBet, pairs: Pairs) -> Settlement:
     return replace(half, name=name, credits=half.credits * sum(pairs), staked=bet.credits)
 
 
-def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
+def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Settlement:
     """Return the settlement of a dragon bonus: a natural or a winning margin pays, two tied naturals push."""
     hand = int(rule.on == "bank-dragon")
     if coup.is_natural(0) and coup.is_natural(1) and coup.winner == "tie":
@@ -241,14 +241,14 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         for n in range(4):
             yield _deal_card(hands, n % 2, shoe, draw)
         third: Card | None = None
-        if not any(count_points(hand) >= NATURAL for hand in hands):
+        if not any(count_points(hand) >= NATURAL_POINTS_MIN for hand in hands):
             if count_points(hands[0]) < _PLAYER_STANDS_FROM:
                 yield _deal_card(hands, 0, shoe, draw)
                 third = hands[0][-1]
-            drawn = None if third is None else POINTS[rank_of(third)]
-            if drawn in BANK_DRAWS[count_points(hands[1])]:
+            drawn = None if third is None else CARD_POINTS[rank_of(third)]
+            if drawn in BANK_DRAW_TABLE[count_points(hands[1])]:
                 yield _deal_card(hands, 1, shoe, draw)
-        coup = Coup(
+        coup = BaccaratCoup(
             (count_points(hands[0]), count_points(hands[1])),
             (len(hands[0]), len(hands[1])),
             (_is_pair(hands[0]), _is_pair(hands[1])),
@@ -267,17 +267,19 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         }
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
-    def iter_cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""
         return (
-            Case(weight, [settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup) for bet in wager.bets])
+            WeightedResult(
+                weight, [settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup) for bet in wager.bets]
+            )
             for coup, weight in compute_coup_chances(self.definition.shoe.decks).items()
         )
 
 
 def count_points(hand: Sequence[Card]) -> int:
     """Return the points of a baccarat hand: the last digit of the sum of its cards' values."""
-    return sum(POINTS[rank_of(card)] for card in hand) % 10
+    return sum(CARD_POINTS[rank_of(card)] for card in hand) % 10
 
 
 def _is_pair(hand: Sequence[Card]) -> bool:
@@ -297,7 +299,7 @@ def _deal_card(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: 
 @cache
 def compute_coup_chances(
     decks: int, least_standing_points: int = _PLAYER_STANDS_FROM
-) -> Mapping[Coup, Fraction]:
+) -> Mapping[BaccaratCoup, Fraction]:
     """Return every possible result of a baccarat round from a fresh shoe, with its exact probability.
 
     The player draws a third card with fewer than ``least_standing_points`` points.
@@ -306,7 +308,7 @@ def compute_coup_chances(
     for coup, ways in _iter_ways(decks, least_standing_points):
         found[coup] += ways
     total = found.total()
-    return {Coup(*coup): Fraction(ways, total) for coup, ways in found.items()}
+    return {BaccaratCoup(*coup): Fraction(ways, total) for coup, ways in found.items()}
 
 
 #: Bits for one count in a packed row of ten: no sum of the orders of six cards, by rank, needs more.
@@ -368,12 +370,12 @@ def _count_third_card_orders(
     four; the player draws with fewer points than ``least_standing_points``.
     """
     orders, packed_row, packed_products = summed
-    if max(player, bank) >= NATURAL:
+    if max(player, bank) >= NATURAL_POINTS_MIN:
         return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
     found = Counter[tuple[Both, Both]]()
     row = _unpack_counts(packed_row, 10)
     if player >= least_standing_points:
-        if None not in BANK_DRAWS[bank]:
+        if None not in BANK_DRAW_TABLE[bank]:
             return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
         for v, left_orders in enumerate(row):  # another card follows the bank's
             found[(player, (bank + v) % 10), (2, 3)] += left_orders * (cards - 1)
@@ -381,7 +383,7 @@ def _count_third_card_orders(
     products = _unpack_counts(packed_products, 100)
     for third, left_orders in enumerate(row):
         end = (player + third) % 10
-        if third not in BANK_DRAWS[bank]:
+        if third not in BANK_DRAW_TABLE[bank]:
             found[(end, bank), (3, 2)] += left_orders * (cards - 1)
             continue
         for v in range(10):

@@ -21,40 +21,40 @@ from typing import Annotated, ClassVar, Final, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from paytables.analysis import BetAnalysis, Depth
-from paytables.bank.baccarat import NATURAL, POINTS, count_points
+from paytables.bank.baccarat import CARD_POINTS, NATURAL_POINTS_MIN, count_points
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe
-from paytables.bank.held_hands import DRAW, STAND, HeldHands
-from paytables.bank.rules import BANK, BankRules, Hands, build_bank_family
+from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
+from paytables.bank.rules import BANK_NAMES, BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import rank_of
 from paytables.contract import Bet, Choice, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.definition import Strict
-from paytables.layout import Case, Odds, compute_mean_return, push_bet, settle_bet
+from paytables.layout import Odds, WeightedResult, compute_mean_return, push_bet, settle_bet
 from paytables.seating import SeatedRules, may_see
 
 #: The ids of the bets and hands of the two tableaux.
-TABLEAUX: Final = ("tableau-1", "tableau-2")
+TABLEAU_NAMES: Final = ("tableau-1", "tableau-2")
 #: The id of the bet on both tableaux.
-BOTH: Final = "both"
+BOTH_TABLEAUX: Final = "both"
 #: The id of the banker's hand.
 _BANK: Final = "bank"
 #: The most cards of a round: three hands of three. The last round of a shoe needs as many (art. 12.10).
 CARDS_MAX: Final = 9
 #: The points at which the holder of a tableau's hand chooses to draw or stand.
-_FREE: Final = 5
+_FREE_CHOICE_POINTS: Final = 5
 #: The sign of a hand that stood, among the third cards in a banker's drawing table.
-_STOOD: Final = "-"
+_NO_THIRD_CARD: Final = "-"
 #: The signs of all third cards in a banker's drawing table.
-_THIRD_CARDS: Final = _STOOD + "0123456789"
+_THIRD_CARDS: Final = _NO_THIRD_CARD + "0123456789"
 
 #: The answers at five points for the two tableaux.
 Answers: TypeAlias = tuple[str, str]
 #: Every combination of answers.
-EVERY_ANSWERS: Final[tuple[Answers, ...]] = (
-    (DRAW, DRAW),
-    (DRAW, STAND),
-    (STAND, DRAW),
-    (STAND, STAND),
+ALL_ANSWER_PAIRS: Final[tuple[Answers, ...]] = (
+    (DRAW_ANSWER, DRAW_ANSWER),
+    (DRAW_ANSWER, STAND_ANSWER),
+    (STAND_ANSWER, DRAW_ANSWER),
+    (STAND_ANSWER, STAND_ANSWER),
 )
 #: How the tableaux compare with the banker: 1 wins, 0 ties, -1 loses.
 Results: TypeAlias = tuple[int, int]
@@ -90,7 +90,7 @@ class Banker(Strict):
     against: Literal["either", "both"] = "either"
 
     @property
-    def table(self) -> DrawTable:
+    def draw_table(self) -> DrawTable:
         """Return the third cards against which the banker draws, by points from zero to nine."""
         return tuple(self.draws.get(points, "") for points in range(10))
 
@@ -99,17 +99,19 @@ class Banker(Strict):
 
         ``third_cards`` are the points of the two tableaux' third cards, None for a tableau that stood.
         """
-        return _should_banker_draw(self.table[points], self.against, third_cards)
+        return _should_banker_draw(self.draw_table[points], self.against, third_cards)
 
     def format_lines(self, code: str) -> list[str]:
         """Return the drawing table as lines of the help text, in one language."""
         lines: list[str] = []
         texts = _BANKER_TEXTS[code]
-        for cards in dict.fromkeys(self.table):
-            points = [n for n in range(10) if self.table[n] == cards]
+        for cards in dict.fromkeys(self.draw_table):
+            points = [n for n in range(10) if self.draw_table[n] == cards]
             key = "always" if set(cards) == set(_THIRD_CARDS) else "some" if cards else "never"
             dealt = _format_ranges(cards)
-            called = [texts["stood"]] * (_STOOD in cards) + [texts["third"].format(dealt)] * bool(dealt)
+            called = [texts["stood"]] * (_NO_THIRD_CARD in cards) + [texts["third"].format(dealt)] * bool(
+                dealt
+            )
             lines.append(
                 texts[key].format(_format_ranges("".join(map(str, points))), texts["or"].join(called))
             )
@@ -122,7 +124,7 @@ def _should_banker_draw(cards: str, against: str, third_cards: Iterable[int | No
     ``cards`` are the third cards against which the banker draws, for the banker's present points. With
     ``against`` = ``either`` one tableau with such a card is enough; otherwise both tableaux must have one.
     """
-    calls = [(_STOOD if third is None else str(third)) in cards for third in third_cards]
+    calls = [(_NO_THIRD_CARD if third is None else str(third)) in cards for third in third_cards]
     return any(calls) if against == "either" else all(calls)
 
 
@@ -154,7 +156,7 @@ _BANKER_TEXTS: Final[Mapping[str, Mapping[str, str]]] = {
 def _format_ranges(digits: str) -> str:
     """Return digits as text, with a dash for three or more in sequence: ``0-7, 9``."""
     runs: list[list[int]] = []
-    for n in sorted(int(digit) for digit in digits if digit != _STOOD):
+    for n in sorted(int(digit) for digit in digits if digit != _NO_THIRD_CARD):
         if runs and n == runs[-1][-1] + 1:
             runs[-1].append(n)
         else:
@@ -172,11 +174,11 @@ class BanqueBet(BankBet):
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds at which this bet may be paid; a bet à cheval may also be paid on half of its stake."""
         half = (Odds(self.pays.text, self.pays.net / 2), Odds(self.pays.text, Fraction(1, 2)))
-        return (self.pays, *half) if self.on == BOTH else (self.pays,)
+        return (self.pays, *half) if self.on == BOTH_TABLEAUX else (self.pays,)
 
     def describe_pay(self) -> Mapping[str, str] | None:
         """Return, by language, what a bet à cheval pays and loses; None for a bet on one tableau."""
-        if self.on != BOTH:
+        if self.on != BOTH_TABLEAUX:
             return None
         return {code: text.format(self.pays.text) for code, text in _BOTH_TEXTS.items()}
 
@@ -229,8 +231,8 @@ def settle_banque_bet(bet: Bet, rule: BanqueBet, results: Results) -> Settlement
 
     ``results`` has 1 for a tableau that beats the banker, 0 for a tie and -1 for one that loses.
     """
-    if rule.on != BOTH:
-        result = results[TABLEAUX.index(rule.on)]
+    if rule.on != BOTH_TABLEAUX:
+        result = results[TABLEAU_NAMES.index(rule.on)]
         return settle_bet(bet, rule.pays if result > 0 else None) if result else push_bet(bet)
     half = replace(bet, credits=bet.credits // 2)
     returned = {1: rule.pays.compute_total_return(half.credits), 0: half.credits, -1: 0}
@@ -248,8 +250,8 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     """The rules of a playable game of banque à tout va."""
 
     hands: ClassVar[Hands] = (
-        (_BANK, BANK, 3),
-        *((name, {"en": f"Tableau {n}", "fr": f"Tableau {n}"}, 3) for n, name in enumerate(TABLEAUX, 1)),
+        (_BANK, BANK_NAMES, 3),
+        *((name, {"en": f"Tableau {n}", "fr": f"Tableau {n}"}, 3) for n, name in enumerate(TABLEAU_NAMES, 1)),
     )
 
     def list_bets(self) -> tuple[BanqueBet, ...]:
@@ -264,13 +266,14 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     def describe_hands(self) -> list[dict[str, object]]:
         """Return, for the screen, the banker's hand and the tableaux' hands, which seats may hold."""
         return [
-            {**hand, "held": True} if hand["id"] in TABLEAUX else hand for hand in super().describe_hands()
+            {**hand, "held": True} if hand["id"] in TABLEAU_NAMES else hand
+            for hand in super().describe_hands()
         ]
 
     # ------------------------------------------------------------------ a round
-    def find_holder(self, tableau: str, bets: Sequence[Bet]) -> int | None:
+    def find_hand_holder(self, tableau: str, bets: Sequence[Bet]) -> int | None:
         """Return the seat that holds a tableau's hand: the first that bets on it alone, else à cheval, or None."""
-        for on in (tableau, BOTH):
+        for on in (tableau, BOTH_TABLEAUX):
             seats = [bet.seat for bet in bets if self._bets_by_id[bet.spot].on == on]
             if seats:
                 return min(seats)
@@ -281,77 +284,79 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
-        holders = {_BANK: None, **{name: self.find_holder(name, bets) for name in TABLEAUX}}
-        felt = HeldHands(holders, viewer, count_points, face_down=2)
-        for name in (*TABLEAUX, _BANK) * 2:
-            yield felt.deal(name, shoe, draw)
+        holders = {_BANK: None, **{name: self.find_hand_holder(name, bets) for name in TABLEAU_NAMES}}
+        felt = SeatHandsView(holders, viewer, count_points, face_down=2)
+        for name in (*TABLEAU_NAMES, _BANK) * 2:
+            yield felt.deal_card(name, shoe, draw)
         is_drawing = {}
-        for name in TABLEAUX:
+        for name in TABLEAU_NAMES:
             is_drawing[name] = yield from self._decide_draw(felt, name, bets)
-        yield from felt.turn(_BANK)
+        yield from felt.turn_face_up(_BANK)
         third_cards: list[int | None] = []
-        for name in TABLEAUX:
+        for name in TABLEAU_NAMES:
             if is_drawing[name]:
-                yield felt.deal(name, shoe, draw)
-            third_cards.append(POINTS[rank_of(felt.cards[name][2])] if is_drawing[name] else None)
+                yield felt.deal_card(name, shoe, draw)
+            third_cards.append(CARD_POINTS[rank_of(felt.cards[name][2])] if is_drawing[name] else None)
         if self.definition.banker.should_draw(felt.count_points(_BANK), third_cards):
-            yield felt.deal(_BANK, shoe, draw)
-        yield from felt.turn(*TABLEAUX)
-        results = (felt.compare(TABLEAUX[0], _BANK), felt.compare(TABLEAUX[1], _BANK))
+            yield felt.deal_card(_BANK, shoe, draw)
+        yield from felt.turn_face_up(*TABLEAU_NAMES)
+        results = (felt.compare_points(TABLEAU_NAMES[0], _BANK), felt.compare_points(TABLEAU_NAMES[1], _BANK))
         for bet in bets:
             yield settle_banque_bet(bet, self._bets_by_id[bet.spot], results)
         display = felt.to_json() | {
-            "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAUX, _BANK))
+            "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAU_NAMES, _BANK))
         }
         if rules.cards_min <= shoe.left <= rules.stop:
             display["last_of_shoe"] = True
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
     def _decide_draw(
-        self, felt: HeldHands, name: str, bets: Sequence[Bet]
+        self, felt: SeatHandsView, name: str, bets: Sequence[Bet]
     ) -> Generator[Decision | Cue, Choice | None, bool]:
         """Return whether a tableau draws a third card, and ask the seat that holds its hand if it has five points.
 
         A hand of eight or nine points is turned face up first. A hand that no seat holds draws at five.
         """
         points, holder = felt.count_points(name), felt.holders[name]
-        if points >= NATURAL:
-            yield from felt.turn(name)
-        if points != _FREE or holder is None:
-            return points <= _FREE
+        if points >= NATURAL_POINTS_MIN:
+            yield from felt.turn_face_up(name)
+        if points != _FREE_CHOICE_POINTS or holder is None:
+            return points <= _FREE_CHOICE_POINTS
         prompt = felt.to_json() | {"hand": name}
         if may_see(holder, felt.viewer):
             stakes = {bet.spot: bet.credits for bet in bets if bet.seat == holder}
-            held = [each for each in TABLEAUX if felt.holders[each] == holder]
-            prompt["advice"] = self.find_best_answers(stakes, held)[TABLEAUX.index(name)]
-        decision = Decision("banque", (DRAW, STAND), prompt, seat=holder)
-        return bool(decision.check((yield decision)) == DRAW)
+            held = [each for each in TABLEAU_NAMES if felt.holders[each] == holder]
+            prompt["advice"] = self.find_best_answers(stakes, held)[TABLEAU_NAMES.index(name)]
+        decision = Decision("banque", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=holder)
+        return bool(decision.check((yield decision)) == DRAW_ANSWER)
 
     # ------------------------------------------------------------------ figures
-    def iter_cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a wager from a fresh shoe if the player plays five points for the best."""
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         return self._iter_cases(wager, self.find_best_answers(stakes, self._list_staked_tableaux(stakes)))
 
-    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
+    def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a wager, for each combination of drawing and standing on five points."""
-        for answers in EVERY_ANSWERS:
+        for answers in ALL_ANSWER_PAIRS:
             yield from self._iter_cases(wager, answers)
 
-    def _iter_cases(self, wager: Wager, answers: Answers) -> Iterator[Case]:
+    def _iter_cases(self, wager: Wager, answers: Answers) -> Iterator[WeightedResult]:
         """Yield one weighted case for each combination of the two tableaux' results against the banker.
 
         ``answers`` are the choices to draw or stand on five points, one for each tableau.
         """
         banker, decks = self.definition.banker, self.definition.shoe.decks
-        for results, chance in _compute_result_chances(decks, banker.table, banker.against)[answers].items():
+        for results, chance in _compute_result_chances(decks, banker.draw_table, banker.against)[
+            answers
+        ].items():
             settled = [settle_banque_bet(bet, self._bets_by_id[bet.spot], results) for bet in wager.bets]
-            yield Case(chance, settled)
+            yield WeightedResult(chance, settled)
 
     def _list_staked_tableaux(self, stakes: Collection[str]) -> list[str]:
         """Return the tableaux on which the seat has a bet, alone or à cheval; ``stakes`` are keyed by spot."""
         on = {self._bets_by_id[spot].on for spot in stakes}
-        return [name for name in TABLEAUX if on & {name, BOTH}]
+        return [name for name in TABLEAU_NAMES if on & {name, BOTH_TABLEAUX}]
 
     def _list_answer_returns(
         self, stakes: Mapping[str, int], held: Collection[str]
@@ -363,8 +368,11 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return {
             answers: compute_mean_return(wager, self._iter_cases(wager, answers))
-            for answers in EVERY_ANSWERS
-            if all(answer == DRAW or name in held for name, answer in zip(TABLEAUX, answers, strict=True))
+            for answers in ALL_ANSWER_PAIRS
+            if all(
+                answer == DRAW_ANSWER or name in held
+                for name, answer in zip(TABLEAU_NAMES, answers, strict=True)
+            )
         }
 
     def find_best_answers(self, stakes: Mapping[str, int], held: Collection[str]) -> Answers:
@@ -389,16 +397,16 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             found,
             strategy=f"{strategy} at five",
             simplest_strategy="draw at five",
-            simplest_rtp=returns[DRAW, DRAW],
+            simplest_rtp=returns[DRAW_ANSWER, DRAW_ANSWER],
             worst_rtp=min(returns.values()),
         )
 
 
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
 #: Bits for one count in a packed row: no sum of the orders of nine cards needs more.
-_WIDTH: Final = 96
+_PACKED_COUNT_BITS: Final = 96
 #: Bits of a packed row of ten counts.
-_ROW: Final = 10 * _WIDTH
+_PACKED_ROW_BITS: Final = 10 * _PACKED_COUNT_BITS
 #: For first cards with the same totals: the number of their orders, and these times the remaining cards of each
 #: point value, of each two and of each three values (packed).
 _Sums: TypeAlias = tuple[int, int, int, int]
@@ -412,13 +420,13 @@ def _compute_result_chances(
 
     A result is 1, 0 or -1 if the tableau beats, ties or loses to the banker. The shoe is fresh.
     """
-    found: dict[Answers, Counter[Results]] = {answers: Counter() for answers in EVERY_ANSWERS}
+    found: dict[Answers, Counter[Results]] = {answers: Counter() for answers in ALL_ANSWER_PAIRS}
     cards_left = 52 * decks - 6
     for (totals, bank), sums in _sum_first_cards(decks).items():
         counted: dict[tuple[bool, ...], Counter[Results]] = {}
         for answers, results in found.items():
             drawing = tuple(
-                total < _FREE or (total == _FREE and answer == DRAW)
+                total < _FREE_CHOICE_POINTS or (total == _FREE_CHOICE_POINTS and answer == DRAW_ANSWER)
                 for total, answer in zip(totals, answers, strict=True)
             )
             if drawing not in counted:
@@ -452,7 +460,7 @@ def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _Sums]:
     for first, second in product(pairs, pairs):
         if first[0] > second[0]:
             continue
-        most_drawn = 1 + (first[0] <= _FREE) + (second[0] <= _FREE)
+        most_drawn = 1 + (first[0] <= _FREE_CHOICE_POINTS) + (second[0] <= _FREE_CHOICE_POINTS)
         for bank in pairs:
             code = first[1] + second[1] + bank[1]
             if code not in dealt:
@@ -477,14 +485,15 @@ def _weigh_first_cards(counts: Sequence[int], code: int) -> _Sums:
         ways *= perm(count, taken)
         left_[points] -= taken
     row, tens, hundreds = (
-        sum(n << step * points for points, n in enumerate(left_)) for step in (_WIDTH, _ROW, 10 * _ROW)
+        sum(n << step * points for points, n in enumerate(left_))
+        for step in (_PACKED_COUNT_BITS, _PACKED_ROW_BITS, 10 * _PACKED_ROW_BITS)
     )
     return ways, ways * row, ways * row * tens, ways * row * tens * hundreds
 
 
-def _unpack(packed: int, number: int) -> list[int]:
+def _unpack_counts(packed: int, number: int) -> list[int]:
     """Return the ``number`` counts that are packed into one integer."""
-    size = _WIDTH // 8
+    size = _PACKED_COUNT_BITS // 8
     data = packed.to_bytes(number * size, "little")
     return [int.from_bytes(data[n : n + size], "little") for n in range(0, number * size, size)]
 
@@ -507,21 +516,21 @@ def _count_results(
     drawn = sum(drawing)
     orders = perm(cards_left - drawn, 3 - drawn)
     orders_of_banker = perm(cards_left - drawn - 1, 2 - drawn)
-    unpacked = [_unpack(packed, 10**n) for n, packed in enumerate(sums[: drawn + 2])]
+    unpacked = [_unpack_counts(packed, 10**n) for n, packed in enumerate(sums[: drawn + 2])]
     for third_cards in product(range(10), repeat=drawn):
         dealt = iter(third_cards)
         seen = [next(dealt) if draws else None for draws in drawing]
         ends = [(total + (third or 0)) % 10 for total, third in zip(totals, seen, strict=True)]
         if not _should_banker_draw(cards, against, seen):
-            found[_compare(ends, bank)] += orders * _count_orders(unpacked, third_cards)
+            found[_compare_with_bank(ends, bank)] += orders * _count_orders(unpacked, third_cards)
             continue
         for more in range(10):
             ways = orders_of_banker * _count_orders(unpacked, (*third_cards, more))
-            found[_compare(ends, (bank + more) % 10)] += ways
+            found[_compare_with_bank(ends, (bank + more) % 10)] += ways
     return found
 
 
-def _compare(ends: Sequence[int], bank: int) -> Results:
+def _compare_with_bank(ends: Sequence[int], bank: int) -> Results:
     """Return 1, 0 or -1 for each tableau: its final points are more than, equal to or less than the banker's."""
     first, second = ends
     return (first > bank) - (first < bank), (second > bank) - (second < bank)

@@ -20,35 +20,40 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from paytables.analysis import BetAnalysis, Depth
-from paytables.bank.baccarat import BANK_DRAWS, NATURAL, POINTS, compute_coup_chances, count_points
+from paytables.bank.baccarat import (
+    BANK_DRAW_TABLE,
+    CARD_POINTS,
+    NATURAL_POINTS_MIN,
+    compute_coup_chances,
+    count_points,
+)
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
-from paytables.bank.held_hands import DRAW, STAND, HeldHands
-from paytables.bank.rules import BANK as BANK_NAMES
-from paytables.bank.rules import BankRules, Hands, build_bank_family
+from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
+from paytables.bank.rules import BANK_NAMES, BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import rank_of
 from paytables.contract import Bet, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.definition import PositiveInt
 from paytables.errors import RefusedRoundError
-from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
+from paytables.layout import WeightedResult, compute_mean_return, push_bet, settle_bet
 from paytables.seating import SeatedRules, ask_whether_all_staked, may_see
 
 #: The id of the bet to hold the bank, and of the bank's hand.
-BANK: Final = "bank"
+BANK_SPOT: Final = "bank"
 #: The id of the bet that covers the bank alone.
-BANCO: Final = "banco"
+BANCO_SPOT: Final = "banco"
 #: The id of the bet against the bank.
-STAKE: Final = "stake"
+STAKE_SPOT: Final = "stake"
 #: The id of the hand against the bank.
-HAND: Final = "player"
+PUNTER_HAND_ID: Final = "player"
 #: The name of that hand, by language.
-PUNTER: Final[Mapping[str, str]] = {"en": "Punter", "fr": "Ponte"}
+PUNTER_NAMES: Final[Mapping[str, str]] = {"en": "Punter", "fr": "Ponte"}
 #: Players without whom no round is played (art. 11.1).
 SEATS_MIN: Final = 4
 #: The points at which the holder of the hand chooses to draw or stand.
-_FREE: Final = 5
+_FREE_CHOICE_POINTS: Final = 5
 #: The result of a stake that is returned because the bank does not cover it.
-NOT_COVERED: Final = "not covered"
+NOT_COVERED_SETTLEMENT: Final = "not covered"
 
 
 class CheminShoe(ShoeRules):
@@ -99,7 +104,7 @@ class CheminDefinition(BankDefinition):
             raise ValueError(
                 "game.denominations_cents: only one is allowed, because the players' credits cover each other"
             )
-        for name in (BANK, BANCO, STAKE):
+        for name in (BANK_SPOT, BANCO_SPOT, STAKE_SPOT):
             bet: BankBet = getattr(self, name)
             if bet.id != name or bet.pays.net != 1:
                 raise ValueError(f"{name}: its id is {name!r}, and it pays even money")
@@ -121,7 +126,7 @@ class CheminDefinition(BankDefinition):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class BankHoldingTurn:
     """Whose turn it is to hold the bank, stored in the table state between rounds.
 
     ``seat`` may hold it next.
@@ -158,20 +163,20 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Coup:
+class CheminCoup:
     """One round of chemin de fer after betting closes: who plays, which bets are covered, and what is returned."""
 
     banker: int
     """The seat that holds the bank."""
     banco: int
     """The part of the bank, in credits, that the other players' bets cover."""
-    holder: int
+    punter_seat: int
     """The seat that holds the hand against the bank (art. 11.5)."""
-    caller: int | None
+    banco_caller_seat: int | None
     """The seat whose offer to cover the bank alone (*banco*) was accepted; None if none was."""
-    played: tuple[Bet, ...]
+    covered_bets: tuple[Bet, ...]
     """The bets against the bank, each reduced to the part that the bank covers."""
-    returned: tuple[Settlement, ...]
+    returned_settlements: tuple[Settlement, ...]
     """The settlements that return the bets, or parts of bets, that the bank does not cover."""
 
 
@@ -179,8 +184,8 @@ class Coup:
 class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     """The rules of a playable game of chemin de fer; ``turn`` says which seat may hold the bank next."""
 
-    turn: Turn = Turn()
-    hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 3), (HAND, PUNTER, 3))
+    turn: BankHoldingTurn = BankHoldingTurn()
+    hands: ClassVar[Hands] = ((BANK_SPOT, BANK_NAMES, 3), (PUNTER_HAND_ID, PUNTER_NAMES, 3))
 
     @property
     def seats_min(self) -> int:
@@ -207,24 +212,28 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
     # ------------------------------------------------------------------ what lasts
     @property
-    def shared_table_keys(self) -> frozenset[str]:
+    def shared_state_keys(self) -> frozenset[str]:
         """Return the table-state keys that all players share: the shoe, and the turn to hold the bank."""
-        return frozenset({"shoe", BANK})
+        return frozenset({"shoe", BANK_SPOT})
 
-    def for_table(self, table: object) -> Self:
+    def with_table_state(self, table: object) -> Self:
         """Return the rules with the shoe and the bank's turn from a stored table state.
 
         Raises ValueError for a state that no round can leave.
         """
         if table is None:
-            return replace(self, table=None, turn=Turn())
-        if not isinstance(table, dict) or not table or set(table) - {"shoe", BANK}:
+            return replace(self, table=None, turn=BankHoldingTurn())
+        if not isinstance(table, dict) or not table or set(table) - {"shoe", BANK_SPOT}:
             raise ValueError(f"no round of this table leaves {table!r}")
         shoe = {"shoe": table["shoe"]} if "shoe" in table else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
         seats, most = self.definition.table.seats, self.definition.bank.limits.most
-        turn = Turn.from_json(table[BANK], seats, most) if BANK in table else Turn()
+        turn = (
+            BankHoldingTurn.from_json(table[BANK_SPOT], seats, most)
+            if BANK_SPOT in table
+            else BankHoldingTurn()
+        )
         return replace(self, table=shoe, turn=turn)
 
     def build_current_view(self) -> Mapping[str, object]:
@@ -239,10 +248,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """
         combined = super().combine_seat_wagers(wager, seat, others)
         if others:
-            self.arrange((*combined.bets, *combined.others))
+            self.arrange_bank_and_hands((*combined.bets, *combined.others))
         return combined
 
-    def arrange(self, bets: Sequence[Bet]) -> Coup:
+    def arrange_bank_and_hands(self, bets: Sequence[Bet]) -> CheminCoup:
         """Return which seats hold the bank and the hand against it, and the parts of the bets that are covered.
 
         Raises WagerError if no round can be played with these bets.
@@ -258,27 +267,29 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         banker, left_ = self._find_bank(laid)
         order = self._list_seats_from(banker + 1)[:-1]
         caller = self._find_caller(laid, banker, left_, order)
-        covered = {(banker, BANK): 0}
-        for where in ([] if caller is None else [(caller, BANCO)]) + [(seat, STAKE) for seat in order]:
+        covered = {(banker, BANK_SPOT): 0}
+        for where in ([] if caller is None else [(caller, BANCO_SPOT)]) + [
+            (seat, STAKE_SPOT) for seat in order
+        ]:
             part = min(laid.get(where, 0), left_)
             covered[where] = part
             left_ -= part
         banco = sum(covered.values())
         if not banco:
             raise RefusedRoundError("bank_not_covered", "bets: nobody bets against the bank")
-        covered[banker, BANK] = banco
+        covered[banker, BANK_SPOT] = banco
         played = tuple(
             Bet(spot, credits_, seat)
             for (seat, spot), credits_ in covered.items()
-            if credits_ and spot != BANK
+            if credits_ and spot != BANK_SPOT
         )
         largest = max(played, key=lambda bet: bet.credits)
         returned = tuple(
-            Settlement(NOT_COVERED, rest, spot=spot, staked=rest, seat=seat)
+            Settlement(NOT_COVERED_SETTLEMENT, rest, spot=spot, staked=rest, seat=seat)
             for (seat, spot), credits_ in laid.items()
             if (rest := credits_ - covered.get((seat, spot), 0))
         )
-        return Coup(banker, banco, largest.seat if caller is None else caller, caller, played, returned)
+        return CheminCoup(banker, banco, largest.seat if caller is None else caller, caller, played, returned)
 
     def _list_seats_from(self, first: int) -> list[int]:
         """Return every seat of the table in turn, starting with ``first``."""
@@ -288,7 +299,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _find_bank(self, laid: Mapping[tuple[int, str], int]) -> tuple[int, int]:
         """Return the seat that holds the bank, and the bank in credits. Raises WagerError if no seat offers it."""
         for seat in self._list_seats_from(self.turn.seat):
-            offered = laid.get((seat, BANK), 0)
+            offered = laid.get((seat, BANK_SPOT), 0)
             holds_again = seat == self.turn.seat and self.turn.least > 0
             if holds_again and offered >= self.turn.least:
                 return seat, self.turn.least
@@ -305,7 +316,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """
         follows = self.turn.follower if banker == self.turn.seat else None
         in_turn = sorted(order, key=lambda seat: seat != follows)
-        return next((seat for seat in in_turn if 2 * laid.get((seat, BANCO), 0) >= bank), None)
+        return next((seat for seat in in_turn if 2 * laid.get((seat, BANCO_SPOT), 0) >= bank), None)
 
     # ------------------------------------------------------------------ a round
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
@@ -313,47 +324,49 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
         Raises WagerError if no round can be played with these bets.
         """
-        coup, rules = self.arrange(bets), self.definition.shoe
-        felt = HeldHands({BANK: coup.banker, HAND: coup.holder}, viewer, count_points, face_down=2)
+        coup, rules = self.arrange_bank_and_hands(bets), self.definition.shoe
+        felt = SeatHandsView(
+            {BANK_SPOT: coup.banker, PUNTER_HAND_ID: coup.punter_seat}, viewer, count_points, face_down=2
+        )
         if not (yield from ask_whether_all_staked(felt.to_json(), viewer)):
-            yield from (push_bet(bet, NOT_COVERED) for bet in bets)
+            yield from (push_bet(bet, NOT_COVERED_SETTLEMENT) for bet in bets)
             shoe_before = self.table if isinstance(self.table, Mapping) else {}
-            return Outcome(display=felt.to_json(), table={**shoe_before, BANK: self.turn.to_json()})
+            return Outcome(display=felt.to_json(), table={**shoe_before, BANK_SPOT: self.turn.to_json()})
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
-        yield from coup.returned
-        for name in (HAND, BANK, HAND, BANK):
-            yield felt.deal(name, shoe, draw)
-        points, banks = felt.count_points(HAND), felt.count_points(BANK)
-        is_over, third = max(points, banks) >= NATURAL, None
-        if points == _FREE and not is_over:
-            prompt = felt.to_json() | {"hand": HAND}
-            if may_see(coup.holder, viewer):
+        yield from coup.returned_settlements
+        for name in (PUNTER_HAND_ID, BANK_SPOT, PUNTER_HAND_ID, BANK_SPOT):
+            yield felt.deal_card(name, shoe, draw)
+        points, banks = felt.count_points(PUNTER_HAND_ID), felt.count_points(BANK_SPOT)
+        is_over, third = max(points, banks) >= NATURAL_POINTS_MIN, None
+        if points == _FREE_CHOICE_POINTS and not is_over:
+            prompt = felt.to_json() | {"hand": PUNTER_HAND_ID}
+            if may_see(coup.punter_seat, viewer):
                 prompt["advice"] = self._find_best_answer()
-            decision = Decision("chemin-de-fer", (DRAW, STAND), prompt, seat=coup.holder)
-            is_drawing = decision.check((yield decision)) == DRAW
+            decision = Decision("chemin-de-fer", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=coup.punter_seat)
+            is_drawing = decision.check((yield decision)) == DRAW_ANSWER
         else:
-            is_drawing = points < _FREE and not is_over
-        yield from felt.turn(BANK, HAND)
+            is_drawing = points < _FREE_CHOICE_POINTS and not is_over
+        yield from felt.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)
         if is_drawing:
-            yield felt.deal(HAND, shoe, draw)
-            third = POINTS[rank_of(felt.cards[HAND][2])]
-        if not is_over and third in BANK_DRAWS[banks]:
-            yield felt.deal(BANK, shoe, draw)
-        result = felt.compare(HAND, BANK)
-        for bet in (Bet(BANK, coup.banco, coup.banker), *coup.played):
+            yield felt.deal_card(PUNTER_HAND_ID, shoe, draw)
+            third = CARD_POINTS[rank_of(felt.cards[PUNTER_HAND_ID][2])]
+        if not is_over and third in BANK_DRAW_TABLE[banks]:
+            yield felt.deal_card(BANK_SPOT, shoe, draw)
+        result = felt.compare_points(PUNTER_HAND_ID, BANK_SPOT)
+        for bet in (Bet(BANK_SPOT, coup.banco, coup.banker), *coup.covered_bets):
             yield self._settle(bet, result)
-        display = felt.to_json() | {"result": {1: HAND, 0: "tie", -1: BANK}[result]}
+        display = felt.to_json() | {"result": {1: PUNTER_HAND_ID, 0: "tie", -1: BANK_SPOT}[result]}
         shoe_after = build_table_after_round(rules, shoe, self.table) or {}
         return Outcome(
-            display=display, table={**shoe_after, BANK: self._find_turn_after(coup, result).to_json()}
+            display=display, table={**shoe_after, BANK_SPOT: self._find_turn_after(coup, result).to_json()}
         )
 
     def _settle(self, bet: Bet, result: int) -> Settlement:
         """Return the settlement of a bet; ``result`` is 1 if the hand beats the bank, 0 if they tie, -1 if it loses."""
         if not result:
             return push_bet(bet)
-        if bet.spot != BANK:
+        if bet.spot != BANK_SPOT:
             return settle_bet(bet, self.definition.stake.pays if result > 0 else None)
         if result > 0:
             return settle_bet(bet, None)
@@ -361,20 +374,20 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         won = settle_bet(bet, self.definition.bank.pays)
         return replace(won, credits=won.credits - levy, detail={"levy": levy} if levy else {})
 
-    def _find_turn_after(self, coup: Coup, result: int) -> Turn:
+    def _find_turn_after(self, coup: CheminCoup, result: int) -> BankHoldingTurn:
         """Return which seat may hold the bank after a round, and how large its bank must be.
 
         The same seat keeps the bank until it loses. After a win its bank doubles, less the levy.
         """
         if result > 0:
-            return Turn((coup.banker + 1) % self.definition.table.seats)
+            return BankHoldingTurn((coup.banker + 1) % self.definition.table.seats)
         bank, limits = self.definition.bank, self.definition.bank.limits
         least = 2 * coup.banco - bank.compute_commission(coup.banco) if result else coup.banco
         least = min(max(least, limits.least), limits.most)
-        return Turn(coup.banker, least, coup.caller if result else None)
+        return BankHoldingTurn(coup.banker, least, coup.banco_caller_seat if result else None)
 
     # ------------------------------------------------------------------ figures
-    def iter_cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a wager that is fully covered, from a fresh shoe."""
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         return self._iter_cases(stakes, self._find_best_answer())
@@ -386,22 +399,22 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         covered. If it is not taken, it is returned, and all of the stake may be covered.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
-        bank, banco, stake = (stakes.get(name, 0) for name in (BANK, BANCO, STAKE))
+        bank, banco, stake = (stakes.get(name, 0) for name in (BANK_SPOT, BANCO_SPOT, STAKE_SPOT))
         as_bank = bank - self.definition.bank.compute_commission(bank)
         return wager.credits + max(as_bank, stake, banco + min(banco, stake))
 
-    def _iter_cases(self, stakes: Mapping[str, int], answer: str) -> Iterator[Case]:
+    def _iter_cases(self, stakes: Mapping[str, int], answer: str) -> Iterator[WeightedResult]:
         """Yield one weighted case for a win, a tie and a loss; ``answer`` is ``draw`` or ``stand`` on five points.
 
         A seat with a bet on the bank holds it, and its other bets are returned.
         """
-        main = BANK if BANK in stakes else BANCO if BANCO in stakes else STAKE
+        main = BANK_SPOT if BANK_SPOT in stakes else BANCO_SPOT if BANCO_SPOT in stakes else STAKE_SPOT
         for result, chance in _compute_result_chances(self.definition.shoe.decks)[answer].items():
             bets = [Bet(spot, credits_) for spot, credits_ in stakes.items()]
-            yield Case(
+            yield WeightedResult(
                 chance,
                 [
-                    self._settle(bet, result) if bet.spot == main else push_bet(bet, NOT_COVERED)
+                    self._settle(bet, result) if bet.spot == main else push_bet(bet, NOT_COVERED_SETTLEMENT)
                     for bet in bets
                 ],
             )
@@ -409,7 +422,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _find_best_answer(self) -> str:
         """Return whether drawing or standing on five points wins more against the bank, from a fresh shoe."""
         chances = _compute_result_chances(self.definition.shoe.decks)
-        return max((DRAW, STAND), key=lambda answer: chances[answer][1] - chances[answer][-1])
+        return max((DRAW_ANSWER, STAND_ANSWER), key=lambda answer: chances[answer][1] - chances[answer][-1])
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of a fully covered bet for the best, the simplest and the worst play of five points.
@@ -420,30 +433,33 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         found = super().analyse_stakes(name, stakes, depth)
         seats = self._build_sample_seats(stakes)
-        own = 0 if BANK in stakes else 1
+        own = 0 if BANK_SPOT in stakes else 1
         options = {"bets": dict(stakes), "seat": own, "others": {str(n): bets for n, bets in seats.items()}}
-        found = replace(found, options=options, table={BANK: Turn().to_json()}, is_covered_by_players=True)
-        if BANK in stakes:
+        found = replace(
+            found, options=options, table={BANK_SPOT: BankHoldingTurn().to_json()}, is_covered_by_players=True
+        )
+        if BANK_SPOT in stakes:
             return found
         returns = {
-            answer: compute_mean_return(wager, self._iter_cases(stakes, answer)) for answer in (DRAW, STAND)
+            answer: compute_mean_return(wager, self._iter_cases(stakes, answer))
+            for answer in (DRAW_ANSWER, STAND_ANSWER)
         }
         return replace(
             found,
             strategy=f"{self._find_best_answer()} at five",
             simplest_strategy="draw at five",
-            simplest_rtp=returns[DRAW],
+            simplest_rtp=returns[DRAW_ANSWER],
             worst_rtp=min(returns.values()),
         )
 
     def _build_sample_seats(self, stakes: Mapping[str, int]) -> dict[int, dict[str, int]]:
         """Return example bets of other seats, by seat and spot, with which these stakes are fully covered."""
         bank, stake = self.definition.bank.limits, self.definition.stake.limits
-        least = {STAKE: stake.least}
-        if BANK in stakes:
-            return {1: {BANCO: stakes[BANK]}, 2: least, 3: least}
-        held = max(stakes.get(BANCO, stakes.get(STAKE, 0)), bank.least)
-        return {0: {BANK: held}, 2: least, 3: least}
+        least = {STAKE_SPOT: stake.least}
+        if BANK_SPOT in stakes:
+            return {1: {BANCO_SPOT: stakes[BANK_SPOT]}, 2: least, 3: least}
+        held = max(stakes.get(BANCO_SPOT, stakes.get(STAKE_SPOT, 0)), bank.least)
+        return {0: {BANK_SPOT: held}, 2: least, 3: least}
 
 
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
@@ -454,7 +470,10 @@ def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
     The outer key is the play of five points: ``draw`` or ``stand``.
     """
     found: dict[str, dict[int, Fraction]] = {}
-    for answer, least_standing_points in ((DRAW, _FREE + 1), (STAND, _FREE)):
+    for answer, least_standing_points in (
+        (DRAW_ANSWER, _FREE_CHOICE_POINTS + 1),
+        (STAND_ANSWER, _FREE_CHOICE_POINTS),
+    ):
         chances = dict.fromkeys((1, 0, -1), Fraction(0))
         for coup, chance in compute_coup_chances(decks, least_standing_points).items():
             chances[{"player": 1, "tie": 0, "bank": -1}[coup.winner]] += chance

@@ -69,7 +69,7 @@ def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[C
     """
     if table is not None:
         return read_shoe(rules, table), []
-    shoe = Shoe.of(rules.decks)
+    shoe = Shoe.from_decks(rules.decks)
     if not rules.burn:
         return shoe, [Cue("shuffle", {"decks": rules.decks})]
     if rules.burn is not True:
@@ -102,7 +102,7 @@ def read_shoe(rules: ShoeRules, table: object) -> Shoe:
     """Return the card shoe in a stored table state. Raises ValueError if no round of these rules can leave it."""
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
-    shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)
+    shoe, full = Shoe.from_json(table["shoe"]), Shoe.from_decks(rules.decks)
     if not rules.does_shoe_carry_over or (rules.stop is not None and shoe.left < rules.cards_min):
         raise ValueError(f"a shoe of {shoe.left} cards is shuffled before the next round")
     if any(map(gt, shoe.counts, full.counts)):

@@ -9,13 +9,13 @@ from paytables.contract import Cue, Draw
 from paytables.seating import FACE_DOWN, describe_owner, may_see
 
 #: The answer that takes a third card.
-DRAW: Final = "draw"
+DRAW_ANSWER: Final = "draw"
 #: The answer that takes no third card.
-STAND: Final = "stand"
+STAND_ANSWER: Final = "stand"
 
 
 @dataclass(slots=True)
-class HeldHands:
+class SeatHandsView:
     """The hands of one round as one seat sees them: its own hand, and the hands that are turned face up."""
 
     holders: Mapping[str, int | None]
@@ -33,13 +33,13 @@ class HeldHands:
     def __post_init__(self) -> None:
         self.cards = {name: [] for name in self.holders}
 
-    def deal(self, name: str, shoe: Shoe, draw: Draw) -> Cue:
+    def deal_card(self, name: str, shoe: Shoe, draw: Draw) -> Cue:
         """Deal a card to a hand; return the animation cue."""
         hand = self.cards[name]
         hand.append(shoe.deal(draw, f"{name} card {len(hand) + 1}"))
         return Cue("deal", {"hand": name, "card": self._list_seen_cards(name)[-1]})
 
-    def turn(self, *names: str) -> Iterator[Cue]:
+    def turn_face_up(self, *names: str) -> Iterator[Cue]:
         """Turn hands face up; yield the animation cues of the cards that the viewer does not see yet."""
         for name in names:
             seen = self._list_seen_cards(name)
@@ -52,7 +52,7 @@ class HeldHands:
         """Return the points of a hand."""
         return self.count(self.cards[name])
 
-    def compare(self, name: str, other: str) -> int:
+    def compare_points(self, name: str, other: str) -> int:
         """Return 1 if a hand beats the other, 0 if they tie, -1 if it loses."""
         points, others = self.count_points(name), self.count_points(other)
         return (points > others) - (points < others)

@@ -14,11 +14,11 @@ from pydantic import Field
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.dealing import build_table_after_round, open_shoe
-from paytables.bank.rules import BANK, BankRules, Hands, build_added_spot, build_bank_family
+from paytables.bank.rules import BANK_NAMES, BankRules, Hands, build_added_spot, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, format_card, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
-from paytables.layout import Case, Odds, Pay, compute_mean_return, push_bet, settle_bet
+from paytables.layout import Odds, Pay, WeightedResult, compute_mean_return, push_bet, settle_bet
 from paytables.seating import SeatedRules, may_see
 
 #: Ranks of a pack.
@@ -76,7 +76,7 @@ class RedDogDefinition(BankDefinition):
 class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
     """The rules of a playable game of red dog."""
 
-    hands: ClassVar[Hands] = (("board", BANK, 3),)
+    hands: ClassVar[Hands] = (("board", BANK_NAMES, 3),)
 
     def list_bets(self) -> tuple[RedDogBet, ...]:
         """Return the only bet of the game, the ante."""
@@ -130,16 +130,16 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         between = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANKS - 1)}
         return frozenset(n for n, chance in between.items() if chance * (1 + rule.find_odds(n).net) > 1)
 
-    def iter_cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every case of a red dog round in which the player raises at the spreads where a raise is best."""
         return self._iter_cases(wager, self.raised_spreads)
 
-    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
+    def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every case of a red dog round twice: with a raise, and without one."""
         every = frozenset(range(1, _RANKS - 1))
         return (*self._iter_cases(wager, every), *self._iter_cases(wager, frozenset()))
 
-    def _iter_cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[Case]:
+    def _iter_cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[WeightedResult]:
         """Yield each combination of ranks of the two first cards and the third, with the wager's settlements.
 
         The player raises at the spreads in ``raised``.
@@ -159,7 +159,9 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
                     if ways * n:
                         ranks = [first, second] if spread == 0 else [first, second, third]
                         done = [_settle_by_ranks(placed_bet, rule, ranks) for placed_bet in bets]
-                        yield Case(ways * n, done, added=sum(placed_bet.credits for placed_bet in bets[1:]))
+                        yield WeightedResult(
+                            ways * n, done, added=sum(placed_bet.credits for placed_bet in bets[1:])
+                        )
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of the best strategy, with those of never raising and of the worst strategy."""

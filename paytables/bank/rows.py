@@ -14,10 +14,10 @@ from math import comb, factorial
 from typing import Final
 
 #: The rows of trente et quarante end on 31 to 40.
-FIRST: Final = 31
-LAST: Final = 40
+LOWEST_ROW_TOTAL: Final = 31
+HIGHEST_ROW_TOTAL: Final = 40
 #: Cards of value ten: tens and faces.
-_TENS: Final = 10
+_TEN_POINTS: Final = 10
 
 #: ``cells[a][b]``: the ways to row sums of a and b, packed by the number of cards used.
 Cells = Sequence[Sequence[int]]
@@ -30,7 +30,7 @@ def compute_equal_row_chances(decks: int) -> tuple[Fraction, Fraction]:
     The shoe is fresh, of ``decks`` decks.
     """
     return compute_row_chances(
-        {value: (16 if value == _TENS else 4) * decks for value in range(1, _TENS + 1)}
+        {value: (16 if value == _TEN_POINTS else 4) * decks for value in range(1, _TEN_POINTS + 1)}
     )
 
 
@@ -39,7 +39,7 @@ def compute_row_chances(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
 
     ``counts`` has the number of cards of each value, 1 to 10; they must be enough for two rows.
     """
-    return _Rows(counts).compute_chances()
+    return _RowPairCount(counts).compute_chances()
 
 
 def _find_row_length_bound(counts: Mapping[int, int], max_sum: int) -> int:
@@ -51,7 +51,7 @@ def _find_row_length_bound(counts: Mapping[int, int], max_sum: int) -> int:
     return longest
 
 
-class _Rows:
+class _RowPairCount:
     """The count of how both rows of trente et quarante may end.
 
     ``counts`` has the number of cards of each value in the shoe. ``cells[a][b]`` is a polynomial of the ways
@@ -61,9 +61,12 @@ class _Rows:
 
     def __init__(self, counts: Mapping[int, int]) -> None:
         self.counts, self.cards = counts, sum(counts.values())
-        longest, both = _find_row_length_bound(counts, LAST), _find_row_length_bound(counts, 2 * LAST)
+        longest, both = (
+            _find_row_length_bound(counts, HIGHEST_ROW_TOTAL),
+            _find_row_length_bound(counts, 2 * HIGHEST_ROW_TOTAL),
+        )
         most = comb(self.cards, min(both, self.cards // 2)) * comb(both, both // 2)
-        self.t = (most * longest**2 * _TENS).bit_length()  # no sum of ways is ever wider
+        self.t = (most * longest**2 * _TEN_POINTS).bit_length()  # no sum of ways is ever wider
         """The width in bits of one coefficient of the packed polynomial."""
         self.longest, self.u = longest, self.t
 
@@ -75,27 +78,31 @@ class _Rows:
         values of d and more. Its sum is shifted so that 30 + d becomes 40, so all such rows can be treated
         alike. Both rows are symmetric, so of two unequal sums only one is kept at the end.
         """
-        size = range(LAST + 1)
+        size = range(HIGHEST_ROW_TOTAL + 1)
         free = [[int(a == b == 0) for b in size] for a in size]
         ended = [[0 for _ in size] for _ in size]
-        for value in range(_TENS, 1, -1):
-            free, ended = self._widen_cells(LAST // value + 1, free, ended)
+        for value in range(_TEN_POINTS, 1, -1):
+            free, ended = self._widen_cells(HIGHEST_ROW_TOTAL // value + 1, free, ended)
             half = value == 2
             lower = sum(
                 lower_value * count for lower_value, count in self.counts.items() if lower_value < value
             )
-            free = self._add_cards_of_value(free, value, FIRST - 1 + value, 2 * FIRST - lower, half=half)
-            ended = self._add_cards_of_value(ended, value, LAST, 2 * LAST - lower, half=half)
-            shift = _TENS - value
-            for a in range(LAST + 1 - shift):
-                for b in range(a if half else 0, LAST + 1 - shift):
+            free = self._add_cards_of_value(
+                free, value, LOWEST_ROW_TOTAL - 1 + value, 2 * LOWEST_ROW_TOTAL - lower, half=half
+            )
+            ended = self._add_cards_of_value(
+                ended, value, HIGHEST_ROW_TOTAL, 2 * HIGHEST_ROW_TOTAL - lower, half=half
+            )
+            shift = _TEN_POINTS - value
+            for a in range(HIGHEST_ROW_TOTAL + 1 - shift):
+                for b in range(a if half else 0, HIGHEST_ROW_TOTAL + 1 - shift):
                     if free[a][b]:
                         ended[a + shift][b + shift] += self._count_last_card_choices(free[a][b])
         free, ended = self._widen_cells(self.longest + 1, free, ended)
-        refait = self._count_last_card_choices(self._count_ways_with_aces(free, FIRST))
-        return self._compute_chance(self._count_ways_with_aces(ended, LAST) + refait), self._compute_chance(
-            refait
-        )
+        refait = self._count_last_card_choices(self._count_ways_with_aces(free, LOWEST_ROW_TOTAL))
+        return self._compute_chance(
+            self._count_ways_with_aces(ended, HIGHEST_ROW_TOTAL) + refait
+        ), self._compute_chance(refait)
 
     def _widen_cells(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
         """Return the cells of trente et quarante rows repacked with room for more cards.
@@ -125,7 +132,7 @@ class _Rows:
         ones, the cards of lower values are too few to reach the required sums. ``half``: keep only one of two
         unequal sums.
         """
-        size = range(LAST + 1)
+        size = range(HIGHEST_ROW_TOTAL + 1)
         count = self.counts[value]
         factors = [[comb(count - i, j) for j in range(count - i + 1)] for i in range(count + 1)]
         return [

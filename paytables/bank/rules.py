@@ -9,14 +9,14 @@ from typing import ClassVar, Generic, Self, TypeVar
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.dealing import read_shoe
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import PACKS
+from paytables.cards.card import STANDARD_DECK_SIZES
 from paytables.contract import Draw, Play, Remark, Spot, Wager
 from paytables.errors import DefinitionError
-from paytables.game import Family
+from paytables.game import GameFamily
 from paytables.layout import (
-    Case,
-    Layout,
+    TableLayout,
     TableRules,
+    WeightedResult,
     analyse_cases,
     check_credit_multiples,
     check_forms,
@@ -29,9 +29,9 @@ D = TypeVar("D", bound=BankDefinition)
 #: The hands on the felt, starting with the bank's: id, names by language, and maximum number of cards.
 Hands = tuple[tuple[str, Mapping[str, str], int], ...]
 #: The name of the bank's hand, by language.
-BANK: Mapping[str, str] = {"en": "Bank", "fr": "Banque"}
+BANK_NAMES: Mapping[str, str] = {"en": "Bank", "fr": "Banque"}
 #: The name of the player's hand, by language.
-PLAYER: Mapping[str, str] = {"en": "Player", "fr": "Joueur"}
+PLAYER_NAMES: Mapping[str, str] = {"en": "Player", "fr": "Joueur"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class BankRules(TableRules, Generic[D]):
 
     definition: D
     table: object = field(default=None, compare=False)
-    hands: ClassVar[Hands] = (("bank", BANK, 3), ("player", PLAYER, 3))
+    hands: ClassVar[Hands] = (("bank", BANK_NAMES, 3), ("player", PLAYER_NAMES, 3))
     """The hands drawn on the screen: the id, the names by language, and the largest number of cards."""
 
     def list_named_hands(self) -> Hands:
@@ -63,11 +63,11 @@ class BankRules(TableRules, Generic[D]):
         """Play one round; each family implements it."""
         raise NotImplementedError
 
-    def iter_cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a wager from a fresh shoe, with the player's best decisions."""
         raise NotImplementedError
 
-    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
+    def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a wager for every combination of player decisions.
 
         By default these are :meth:`iter_cases`; a family of games with decisions overrides it.
@@ -81,7 +81,7 @@ class BankRules(TableRules, Generic[D]):
         )
 
     @cached_property
-    def cloth(self) -> Layout:
+    def table_layout(self) -> TableLayout:
         """Return the layout: the betting spots, and the limits of a wager on them."""
         spots = tuple(
             Spot(
@@ -96,14 +96,14 @@ class BankRules(TableRules, Generic[D]):
             )
             for bet in self.list_bets()
         )
-        return Layout((*spots, *self.list_added_spots()), self.definition.table, self.definition.form)
+        return TableLayout((*spots, *self.list_added_spots()), self.definition.table, self.definition.form)
 
     @property
-    def shared_table_keys(self) -> frozenset[str]:
+    def shared_state_keys(self) -> frozenset[str]:
         """Return the key of the table state that all players at the table share: the shoe."""
         return frozenset({"shoe"})
 
-    def for_table(self, table: object) -> Self:
+    def with_table_state(self, table: object) -> Self:
         """Return the rules with the shoe of a stored table state.
 
         Raises ValueError if no round can leave this shoe.
@@ -114,7 +114,12 @@ class BankRules(TableRules, Generic[D]):
 
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the betting spots and the hands."""
-        return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": self.describe_hands()}
+        return {
+            "kind": "table",
+            "felt": "cards",
+            **self.table_layout.to_json(),
+            "hands": self.describe_hands(),
+        }
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the hands that may be on the felt, each with its names and its maximum number of cards."""
@@ -137,7 +142,7 @@ class BankRules(TableRules, Generic[D]):
         analysed alone; the figures name the required bet.
         """
         bets = tuple(
-            self.cloth.with_required_bets(self.analyse_stakes(name, {bet.id: stake}, depth))
+            self.table_layout.with_required_bets(self.analyse_stakes(name, {bet.id: stake}, depth))
             for bet in self.list_bets()
             for name, stake in find_stated_stakes(bet.id, bet.limits, bet.compute_commission).items()
         )
@@ -194,12 +199,12 @@ def check_bets(rules: BankRules[D], file: str) -> None:
         if bet.id in {earlier.id for earlier in bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
         check_credit_multiples(f"bet.{n}.limits", bet.limits, bet.list_every_pay(), file)
-    check_forms(rules.cloth, file)
+    check_forms(rules.table_layout, file)
 
 
 def build_bank_family(
     model: type[D], rules: type[BankRules[D]], figures: frozenset[int] = frozenset()
-) -> Family[D]:
+) -> GameFamily[D]:
     """Return the family of one kind of card game against the bank, from its definition model and rules."""
 
     def build(data: D, file: str) -> BankRules[D]:
@@ -208,4 +213,4 @@ def build_bank_family(
         check_bets(game_rules, file)
         return game_rules
 
-    return Family(model, build, figures=figures | PACKS)
+    return GameFamily(model, build, figures=figures | STANDARD_DECK_SIZES)

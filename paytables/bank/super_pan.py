@@ -17,19 +17,18 @@ from typing import ClassVar, Final, Self, TypeAlias
 from pydantic import model_validator
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.bank.held_hands import DRAW, STAND, HeldHands
-from paytables.bank.rules import BANK as BANK_NAMES
-from paytables.bank.rules import PLAYER, Hands, SeatedBankRules, build_bank_family
+from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
+from paytables.bank.rules import BANK_NAMES, PLAYER_NAMES, Hands, SeatedBankRules, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, rank_of
 from paytables.commission import CommissionPer
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
-from paytables.layout import Case, Layout, compute_mean_return, push_bet, settle_bet
+from paytables.layout import TableLayout, WeightedResult, compute_mean_return, push_bet, settle_bet
 from paytables.player_bank import (
     BANK,
-    FIRST_ROUND,
-    NOT_COVERED,
-    STAKE,
+    FIRST_BANK_TURN,
+    NOT_COVERED_SETTLEMENT,
+    STAKE_SPOT,
     BankTurn,
     PlayerBank,
     PlayerBankRules,
@@ -38,13 +37,13 @@ from paytables.player_bank import (
 from paytables.seating import format_hand_id, may_see
 
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
-POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
+CARD_POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
 #: Ranks that are not in the shoe: sevens to tens.
-_WITHOUT: Final = (5, 6, 7, 8)
+_RANKS_LEFT_OUT: Final = (5, 6, 7, 8)
 #: The highest points with which the bank draws a card.
 _BANK_DRAWS: Final = 5
 #: Cards that are dealt to each hand.
-_CARDS: Final = 3
+_CARDS_PER_HAND: Final = 3
 
 #: The player's answer with a hand of three cards, given the cards' points in order.
 Answer: TypeAlias = Callable[[tuple[int, ...]], str]
@@ -75,8 +74,8 @@ class SuperPanDefinition(BankDefinition):
     def _check_bank(self) -> Self:
         """Refuse invalid terms of a player-held bank, and with such a bank a stake whose id is not ``stake``."""
         if self.player_bank is not None:
-            if self.stake.id != STAKE:
-                raise ValueError(f"stake: its id is {STAKE!r} where a player may be the bank")
+            if self.stake.id != STAKE_SPOT:
+                raise ValueError(f"stake: its id is {STAKE_SPOT!r} where a player may be the bank")
             denominations = len(self.game.denominations_cents)
             self.player_bank.check(self.table.seats, self.stake.limits, denominations)
         return self
@@ -104,9 +103,9 @@ class SuperPanDefinition(BankDefinition):
 class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     """The rules of a playable game of Super Pan 9, with a shoe shuffled for every round."""
 
-    turn: BankTurn = FIRST_ROUND
+    turn: BankTurn = FIRST_BANK_TURN
 
-    hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 4), ("player", PLAYER, 4))
+    hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 4), ("player", PLAYER_NAMES, 4))
 
     def list_bets(self) -> tuple[SuperPanBet, ...]:
         """Return the only bet of the game."""
@@ -118,9 +117,9 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         return self.definition.player_bank
 
     @cached_property
-    def cloth(self) -> Layout:
+    def table_layout(self) -> TableLayout:
         """Return the layout: the spot of the stake, and that of the bank if the table now offers it to players."""
-        layout = super().cloth
+        layout = super().table_layout
         return replace(layout, spots=(*layout.spots, *self.list_bank_spots(self.definition.table.seats)))
 
     def describe_hands(self) -> list[dict[str, object]]:
@@ -130,31 +129,31 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
-        banked = self.arrange(bets)
+        banked = self.arrange_bank(bets)
         names = {bet.seat: format_hand_id(bet.seat) for bet in banked.played}
         holders = {BANK: banked.banker, **{name: seat for seat, name in names.items()}}
-        felt = HeldHands(holders, viewer, _count_points, face_down=_CARDS + 1)
+        felt = SeatHandsView(holders, viewer, _count_points, face_down=_CARDS_PER_HAND + 1)
         if not (yield from self.ask_whether_bank_covers(banked, felt.to_json(), viewer)):
             return (yield from self.return_stakes(bets, felt.to_json()))
         yield from banked.returned
-        shoe = Shoe.of(self.definition.shoe.decks, without=_WITHOUT)
+        shoe = Shoe.from_decks(self.definition.shoe.decks, without=_RANKS_LEFT_OUT)
         yield Cue("shuffle", {"decks": self.definition.shoe.decks})
-        for _ in range(_CARDS):
+        for _ in range(_CARDS_PER_HAND):
             for name in (*names.values(), BANK):
-                yield felt.deal(name, shoe, draw)
+                yield felt.deal_card(name, shoe, draw)
         own = names.get(banked.played[0].seat if viewer is None else viewer, BANK)
         for bet in banked.played:
             name = names[bet.seat]
-            points = tuple(sorted(POINTS[rank_of(card)] for card in felt.cards[name]))
+            points = tuple(sorted(CARD_POINTS[rank_of(card)] for card in felt.cards[name]))
             prompt = _build_display(felt, own)
             if may_see(bet.seat, viewer):
                 prompt["advice"] = self.find_better_answer(points, bet.credits)
-            decision = Decision("super-pan", (STAND, DRAW), prompt, seat=bet.seat)
-            if decision.check((yield decision)) == DRAW:
-                yield felt.deal(name, shoe, draw)
-        yield from felt.turn(*holders)
+            decision = Decision("super-pan", (STAND_ANSWER, DRAW_ANSWER), prompt, seat=bet.seat)
+            if decision.check((yield decision)) == DRAW_ANSWER:
+                yield felt.deal_card(name, shoe, draw)
+        yield from felt.turn_face_up(*holders)
         if felt.count_points(BANK) <= _BANK_DRAWS:
-            yield felt.deal(BANK, shoe, draw)
+            yield felt.deal_card(BANK, shoe, draw)
         for bet in banked.played:
             stake = self._settle_bet(bet, felt.count_points(names[bet.seat]), felt.count_points(BANK))
             yield stake
@@ -180,13 +179,13 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """
         stand, drawn = _compute_chances(hand, self.definition.shoe.decks)
         should_draw = self._compute_stake_value(drawn, stake) > self._compute_stake_value(stand, stake)
-        return DRAW if should_draw else STAND
+        return DRAW_ANSWER if should_draw else STAND_ANSWER
 
     def _compute_stake_value(self, chances: Mapping[int, Fraction], stake: int) -> Fraction:
         """Return the expected return of a stake from the chances to win (1), push (0) and lose (-1)."""
         return chances[1] * (2 * stake - self.definition.stake.compute_commission(stake)) + chances[0] * stake
 
-    def iter_cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a wager if the players make the best decision with each hand.
 
         A seat with a bet on the bank holds it, against one stake of the same credits.
@@ -198,51 +197,57 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             stakes, lambda hand: self.find_better_answer(hand, stakes[self.definition.stake.id])
         )
 
-    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
+    def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every case of a Super Pan 9 round, once if the player draws a card and once if not.
 
         If the wager includes a bet on the bank, the cases in which it is accepted and those in which it is
         returned are both included.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
-        answers: tuple[Answer, ...] = (lambda _: DRAW, lambda _: STAND)
+        answers: tuple[Answer, ...] = (lambda _: DRAW_ANSWER, lambda _: STAND_ANSWER)
         for answer in answers:
             yield from self._iter_cases(stakes, answer)
             if BANK in stakes:
                 yield from self._iter_bank_cases(stakes, answer)
 
-    def _iter_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[Case]:
+    def _iter_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[WeightedResult]:
         """Yield a win, a push and a loss for each hand of the player, as weighted cases.
 
         ``answer`` is the decision to draw or stand with each hand.
         """
         decks, name = self.definition.shoe.decks, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
-        unheld = [push_bet(Bet(BANK, stakes[BANK]), NOT_COVERED)] if BANK in stakes else []
-        total = comb(sum(counts), _CARDS)
-        for hand in combinations_with_replacement(range(len(counts)), _CARDS):
+        unheld = [push_bet(Bet(BANK, stakes[BANK]), NOT_COVERED_SETTLEMENT)] if BANK in stakes else []
+        total = comb(sum(counts), _CARDS_PER_HAND)
+        for hand in combinations_with_replacement(range(len(counts)), _CARDS_PER_HAND):
             dealt = Fraction(_count_ways(counts, hand), total)
-            chances = _compute_chances(hand, decks)[answer(hand) == DRAW]
+            chances = _compute_chances(hand, decks)[answer(hand) == DRAW_ANSWER]
             for won, chance in chances.items():
                 if chance * dealt:
-                    yield Case(chance * dealt, [*unheld, self._settle_bet(bet, won, 0)])
+                    yield WeightedResult(chance * dealt, [*unheld, self._settle_bet(bet, won, 0)])
 
-    def _iter_bank_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[Case]:
+    def _iter_bank_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[WeightedResult]:
         """Yield the cases of a seat that holds the bank, against one opposing stake of the same credits.
 
         The seat's own stake, if any, is returned.
         """
-        own = [push_bet(Bet(STAKE, stakes[STAKE]), NOT_COVERED)] if STAKE in stakes else []
-        for case in self._iter_cases({STAKE: stakes[BANK]}, answer):
+        own = (
+            [push_bet(Bet(STAKE_SPOT, stakes[STAKE_SPOT]), NOT_COVERED_SETTLEMENT)]
+            if STAKE_SPOT in stakes
+            else []
+        )
+        for case in self._iter_cases({STAKE_SPOT: stakes[BANK]}, answer):
             (stake,) = case.settlements
-            yield Case(case.weight, [*own, mirror_settlement(stake)])
+            yield WeightedResult(case.weight, [*own, mirror_settlement(stake)])
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of the stake, and of the bank if a player may be it."""
         found, bank = super().analyse(depth), self.definition.player_bank
         if bank is None:
             return found
-        figures = self.cloth.with_required_bets(self.analyse_stakes(BANK, {BANK: bank.limits.least}, depth))
+        figures = self.table_layout.with_required_bets(
+            self.analyse_stakes(BANK, {BANK: bank.limits.least}, depth)
+        )
         return replace(found, bets=(*found.bets, figures))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
@@ -253,7 +258,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """
         found = super().analyse_stakes(name, stakes, depth)
         if BANK in stakes:
-            others = {"1": {STAKE: stakes[BANK]}}
+            others = {"1": {STAKE_SPOT: stakes[BANK]}}
             return replace(
                 found,
                 options={"bets": dict(stakes), "seat": 0, "others": others},
@@ -261,13 +266,17 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                 table={BANK: BankTurn(took_part=(0, 1)).to_json()},
             )
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        opposite = {DRAW: STAND, STAND: DRAW}
+        opposite = {DRAW_ANSWER: STAND_ANSWER, STAND_ANSWER: DRAW_ANSWER}
         worst = compute_mean_return(
             wager,
             self._iter_cases(stakes, lambda hand: opposite[self.find_better_answer(hand, wager.credits)]),
         )
-        by_bank = self._iter_cases(stakes, lambda hand: DRAW if sum(hand) % 10 <= _BANK_DRAWS else STAND)
-        draws = [hand for hand in _iter_hands() if self.find_better_answer(hand, wager.credits) == DRAW]
+        by_bank = self._iter_cases(
+            stakes, lambda hand: DRAW_ANSWER if sum(hand) % 10 <= _BANK_DRAWS else STAND_ANSWER
+        )
+        draws = [
+            hand for hand in _iter_hands() if self.find_better_answer(hand, wager.credits) == DRAW_ANSWER
+        ]
         most = max(sum(hand) % 10 for hand in draws)
         return replace(
             found,
@@ -278,14 +287,14 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         )
 
 
-def _build_display(felt: HeldHands, own: str) -> dict[str, object]:
+def _build_display(felt: SeatHandsView, own: str) -> dict[str, object]:
     """Return the hands as the screen shows them, with the points of the viewer's own hand as the result."""
     return felt.to_json() | {"result": str(felt.count_points(own))}
 
 
 def _count_points(hand: Sequence[Card]) -> int:
     """Return the points of a Super Pan 9 hand: the last digit of the sum of its cards' points."""
-    return sum(POINTS[rank_of(card)] for card in hand) % 10
+    return sum(CARD_POINTS[rank_of(card)] for card in hand) % 10
 
 
 # ---------------------------------------------------------------------------------- exact, by points
@@ -296,7 +305,7 @@ def _count_cards_by_points(decks: int) -> tuple[int, ...]:
 
 def _iter_hands() -> Iterable[tuple[int, ...]]:
     """Yield every Super Pan 9 hand of three cards as the points of its cards, ascending."""
-    return combinations_with_replacement(range(7), _CARDS)
+    return combinations_with_replacement(range(7), _CARDS_PER_HAND)
 
 
 def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
@@ -345,13 +354,13 @@ def _count_bank_points(counts_left: tuple[int, ...]) -> tuple[int, ...]:
     The hand is dealt from ``counts_left``, the number of remaining cards by points.
     """
     cards = sum(counts_left)
-    combs = [[comb(n, times) for times in range(_CARDS + 1)] for n in counts_left]
+    combs = [[comb(n, times) for times in range(_CARDS_PER_HAND + 1)] for n in counts_left]
     ends = [0] * 10
     for bank in _iter_hands():
         ways = prod(combs[points][bank.count(points)] for points in {*bank})
         points = sum(bank) % 10
         if points > _BANK_DRAWS:
-            ends[points] += ways * (cards - _CARDS)
+            ends[points] += ways * (cards - _CARDS_PER_HAND)
             continue
         for more, n in enumerate(counts_left):
             ends[(points + more) % 10] += ways * (n - bank.count(more))

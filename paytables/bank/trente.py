@@ -24,15 +24,15 @@ from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe
 from paytables.bank.rows import compute_equal_row_chances
 from paytables.bank.rules import BankRules, Hands, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import PACKS, Card, Shoe, format_card, is_red, rank_of
+from paytables.cards.card import STANDARD_DECK_SIZES, Card, Shoe, format_card, is_red, rank_of
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Spot, Wager
 from paytables.definition import PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
-from paytables.game import Family
-from paytables.layout import Case, Layout, push_bet, settle_bet
+from paytables.game import GameFamily
+from paytables.layout import TableLayout, WeightedResult, push_bet, settle_bet
 from paytables.prison import (
     BetResult,
-    Held,
+    ImprisonedBet,
     held_from_json,
     held_to_json,
     list_bets_on_table,
@@ -44,27 +44,27 @@ from paytables.prison import (
 from paytables.wording import format_count, format_percent
 
 #: Points of each card rank, two to ace.
-POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
+CARD_POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
 #: A row that exceeds this sum of points ends.
-_PASSED: Final = 30
+_ROW_LIMIT: Final = 30
 #: The points of both rows at the refait.
-_REFAIT: Final = 31
+_REFAIT_TOTAL: Final = 31
 #: The name of the strategy in the figures.
-_STRATEGY: Final = "take your part back at every refait"
+_STRATEGY_TEXT: Final = "take your part back at every refait"
 #: The usual maximum number of cards in a row of the game; it may have more.
 _CARDS: Final = 8
 #: End of the id of a chance's insurance spot.
-INSURED: Final = "-insured"
+INSURED_SUFFIX: Final = "-insured"
 
 #: The row of one colour.
 Row = Literal["black", "red"]
 #: A chance: the row of a colour, or colour or inverse.
 Chance = Literal["black", "red", "colour", "inverse"]
 #: The rows in the order in which they are dealt.
-ROWS: Final[tuple[Row, Row]] = ("black", "red")
+ROW_NAMES: Final[tuple[Row, Row]] = ("black", "red")
 
 
-class Taille(ShoeRules):
+class TrenteShoeRules(ShoeRules):
     """The shoe of trente et quarante (``[shoe]``): six decks.
 
     A stop card lies before the last five cards, or there is none if a shuffling machine deals.
@@ -102,7 +102,7 @@ class Insurance(Strict):
 class TrenteDefinition(BankDefinition):
     """The definition of a trente et quarante game; payments are made in the order of the bets."""
 
-    shoe: Taille = Taille()
+    shoe: TrenteShoeRules = TrenteShoeRules()
     bet: tuple[ChanceBet, ...] = Field(min_length=1)
     insurance: Insurance | None = None
 
@@ -128,7 +128,7 @@ _INSURANCE_TEXT: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Coup:
+class TrenteCoup:
     """The result of a coup of trente et quarante: the points of black's row and of red's.
 
     ``points`` is None if the stop card voids it.
@@ -143,7 +143,7 @@ class Coup:
         """Return which of the four chances of trente et quarante win the coup; empty if it decides nothing."""
         if self.points is None or self.points[0] == self.points[1]:
             return frozenset()
-        row = ROWS[self.points[1] < self.points[0]]
+        row = ROW_NAMES[self.points[1] < self.points[0]]
         return frozenset({row, "colour" if self.first_red == (row == "red") else "inverse"})
 
     @property
@@ -152,15 +152,15 @@ class Coup:
         if self.points is None:
             return "void"
         if self.points[0] == self.points[1]:
-            return "refait" if self.points[0] == _REFAIT else "tie"
-        return ROWS[self.points[1] < self.points[0]]
+            return "refait" if self.points[0] == _REFAIT_TOTAL else "tie"
+        return ROW_NAMES[self.points[1] < self.points[0]]
 
 
 @dataclass(frozen=True)
 class TrenteRules(BankRules[TrenteDefinition]):
     """The rules of a playable game of trente et quarante; ``held`` are the stakes in prison."""
 
-    held: tuple[Held, ...] = field(default=(), compare=False)
+    held: tuple[ImprisonedBet, ...] = field(default=(), compare=False)
     hands: ClassVar[Hands] = (
         ("black", {"en": "Black", "fr": "Noir"}, _CARDS),
         ("red", {"en": "Red", "fr": "Rouge"}, _CARDS),
@@ -171,12 +171,12 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return self.definition.bet
 
     @cached_property
-    def chances(self) -> dict[str, ChanceBet]:
+    def bets_by_chance(self) -> dict[str, ChanceBet]:
         """Return the bets on the four chances, by their ids."""
         return {bet.id: bet for bet in self.definition.bet}
 
     @cached_property
-    def cloth(self) -> Layout:
+    def table_layout(self) -> TableLayout:
         """Return the layout of the four chances, each with its insurance.
 
         A stake in prison does not count in any limit.
@@ -187,10 +187,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
             if insurance is not None
             else []
         )
-        return Layout((*super().cloth.spots, *spots), self.definition.table, self.definition.form)
+        return TableLayout((*super().table_layout.spots, *spots), self.definition.table, self.definition.form)
 
     # ------------------------------------------------------------------ what lasts
-    def for_table(self, table: object) -> Self:
+    def with_table_state(self, table: object) -> Self:
         """Return the rules with a stored table's shoe and stakes in prison.
 
         Raises ValueError for a table state that no round can leave.
@@ -205,13 +205,13 @@ class TrenteRules(BankRules[TrenteDefinition]):
         held = self._read_held_bets(table["held"]) if "held" in table else ()
         return self.with_state(table=shoe, held=held)
 
-    def _read_held_bets(self, data: object) -> tuple[Held, ...]:
+    def _read_held_bets(self, data: object) -> tuple[ImprisonedBet, ...]:
         """Return the stakes in prison in a stored table state. Raises ValueError if no round can leave them."""
         if not isinstance(data, list) or not data:
             raise ValueError(f"no round of this table leaves {data!r} in prison")
-        held = held_from_json(data, self.chances, self.definition.table.seats)
+        held = held_from_json(data, self.bets_by_chance, self.definition.table.seats)
         for bet in held:
-            limits = self.chances[bet.spot].limits
+            limits = self.bets_by_chance[bet.spot].limits
             if (
                 not limits.least <= bet.credits <= limits.most
                 or bet.credits % limits.step
@@ -224,7 +224,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         """Return the stakes in prison, which remain on the table for the next coup."""
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
-    def take_down(self) -> tuple[tuple[Settlement, ...], object]:
+    def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], object]:
         """Return the payment for each stake in prison to a player who leaves, and the table state without them.
 
         The payment is the part of the stake that the player could have taken back at the refait.
@@ -244,33 +244,33 @@ class TrenteRules(BankRules[TrenteDefinition]):
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
-        rows: dict[str, list[Card]] = {name: [] for name in ROWS}
+        rows: dict[str, list[Card]] = {name: [] for name in ROW_NAMES}
         is_complete = True
-        for name in ROWS:
-            while is_complete and _count_points(rows[name]) <= _PASSED:
+        for name in ROW_NAMES:
+            while is_complete and _count_points(rows[name]) <= _ROW_LIMIT:
                 is_complete = rules.stop is None or shoe.left > rules.stop
                 yield _deal_card(rows, name, shoe, draw) if is_complete else Cue("stop", {"cards": shoe.left})
         points = (_count_points(rows["black"]), _count_points(rows["red"])) if is_complete else None
-        coup = Coup(points, first_red=is_red(rows["black"][0]))
+        coup = TrenteCoup(points, first_red=is_red(rows["black"][0]))
         shown = _build_display(rows, coup)
-        bets = list_bets_on_table(self.held, accepted, self.cloth.spots)
-        insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
+        bets = list_bets_on_table(self.held, accepted, self.table_layout.spots)
+        insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED_SUFFIX)}
 
-        def decide_bet(bet: Held) -> BetResult:
+        def decide_bet(bet: ImprisonedBet) -> BetResult:
             """Return the result of this coup of trente et quarante for a bet."""
-            return self.decide_bet(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
+            return self.decide_bet(bet, coup, insured=(bet.seat, bet.spot + INSURED_SUFFIX) in insured)
 
         staying = yield from settle_or_imprison(bets, decide_bet, shown, "refait")
         return Outcome(
             display=shown, table=_build_table_state(build_table_after_round(rules, shoe, self.table), staying)
         )
 
-    def decide_bet(self, bet: Held, coup: Coup, *, insured: bool) -> BetResult:
+    def decide_bet(self, bet: ImprisonedBet, coup: TrenteCoup, *, insured: bool) -> BetResult:
         """Return the result of a coup for one bet: its settlement, or the bet in prison that stays on the table.
 
         If the rules give the choice between both, the result contains both and the player chooses.
         """
-        rule, won = self.chances.get(bet.spot), coup.list_winning_chances
+        rule, won = self.bets_by_chance.get(bet.spot), coup.list_winning_chances
         if not won and coup.result != "refait":
             return (
                 (None, bet) if bet.count else (push_bet(bet, "void" if coup.points is None else "push"), None)
@@ -287,27 +287,30 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return settle_bet(bet, rule.pays if rule.on in won else None), None
 
     # ------------------------------------------------------------------ figures
-    def _settle_coup(self, bets: Sequence[Held], coup: Coup) -> list[Settlement]:
+    def _settle_coup(self, bets: Sequence[ImprisonedBet], coup: TrenteCoup) -> list[Settlement]:
         """Return a coup's settlements if every player takes part of the stake back at a refait."""
-        insured = {bet.spot for bet in bets if bet.spot.endswith(INSURED)}
-        results = (self.decide_bet(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
+        insured = {bet.spot for bet in bets if bet.spot.endswith(INSURED_SUFFIX)}
+        results = (self.decide_bet(bet, coup, insured=bet.spot + INSURED_SUFFIX in insured) for bet in bets)
         return [settlement for settlement, _ in results if settlement is not None]
 
-    def iter_cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup.
 
         Both rows have the same chance to win, and the first card is as likely red as black.
         """
-        bets = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
+        bets = [ImprisonedBet(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
         tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
-        for coup in _COUPS:
+        for coup in _DISTINCT_COUPS:
             chance = {"refait": refait, "tie": tie - refait}.get(coup.result, (1 - tie) / 4)
-            yield Case(chance, self._settle_coup(bets, coup))
+            yield WeightedResult(chance, self._settle_coup(bets, coup))
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits a coup can return, stakes in prison included."""
-        bets = list_bets_on_table(self.held, wager, self.cloth.spots)
-        return max(sum(settlement.credits for settlement in self._settle_coup(bets, coup)) for coup in _COUPS)
+        bets = list_bets_on_table(self.held, wager, self.table_layout.spots)
+        return max(
+            sum(settlement.credits for settlement in self._settle_coup(bets, coup))
+            for coup in _DISTINCT_COUPS
+        )
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of a bet on each chance at its minimum, with insurance and without."""
@@ -316,9 +319,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return found
         more = []
         for bet in self.list_bets():
-            least = self.cloth.by_id[bet.id + INSURED].least
-            stakes = {bet.id: least * insurance.share, bet.id + INSURED: least}
-            more.append(self.analyse_stakes(bet.id + INSURED, stakes, depth))
+            least = self.table_layout.by_id[bet.id + INSURED_SUFFIX].least
+            stakes = {bet.id: least * insurance.share, bet.id + INSURED_SUFFIX: least}
+            more.append(self.analyse_stakes(bet.id + INSURED_SUFFIX, stakes, depth))
         return replace(found, bets=(*found.bets, *more))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
@@ -327,34 +330,37 @@ class TrenteRules(BankRules[TrenteDefinition]):
         choices = [
             met
             for spot, credits_ in stakes.items()
-            if spot in self.chances and spot + INSURED not in stakes
-            for met in [Held(spot, credits_, count=1)]
+            if spot in self.bets_by_chance and spot + INSURED_SUFFIX not in stakes
+            for met in [ImprisonedBet(spot, credits_, count=1)]
             if met.may_stay
         ]
         if not choices:
             return figures
         _, refait = compute_equal_row_chances(self.definition.shoe.decks)
-        more = sum((refait * (self._compute_prison_mean(bet) - bet.part) for bet in choices), Fraction(0))
+        more = sum(
+            (refait * (self._compute_prison_mean(bet) - bet.half_stake_credits) for bet in choices),
+            Fraction(0),
+        )
         worst = figures.rtp + more / figures.cost_credits
         note = f"with every stake left in prison {format_percent(worst)} %, its later coups counted as of a fresh shoe"
-        return with_prison_choice(figures, _STRATEGY, worst, note)
+        return with_prison_choice(figures, _STRATEGY_TEXT, worst, note)
 
-    def _compute_prison_mean(self, bet: Held) -> Fraction:
+    def _compute_prison_mean(self, bet: ImprisonedBet) -> Fraction:
         """Return the mean return of a stake that its player leaves in prison as long as the rules allow."""
         tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
         met = replace(bet, count=bet.count + 1)
-        later = self._compute_prison_mean(met) if met.may_stay else Fraction(met.part)
-        return ((1 - tie) / 2 * bet.value + refait * later) / (1 - tie + refait)
+        later = self._compute_prison_mean(met) if met.may_stay else Fraction(met.half_stake_credits)
+        return ((1 - tie) / 2 * bet.stake_credits + refait * later) / (1 - tie + refait)
 
 
 #: One coup of each kind: black or red with colour or inverse, equal rows, the refait.
-_COUPS: Final = (
-    Coup((31, 32)),
-    Coup((31, 32), first_red=True),
-    Coup((32, 31)),
-    Coup((32, 31), first_red=True),
-    Coup((32, 32)),
-    Coup((_REFAIT, _REFAIT)),
+_DISTINCT_COUPS: Final = (
+    TrenteCoup((31, 32)),
+    TrenteCoup((31, 32), first_red=True),
+    TrenteCoup((32, 31)),
+    TrenteCoup((32, 31), first_red=True),
+    TrenteCoup((32, 32)),
+    TrenteCoup((_REFAIT_TOTAL, _REFAIT_TOTAL)),
 )
 
 
@@ -362,7 +368,7 @@ def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
     """Return the spot on which the insurance of a bet is placed."""
     words = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _INSURANCE_TEXT}
     return Spot(
-        id=bet.id + INSURED,
+        id=bet.id + INSURED_SUFFIX,
         group="insurance",
         names=words,
         odds=f"{insurance.percent} %",
@@ -375,7 +381,7 @@ def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
 
 def _count_points(row: Sequence[Card]) -> int:
     """Return the points of a row of trente et quarante."""
-    return sum(POINTS[rank_of(card)] for card in row)
+    return sum(CARD_POINTS[rank_of(card)] for card in row)
 
 
 def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
@@ -385,13 +391,13 @@ def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw
     return Cue("deal", {"hand": name, "card": format_card(card)})
 
 
-def _build_table_state(shoe: Mapping[str, object] | None, held: Sequence[Held]) -> object:
+def _build_table_state(shoe: Mapping[str, object] | None, held: Sequence[ImprisonedBet]) -> object:
     """Return the table state to store, from the shoe and the stakes in prison; None if there is neither."""
     table = {**(shoe or {}), **({"held": held_to_json(held)} if held else {})}
     return table or None
 
 
-def _build_display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object]:
+def _build_display(rows: Mapping[str, Sequence[Card]], coup: TrenteCoup) -> dict[str, object]:
     """Return both rows of cards of trente et quarante and the result of the coup, for the screen."""
     chances = sorted(coup.list_winning_chances - {coup.result})
     return {
@@ -427,4 +433,4 @@ def _build_rules(data: TrenteDefinition, file: str) -> TrenteRules:
 
 
 #: At 31 both rows tie as the refait.
-FAMILY = Family(TrenteDefinition, _build_rules, figures=PACKS | {31})
+FAMILY = GameFamily(TrenteDefinition, _build_rules, figures=STANDARD_DECK_SIZES | {31})

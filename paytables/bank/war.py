@@ -12,25 +12,32 @@ from typing import ClassVar, Final
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.dealing import build_table_after_round, open_shoe
-from paytables.bank.rules import BANK, PLAYER, Hands, SeatedBankRules, build_added_spot, check_bets
+from paytables.bank.rules import (
+    BANK_NAMES,
+    PLAYER_NAMES,
+    Hands,
+    SeatedBankRules,
+    build_added_spot,
+    check_bets,
+)
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import PACKS, Card, format_card, rank_of
+from paytables.cards.card import STANDARD_DECK_SIZES, Card, format_card, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
 from paytables.errors import DefinitionError
-from paytables.game import Family
-from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
+from paytables.game import GameFamily
+from paytables.layout import WeightedResult, compute_mean_return, push_bet, settle_bet
 from paytables.seating import describe_owner, format_hand_id, may_see
 
 #: Ranks of a pack.
 _RANKS: Final = 13
 #: Cards burned before the second cards.
-_BURNED: Final = 3
+_CARDS_BURNED_BEFORE_WAR: Final = 3
 #: The id of the bet on the higher card.
-MAIN: Final = "main"
+MAIN_SPOT: Final = "main"
 #: The id of the bet on a tie.
-TIE: Final = "tie"
+TIE_SPOT: Final = "tie"
 #: The id of the stake that is added to go to war.
-ADDED: Final = "war"
+WAR_SPOT: Final = "war"
 #: The bank's key among the hands of a round, whose other keys are seats.
 _BANK: Final = -1
 
@@ -57,7 +64,7 @@ class WarDefinition(BankDefinition):
 class WarRules(SeatedBankRules[WarDefinition]):
     """The rules of a playable game of war. Each seat has one card, and all play against the bank's one card."""
 
-    hands: ClassVar[Hands] = (("bank", BANK, 2), ("player", PLAYER, 2))
+    hands: ClassVar[Hands] = (("bank", BANK_NAMES, 2), ("player", PLAYER_NAMES, 2))
 
     def list_bets(self) -> tuple[BankBet, ...]:
         """Return the bets that this war game offers: the main bet, and the bet on a tie if there is one."""
@@ -65,11 +72,11 @@ class WarRules(SeatedBankRules[WarDefinition]):
 
     def list_added_spots(self) -> tuple[Spot, ...]:
         """Return the spot of the stake that a player adds to go to war."""
-        return (build_added_spot(self.definition.main, ADDED, {"en": "War", "fr": "Bataille"}),)
+        return (build_added_spot(self.definition.main, WAR_SPOT, {"en": "War", "fr": "Bataille"}),)
 
     def find_added_stake_factor(self, bet: BankBet) -> int:
         """Return the stake that a player adds to go to war, as a multiple of the bet: one for the main bet."""
-        return int(bet.id == MAIN)
+        return int(bet.id == MAIN_SPOT)
 
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal a card to each seat and the bank, settle, and go to war for seats that choose it."""
@@ -86,26 +93,26 @@ class WarRules(SeatedBankRules[WarDefinition]):
         for seat in seats:
             seat_bets = {bet.spot: bet for bet in bets if bet.seat == seat}
             order = _compare_ranks(hands[seat][0], hands[_BANK][0])
-            if TIE in seat_bets:
-                yield self._settle_tie_bet(seat_bets[TIE], order)
-            if MAIN not in seat_bets:
+            if TIE_SPOT in seat_bets:
+                yield self._settle_tie_bet(seat_bets[TIE_SPOT], order)
+            if MAIN_SPOT not in seat_bets:
                 continue
             if order:
-                yield _settle_main_bet(seat_bets[MAIN], self.definition.main, order)
+                yield _settle_main_bet(seat_bets[MAIN_SPOT], self.definition.main, order)
                 continue
-            added = Bet(ADDED, seat_bets[MAIN].credits, seat)
+            added = Bet(WAR_SPOT, seat_bets[MAIN_SPOT].credits, seat)
             prompt = _build_display(hands, viewer) | ({"advice": "war"} if may_see(seat, viewer) else {})
             decision = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat)
             if decision.check((yield decision)) == "surrender":
-                yield _settle_surrender(seat_bets[MAIN])
+                yield _settle_surrender(seat_bets[MAIN_SPOT])
                 continue
             for owner in (seat, _BANK):
-                for n in range(_BURNED):
+                for n in range(_CARDS_BURNED_BEFORE_WAR):
                     shoe.deal(draw, f"burned {n + 1}")
                 hands[owner] = [hands[owner][0], shoe.deal(draw, f"war {_format_hand_id(owner)}")]
                 yield _build_deal_cue(hands, owner)
             order = _compare_ranks(hands[seat][1], hands[_BANK][1])
-            yield from _settle_war(seat_bets[MAIN], added, self.definition.main, order)
+            yield from _settle_war(seat_bets[MAIN_SPOT], added, self.definition.main, order)
         return Outcome(
             display=_build_display(hands, viewer), table=build_table_after_round(rules, shoe, self.table)
         )
@@ -115,15 +122,15 @@ class WarRules(SeatedBankRules[WarDefinition]):
         tie = self.definition.tie
         return settle_bet(bet, tie.pays if tie is not None and order == 0 else None)
 
-    def iter_cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a war wager if the player always goes to war on a tie."""
         return self._iter_cases(wager, surrender=False)
 
-    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
+    def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every case of a war round, for both decisions at a tie: going to war and surrendering."""
         return (*self._iter_cases(wager, surrender=False), *self._iter_cases(wager, surrender=True))
 
-    def _iter_cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:
+    def _iter_cases(self, wager: Wager, *, surrender: bool) -> Iterator[WeightedResult]:
         """Yield one case for each way in which the first cards, and after a tie the second, may compare.
 
         With ``surrender`` the round ends at the tie. Burned cards are left out, because they have no effect
@@ -135,23 +142,23 @@ class WarRules(SeatedBankRules[WarDefinition]):
         equal = Fraction(of_rank - 1, cards - 1)
         for order in (1, -1):
             done = [self._settle_first_cards(bet, order) for bet in bets.values()]
-            yield Case((1 - equal) / 2, done)
-        if MAIN not in bets or surrender:
+            yield WeightedResult((1 - equal) / 2, done)
+        if MAIN_SPOT not in bets or surrender:
             done = [
-                _settle_surrender(bet) if bet.spot == MAIN else self._settle_first_cards(bet, 0)
+                _settle_surrender(bet) if bet.spot == MAIN_SPOT else self._settle_first_cards(bet, 0)
                 for bet in bets.values()
             ]
-            yield Case(equal, done)
+            yield WeightedResult(equal, done)
             return
         remaining = cards - 2
         pairs = Fraction(
             12 * of_rank * (of_rank - 1) + (of_rank - 2) * (of_rank - 3), remaining * (remaining - 1)
         )
-        tie = [self._settle_first_cards(bets[TIE], 0)] if TIE in bets else []
-        added = Bet(ADDED, bets[MAIN].credits)
+        tie = [self._settle_first_cards(bets[TIE_SPOT], 0)] if TIE_SPOT in bets else []
+        added = Bet(WAR_SPOT, bets[MAIN_SPOT].credits)
         for order, chance in ((1, (1 - pairs) / 2), (-1, (1 - pairs) / 2), (0, pairs)):
-            done = [*tie, *_settle_war(bets[MAIN], added, self.definition.main, order)]
-            yield Case(equal * chance, done, added=added.credits)
+            done = [*tie, *_settle_war(bets[MAIN_SPOT], added, self.definition.main, order)]
+            yield WeightedResult(equal * chance, done, added=added.credits)
 
     def _settle_first_cards(self, bet: Bet, order: int) -> Settlement:
         """Return the settlement of the main bet, or of the bet on the tie, by the first cards.
@@ -160,14 +167,14 @@ class WarRules(SeatedBankRules[WarDefinition]):
         """
         return (
             self._settle_tie_bet(bet, order)
-            if bet.spot == TIE
+            if bet.spot == TIE_SPOT
             else _settle_main_bet(bet, self.definition.main, order)
         )
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of always going to war, and of always surrendering half the stake at a tie."""
         found = super().analyse_stakes(name, stakes, depth)
-        if MAIN not in stakes:
+        if MAIN_SPOT not in stakes:
             return found
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         up = compute_mean_return(wager, self._iter_cases(wager, surrender=True))
@@ -245,4 +252,4 @@ def _build_rules(data: WarDefinition, file: str) -> WarRules:
     return rules
 
 
-FAMILY = Family(WarDefinition, _build_rules, figures=PACKS)
+FAMILY = GameFamily(WarDefinition, _build_rules, figures=STANDARD_DECK_SIZES)

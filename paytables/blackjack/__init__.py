@@ -2,8 +2,8 @@
 
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.rules import BlackjackRules
-from paytables.cards import PACKS
-from paytables.game import Family
+from paytables.cards import STANDARD_DECK_SIZES
+from paytables.game import GameFamily
 
 
 def _build_rules(definition: BlackjackDefinition, file: str) -> BlackjackRules:
@@ -13,4 +13,4 @@ def _build_rules(definition: BlackjackDefinition, file: str) -> BlackjackRules:
     return rules
 
 
-FAMILY = Family(BlackjackDefinition, _build_rules, figures=PACKS)
+FAMILY = GameFamily(BlackjackDefinition, _build_rules, figures=STANDARD_DECK_SIZES)

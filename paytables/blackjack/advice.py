@@ -18,7 +18,13 @@ from functools import cache, cached_property, lru_cache
 from itertools import product
 from typing import Final
 
-from paytables.blackjack.hands import CARD, build_shoe, list_every_hand, list_hands_holding, pack_counts
+from paytables.blackjack.hands import (
+    PACKED_CARD_BY_VALUE,
+    build_shoe,
+    list_every_hand,
+    list_hands_holding,
+    pack_counts,
+)
 from paytables.blackjack.schema import ACES, TEN, ExactHouseRules
 from paytables.poker.policy import unpack_policy
 
@@ -29,29 +35,29 @@ DOUBLE: Final = 2
 #: The answers by number.
 ANSWERS: Final = ("stand", "hit", "double")
 #: The packed hand of a 6, a 7 and an 8.
-SIX_SEVEN_EIGHT: Final = CARD[5] + CARD[6] + CARD[7]
+SIX_SEVEN_EIGHT: Final = PACKED_CARD_BY_VALUE[5] + PACKED_CARD_BY_VALUE[6] + PACKED_CARD_BY_VALUE[7]
 #: Two cards that a third of their suit can complete to 6, 7 and 8.
-SUITED: Final = frozenset(SIX_SEVEN_EIGHT - CARD[n] for n in (5, 6, 7))
+SUITED: Final = frozenset(SIX_SEVEN_EIGHT - PACKED_CARD_BY_VALUE[n] for n in (5, 6, 7))
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class HandSituation:
     """The situation of a blackjack hand, apart from its cards, on which the best decision depends.
 
-    ``up`` is the value of the dealer's first card. ``pair`` is the card value of the pair that the hand was
-    split from, or 0. ``paired``: the hand is again two cards of that value and cannot be split further.
-    ``fewer``: the dealer's first card has the same rank as the split pair (only used if tens must be equal in
-    rank to be split).
+    ``dealer_up_card`` is the value of the dealer's first card. ``split_pair_value`` is the card value of the
+    pair that the hand was split from, or 0. ``is_unsplittable_pair``: the hand is again two cards of that
+    value and cannot be split further. ``dealer_has_pair_rank``: the dealer's first card has the same rank as
+    the split pair (only used if tens must be equal in rank to be split).
     """
 
-    up: int
-    pair: int = 0
-    paired: bool = False
-    fewer: bool = False
+    dealer_up_card: int
+    split_pair_value: int = 0
+    is_unsplittable_pair: bool = False
+    dealer_has_pair_rank: bool = False
 
 
 #: A question about a hand: its situation, the packed hand, and whether it is two cards of one suit.
-Question = tuple[Kind, int, bool]
+Question = tuple[HandSituation, int, bool]
 #: A pair: the dealer's first card, the pair's value, and whether the dealer's card reduces the remaining pair
 #: cards.
 Pair = tuple[int, int, bool]
@@ -65,13 +71,22 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Quest
     found: dict[Question, int] = {}
     for of_suit in (False, True)[: 1 + suited]:
         for up in range(ACES, TEN + 1):
-            kinds = [(Kind(up), playable_hands)]
+            kinds = [(HandSituation(up), playable_hands)]
             for pair in range(ACES, TEN + 1):
-                hands = [hand for hand in list_hands_holding(shoe, CARD[pair - 1]) if hand != CARD[pair - 1]]
+                hands = [
+                    hand
+                    for hand in list_hands_holding(shoe, PACKED_CARD_BY_VALUE[pair - 1])
+                    if hand != PACKED_CARD_BY_VALUE[pair - 1]
+                ]
                 for fewer in (False, True)[: 1 + (same_rank and pair == up == TEN)]:
-                    kinds.append((Kind(up, pair, fewer=fewer), hands))
-                    pairs = list_hands_holding(shoe, 2 * CARD[pair - 1])
-                    kinds.append((Kind(up, pair, paired=True, fewer=fewer), pairs))
+                    kinds.append((HandSituation(up, pair, dealer_has_pair_rank=fewer), hands))
+                    pairs = list_hands_holding(shoe, 2 * PACKED_CARD_BY_VALUE[pair - 1])
+                    kinds.append(
+                        (
+                            HandSituation(up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=fewer),
+                            pairs,
+                        )
+                    )
             for kind, hands in kinds:
                 for hand in hands:
                     if not of_suit or hand in SUITED:
@@ -94,7 +109,7 @@ def _index_insurable_hands(decks: int) -> dict[int, int]:
 
 
 @dataclass(frozen=True)
-class PlayData:
+class PackedStrategy:
     """The best blackjack strategy for a table's rules, packed into bytes: decisions, splits, insurance, even money."""
 
     house: ExactHouseRules
@@ -102,14 +117,14 @@ class PlayData:
     """The bytes of the packed strategy."""
 
     @classmethod
-    def pack(
+    def pack_strategy(
         cls,
         house: ExactHouseRules,
         answers: Mapping[Question, int],
         splits: Mapping[Pair, int],
         insured: set[int],
         even: set[int],
-    ) -> "PlayData":
+    ) -> "PackedStrategy":
         """Return a blackjack strategy in its packed form. Situations missing from ``answers`` cannot occur."""
         own = bytes(answers.get(question, STAND) for question in cls(house, b"").answer_indexes)
         into = bytes(splits.get(pair, 0) for pair in _PAIR_INDEXES)
@@ -129,7 +144,7 @@ class PlayData:
             len(self.answer_indexes) + len(_PAIR_INDEXES) + len(_index_insurable_hands(self.house.decks)) + 2
         )
 
-    def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
+    def find_answer(self, kind: HandSituation, values: Sequence[int], *, suited: bool = False) -> str:
         """Return the strategy's decision for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
         of_suit = suited and self.house.suited_678 is not None and hand in SUITED
@@ -139,7 +154,7 @@ class PlayData:
         """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.
 
         ``up`` is the value of the dealer's first card, ``pair`` the value of the pair's cards; ``fewer`` as
-        in :class:`Kind`.
+        in :class:`HandSituation`.
         """
         return self.text[len(self.answer_indexes) + _PAIR_INDEXES[up, pair, fewer]]
 
@@ -159,10 +174,10 @@ def _pack_hand(values: Sequence[int]) -> int:
 
 
 @lru_cache(maxsize=8)
-def read_advice(house: ExactHouseRules, policy: str) -> PlayData | None:
+def read_advice(house: ExactHouseRules, policy: str) -> PackedStrategy | None:
     """Return the blackjack strategy that a definition stores, or None if its length does not fit the house rules.
 
     Certification refuses a definition whose strategy is for other rules.
     """
-    found = PlayData(house, unpack_policy(policy))
+    found = PackedStrategy(house, unpack_policy(policy))
     return found if len(found.text) == found.size else None

@@ -12,22 +12,22 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, TypeAlias
 
-from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, Kind
-from paytables.blackjack.hands import CARD, list_values
-from paytables.blackjack.policies import BLACKJACK, PairQuestion, StrategyTable
-from paytables.blackjack.schema import ACES, BEST, TEN
-from paytables.blackjack.solve import Branch, Chooser, Options, Play, Round, Sums
+from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, HandSituation
+from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, list_values
+from paytables.blackjack.policies import PACKED_BLACKJACK, PairQuestion, StrategyTable
+from paytables.blackjack.schema import ACES, BEST_TOTAL, TEN
+from paytables.blackjack.solve import Chooser, Options, SolvedRound, SplitBranch, StrategyEvaluation, Sums
 
 #: The dealer's first cards in chart order.
-UPS: Final = (*range(2, TEN + 1), ACES)
+DEALER_UP_CARDS: Final = (*range(2, TEN + 1), ACES)
 #: A cell of a chart's column: whether a hand is soft, and its total.
 Cell: TypeAlias = tuple[bool, int]
 #: A chart's answer: draw or stand, and whether two cards are doubled if permitted.
 Answer: TypeAlias = tuple[int, bool]
 #: The cells in the order of evaluation: drawing a card leads only to cells listed before.
-ORDER: Final[tuple[Cell, ...]] = (
-    *((False, total) for total in range(BEST, 11, -1)),
-    *((True, total) for total in range(BEST, 11, -1)),
+CHART_CELL_ORDER: Final[tuple[Cell, ...]] = (
+    *((False, total) for total in range(BEST_TOTAL, 11, -1)),
+    *((True, total) for total in range(BEST_TOTAL, 11, -1)),
     *((False, total) for total in range(11, 3, -1)),
 )
 #: Letter of each answer in a chart's text.
@@ -40,11 +40,11 @@ _LETTERS: Final[Mapping[Answer, str]] = {
 #: Answer of each letter.
 _ANSWERS: Final = {letter: answer for answer, letter in _LETTERS.items()}
 #: Letter of a pair that is split.
-SPLITS: Final = "P"
+SPLIT_LETTER: Final = "P"
 
 
 @dataclass(slots=True)
-class Chart:
+class TotalsChart:
     """A blackjack strategy chart: the decision for each total and dealer's first card, and the pairs to split.
 
     A pair is split as often as the rules permit. :func:`format_chart` and :func:`parse_chart` convert a chart
@@ -57,7 +57,9 @@ class Chart:
     pairs: set[tuple[int, int]] = field(default_factory=set)
     """The pairs to split, as (dealer's first card, value of the paired cards)."""
 
-    def answer(self, up: int, values: Sequence[int], best: int, *, soft: bool, options: Iterable[int]) -> int:
+    def find_answer(
+        self, up: int, values: Sequence[int], best: int, *, soft: bool, options: Iterable[int]
+    ) -> int:
         """Return the chart's decision for a hand that is not split, or its fallback if that is not in ``options``.
 
         ``best`` is the hand's best total. A double that is not permitted becomes a hit or a stand, as the
@@ -71,14 +73,16 @@ class Chart:
     def build_chooser(self, table: StrategyTable) -> Chooser:
         """Return a function that makes every hit, stand or double decision as this chart does."""
 
-        def choose_from_chart(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+        def choose_from_chart(kind: HandSituation, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
             """Return the chart's decision for a blackjack hand, chosen among the permitted ``options``."""
             known = table.rounds[0].known[hand]
-            return self.answer(kind.up, list_values(hand), known.best_total, soft=known.soft, options=options)
+            return self.find_answer(
+                kind.dealer_up_card, list_values(hand), known.best_total, soft=known.soft, options=options
+            )
 
         return choose_from_chart
 
-    def take(self, question: PairQuestion, sums: list[Sums]) -> int:
+    def decide_offer(self, question: PairQuestion, sums: list[Sums]) -> int:
         """Return the chart's decision about a two-card hand: the splits to make, up to the limit, or 0 to decline.
 
         Insurance is always declined.
@@ -97,47 +101,48 @@ def guess_first_answer(cell: Cell) -> Answer:
     return (HIT if total < (18 if soft else 12) else STAND, False)
 
 
-def format_chart(chart: Chart) -> tuple[str, ...]:
+def format_chart(chart: TotalsChart) -> tuple[str, ...]:
     """Return a blackjack chart as text: a line per total or pair, a letter for each first card from two to ace."""
     found = []
     for soft, name in ((False, "hard"), (True, "soft")):
-        for total in range(4 if not soft else 12, BEST + 1):
-            answers = [chart.answers.get((up, (soft, total))) for up in UPS]
+        for total in range(4 if not soft else 12, BEST_TOTAL + 1):
+            answers = [chart.answers.get((up, (soft, total))) for up in DEALER_UP_CARDS]
             if any(answer is not None for answer in answers):
                 row = [_LETTERS[answer or guess_first_answer((soft, total))] for answer in answers]
                 found.append(f"{name} {total:2} " + "".join(row))
     found += [
-        f"pair {pair:2} " + "".join(SPLITS if (up, pair) in chart.pairs else "." for up in UPS)
+        f"pair {pair:2} "
+        + "".join(SPLIT_LETTER if (up, pair) in chart.pairs else "." for up in DEALER_UP_CARDS)
         for pair in range(ACES, TEN + 1)
-        if any((up, pair) in chart.pairs for up in UPS)
+        if any((up, pair) in chart.pairs for up in DEALER_UP_CARDS)
     ]
     return tuple(found)
 
 
-def parse_chart(text: Iterable[str]) -> Chart:
+def parse_chart(text: Iterable[str]) -> TotalsChart:
     """Return the blackjack chart in these lines of text. Raises ValueError for an invalid line."""
-    chart = Chart()
+    chart = TotalsChart()
     for line in text:
         name, total, row = line.split() if len(line.split()) == 3 else ("", "", "")
         if (
             name not in {"hard", "soft", "pair"}
-            or len(row) != len(UPS)
-            or set(row) - {*_ANSWERS, SPLITS, "."}
+            or len(row) != len(DEALER_UP_CARDS)
+            or set(row) - {*_ANSWERS, SPLIT_LETTER, "."}
         ):
             raise ValueError(f"{line!r} is not a line of a chart")
-        for up, letter in zip(UPS, row, strict=True):
+        for up, letter in zip(DEALER_UP_CARDS, row, strict=True):
             if name != "pair":
                 chart.answers[up, (name == "soft", int(total))] = _ANSWERS[letter]
-            elif letter == SPLITS:
+            elif letter == SPLIT_LETTER:
                 chart.pairs.add((up, int(total)))
     return chart
 
 
-def find_best_chart(table: StrategyTable) -> Chart:
+def find_best_chart(table: StrategyTable) -> TotalsChart:
     """Return the blackjack chart with the highest return for a table's house rules."""
-    chart = Chart()
+    chart = TotalsChart()
     for round_ in table.rounds:
-        _Column(table.play, round_).improve(chart)
+        _DealerCardColumn(table.play, round_).improve(chart)
     return chart
 
 
@@ -183,7 +188,7 @@ class _HandInSearch:
 
 
 @dataclass(slots=True)
-class _Pair:
+class _SearchedPair:
     """A blackjack pair that may be split, in the search for the best chart.
 
     ``unsplit`` is the same hand without a split, ``part`` the share of its deals that may be split, and
@@ -200,21 +205,21 @@ class _Pair:
         return sum(hand.value for hand in self.starts) - self.unsplit.value * self.part
 
 
-class _Column:
+class _DealerCardColumn:
     """The search for a strategy chart's best decisions against one first card of the dealer."""
 
-    def __init__(self, play: Play, round_: Round) -> None:
+    def __init__(self, play: StrategyEvaluation, round_: SolvedRound) -> None:
         self.play, self.round = play, round_
         self.ordered: list[_HandInSearch] = []
         """All hands of the search; a hand comes before those that can follow it."""
-        hands_of_box = self._build_hands(Branch(Kind(round_.up), 0, 0, round_.tree))
+        hands_of_box = self._build_hands(SplitBranch(HandSituation(round_.up), 0, 0, round_.tree))
         self.starts = [
             (place, 1 if len(set(list_values(hand))) == 1 else 2)
             for hand, place in hands_of_box.items()
-            if round_.known[hand].cards == 2 and hand != BLACKJACK
+            if round_.known[hand].cards == 2 and hand != PACKED_BLACKJACK
         ]
         """Every two-card hand except blackjack, with its number of card orders (1 or 2)."""
-        self.pairs: dict[int, list[_Pair]] = {}
+        self.pairs: dict[int, list[_SearchedPair]] = {}
         """The pairs that may be split, by card value."""
         for split in round_.splits:
             have, starts = round_.dealer.full[split.pair - 1], list[_HandInSearch]()
@@ -222,14 +227,14 @@ class _Column:
                 places = self._build_hands(branch)
                 starts += [places[hand] for hand in play.list_start_hands(round_.known, branch)]
             part = Fraction(split.ways, have * (have - 1))
-            pair = _Pair(hands_of_box[2 * CARD[split.pair - 1]], part, starts)
+            pair = _SearchedPair(hands_of_box[2 * PACKED_CARD_BY_VALUE[split.pair - 1]], part, starts)
             self.pairs.setdefault(split.pair, []).append(pair)
-        self.cells: dict[Cell, list[_HandInSearch]] = {cell: [] for cell in ORDER}
+        self.cells: dict[Cell, list[_HandInSearch]] = {cell: [] for cell in CHART_CELL_ORDER}
         """The hands that each cell of the chart decides."""
         for place in self.ordered:
             self.cells[place.cell].append(place)
 
-    def _build_hands(self, branch: Branch) -> dict[int, _HandInSearch]:
+    def _build_hands(self, branch: SplitBranch) -> dict[int, _HandInSearch]:
         """Return the blackjack hands of two and more cards that can occur in a branch, fewer cards first.
 
         A branch is the hands from the first deal, or the hands of a split.
@@ -251,7 +256,7 @@ class _Column:
         self.ordered += reversed(found.values())
         return found
 
-    def _compute_answer_values(self, hand: int, branch: Branch) -> dict[int, int]:
+    def _compute_answer_values(self, hand: int, branch: SplitBranch) -> dict[int, int]:
         """Return the value of each decision for a blackjack hand, without the values of hands after a draw.
 
         It is averaged over whether the cards are of one suit.
@@ -274,13 +279,13 @@ class _Column:
                 found[answer] += (both[1] - both[0]) // 4
         return found
 
-    def improve(self, chart: Chart) -> None:
+    def improve(self, chart: TotalsChart) -> None:
         """Improve the decisions of ``chart`` against this first card of the dealer until no change helps."""
-        answers = {cell: guess_first_answer(cell) for cell in ORDER}
+        answers = {cell: guess_first_answer(cell) for cell in CHART_CELL_ORDER}
         split: set[int] = set()
         while True:
             self._count_orders(answers, split)
-            better = {cell: self._choose_best_answer(cell, answers[cell]) for cell in ORDER}
+            better = {cell: self._choose_best_answer(cell, answers[cell]) for cell in CHART_CELL_ORDER}
             pairs = {pair for pair, parts in self.pairs.items() if sum(part.gain for part in parts) > 0}
             if better == answers and pairs == split:
                 break

@@ -11,8 +11,8 @@ from functools import lru_cache
 from math import perm
 from typing import Final, TypeAlias
 
-from paytables.blackjack.schema import ACES, TEN, Side, SideBetRow, parse_patterns, value_of
-from paytables.cards.card import Card, is_red, rank_of, suit_of
+from paytables.blackjack.schema import ACES, TEN, Side, SideBetRow, get_card_value, parse_patterns
+from paytables.cards.card import Card, get_suit, is_red, rank_of
 
 #: Suits of a pack.
 _SUITS: Final = 4
@@ -84,11 +84,11 @@ def _iter_different_cards(rows: Sequence[SideBetRow], dealt: Sequence[Card]) -> 
     """
     named = any(row.suits in {"red", "black"} for row in rows)
     coloured = named or (bool(dealt) and any(row.suits == "colour" for row in rows))
-    seen = {suit_of(card) for card in dealt}
+    seen = {get_suit(card) for card in dealt}
     suits: dict[object, list[Card]] = {}
     for card in range(_SUITS):  # the four cards of the first rank
-        kind = card if suit_of(card) in seen else is_red(card) if coloured else None
-        suits.setdefault((suit_of(card) in seen, kind), []).append(card)
+        kind = card if get_suit(card) in seen else is_red(card) if coloured else None
+        suits.setdefault((get_suit(card) in seen, kind), []).append(card)
     for first in range(0, _CARDS, _SUITS):
         for alike in suits.values():
             yield first + alike[0], len(alike)
@@ -134,7 +134,7 @@ def _iter_won_rows(
 
 def _compute_blackjack_chance(out: Sequence[Card], decks: int) -> Fraction:
     """Return the probability that two cards drawn from the shoe, without the cards ``out``, are a blackjack."""
-    values = [value_of(card) for card in out]
+    values = [get_card_value(card) for card in out]
     cards_left = _CARDS * decks - len(out)
     aces, tens = 4 * decks - values.count(ACES), 16 * decks - values.count(TEN)
     return Fraction(2 * aces * tens, cards_left * (cards_left - 1))

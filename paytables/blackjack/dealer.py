@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from paytables.blackjack.hands import Shoe
-from paytables.blackjack.schema import ACES, BEST, TEN, ExactHouseRules, compute_best_total, is_blackjack
+from paytables.blackjack.schema import (
+    ACES,
+    BEST_TOTAL,
+    TEN,
+    ExactHouseRules,
+    compute_best_total,
+    is_blackjack,
+)
 from paytables.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -53,7 +60,7 @@ def list_final_hands(house: ExactHouseRules, up: int, full: Shoe) -> list[tuple[
                 if house.should_dealer_draw(values):
                     still_unfinished[drawn_after] += ways
                 else:
-                    ends[drawn_after, min(best, BEST + 1) - 17] += ways
+                    ends[drawn_after, min(best, BEST_TOTAL + 1) - 17] += ways
         unfinished = still_unfinished
     return [(drawn, ways, end) for (drawn, end), ways in ends.items()]
 

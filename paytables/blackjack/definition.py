@@ -9,11 +9,11 @@ from paytables.bank.dealing import ShoeRules
 from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
 from paytables.blackjack.schema import (
     ACES,
-    BEST,
+    BEST_TOTAL,
     BOXES_MAX,
-    EVEN,
+    EVEN_MONEY_ODDS,
     INSURANCE,
-    INSURED,
+    INSURANCE_TEXT,
     MAIN,
     TEN,
     ExactHouseRules,
@@ -47,13 +47,13 @@ class BlackjackDefinition(TableDefinition):
     def list_every_pay(self) -> list[NamedPay]:
         """Return every pay of the table except the even money of a plain win: its stake, name, title and odds."""
         rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
-        even = EVEN if self.house.even_money else None
+        even = EVEN_MONEY_ODDS if self.house.even_money else None
         own = [
             (MAIN, BLACKJACK, Text(en="Blackjack", fr="Blackjack"), rules.blackjack),
             (MAIN, SEVENS, Text(en="Three sevens", fr="Trois sept"), rules.sevens),
             (MAIN, SUITED, suited, rules.suited_678),
             (MAIN, EVEN_MONEY, Text(en="Even money", fr="Mise à égalité"), even),
-            (INSURANCE, INSURANCE, INSURED, rules.insurance),
+            (INSURANCE, INSURANCE, INSURANCE_TEXT, rules.insurance),
         ]
         sides = [(side.id, row.id, row.name, row.pays) for side in self.side for row in side.row]
         return [(spot, name, title, odds) for spot, name, title, odds in own if odds is not None] + sides
@@ -76,7 +76,7 @@ class BlackjackDefinition(TableDefinition):
         Players hit up to 20, the dealer up to 16.
         """
         hands = self.boxes * self.table.seats * self.rules.split.hands
-        return hands * (BEST - 1 + TEN) + self.main.hands * (16 + TEN)
+        return hands * (BEST_TOTAL - 1 + TEN) + self.main.hands * (16 + TEN)
 
     @property
     def house(self) -> ExactHouseRules:

@@ -14,15 +14,15 @@ from math import isqrt
 from typing import TYPE_CHECKING, Final
 
 from paytables.analysis import (
-    BAND_GAMES,
-    QUANTILES,
+    CONFIDENCE_BAND_GAMES,
+    CONFIDENCE_QUANTILES,
     Analysis,
     BetAnalysis,
     Depth,
     PrizeFigures,
     ProgressiveShare,
 )
-from paytables.blackjack.advice import PlayData, Question, read_advice
+from paytables.blackjack.advice import PackedStrategy, Question, read_advice
 from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import format_back_spot_id
@@ -48,29 +48,29 @@ if TYPE_CHECKING:
     from paytables.blackjack.policies import StrategyResult, StrategyTable
 
 #: The name of the best play in the figures.
-STRATEGY: Final = (
+EXACT_STRATEGY_TEXT: Final = (
     "by the cards of the hand and the dealer's first card, each hand of a split by its own; see the policy"
 )
 #: The end of a spot's id that numbers the box.
-_BOX: Final = re.compile(r"-\d+$", re.ASCII)
+_BOX_SUFFIX_PATTERN: Final = re.compile(r"-\d+$", re.ASCII)
 #: The name of the strategy of bets on another player's hand.
-BACKED_STRATEGY: Final = "the best play of the player whose hand it is"
+BACKED_STRATEGY_TEXT: Final = "the best play of the player whose hand it is"
 #: The name of the best chart in the figures.
-CHART: Final = "the chart by totals"
+CHART_STRATEGY_TEXT: Final = "the chart by totals"
 #: A band for n games is stated only if at least n times this many rounds were simulated.
-_WELL_WITHIN: Final = 20
+_SIMULATED_ROUNDS_PER_BAND_GAME: Final = 20
 #: Standard errors on each side of a 99.9 % interval.
-SAMPLED_Z: Final = Fraction("3.290527")
+SAMPLING_QUANTILE: Final = Fraction("3.290527")
 
 
-def ignore_progress(done: int, of: int) -> None:
+def ignore_progress_report(done: int, of: int) -> None:
     """Ignore the progress of a computation (a default callback)."""
 
 
 def prove(
     definition: BlackjackDefinition,
     _each: object = None,
-    report_progress: Callable[[int, int], None] = ignore_progress,
+    report_progress: Callable[[int, int], None] = ignore_progress_report,
 ) -> dict[str, Proof]:
     """Compute the proof: the exact figures that a blackjack definition stores.
 
@@ -107,12 +107,12 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
     """
     if proof.law and not definition.shoe.does_shoe_carry_over and definition.main.hands == 1:
         return proof
-    from paytables.blackjack.sampled import sample  # noqa: PLC0415 (laboratory packages)
+    from paytables.blackjack.sampled import sample_rounds  # noqa: PLC0415 (laboratory packages)
 
     play = read_advice(definition.house, proof.policy)
     if play is None:
         raise AnalysisError("blackjack: a play of other rules")
-    return proof.model_copy(update={"sampled": sample(definition, play)})
+    return proof.model_copy(update={"sampled": sample_rounds(definition, play)})
 
 
 @lru_cache(maxsize=8)
@@ -131,7 +131,7 @@ def _compute_proof(
     answers: dict[Question, int] = {}
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     chart = find_best_chart(table)
-    charted = table.evaluate(chart.build_chooser(table), chart.take)
+    charted = table.evaluate(chart.build_chooser(table), chart.decide_offer)
     dealers = table.evaluate(policies.build_dealer_play(house), policies.decline_every_offer)
     worst_answers: dict[Question, int] = {}
     worst = table.evaluate(
@@ -142,7 +142,9 @@ def _compute_proof(
         law = nets.compute_net_distribution(table, answers, best)
     elif nets.is_within_reach(table, best, nets.VARIANCE_MAX):
         variance = nets.compute_net_variance(table, answers, best)
-    data = PlayData.pack(house, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups)
+    data = PackedStrategy.pack_strategy(
+        house, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups
+    )
     return Proof(
         mean=format_exact(best.mean),
         staked=format_exact(best.staked),
@@ -160,7 +162,9 @@ def _compute_proof(
 def find_proof(definition: BlackjackDefinition) -> Proof:
     """Return the proof (exact figures) stored in a blackjack definition, or compute it if none is stored."""
     stored = definition.proved.get(MAIN)
-    return stored or _compute_proof(definition.house, ignore_progress, backed=definition.rules.back_bets)
+    return stored or _compute_proof(
+        definition.house, ignore_progress_report, backed=definition.rules.back_bets
+    )
 
 
 def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fraction, Fraction]:
@@ -219,7 +223,7 @@ def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
     stakes: dict[str, int] = {}
     for bet in wager.bets:
         stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
-    if definition.rules.back_bets and all(_BOX.sub("", spot) == BACK for spot in stakes):
+    if definition.rules.back_bets and all(_BOX_SUFFIX_PATTERN.sub("", spot) == BACK for spot in stakes):
         return _analyse_back_bets(definition, "bets", stakes, Depth.FULL)
     return _analyse_stakes(definition, "bets", stakes, Depth.FULL)
 
@@ -239,7 +243,7 @@ def _analyse_back_bets(
         cost_credits=sum(stakes.values()),
         options={"bets": dict(stakes)},
         rtp=1 + Fraction(backed.mean),
-        strategy=BACKED_STRATEGY,
+        strategy=BACKED_STRATEGY_TEXT,
         worst_rtp=1 + Fraction(backed.worst),
     )
     if depth in {Depth.RETURN, Depth.PRIZES} or len(stakes) > 1:
@@ -263,7 +267,7 @@ def _analyse_stakes(
     sides = {side.id: side for side in definition.side}
     own: dict[str, int] = {}
     for spot, credits_ in stakes.items():
-        group = _BOX.sub("", spot) if spot not in sides else spot
+        group = _BOX_SUFFIX_PATTERN.sub("", spot) if spot not in sides else spot
         own[group] = own.get(group, 0) + credits_
     hand = sum(own.pop(action, 0) for action in ACTIONS)
     if INSURANCE in own:
@@ -315,9 +319,9 @@ def _analyse_stakes(
         rtp=compute_rtp(proof.mean, back),
         prizes=tuple(prizes),
         progressives=tuple(levels),
-        strategy=STRATEGY,
+        strategy=EXACT_STRATEGY_TEXT,
         worst_rtp=compute_rtp(proof.worst, low),
-        simplest_strategy=CHART,
+        simplest_strategy=CHART_STRATEGY_TEXT,
         simplest_rtp=compute_rtp(proof.charted, back),
         mean_staked_credits=hand * Fraction(proof.staked) + sum(own.values()) if hand else None,
         notes=tuple(notes),
@@ -350,7 +354,7 @@ def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hand
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
     shoe = shoe if rules.does_shoe_carry_over else "fresh shoes"
     seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
-    mean, half = sampled.mean(1), Fraction(sampled.error) * SAMPLED_Z
+    mean, half = sampled.mean(1), Fraction(sampled.error) * SAMPLING_QUANTILE
     low, high = (_format_percent(1 + mean + away) for away in (-half, half))
     yield (
         f"sampled: {sampled.rounds:,} rounds of the best play from {shoe} return {_format_percent(1 + mean)} "
@@ -362,15 +366,15 @@ def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hand
     net_list = ", ".join(f"{net} {_format_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
     yield f"sampled: their nets in stakes: {net_list}"
     won = Fraction(sum(count for net, count in nets if net > 0), sampled.rounds)
-    away = SAMPLED_Z * _compute_root_rounded_up(won * (1 - won) / sampled.rounds)
+    away = SAMPLING_QUANTILE * _compute_root_rounded_up(won * (1 - won) / sampled.rounds)
     low, high = _format_percent(won - away), _format_percent(won + away)
     yield f"sampled: hit frequency, more than was staked: {_format_percent(won)}, 99.9 % interval {low} to {high}"
     bands = []
-    for games in BAND_GAMES:
+    for games in CONFIDENCE_BAND_GAMES:
         # for more games, the simulated mean is not known precisely enough
-        if games * _WELL_WITHIN <= sampled.rounds:
+        if games * _SIMULATED_ROUNDS_PER_BAND_GAME <= sampled.rounds:
             half = (
-                Fraction(QUANTILES["90 %"])
+                Fraction(CONFIDENCE_QUANTILES["90 %"])
                 * _compute_root_rounded_up(sampled.variance(hands) / games)
                 / hands
             )

@@ -1,7 +1,7 @@
 """Blackjack hands as integers that count their cards of each value, and the ways in which a box may split.
 
-A hand has six bits for each value, an ace lowest, so a card is added by adding its :data:`CARD`; the highest
-of the six bits is free, so that all values are compared by one subtraction.
+A hand has six bits for each value, an ace lowest, so a card is added by adding its :data:`PACKED_CARD_BY_VALUE`; the
+highest of the six bits is free, so that all values are compared by one subtraction.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,16 +10,16 @@ from functools import cache
 from math import comb
 from typing import Final, TypeAlias
 
-from paytables.blackjack.schema import BEST, TEN
+from paytables.blackjack.schema import BEST_TOTAL, TEN
 
 #: Bits for the count of one value in a packed hand.
-BITS: Final = 6
+COUNT_BITS: Final = 6
 #: The largest count in a packed hand.
-MANY: Final = (1 << BITS - 1) - 1
+COUNT_MAX: Final = (1 << COUNT_BITS - 1) - 1
 #: What a card of each value adds to a packed hand, by value less one.
-CARD: Final = tuple(1 << BITS * n for n in range(TEN))
+PACKED_CARD_BY_VALUE: Final = tuple(1 << COUNT_BITS * n for n in range(TEN))
 #: The highest bit of each count, which is free.
-_FREE: Final = sum(CARD) << BITS - 1
+_FREE: Final = sum(PACKED_CARD_BY_VALUE) << COUNT_BITS - 1
 #: The number of cards of each value in a shoe, ace to ten.
 Shoe: TypeAlias = tuple[int, ...]
 
@@ -31,7 +31,7 @@ def build_shoe(decks: int) -> Shoe:
 
 def pack_counts(counts: Sequence[int]) -> int:
     """Return a blackjack hand's counts of card values as one integer, each limited to a hand's maximum."""
-    return sum(min(count, MANY) << BITS * n for n, count in enumerate(counts))
+    return sum(min(count, COUNT_MAX) << COUNT_BITS * n for n, count in enumerate(counts))
 
 
 def is_within(inner: int, outer: int) -> bool:
@@ -41,7 +41,7 @@ def is_within(inner: int, outer: int) -> bool:
 
 def unpack_counts(hand: int) -> tuple[int, ...]:
     """Return the number of cards of each value (ace, two, ... ten) in a packed blackjack hand."""
-    return tuple([hand >> BITS * n & MANY for n in range(TEN)])
+    return tuple([hand >> COUNT_BITS * n & COUNT_MAX for n in range(TEN)])
 
 
 def list_values(hand: int) -> list[int]:
@@ -72,8 +72,12 @@ def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
         for hand in layer:
             counts = unpack_counts(hand)
             hard = sum((n + 1) * count for n, count in enumerate(counts))
-            drawn = [(n, hand + CARD[n]) for n in range(TEN) if hard + n + 1 <= BEST and counts[n] < shoe[n]]
-            soft = counts[0] > 0 and hard + 10 <= BEST
+            drawn = [
+                (n, hand + PACKED_CARD_BY_VALUE[n])
+                for n in range(TEN)
+                if hard + n + 1 <= BEST_TOTAL and counts[n] < shoe[n]
+            ]
+            soft = counts[0] > 0 and hard + 10 <= BEST_TOTAL
             found[hand] = HandValue(sum(counts), hard + 10 * soft, soft, tuple(drawn))
             after.update(dict.fromkeys(child for _, child in drawn))
         layer = list(after)
@@ -87,7 +91,7 @@ def list_hands_holding(shoe: Shoe, start: int) -> list[int]:
 
 
 @dataclass(slots=True)
-class Parts:
+class SplitCoefficients:
     """Coefficients for summing the hands of a blackjack split in a shoe that lacks some cards of the pair's value.
 
     ``plain`` is for a hand whose second card is not of that value; ``paired`` for one whose second card is,
@@ -102,7 +106,7 @@ class Parts:
 
 
 @cache
-def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
+def compute_split_coefficients(hands: int) -> tuple[SplitCoefficients, ...]:
     """Return the coefficients for summing over the hands of a pair that is split into up to ``hands`` hands.
 
     Each card of the pair's value that is dealt as a second card is split again while permitted. Second cards
@@ -111,7 +115,7 @@ def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
     that lack cards of that value are needed: index ``j`` of the result is for a shoe that lacks ``j`` of
     them. The caller multiplies by the probability that ``j`` draws all have that value.
     """
-    found = [Parts() for _ in range(2 * hands)]
+    found = [SplitCoefficients() for _ in range(2 * hands)]
     for resplits, done, open_ in _iter_second_card_orders(hands, 2, 0, 0):
         for others in range(done):  # a finished hand, the others of which are not pairs
             sign = (-1) ** others * comb(done - 1, others)
@@ -125,7 +129,7 @@ def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
             if not done:
                 part.first_plain += sign
                 part.first_paired += sign
-    while found and found[-1] == Parts():
+    while found and found[-1] == SplitCoefficients():
         found.pop()
     return tuple(found)
 

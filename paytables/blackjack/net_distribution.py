@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, SUITED, Kind, Question
+from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, SUITED, HandSituation, Question
 from paytables.blackjack.dealer import ENDS, compute_falling_factorial
-from paytables.blackjack.hands import BITS, CARD, MANY, list_values
-from paytables.blackjack.schema import ACES, BEST, TEN
+from paytables.blackjack.hands import COUNT_BITS, COUNT_MAX, PACKED_CARD_BY_VALUE, list_values
+from paytables.blackjack.schema import ACES, BEST_TOTAL, TEN
 from paytables.blackjack.weighed import compile_kernel, weigh_nets
 
 if TYPE_CHECKING:
     from paytables.blackjack.policies import StrategyResult, StrategyTable
-    from paytables.blackjack.solve import Branch, Round, Split, Tree
+    from paytables.blackjack.solve import SolvedRound, SplitBranch, SplitPair, Tree
     from paytables.cards.arrays import Ints
 
 #: The maximum number of hands of a split for which the distribution, and the variance, are computed.
@@ -37,9 +37,9 @@ SUPPORT_MAX: Final = 2
 #: The maximum number of hands of a split for which the variance is computed.
 VARIANCE_MAX: Final = 3
 #: The packed hand of three sevens.
-_SEVENS: Final = 3 * CARD[6]
+_PACKED_THREE_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 #: The packed hand of an ace and a ten.
-_BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
+_PACKED_BLACKJACK: Final = PACKED_CARD_BY_VALUE[ACES - 1] + PACKED_CARD_BY_VALUE[TEN - 1]
 #: The net result of a hand for each final result of the dealer, a blackjack last.
 Nets: TypeAlias = tuple[int, ...]
 #: Finished hands: all their cards and their nets, with the number of orders that lead there. Hands that bust
@@ -144,17 +144,17 @@ class _NetDistribution:
                 found[net] += part * chance
         return {Fraction(net, self.unit): chance for net, chance in sorted(found.items()) if chance}
 
-    def _iter_round_nets(self, round_: Round) -> Iterable[tuple[int, Fraction]]:
+    def _iter_round_nets(self, round_: SolvedRound) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result with its probability, given the dealer's first card."""
         alone: dict[tuple[int, Nets], int] = defaultdict(int)
         divided = {
-            2 * CARD[split.pair - 1]: split
+            2 * PACKED_CARD_BY_VALUE[split.pair - 1]: split
             for split in round_.splits
             if (round_.up, split.pair, split.fewer) in self.played.hands_by_pair
         }
         for hand in (hand for hand in round_.tree if round_.known[hand].cards == 2):
             beside = self._find_insurance_nets(round_.up, hand)
-            if hand == _BLACKJACK:
+            if hand == _PACKED_BLACKJACK:
                 even = round_.up in self.played.even_money_ups
                 nets = (
                     (self.unit,) * (ENDS + 1)
@@ -164,7 +164,9 @@ class _NetDistribution:
                 alone[hand, _add_nets(nets, beside)] += 2 * self.share
             elif hand not in divided:
                 orders = self.share * (1 if len(set(list_values(hand))) == 1 else 2)
-                ends = self._count_hand_ends(round_, round_.tree, Kind(round_.up), {hand: orders}, first=True)
+                ends = self._count_hand_ends(
+                    round_, round_.tree, HandSituation(round_.up), {hand: orders}, first=True
+                )
                 for (cards, nets), end_orders in ends.items():
                     alone[cards, _add_nets(nets, beside)] += end_orders
         yield from _iter_net_chances(round_, _create_one_hand_sums(alone), self.share)
@@ -182,7 +184,9 @@ class _NetDistribution:
             return (0,) * (ENDS + 1)
         return (*(-self.unit // 2,) * ENDS, self._convert_odds_to_units(odds / 2))
 
-    def _iter_split_nets(self, round_: Round, split: Split, beside: Nets) -> Iterable[tuple[int, Fraction]]:
+    def _iter_split_nets(
+        self, round_: SolvedRound, split: SplitPair, beside: Nets
+    ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of a split pair, with its probability.
 
         The pair is split into two hands, or into three if a second card has the pair's value. ``beside`` are
@@ -209,7 +213,7 @@ class _NetDistribution:
         # the first of three hands is open to any card, or done before the third
         for hand_end, orders in done.items():
             mine[hand_end] = mine.get(hand_end, 0) + orders
-        pair = CARD[split.pair - 1]
+        pair = PACKED_CARD_BY_VALUE[split.pair - 1]
         for some, removed_cards, times in ((mine, 1, 2), (others, 1, 2), (others, 2, -1)):
             joint_sums = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), others)
             yield from _iter_net_chances(round_, joint_sums, self.share**2, times)
@@ -219,7 +223,7 @@ class _NetDistribution:
             )
 
     def _count_split_hand_ends(
-        self, round_: Round, branches: Iterable[Branch], *, first: bool
+        self, round_: SolvedRound, branches: Iterable[SplitBranch], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
         """Return the ways in which one hand of a blackjack split may end, by its cards and net results.
 
@@ -236,7 +240,7 @@ class _NetDistribution:
 
     # ------------------------------------------------------------ one hand
     def _count_hand_ends(
-        self, round_: Round, tree: Tree, kind: Kind, starts: Mapping[int, int], *, first: bool
+        self, round_: SolvedRound, tree: Tree, kind: HandSituation, starts: Mapping[int, int], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
         """Return the number of ways in which a blackjack hand may end, by its final cards and its net results.
 
@@ -273,12 +277,12 @@ class _NetDistribution:
             unfinished = still_unfinished
         return found
 
-    def _find_hand_nets(self, round_: Round, hand: int, stakes: int, *, first: bool) -> Nets:
+    def _find_hand_nets(self, round_: SolvedRound, hand: int, stakes: int, *, first: bool) -> Nets:
         """Return the net that a finished player's hand wins or loses, in units, for each result of the dealer."""
-        if hand == _SEVENS and self.house.sevens is not None:
+        if hand == _PACKED_THREE_SEVENS and self.house.sevens is not None:
             return self._find_immediate_nets(self.house.sevens, stakes, first=first)
         best, won = round_.known[hand].best_total, stakes * self.unit
-        nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST + 1)]
+        nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST_TOTAL + 1)]
         return (*nets, won, self._find_lost_nets(stakes, first=first)[-1])
 
     def _find_lost_nets(self, stakes: int, *, first: bool) -> Nets:
@@ -303,14 +307,16 @@ class _BackedDistribution(_NetDistribution):
 
     def _iter_split_nets(
         self,
-        round_: Round,
-        split: Split,
+        round_: SolvedRound,
+        split: SplitPair,
         beside: Nets,  # noqa: ARG002 (the base's)
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of the first hand of a split pair, with its probability; ``beside`` is ignored."""
         hands = self.played.hands_by_pair[round_.up, split.pair, split.fewer]
         ends = self._count_split_hand_ends(round_, split.branches[hands], first=True)
-        yield from _iter_net_chances(round_, _create_one_hand_sums(ends, CARD[split.pair - 1]), self.share)
+        yield from _iter_net_chances(
+            round_, _create_one_hand_sums(ends, PACKED_CARD_BY_VALUE[split.pair - 1]), self.share
+        )
 
 
 def _add_nets(nets: Nets, beside: Nets) -> Nets:
@@ -374,14 +380,14 @@ def _add_hand(
 
 
 def _iter_net_chances(
-    round_: Round, sums: _JointResults, shares: int, times: int = 1
+    round_: SolvedRound, sums: _JointResults, shares: int, times: int = 1
 ) -> Iterable[tuple[int, Fraction]]:
     """Yield each net result of the joint hands against the dealer, with its probability multiplied by ``times``.
 
     ``shares`` is the number of parts into which the orders of the hands' cards were divided.
     """
     full, dealer = round_.dealer.full, round_.dealer
-    removed: Ints = sums.cards[:, None] >> BITS * np.arange(TEN) & MANY
+    removed: Ints = sums.cards[:, None] >> COUNT_BITS * np.arange(TEN) & COUNT_MAX
     fits = (removed <= np.array(full)).all(axis=1)
     removed, ways, sizes = removed[fits], sums.ways[fits], removed[fits].sum(axis=1)
     for size in np.unique(sizes).tolist():

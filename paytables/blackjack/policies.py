@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
-from paytables.blackjack.advice import HIT, STAND, Kind, Pair, Question
-from paytables.blackjack.hands import CARD, Shoe, build_shoe, list_values
+from paytables.blackjack.advice import HIT, STAND, HandSituation, Pair, Question
+from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, Shoe, build_shoe, list_values
 from paytables.blackjack.schema import ACES, TEN, ExactHouseRules
-from paytables.blackjack.solve import Chooser, Options, Play, Round, Split, Sums
+from paytables.blackjack.solve import Chooser, Options, SolvedRound, SplitPair, StrategyEvaluation, Sums
 
 #: The dealer's first cards, ace to ten.
-UPS: Final = tuple(range(ACES, TEN + 1))
+DEALER_UP_CARDS: Final = tuple(range(ACES, TEN + 1))
 #: The packed hand of an ace and a ten.
-BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
+PACKED_BLACKJACK: Final = PACKED_CARD_BY_VALUE[ACES - 1] + PACKED_CARD_BY_VALUE[TEN - 1]
 
 
 class PairQuestion(NamedTuple):
@@ -63,16 +63,16 @@ class StrategyTable:
     def __init__(
         self,
         house: ExactHouseRules,
-        ups: Sequence[int] = UPS,
+        ups: Sequence[int] = DEALER_UP_CARDS,
         report_progress: Callable[[int, int], None] = lambda *_: None,
         shoe: Shoe | None = None,
     ) -> None:
-        self.house, self.play = house, Play(house)
+        self.house, self.play = house, StrategyEvaluation(house)
         self.shoe = shoe or build_shoe(house.decks)
-        self.rounds: list[Round] = []
+        self.rounds: list[SolvedRound] = []
         """One calculation for each first card of the dealer."""
         for up in ups:
-            self.rounds.append(Round(house, up, self.shoe))
+            self.rounds.append(SolvedRound(house, up, self.shoe))
             report_progress(len(self.rounds), len(ups))
 
     def evaluate(self, choose: Chooser, take: Taker) -> StrategyResult:
@@ -91,35 +91,35 @@ class StrategyTable:
         found.staked += 1
         return found
 
-    def _sum_round(self, round_: Round, choose: Chooser, take: Taker, found: StrategyResult) -> Sums:
+    def _sum_round(self, round_: SolvedRound, choose: Chooser, take: Taker, found: StrategyResult) -> Sums:
         """Return the sums of nets and added stakes over all first hands against one first card of the dealer.
 
         The decisions about splits and insurance are recorded in ``found``.
         """
-        values = self.play.evaluate_hands(round_.known, round_.tree, Kind(round_.up), choose)
+        values = self.play.evaluate_hands(round_.known, round_.tree, HandSituation(round_.up), choose)
         mean = staked = 0
         for hand, unsplit in values.items():
             if round_.known[hand].cards > 2:
                 continue
             orders = 1 if len(set(list_values(hand))) == 1 else 2
-            splits = [split for split in round_.splits if 2 * CARD[split.pair - 1] == hand]
+            splits = [split for split in round_.splits if 2 * PACKED_CARD_BY_VALUE[split.pair - 1] == hand]
             played, insured = unsplit, self._sum_with_insurance(round_, hand, take, found)
-            if hand == BLACKJACK:
+            if hand == PACKED_BLACKJACK:
                 played = 0, 0
             elif splits:
                 played = self._sum_pair(round_, hand, unsplit, splits, choose, take, found)
             beaten = round_.tree[hand].blackjack_ways * self.play.unit
-            lost = beaten if self.play.first_stake_only and hand != BLACKJACK else 0
+            lost = beaten if self.play.first_stake_only and hand != PACKED_BLACKJACK else 0
             mean += orders * (played[0] - lost + insured[0])
             staked += orders * (played[1] + insured[1])
         return mean, staked
 
     def _sum_pair(
         self,
-        round_: Round,
+        round_: SolvedRound,
         hand: int,
         unsplit: Sums,
-        splits: list[Split],
+        splits: list[SplitPair],
         choose: Chooser,
         take: Taker,
         found: StrategyResult,
@@ -143,14 +143,14 @@ class StrategyTable:
             mean, staked = mean + sums[taken][0] - own[0], staked + sums[taken][1] - own[1]
         return mean, staked
 
-    def _sum_with_insurance(self, round_: Round, hand: int, take: Taker, found: StrategyResult) -> Sums:
+    def _sum_with_insurance(self, round_: SolvedRound, hand: int, take: Taker, found: StrategyResult) -> Sums:
         """Return the sums of nets and added stakes of insuring a hand, or of declining, as ``take`` decides.
 
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
         if the dealer's first card allows it.
         """
         node, unit, up = round_.tree[hand], self.play.unit, round_.up
-        own = int(self.house.blackjack * unit) * node.ordinary_ways if hand == BLACKJACK else 0
+        own = int(self.house.blackjack * unit) * node.ordinary_ways if hand == PACKED_BLACKJACK else 0
         sums, half = [(own, 0)], unit // 2
         insurable = up == ACES and self.house.insurance is not None
         if insurable and self.house.insurance is not None:
@@ -158,7 +158,7 @@ class StrategyTable:
             sums.append(
                 (own + won - half * node.ordinary_ways, half * (node.ordinary_ways + node.blackjack_ways))
             )
-        if hand == BLACKJACK and up in self.house.even_money:
+        if hand == PACKED_BLACKJACK and up in self.house.even_money:
             sums.append((unit * (node.ordinary_ways + node.blackjack_ways), 0))
         taken = take(PairQuestion("insurance", up, hand), sums)
         if taken == 1 and insurable:
@@ -168,12 +168,12 @@ class StrategyTable:
         return sums[taken]
 
 
-def choose_best(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+def choose_best(_kind: HandSituation, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
     """Return the decision with the highest value for a blackjack hand; among equal ones, the one that stakes less."""
     return max(options, key=lambda answer: (options[answer][0], -answer))
 
 
-def choose_worst(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+def choose_worst(_kind: HandSituation, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
     """Return the decision with the lowest value for a blackjack hand."""
     return min(options, key=lambda answer: options[answer][0])
 
@@ -196,7 +196,7 @@ def decline_every_offer(_question: PairQuestion, _sums: list[Sums]) -> int:
 def build_dealer_play(house: ExactHouseRules) -> Chooser:
     """Return the strategy of a player who follows the dealer's drawing rule and never doubles."""
 
-    def choose_like_dealer(_kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
+    def choose_like_dealer(_kind: HandSituation, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
         """Return "hit" if it is permitted and the dealer would draw with this hand, otherwise "stand"."""
         return HIT if HIT in options and house.should_dealer_draw(list_values(hand)) else STAND
 
@@ -206,7 +206,7 @@ def build_dealer_play(house: ExactHouseRules) -> Chooser:
 def record_answers(choose: Chooser, into: dict[Question, int]) -> Chooser:
     """Return a strategy function that decides as ``choose`` does, and also stores each decision in ``into``."""
 
-    def choose_and_record(kind: Kind, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
+    def choose_and_record(kind: HandSituation, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
         """Return the wrapped strategy's decision for a blackjack hand, after storing it."""
         into[kind, hand, suited] = choose(kind, hand, suited, options)
         return into[kind, hand, suited]

@@ -9,25 +9,25 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from paytables.bank.dealing import build_table_after_round, open_shoe
-from paytables.blackjack.advice import Kind, PlayData
+from paytables.blackjack.advice import HandSituation, PackedStrategy
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
 from paytables.blackjack.schema import (
     ACES,
     ACTIONS,
     BACK,
-    BEST,
-    EVEN,
+    BEST_TOTAL,
+    EVEN_MONEY_ODDS,
     INSURANCE,
     MAIN,
     TEN,
     ExactHouseRules,
     Side,
     compute_best_total,
+    get_card_value,
     is_blackjack,
-    value_of,
 )
-from paytables.cards.card import Card, Shoe, format_card, rank_of, suit_of
+from paytables.cards.card import Card, Shoe, format_card, get_suit, rank_of
 from paytables.contract import (
     Bet,
     Choice,
@@ -45,9 +45,9 @@ from paytables.seating import FACE_DOWN
 from paytables.side_bets import build_level_hit
 
 #: The id of the dealer's hand.
-BANK: Final = "bank"
+DEALER_HAND_ID: Final = "bank"
 #: The answer that insures a quarter of the stake.
-QUARTER: Final = "insurance_quarter"
+QUARTER_INSURANCE: Final = "insurance_quarter"
 
 
 def format_spot_id(name: str, box: int) -> str:
@@ -61,31 +61,32 @@ def format_back_spot_id(seat: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StakePiece:
     """A part of the stake on a blackjack hand: a bet, or a stake added in play.
 
-    It plays against one of the dealer's hands. ``added`` stakes come from a double or a split. ``back`` bets
-    are those of another seat: they follow the hand, but are never insured, doubled or split (Québec s. 16).
+    It plays against one of the dealer's hands. ``is_added_in_play``: the stake comes from a double or a
+    split. ``is_back_bet``: the bet is another seat's; it follows the hand, but is never insured, doubled or
+    split (Québec s. 16).
     """
 
     bet: Bet
-    against: int
+    dealer_hand_index: int
     """The index of the dealer's hand that the bet is against."""
-    added: bool = False
-    back: bool = False
+    is_added_in_play: bool = False
+    is_back_bet: bool = False
 
 
 @dataclass(slots=True)
-class Hand:
+class BlackjackHand:
     """A player's blackjack hand in a box, and the stakes on it that are not settled yet."""
 
     id: str
     cards: list[Card]
-    pieces: list[Piece]
+    pieces: list[StakePiece]
     """The bets on the hand that are not settled yet."""
-    split: bool = False
+    is_from_split: bool = False
     """Whether the hand comes from a split pair."""
-    closed: bool = False
+    is_closed: bool = False
     """Whether the hand takes no more cards, because it was doubled or is one of two split aces."""
     result_names: list[str] = field(default_factory=list)
     """Names of the results with which the hand's bets were settled, in order."""
@@ -93,7 +94,7 @@ class Hand:
     @property
     def values(self) -> list[int]:
         """Return the values of the blackjack hand's cards."""
-        return [value_of(card) for card in self.cards]
+        return [get_card_value(card) for card in self.cards]
 
     @property
     def points(self) -> int:
@@ -103,12 +104,12 @@ class Hand:
     @property
     def is_blackjack(self) -> bool:
         """Return whether the hand is an ace and a ten-value card and does not come from a split."""
-        return not self.split and is_blackjack(self.values)
+        return not self.is_from_split and is_blackjack(self.values)
 
     @property
-    def own_pieces(self) -> list[Piece]:
+    def own_pieces(self) -> list[StakePiece]:
         """Return the stakes of the hand's own player that are not settled yet."""
-        return [piece for piece in self.pieces if not piece.back]
+        return [piece for piece in self.pieces if not piece.is_back_bet]
 
     @property
     def staked(self) -> int:
@@ -117,21 +118,21 @@ class Hand:
 
 
 @dataclass(slots=True)
-class Box:
+class BettingBox:
     """A blackjack player's box: its seat, its hands, its side bets, and its cards in the order dealt.
 
-    ``insured`` is the insurance stake against each of the dealer's hands.
+    ``insurance_bets`` is the insurance stake against each of the dealer's hands.
     """
 
     seat: int
     number: int
     """The number of the box on the table."""
     id: str
-    hands: list[Hand]
-    sides: list[tuple[Side, Bet]]
+    hands: list[BlackjackHand]
+    side_bets: list[tuple[Side, Bet]]
     """The side bets of the box that are not settled yet, each with its rules."""
-    insured: dict[int, Bet] = field(default_factory=dict)
-    dealt: list[Card] = field(default_factory=list)
+    insurance_bets: dict[int, Bet] = field(default_factory=dict)
+    first_cards: list[Card] = field(default_factory=list)
     """The cards dealt to the box, in order, for its side bets."""
 
 
@@ -151,7 +152,7 @@ class BlackjackRound:
         self,
         definition: BlackjackDefinition,
         house: ExactHouseRules,
-        best_play: PlayData | None,
+        best_play: PackedStrategy | None,
         bets: Sequence[Bet],
         seat: int | None = None,
     ) -> None:
@@ -160,11 +161,13 @@ class BlackjackRound:
         self.boxes = _build_boxes(definition, bets)
         self.dealers: list[list[Card]] = []
         """The cards of each of the dealer's hands."""
-        self._against = sorted({piece.against for box in self.boxes for piece in box.hands[0].pieces})
+        self._against = sorted(
+            {piece.dealer_hand_index for box in self.boxes for piece in box.hands[0].pieces}
+        )
         """The indices of the dealer's hands on which somebody bets."""
         self._hidden = False
         """Whether the dealer's second card lies face down."""
-        self._shoe = Shoe.of()
+        self._shoe = Shoe.from_decks()
         self._levels = {level.spot: level for level in definition.progressive}
         """The progressive levels that side bets play for, by spot."""
         self._hits: list[LevelHit] = []
@@ -173,7 +176,7 @@ class BlackjackRound:
     @property
     def up_card_value(self) -> int:
         """Return the value of the dealer's face-up card, which is the first one dealt to the dealer."""
-        return value_of(self.dealers[0][0])
+        return get_card_value(self.dealers[0][0])
 
     # ------------------------------------------------------------ the round
     def play(self, table: object, draw: Draw) -> Play:
@@ -205,10 +208,10 @@ class BlackjackRound:
         cards.append(self._shoe.deal(draw, f"{hand} card {len(cards) + 1}"))
         yield Cue("deal", {"hand": hand, "card": FACE_DOWN if hidden else format_card(cards[-1])})
 
-    def _deal_card_to_box(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Cue]:
+    def _deal_card_to_box(self, box: BettingBox, hand: BlackjackHand, draw: Draw) -> Iterator[Cue]:
         """Deal a card to a hand of a box; yield the animation cue."""
         yield from self._deal_card(draw, hand.id, hand.cards)
-        box.dealt.append(hand.cards[-1])
+        box.first_cards.append(hand.cards[-1])
 
     def _deal_first_cards(self, draw: Draw) -> Iterator[Cue]:
         """Deal the first cards; yield the animation cues.
@@ -221,16 +224,21 @@ class BlackjackRound:
             for box in self.boxes:
                 yield from self._deal_card_to_box(box, box.hands[0], draw)
             if turn == 0 or self.house.hole:
-                yield from self._deal_card(draw, BANK, self.dealers[0], hidden=turn == 1)
+                yield from self._deal_card(draw, DEALER_HAND_ID, self.dealers[0], hidden=turn == 1)
         self._hidden = self.house.hole
 
     def _list_dealer_values(self, hand_index: int) -> list[int]:
         """Return the card values of the dealer's hand number ``hand_index``."""
-        return [value_of(card) for card in self.dealers[hand_index]]
+        return [get_card_value(card) for card in self.dealers[hand_index]]
 
     # ------------------------------------------------------------ what is asked
-    def _ask(
-        self, box: Box, hand: Hand, kind: str, options: Sequence[str], stakes: Mapping[str, Bet]
+    def _ask_for_decision(
+        self,
+        box: BettingBox,
+        hand: BlackjackHand,
+        kind: str,
+        options: Sequence[str],
+        stakes: Mapping[str, Bet],
     ) -> Asking:
         """Ask a box's seat for its decision on a hand; return the chosen option."""
         prompt = {**self.felt(), "hand": hand.id}
@@ -240,7 +248,7 @@ class BlackjackRound:
         decision = Decision(kind, tuple(options), prompt, stakes, box.seat)
         return str(decision.check((yield decision)))
 
-    def _find_advice(self, box: Box, hand: Hand, options: Sequence[str]) -> dict[str, str]:
+    def _find_advice(self, box: BettingBox, hand: BlackjackHand, options: Sequence[str]) -> dict[str, str]:
         """Return the best decision for a player's hand, as from a fresh shoe, for the prompt.
 
         The mapping is empty if the definition stores no strategy.
@@ -252,19 +260,21 @@ class BlackjackRound:
             even = "even_money" in options and best.takes_even_money(self.up_card_value)
             insured = "insurance" in options and best.should_insure(values)
             return {"advice": "even_money" if even else "insurance" if insured else "no_insurance"}
-        pair = values[0] if hand.split or "split" in options else 0
+        pair = values[0] if hand.is_from_split or "split" in options else 0
         up, first = self.dealers[0][0], hand.cards[0]
         fewer = self.house.same_rank and pair == TEN and rank_of(up) == rank_of(first)
         if "split" in options and best.count_split_hands(self.up_card_value, pair, fewer=fewer) > len(
             box.hands
         ):
             return {"advice": "split"}
-        kind = Kind(self.up_card_value)
-        if hand.split:
-            kind = Kind(self.up_card_value, pair, paired=values[1] == pair, fewer=fewer)
-        return {"advice": best.answer(kind, values, suited=suit_of(first) == suit_of(hand.cards[1]))}
+        kind = HandSituation(self.up_card_value)
+        if hand.is_from_split:
+            kind = HandSituation(
+                self.up_card_value, pair, is_unsplittable_pair=values[1] == pair, dealer_has_pair_rank=fewer
+            )
+        return {"advice": best.find_answer(kind, values, suited=get_suit(first) == get_suit(hand.cards[1]))}
 
-    def _offer_insurance(self, box: Box) -> Iterator[Step]:
+    def _offer_insurance(self, box: BettingBox) -> Iterator[Step]:
         """Offer a box insurance and even money, before the first box plays."""
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
@@ -273,23 +283,27 @@ class BlackjackRound:
             stakes["insurance"] = Bet(spot, hand.staked // 2, box.seat)
             quarters = self.definition.rules.quarter_insurance
             if quarters and all(piece.bet.credits % 4 == 0 for piece in hand.own_pieces):
-                stakes[QUARTER] = Bet(spot, hand.staked // 4, box.seat)
+                stakes[QUARTER_INSURANCE] = Bet(spot, hand.staked // 4, box.seat)
             options += stakes
         if hand.is_blackjack and self.up_card_value in self.house.even_money:
             options.append("even_money")
         if len(options) == 1:
             return
-        chosen = yield from self._ask(box, hand, "insurance", options, stakes)
+        chosen = yield from self._ask_for_decision(box, hand, "insurance", options, stakes)
         if chosen in stakes:
-            part = 4 if chosen == QUARTER else 2
+            part = 4 if chosen == QUARTER_INSURANCE else 2
             for piece in hand.own_pieces:
-                box.insured[piece.against] = replace(stakes[chosen], credits=piece.bet.credits // part)
+                box.insurance_bets[piece.dealer_hand_index] = replace(
+                    stakes[chosen], credits=piece.bet.credits // part
+                )
         elif chosen == "even_money":
             yield from _settle_pieces(
-                hand, lambda bet: settle_bet(bet, EVEN, EVEN_MONEY), lambda piece: not piece.back
+                hand,
+                lambda bet: settle_bet(bet, EVEN_MONEY_ODDS, EVEN_MONEY),
+                lambda piece: not piece.is_back_bet,
             )
 
-    def _play_box(self, box: Box, draw: Draw) -> Iterator[Step]:
+    def _play_box(self, box: BettingBox, draw: Draw) -> Iterator[Step]:
         """Play a box's hands one after another, including those of splits."""
         number = 0
         while number < len(box.hands):
@@ -299,12 +313,12 @@ class BlackjackRound:
             yield from self._play_hand(box, hand, draw)
             number += 1
 
-    def _play_hand(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Step]:
+    def _play_hand(self, box: BettingBox, hand: BlackjackHand, draw: Draw) -> Iterator[Step]:
         """Play one hand of a box: pay immediate wins, ask for each decision, until it stands, busts or is settled."""
         while hand.pieces and not hand.is_blackjack:
             if (odds := self._find_immediate_win(hand)) is not None:
                 yield from _settle_pieces(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
-            elif hand.points > BEST:
+            elif hand.points > BEST_TOTAL:
                 yield from self._settle_busted_hand(hand)
                 return
             options = self._list_options(box, hand)
@@ -312,17 +326,17 @@ class BlackjackRound:
                 return
             again = Bet(format_spot_id(MAIN, box.number), hand.staked, box.seat)
             stakes = {name: again for name in options if name in {"double", "split"}}
-            chosen = yield from self._ask(box, hand, "blackjack", options, stakes)
+            chosen = yield from self._ask_for_decision(box, hand, "blackjack", options, stakes)
             if chosen == "stand":
                 return
             if chosen == "split":
-                yield self._split(box, hand)
+                yield self._split_hand(box, hand)
             elif chosen == "double":
                 hand.pieces += _list_added_pieces(box, hand)
-                hand.closed = True
+                hand.is_closed = True
             yield from self._deal_card_to_box(box, hand, draw)
 
-    def _list_options(self, box: Box, hand: Hand) -> list[str]:
+    def _list_options(self, box: BettingBox, hand: BlackjackHand) -> list[str]:
         """Return the options that the rules permit for a player's hand.
 
         On a hard 21, and on a split ace with its second card, only standing is permitted.
@@ -334,46 +348,51 @@ class BlackjackRound:
             pair = pair and rank_of(hand.cards[0]) == rank_of(hand.cards[1])
         aces = pair and values[0] == ACES
         options = ["stand"]
-        if not hand.closed and (best < BEST or soft):
+        if not hand.is_closed and (best < BEST_TOTAL or soft):
             options.append("hit")
-            if house.may_double(values, split=hand.split):
+            if house.may_double(values, split=hand.is_from_split):
                 options.append("double")
         if pair and len(box.hands) < (house.ace_hands if aces else house.hands):
             options.append("split")
         return options
 
-    def _split(self, box: Box, hand: Hand) -> Cue:
+    def _split_hand(self, box: BettingBox, hand: BlackjackHand) -> Cue:
         """Split a player's hand in two; return the animation cue.
 
         The first gets its second card next, the other one when it is played.
         """
         aces = hand.values[0] == ACES and self.house.aces_one_card
-        other = Hand(
-            f"{box.id}-{len(box.hands) + 1}", [hand.cards.pop()], _list_added_pieces(box, hand), split=True
+        other = BlackjackHand(
+            f"{box.id}-{len(box.hands) + 1}",
+            [hand.cards.pop()],
+            _list_added_pieces(box, hand),
+            is_from_split=True,
         )
-        hand.split = True
-        hand.closed = other.closed = aces
+        hand.is_from_split = True
+        hand.is_closed = other.is_closed = aces
         box.hands.insert(box.hands.index(hand) + 1, other)
         return Cue("split", {"hand": hand.id, "to": other.id})
 
-    def _find_immediate_win(self, hand: Hand) -> tuple[str, Odds] | None:
+    def _find_immediate_win(self, hand: BlackjackHand) -> tuple[str, Odds] | None:
         """Return name and odds of a player's three cards that win whatever the dealer has, or None."""
         rules, values = self.definition.rules, sorted(hand.values)
         if rules.sevens is not None and values == [7, 7, 7]:
             return SEVENS, rules.sevens
-        of_one_suit = len({suit_of(card) for card in hand.cards}) == 1
+        of_one_suit = len({get_suit(card) for card in hand.cards}) == 1
         if rules.suited_678 is not None and values == [6, 7, 8] and of_one_suit:
             return SUITED, rules.suited_678
         return None
 
-    def _settle_busted_hand(self, hand: Hand) -> Iterator[Settlement]:
+    def _settle_busted_hand(self, hand: BlackjackHand) -> Iterator[Settlement]:
         """Settle the stakes on a player's bust hand as lost.
 
         A stake added by a double or split is settled later if the rules return it when the dealer has a
         blackjack.
         """
         spares = self.house.original_only and self.up_card_value in {ACES, TEN}
-        yield from _settle_pieces(hand, settle_lost_bet, lambda piece: not (spares and piece.added))
+        yield from _settle_pieces(
+            hand, settle_lost_bet, lambda piece: not (spares and piece.is_added_in_play)
+        )
 
     # ------------------------------------------------------------ the dealer
     def _complete_dealer_hand(self, hand_index: int, against: int, draw: Draw) -> Iterator[Step]:
@@ -381,10 +400,10 @@ class BlackjackRound:
 
         ``hand_index`` is its index in the dealer's cards, ``against`` its number in the bets.
         """
-        name = BANK if hand_index == 0 else f"{BANK}-{hand_index + 1}"
+        name = DEALER_HAND_ID if hand_index == 0 else f"{DEALER_HAND_ID}-{hand_index + 1}"
         hands = [hand for box in self.boxes for hand in box.hands if _has_bets_against(hand, against)]
-        compared = any(hand.points <= BEST and not hand.is_blackjack for hand in hands)
-        insured = any(against in box.insured for box in self.boxes)
+        compared = any(hand.points <= BEST_TOTAL and not hand.is_blackjack for hand in hands)
+        insured = any(against in box.insurance_bets for box in self.boxes)
         if hand_index:
             self.dealers.append(self.dealers[0][:1])
             yield Cue("deal", {"hand": name, "card": format_card(self.dealers[0][0])})
@@ -403,40 +422,44 @@ class BlackjackRound:
     def _settle_insurance(self, against: int, *, won: bool) -> Iterator[Settlement]:
         """Settle every insurance against the dealer's hand number ``against``."""
         for box in self.boxes:
-            bet = box.insured.pop(against, None)
+            bet = box.insurance_bets.pop(against, None)
             if bet is not None:
                 yield settle_bet(bet, self.definition.rules.insurance if won else None)
 
-    def _settle_against_dealer(self, hand: Hand, against: int, values: Sequence[int]) -> Iterator[Settlement]:
+    def _settle_against_dealer(
+        self, hand: BlackjackHand, against: int, values: Sequence[int]
+    ) -> Iterator[Settlement]:
         """Settle a player's stakes against the dealer's hand number ``against``, whose cards have ``values``."""
         (dealer, _), has_blackjack = compute_best_total(values), is_blackjack(values)
 
-        def is_bet_against(piece: Piece) -> bool:
+        def is_bet_against(piece: StakePiece) -> bool:
             """Return whether a stake plays against the dealer's hand that is being settled."""
-            return piece.against == against
+            return piece.dealer_hand_index == against
 
         if has_blackjack and hand.is_blackjack:
             yield from _settle_pieces(hand, push_bet, is_bet_against)
         elif has_blackjack:
             spared = self.house.original_only
             yield from _settle_pieces(
-                hand, settle_lost_bet, lambda piece: is_bet_against(piece) and not (spared and piece.added)
+                hand,
+                settle_lost_bet,
+                lambda piece: is_bet_against(piece) and not (spared and piece.is_added_in_play),
             )
             yield from _settle_pieces(hand, push_bet, is_bet_against)
         elif hand.is_blackjack:
             odds = self.definition.rules.blackjack
             yield from _settle_pieces(hand, partial(settle_bet, odds=odds, name=BLACKJACK), is_bet_against)
-        elif hand.points > BEST:
+        elif hand.points > BEST_TOTAL:
             yield from _settle_pieces(hand, settle_lost_bet, is_bet_against)
-        elif dealer > BEST or hand.points > dealer:
-            yield from _settle_pieces(hand, partial(settle_bet, odds=EVEN), is_bet_against)
+        elif dealer > BEST_TOTAL or hand.points > dealer:
+            yield from _settle_pieces(hand, partial(settle_bet, odds=EVEN_MONEY_ODDS), is_bet_against)
         else:
             yield from _settle_pieces(
                 hand, push_bet if hand.points == dealer else settle_lost_bet, is_bet_against
             )
 
     # ------------------------------------------------------------ side bets
-    def _settle_side_bets(self, max_cards: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
+    def _settle_side_bets(self, max_cards: int = BEST_TOTAL, *, levels: bool = False) -> Iterator[Settlement]:
         """Settle the side bets that are decided by at most ``max_cards`` cards of their box.
 
         Side bets that play for a progressive level are only settled with ``levels``, at the end: a level is
@@ -444,16 +467,18 @@ class BlackjackRound:
         """
         for box in self.boxes:
             ready = [
-                e for e in box.sides if e[0].cards <= max_cards and (levels or e[0].id not in self._levels)
+                e
+                for e in box.side_bets
+                if e[0].cards <= max_cards and (levels or e[0].id not in self._levels)
             ]
-            box.sides = [side_bet for side_bet in box.sides if side_bet not in ready]
+            box.side_bets = [side_bet for side_bet in box.side_bets if side_bet not in ready]
             for side, bet in ready:
-                row = side.find_winning_row(box.dealt, self.dealers[0][0])
+                row = side.find_winning_row(box.first_cards, self.dealers[0][0])
                 if row is not None and row.pays.share and self._is_own(box):
                     self._hits.append(build_level_hit(self._levels[side.id], row.pays))
                 yield settle_lost_bet(bet) if row is None else settle_bet(bet, row.pays, row.id)
 
-    def _is_own(self, box: Box) -> bool:
+    def _is_own(self, box: BettingBox) -> bool:
         """Return whether the stakes of a box belong to the seat for which this game is played.
 
         Always True for a round that is played for all seats.
@@ -467,7 +492,7 @@ class BlackjackRound:
         for index, cards in enumerate(self.dealers):
             names = [format_card(card) for card in cards]
             hidden = self._hidden and len(cards) > 1
-            name = BANK if index == 0 else f"{BANK}-{index + 1}"
+            name = DEALER_HAND_ID if index == 0 else f"{DEALER_HAND_ID}-{index + 1}"
             if hidden:
                 shown.append({"id": name, "cards": [names[0], FACE_DOWN]})
             else:
@@ -485,7 +510,7 @@ class BlackjackRound:
                     bets |= {} if self.seat is None else {"own": True}
                     bets |= {"staked": hand.staked} if hand.staked else {"became": list(hand.result_names)}
                 names = [format_card(card) for card in hand.cards]
-                value_text = describe_value(hand.values, split=hand.split)
+                value_text = describe_value(hand.values, split=hand.is_from_split)
                 shown.append({"id": hand.id, "cards": names, "says": value_text, **bets})
         return {"kind": "table", "felt": "cards", "hands": shown}
 
@@ -503,9 +528,9 @@ def describe_value(values: Sequence[int], *, split: bool) -> str | dict[str, str
     best, soft = compute_best_total(values)
     if not split and is_blackjack(values):
         return {"en": "Blackjack", "fr": "Blackjack"}
-    if best > BEST:
+    if best > BEST_TOTAL:
         return {"en": f"{best}, over 21", "fr": f"{best}, plus de 21"}
-    return f"{best - 10}/{best}" if soft and best < BEST else str(best)
+    return f"{best - 10}/{best}" if soft and best < BEST_TOTAL else str(best)
 
 
 def settle_lost_bet(bet: Bet) -> Settlement:
@@ -513,25 +538,25 @@ def settle_lost_bet(bet: Bet) -> Settlement:
     return settle_bet(bet, None)
 
 
-def _has_bets_against(hand: Hand, against: int) -> bool:
+def _has_bets_against(hand: BlackjackHand, against: int) -> bool:
     """Return whether a player's hand has undecided stakes against the dealer's hand number ``against``."""
-    return any(piece.against == against for piece in hand.pieces)
+    return any(piece.dealer_hand_index == against for piece in hand.pieces)
 
 
-def _accept_every_piece(_: Piece) -> bool:
+def _accept_every_piece(_: StakePiece) -> bool:
     """Return True, so that every stake on a blackjack hand is selected for settlement."""
     return True
 
 
 def _settle_pieces(
-    hand: Hand,
+    hand: BlackjackHand,
     settle: Callable[[Bet], Settlement],
-    is_included: Callable[[Piece], bool] = _accept_every_piece,
+    is_included: Callable[[StakePiece], bool] = _accept_every_piece,
 ) -> Iterator[Settlement]:
     """Settle the stakes on a blackjack hand that ``is_included`` selects, combining those on the same spot."""
     stakes: dict[tuple[str, int, bool], int] = {}
     for piece in filter(is_included, hand.pieces):
-        key = piece.bet.spot, piece.bet.seat, piece.back
+        key = piece.bet.spot, piece.bet.seat, piece.is_back_bet
         stakes[key] = stakes.get(key, 0) + piece.bet.credits
     hand.pieces = [piece for piece in hand.pieces if not is_included(piece)]
     for (spot, seat, back), credits_ in stakes.items():
@@ -541,27 +566,28 @@ def _settle_pieces(
         yield settlement
 
 
-def _list_added_pieces(box: Box, hand: Hand) -> list[Piece]:
+def _list_added_pieces(box: BettingBox, hand: BlackjackHand) -> list[StakePiece]:
     """Return the stakes that a blackjack double or split adds: each bet on the hand once more, on the same terms."""
     main = format_spot_id(MAIN, box.number)
     return [
-        Piece(Bet(main, piece.bet.credits, box.seat), piece.against, added=True) for piece in hand.own_pieces
+        StakePiece(Bet(main, piece.bet.credits, box.seat), piece.dealer_hand_index, is_added_in_play=True)
+        for piece in hand.own_pieces
     ]
 
 
-def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[Box]:
+def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[BettingBox]:
     """Return the boxes of the table that have bets, in the order of the seats; bets of others on a hand come last."""
     boxes = []
     for seat in sorted({bet.seat for bet in bets}):
         for number in range(definition.boxes):
             mine = {bet.spot: bet for bet in bets if bet.seat == seat}
             actions = [mine.get(format_spot_id(name, number)) for name in ACTIONS]
-            pieces = [Piece(bet, n) for n, bet in enumerate(actions) if bet is not None]
+            pieces = [StakePiece(bet, n) for n, bet in enumerate(actions) if bet is not None]
             sides = [(side, mine.get(format_spot_id(side.id, number))) for side in definition.side]
             staked = [(side, bet) for side, bet in sides if bet is not None]
             if pieces:
                 backed = format_back_spot_id(seat)
-                pieces += [Piece(bet, 0, back=True) for bet in bets if bet.spot == backed]
+                pieces += [StakePiece(bet, 0, is_back_bet=True) for bet in bets if bet.spot == backed]
                 name = f"box-{seat * definition.boxes + number + 1}"
-                boxes.append(Box(seat, number, name, [Hand(name, [], pieces)], staked))
+                boxes.append(BettingBox(seat, number, name, [BlackjackHand(name, [], pieces)], staked))
     return boxes

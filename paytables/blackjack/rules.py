@@ -10,15 +10,15 @@ from paytables import side_bets
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.dealing import read_shoe
 from paytables.blackjack import figures
-from paytables.blackjack.advice import PlayData, read_advice
+from paytables.blackjack.advice import PackedStrategy, read_advice
 from paytables.blackjack.definition import BlackjackDefinition
-from paytables.blackjack.round import BANK, BlackjackRound, format_back_spot_id, format_spot_id
+from paytables.blackjack.round import DEALER_HAND_ID, BlackjackRound, format_back_spot_id, format_spot_id
 from paytables.blackjack.schema import (
     ACTIONS,
     BACK,
-    EVEN,
+    EVEN_MONEY_ODDS,
     INSURANCE,
-    INSURED,
+    INSURANCE_TEXT,
     MAIN,
     TEN,
     ExactHouseRules,
@@ -28,7 +28,7 @@ from paytables.blackjack.words import build_chart_rows
 from paytables.contract import Bet, Draw, Json, LevelPlay, Play, Remark, Spot, Wager
 from paytables.definition import Text
 from paytables.errors import RefusedRoundError, WagerError
-from paytables.layout import Layout, Odds, check_credit_multiples, check_forms
+from paytables.layout import Odds, TableLayout, check_credit_multiples, check_forms
 from paytables.poker.proof import check_stored_proof
 from paytables.seating import SeatedRules
 from paytables.side_bets import Progressive, SideBet
@@ -55,10 +55,10 @@ class BlackjackRules(SeatedRules):
 
     # ------------------------------------------------------------ bets
     @cached_property
-    def cloth(self) -> Layout:
+    def table_layout(self) -> TableLayout:
         """Return the layout: each box's main bets, its insurance (staked in play only) and its side bets."""
         spots = [spot for box in range(self.definition.boxes) for spot in self._build_spots(box)]
-        return Layout((*spots, *self._build_back_spots()), self.definition.table, self.definition.form)
+        return TableLayout((*spots, *self._build_back_spots()), self.definition.table, self.definition.form)
 
     def _build_back_spots(self) -> list[Spot]:
         """Return the spots for bets on the hand of each seat, if the table takes such bets (Québec s. 16)."""
@@ -93,7 +93,7 @@ class BlackjackRules(SeatedRules):
         if definition.rules.insurance is not None:
             most = main.hands * limits.most // 2
             open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
-            words = self._build_stake_name(INSURED, box)
+            words = self._build_stake_name(INSURANCE_TEXT, box)
             odds = definition.rules.insurance.text
             spot = _build_spot(format_spot_id(INSURANCE, box), INSURANCE, words, odds, open_, main_id)
             spots.append(replace(spot, added=("1/2",)))
@@ -142,7 +142,7 @@ class BlackjackRules(SeatedRules):
         return words
 
     @property
-    def shared_table_keys(self) -> frozenset[str]:
+    def shared_state_keys(self) -> frozenset[str]:
         """Return the key of the table state that all seats share: the shoe, from which every box is dealt."""
         return frozenset({"shoe"})
 
@@ -155,7 +155,7 @@ class BlackjackRules(SeatedRules):
         self._check_back_bets(accepted)
         if self.definition.table.most_win is not None:
             returns = {seat: self._find_highest_return(bets) for seat, bets in accepted.by_seat.items()}
-            self.cloth.check_highest_win(returns)
+            self.table_layout.check_highest_win(returns)
         return accepted
 
     def _check_back_bets(self, wager: Wager) -> None:
@@ -217,7 +217,12 @@ class BlackjackRules(SeatedRules):
         It assumes that every hand is split, doubled and won at the best odds.
         """
         rules = self.definition.rules
-        won = max([EVEN.net, *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None)])
+        won = max(
+            [
+                EVEN_MONEY_ODDS.net,
+                *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None),
+            ]
+        )
         best_win = max(won, rules.blackjack.net)
         most = sum(int(bets.get(spot, 0) * (1 + best_win)) for spot in self._back_spot_ids)
         for box in range(self.definition.boxes):
@@ -241,12 +246,12 @@ class BlackjackRules(SeatedRules):
         return self.definition.house
 
     @cached_property
-    def _best_play(self) -> PlayData | None:
+    def _best_play(self) -> PackedStrategy | None:
         """Return the best strategy that the definition stores, or None if it stores none for these rules."""
         proof = self.definition.proved.get(MAIN)
         return None if proof is None else read_advice(self._house, proof.policy)
 
-    def for_table(self, table: object) -> Self:
+    def with_table_state(self, table: object) -> Self:
         """Return the rules with the shoe of a stored table state.
 
         Raises ValueError if no round can leave this shoe.
@@ -267,7 +272,7 @@ class BlackjackRules(SeatedRules):
         definition, boxes = self.definition, self.definition.boxes * self.definition.table.seats
         dealers = [
             {
-                "id": BANK if n == 0 else f"{BANK}-{n + 1}",
+                "id": DEALER_HAND_ID if n == 0 else f"{DEALER_HAND_ID}-{n + 1}",
                 "names": _number_names(_DEALER, n, definition.main.hands),
             }
             for n in range(definition.main.hands)
@@ -283,7 +288,7 @@ class BlackjackRules(SeatedRules):
         return {
             "kind": "table",
             "felt": "cards",
-            **self.cloth.to_json(),
+            **self.table_layout.to_json(),
             "hands": [*dealers, *hands],
             **self._describe_best_chart(),
             "progressives": side_bets.levels_to_json(definition.progressive),
@@ -341,7 +346,9 @@ class BlackjackRules(SeatedRules):
         return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
 
     def prove(
-        self, each: object = None, report_progress: Callable[[int, int], None] = figures.ignore_progress
+        self,
+        each: object = None,
+        report_progress: Callable[[int, int], None] = figures.ignore_progress_report,
     ) -> dict[str, Proof]:
         """Compute, in one thread, the exact figures that the definition stores as its proof.
 
@@ -369,7 +376,7 @@ class BlackjackRules(SeatedRules):
             check_credit_multiples(f"side.{n}.limits", side.limits, [row.pays for row in side.row], file)
         pays = {side.id: (side.limits, [row.pays for row in side.row]) for side in definition.side}
         side_bets.check_levels(definition.progressive, pays, file)
-        check_forms(self.cloth, file)
+        check_forms(self.table_layout, file)
 
 
 def _build_spot(

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from paytables.blackjack.advice import SIX_SEVEN_EIGHT, PlayData
+from paytables.blackjack.advice import SIX_SEVEN_EIGHT, PackedStrategy
 from paytables.blackjack.definition import BlackjackDefinition
-from paytables.blackjack.hands import CARD, build_shoe, list_every_hand
-from paytables.blackjack.schema import ACES, TEN, VALUES, Sampled
+from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, build_shoe, list_every_hand
+from paytables.blackjack.schema import ACES, CARD_VALUE_BY_RANK, TEN, Sampled
 from paytables.blackjack.weighed import compile_kernel
 from paytables.poker.proof import format_exact
 
@@ -28,25 +28,28 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
 #: Rounds that are simulated.
-ROUNDS: Final = 20_000_000
+SAMPLED_ROUNDS: Final = 20_000_000
 #: The seed of the simulation.
-SEED: Final = "blackjack"
+SAMPLING_SEED: Final = "blackjack"
 #: The number of random words drawn at once, and more words than one round can use.
 _WORDS, _ROUND = 1 << 22, 1 << 10
 #: A bound on what a box may win or lose, in stakes.
 _BOX_RESULT_MAX: Final = 64
 #: The blackjack value of each card.
-_VALUES: Final = np.array(VALUES)
+_VALUES: Final = np.array(CARD_VALUE_BY_RANK)
 #: The packed hand of three sevens.
-_SEVENS: Final = 3 * CARD[6]
+_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 #: The values with which a blackjack begins.
 _ACES_TENS: Final = (ACES, TEN)
 #: Number of burned cards: as many as the first card says.
-_BURN_FIRST: Final = -1
+_BURN_FIRST_CARD_VALUE: Final = -1
 
 
-def sample(
-    definition: BlackjackDefinition, play: PlayData, rounds: int = ROUNDS, seed: str = SEED
+def sample_rounds(
+    definition: BlackjackDefinition,
+    play: PackedStrategy,
+    rounds: int = SAMPLED_ROUNDS,
+    seed: str = SAMPLING_SEED,
 ) -> Sampled:
     """Simulate at least ``rounds`` blackjack rounds and return how often each net result occurred.
 
@@ -72,23 +75,23 @@ def sample(
         *(up in house.even_money and play.takes_even_money(up) for up in _ACES_TENS),
         *(
             -1 if shoe.stop is None else shoe.stop,
-            _BURN_FIRST if shoe.burn is True else shoe.burn,
+            _BURN_FIRST_CARD_VALUE if shoe.burn is True else shoe.burn,
         ),
         *(place.get(_SEVENS, -2), place.get(SIX_SEVEN_EIGHT, -2)),
         *(shoe.rounds if shoe.stop is None else rounds, rounds),
     ]
     rules, tables = (
-        _Rules(*map(int, numbers)),
-        _Tables(after, totals, _VALUES, *_build_play_arrays(play, place)),
+        _SampledRules(*map(int, numbers)),
+        _SampledTables(after, totals, _VALUES, *_build_play_arrays(play, place)),
     )
-    box = _Box(*(np.zeros(6, dtype=np.int64) for _ in _Box._fields))
-    steps = _Steps(
+    box = _SampledBox(*(np.zeros(6, dtype=np.int64) for _ in _SampledBox._fields))
+    steps = _CompiledSteps(
         compile_kernel(_draw_card, counts_references=False),
         compile_kernel(_record_shoe_and_shuffle, counts_references=False),
-        compile_kernel(_split, counts_references=False),
+        compile_kernel(_split_sampled_hand, counts_references=False),
         compile_kernel(_play_hand, counts_references=False),
         compile_kernel(_draw_dealer_hand, counts_references=False),
-        compile_kernel(_settle, counts_references=False),
+        compile_kernel(_settle_sampled_box, counts_references=False),
     )
     cards: Ints = np.arange(52 * house.decks) % 52
     at: Ints = np.zeros(4, dtype=np.int64)
@@ -98,8 +101,8 @@ def sample(
     while found[0].sum() < rounds:
         words = np.frombuffer(shake_256(f"{seed} {block}".encode()).digest(4 * _WORDS), dtype="<u4")
         at[0], block = 0, block + 1
-        compile_kernel(_play, counts_references=False)(
-            steps, _Shoe(words, cards, at), rules, tables, box, found, shoes
+        compile_kernel(_play_sampled_rounds, counts_references=False)(
+            steps, _SampledShoe(words, cards, at), rules, tables, box, found, shoes
         )
     middle = hands * _BOX_RESULT_MAX * unit
     nets = {
@@ -128,13 +131,20 @@ def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
     return Fraction(1 + isqrt(parts.numerator // parts.denominator), 10**7)
 
 
-def _build_play_arrays(play: PlayData, index_of_hand: dict[int, int]) -> tuple[Ints, Ints, Ints]:
+def _build_play_arrays(play: PackedStrategy, index_of_hand: dict[int, int]) -> tuple[Ints, Ints, Ints]:
     """Return a blackjack strategy as arrays: decisions by situation and hand, hands per split, insured hands."""
     shape = TEN + 1, TEN + 1, 2, 2, 2, len(index_of_hand)
     answers: Ints = np.zeros(shape, dtype=np.uint8)
     for (kind, hand, suited), answer in zip(play.answer_indexes, play.text, strict=False):
         rows = slice(suited, None) if suited else slice(None)
-        answers[kind.up, kind.pair, int(kind.paired), int(kind.fewer), rows, index_of_hand[hand]] = answer
+        answers[
+            kind.dealer_up_card,
+            kind.split_pair_value,
+            int(kind.is_unsplittable_pair),
+            int(kind.dealer_has_pair_rank),
+            rows,
+            index_of_hand[hand],
+        ] = answer
     ups = range(ACES, TEN + 1)
     splits: Ints = np.zeros((TEN + 1, TEN + 1, 2), dtype=np.int64)
     for up in ups:
@@ -147,7 +157,7 @@ def _build_play_arrays(play: PlayData, index_of_hand: dict[int, int]) -> tuple[I
     return answers, splits, insured
 
 
-class _Shoe(NamedTuple):
+class _SampledShoe(NamedTuple):
     """The state of the simulated shoe: random words, cards, and counters.
 
     ``at`` has the number of words used, of cards dealt and of rounds played from this shoe, and the net
@@ -161,7 +171,7 @@ class _Shoe(NamedTuple):
     at: Ints
 
 
-class _Rules(NamedTuple):
+class _SampledRules(NamedTuple):
     """The house rules of a simulated blackjack table as numbers. Pays are in units of a stake."""
 
     hole: int
@@ -210,7 +220,7 @@ class _Rules(NamedTuple):
     """The number of rounds to simulate."""
 
 
-class _Tables(NamedTuple):
+class _SampledTables(NamedTuple):
     """Lookup tables of the simulation: the hand after each card, totals, card values, and the best strategy."""
 
     after: Ints
@@ -225,7 +235,7 @@ class _Tables(NamedTuple):
     """Whether insurance is taken, by the values of the first two cards."""
 
 
-class _Box(NamedTuple):
+class _SampledBox(NamedTuple):
     """The hands of a simulated blackjack box, as arrays.
 
     They are cards, card counts, indices, stakes, immediate wins, and whether the cards are of one suit.
@@ -247,7 +257,7 @@ class _Box(NamedTuple):
     """Whether the cards of each hand of the box are of one suit."""
 
 
-class _Steps(NamedTuple):
+class _CompiledSteps(NamedTuple):
     """The compiled functions that each simulate a part of a blackjack round."""
 
     card: Callable[..., int]
@@ -264,7 +274,7 @@ class _Steps(NamedTuple):
     """The function that returns the net result of the box in units."""
 
 
-def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
+def _draw_card(shoe: _SampledShoe) -> int:  # pragma: no cover (compiled)
     """Draw a random card from the simulated blackjack shoe; every remaining card is equally likely."""
     words, cards, at = shoe
     cards_left = np.uint64(len(cards) - at[1])
@@ -281,7 +291,7 @@ def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
 
 
 def _record_shoe_and_shuffle(
-    steps: _Steps, shoe: _Shoe, rules: _Rules, values: Ints, shoes: Ints
+    steps: _CompiledSteps, shoe: _SampledShoe, rules: _SampledRules, values: Ints, shoes: Ints
 ) -> bool:  # pragma: no cover (compiled)
     """Record the net of a finished simulated blackjack shoe and start a new one.
 
@@ -307,8 +317,8 @@ def _record_shoe_and_shuffle(
     return True
 
 
-def _split(
-    steps: _Steps, shoe: _Shoe, tables: _Tables, box: _Box, hand: int, hands: int
+def _split_sampled_hand(
+    steps: _CompiledSteps, shoe: _SampledShoe, tables: _SampledTables, box: _SampledBox, hand: int, hands: int
 ) -> None:  # pragma: no cover (compiled)
     """Split a pair of the simulated blackjack box into two hands, and deal the first its second card.
 
@@ -327,11 +337,11 @@ def _split(
 
 
 def _play_hand(  # noqa: C901 (one loop for numba)
-    steps: _Steps,
-    shoe: _Shoe,
-    rules: _Rules,
-    tables: _Tables,
-    box: _Box,
+    steps: _CompiledSteps,
+    shoe: _SampledShoe,
+    rules: _SampledRules,
+    tables: _SampledTables,
+    box: _SampledBox,
     up_card: int,
     hand: int,
     hands: int,
@@ -381,9 +391,9 @@ def _play_hand(  # noqa: C901 (one loop for numba)
 
 
 def _draw_dealer_hand(
-    steps: _Steps,
-    shoe: _Shoe,
-    rules: _Rules,
+    steps: _CompiledSteps,
+    shoe: _SampledShoe,
+    rules: _SampledRules,
     values: Ints,
     up: int,
     hidden: int,
@@ -407,10 +417,10 @@ def _draw_dealer_hand(
     return best, drawn == 2 and best == 21
 
 
-def _settle(
-    rules: _Rules,
+def _settle_sampled_box(
+    rules: _SampledRules,
     totals: Ints,
-    box: _Box,
+    box: _SampledBox,
     hands: int,
     best: int,
     beaten: bool,  # noqa: FBT001
@@ -435,8 +445,14 @@ def _settle(
     return total
 
 
-def _play(  # noqa: C901, PLR0912 (one loop for numba)
-    steps: _Steps, shoe: _Shoe, rules: _Rules, tables: _Tables, box: _Box, found: Ints, shoes: Ints
+def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop for numba)
+    steps: _CompiledSteps,
+    shoe: _SampledShoe,
+    rules: _SampledRules,
+    tables: _SampledTables,
+    box: _SampledBox,
+    found: Ints,
+    shoes: Ints,
 ) -> None:  # pragma: no cover (compiled)
     """Simulate blackjack rounds until the random words run out or, at the end of a shoe, enough rounds were played."""
     at, values, first, second = shoe.at, tables.values, box.first, box.second

@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
 
-from paytables.cards.card import ACE, RANKS, Card, is_red, rank_of, suit_of
+from paytables.cards.card import ACE, RANKS, Card, get_suit, is_red, rank_of
 from paytables.definition import Identifier, Strict, Text
 from paytables.layout import Limits, Odds, Pay
 from paytables.poker.policy import Policy
@@ -19,23 +19,23 @@ from paytables.poker.proof import Exact
 from paytables.side_bets import LevelPay
 
 #: The blackjack value of each card rank, two to ace.
-VALUES: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
+CARD_VALUE_BY_RANK: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
 #: The blackjack value of each card.
-_VALUES_BY_CARD: Final = tuple(value for value in VALUES for _ in range(4))
+_VALUES_BY_CARD: Final = tuple(value for value in CARD_VALUE_BY_RANK for _ in range(4))
 #: The value of an ace.
 ACES: Final = 1
 #: The value of tens and faces.
 TEN: Final = 10
 #: The best total.
-BEST: Final = 21
+BEST_TOTAL: Final = 21
 #: The maximum number of boxes at a table (Québec s. 16), and of dealer hands in Multi-Action (s. 26.3).
 BOXES_MAX: Final = 7
 #: Most hands of the dealer.
 ACTIONS_MAX: Final = 3
 #: Odds of one to one.
-EVEN: Final = Odds.parse("1:1")
+EVEN_MONEY_ODDS: Final = Odds.parse("1:1")
 #: The name of the insurance.
-INSURED: Final = Text(en="Insurance", fr="Assurance")
+INSURANCE_TEXT: Final = Text(en="Insurance", fr="Assurance")
 
 #: A pay of the table other than a plain win: its stake, its name, its title and its odds.
 NamedPay: TypeAlias = tuple[str, str, Text, Odds]
@@ -43,7 +43,7 @@ NamedPay: TypeAlias = tuple[str, str, Text, Odds]
 Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANKS}]{{1,5}}$")]
 
 
-def value_of(card: Card) -> int:
+def get_card_value(card: Card) -> int:
     """Return the blackjack value of a card, an ace as 1."""
     return _VALUES_BY_CARD[card]
 
@@ -51,7 +51,7 @@ def value_of(card: Card) -> int:
 def compute_best_total(values: Sequence[int]) -> tuple[int, bool]:
     """Return the best blackjack total of some card values, and whether it is soft (counts an ace as 11)."""
     hard = sum(values)
-    soft = ACES in values and hard + 10 <= BEST
+    soft = ACES in values and hard + 10 <= BEST_TOTAL
     return (hard + 10 if soft else hard), soft
 
 
@@ -99,7 +99,7 @@ class ExactHouseRules:
         if len(values) != 2 or (split and not self.double_after_split):
             return False
         best, soft = compute_best_total(values)
-        counts = {best} if not soft or best == BEST else {best, best - 10}
+        counts = {best} if not soft or best == BEST_TOTAL else {best, best - 10}
         return bool(counts & self.doubled)
 
     def should_dealer_draw(self, values: Sequence[int]) -> bool:
@@ -111,7 +111,7 @@ class ExactHouseRules:
 class Double(Strict):
     """Rules on doubling in blackjack (``[rules.double]``): the totals of two cards, and if also after a split."""
 
-    totals: frozenset[Annotated[int, Field(ge=2, le=BEST)]] = frozenset({9, 10, 11})
+    totals: frozenset[Annotated[int, Field(ge=2, le=BEST_TOTAL)]] = frozenset({9, 10, 11})
     after_split: bool = False
 
 
@@ -222,7 +222,7 @@ class SideBetRow(Strict):
             return False
         if self.total is None:
             return True
-        best, soft = compute_best_total([value_of(card) for card in cards])
+        best, soft = compute_best_total([get_card_value(card) for card in cards])
         return self.total[0] <= (best - 10 if soft and self.ace == 1 else best) <= self.total[1]
 
 
@@ -234,7 +234,7 @@ def _is_straight(ranks: Sequence[int]) -> bool:
 
 def _is_of_one_suit(cards: Sequence[Card]) -> bool:
     """Return whether all these cards have the same suit."""
-    return len({suit_of(card) for card in cards}) == 1
+    return len({get_suit(card) for card in cards}) == 1
 
 
 def _is_of_one_colour(cards: Sequence[Card]) -> bool:
@@ -282,7 +282,7 @@ class Side(Strict):
     @model_validator(mode="after")
     def _check_rows(self) -> "Side":
         """Refuse a side bet with the id of another stake of the game, or with rows not in descending card count."""
-        if self.id in RESERVED:
+        if self.id in RESERVED_SPOT_NAMES:
             raise ValueError(f"{self.id!r} is a stake of the game itself")
         counts = [row.cards for row in self.row]
         if counts != sorted(counts, reverse=True):
@@ -300,7 +300,7 @@ INSURANCE: Final = "insurance"
 #: The spots of bets on another player's hand: ``back-1`` is on the hand of the first seat.
 BACK: Final = "back"
 #: Ids that a side bet may not have.
-RESERVED: Final = frozenset({*ACTIONS, INSURANCE, BACK})
+RESERVED_SPOT_NAMES: Final = frozenset({*ACTIONS, INSURANCE, BACK})
 
 
 class Main(Strict):
@@ -325,7 +325,7 @@ class Main(Strict):
 
 def sum_lowest_values(decks: int, cards: int | None) -> int:
     """Return the minimum total value of any ``cards`` cards of a blackjack shoe; None means all its cards."""
-    low_first = sorted(value_of(card) for card in range(52))
+    low_first = sorted(get_card_value(card) for card in range(52))
     shoe = [value for value in low_first for _ in range(decks)]
     return sum(shoe[:cards])
 

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, Kind
+from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, HandSituation
 from paytables.blackjack.dealer import Dealer, compute_falling_factorial
 from paytables.blackjack.hands import (
-    BITS,
-    CARD,
-    MANY,
+    COUNT_BITS,
+    COUNT_MAX,
+    PACKED_CARD_BY_VALUE,
     HandValue,
     Shoe,
     compute_split_coefficients,
@@ -37,13 +37,13 @@ from paytables.blackjack.hands import (
     list_values,
     pack_counts,
 )
-from paytables.blackjack.schema import ACES, BEST, TEN, ExactHouseRules
+from paytables.blackjack.schema import ACES, BEST_TOTAL, TEN, ExactHouseRules
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
 #: The packed hand of three sevens.
-_SEVENS: Final = 3 * CARD[6]
+_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 
 #: The sums of nets and of added stakes of a play, from some hand on.
 Sums: TypeAlias = tuple[int, int]
@@ -52,7 +52,7 @@ Options: TypeAlias = Mapping[int, Sums]
 
 
 @dataclass(slots=True)
-class Node:
+class HandNode:
     """The number of card orders in which a blackjack hand occurs, and its net result if it stands.
 
     ``ordinary_ways`` are orders in which the dealer has no blackjack, ``blackjack_ways`` those with one. In
@@ -65,14 +65,14 @@ class Node:
     first_stake_ways: int = 0
     standing_net: int = 0
 
-    def add(self, node: Node, times: int, first: int, share: int = 1) -> None:
+    def add(self, node: HandNode, times: int, first: int, share: int = 1) -> None:
         """Add the counts of another node to this one, multiplied by ``times``.
 
         Orders against a blackjack are also added ``first`` times to those with the box's first stake. All are
         divided by ``share``, which is a factor of each of them.
         """
         if share > 1:
-            node = Node(
+            node = HandNode(
                 node.ordinary_ways // share,
                 node.blackjack_ways // share,
                 node.first_stake_ways // share,
@@ -85,14 +85,14 @@ class Node:
 
 
 #: How often each hand occurs, by the packed hand.
-Tree: TypeAlias = dict[int, Node]
+Tree: TypeAlias = dict[int, HandNode]
 #: Returns a play's answer for a hand. The arguments are the situation, the packed hand, whether two cards
 #: are suited, and the sums of each permitted answer.
-Chooser: TypeAlias = Callable[[Kind, int, bool, Options], int]
+Chooser: TypeAlias = Callable[[HandSituation, int, bool, Options], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class SplitBranch:
     """A group of hands of a split pair for which the strategy uses the same decisions.
 
     ``start`` is the hand from which they are all dealt, ``tree`` has every hand that can follow. ``without``
@@ -100,14 +100,14 @@ class Branch:
     for none.
     """
 
-    kind: Kind
+    kind: HandSituation
     start: int
     without: int
     tree: Tree
 
 
 @dataclass(slots=True)
-class Split:
+class SplitPair:
     """A blackjack pair that may be split, with its number of orders and the cards of its value left in the shoe.
 
     ``fewer``: tens are split by rank, and the dealer's first card has the pair's rank. ``branches`` are the
@@ -121,10 +121,10 @@ class Split:
     cards_left: int
     """The number of cards of the pair's value that are left in the shoe."""
     fewer: bool = False
-    branches: dict[int, list[Branch]] = field(default_factory=dict)
+    branches: dict[int, list[SplitBranch]] = field(default_factory=dict)
 
 
-class Round:
+class SolvedRound:
     """All blackjack hands against one first card of the dealer, with the number of ways of each, and all splits."""
 
     def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
@@ -193,25 +193,25 @@ class Round:
             after,
         )
 
-    def _list_splits(self) -> list[Split]:
+    def _list_splits(self) -> list[SplitPair]:
         """Return the pairs that the rules allow to split.
 
         If tens are split by rank, pairs of the rank of the dealer's first card are listed separately.
         """
-        found: list[Split] = []
+        found: list[SplitPair] = []
         for pair in range(ACES, TEN + 1):
             have = self.dealer.full[pair - 1]
             if self._find_most_hands(pair) < 2 or have < 2:
                 continue
             if pair < TEN or not self.house.same_rank:
-                found.append(Split(pair, have * (have - 1), have - 2))
+                found.append(SplitPair(pair, have * (have - 1), have - 2))
                 continue
             own = 4 * self.house.decks
             if self.up == TEN:
-                found.append(Split(pair, compute_falling_factorial(own - 1, 2), own - 3, fewer=True))
-                found.append(Split(pair, 3 * compute_falling_factorial(own, 2), own - 2))
+                found.append(SplitPair(pair, compute_falling_factorial(own - 1, 2), own - 3, fewer=True))
+                found.append(SplitPair(pair, 3 * compute_falling_factorial(own, 2), own - 2))
             else:
-                found.append(Split(pair, 4 * compute_falling_factorial(own, 2), own - 2))
+                found.append(SplitPair(pair, 4 * compute_falling_factorial(own, 2), own - 2))
         return [split for split in found if split.ways]
 
     def _list_reached_hands(self, pair: int, fewer: int) -> list[tuple[int, int]]:
@@ -220,8 +220,8 @@ class Round:
         The dealer's first card is not included. ``pair`` is the value of the pair it was split from, or 0;
         ``fewer`` further cards of that value are missing.
         """
-        out = (1 + fewer) * CARD[pair - 1] if pair else 0
-        start = CARD[pair - 1] if pair else 0
+        out = (1 + fewer) * PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
+        start = PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
         full = self._full
         hands = list_hands_holding(self.shoe, start)
         if pair == ACES and self.house.aces_one_card:
@@ -238,7 +238,7 @@ class Round:
             for hand, out_of_shoe in self._list_reached_hands(pair, fewer):
                 rows[out_of_shoe, max(self.known[hand].best_total - 16, 0)] = None
         out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
-        removed: Ints = out[:, None] >> BITS * np.arange(TEN) & MANY
+        removed: Ints = out[:, None] >> COUNT_BITS * np.arange(TEN) & COUNT_MAX
         total: Ints = np.array([stand for _, stand in rows], dtype=np.int64)
         return dict(zip(rows, self.dealer.compute_standing_values(removed, total), strict=True))
 
@@ -257,17 +257,27 @@ class Round:
             in_all, after, longest = self._weights[cards - known.cards]
             hole = 0
             if completes:
-                hole = way * (full[completes - 1] - (removed >> BITS * (completes - 1) & MANY)) * after
+                hole = (
+                    way
+                    * (full[completes - 1] - (removed >> COUNT_BITS * (completes - 1) & COUNT_MAX))
+                    * after
+                )
             stand = self._standing[removed, max(known.best_total - 16, 0)]
-            tree[hand] = Node(way * in_all - hole, hole, hole, way * stand * longest)
+            tree[hand] = HandNode(way * in_all - hole, hole, hole, way * stand * longest)
             for place, child in known.hands_after_card:
                 if child not in ways:
-                    ways[child] = way * (full[place] - (removed >> BITS * place & MANY))
+                    ways[child] = way * (full[place] - (removed >> COUNT_BITS * place & COUNT_MAX))
         return tree
 
-    def _mix_shoes(self, split: Split, max_hands: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
+    def _mix_shoes(
+        self, split: SplitPair, max_hands: int, shoes: Mapping[tuple[int, int], Tree]
+    ) -> list[SplitBranch]:
         """Return the groups of hands of a pair split into up to ``max_hands`` hands, with their combined counts."""
-        pair, one_card, two_cards = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
+        pair, one_card, two_cards = (
+            split.pair,
+            PACKED_CARD_BY_VALUE[split.pair - 1],
+            2 * PACKED_CARD_BY_VALUE[split.pair - 1],
+        )
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank
         for fewer, part in enumerate(compute_split_coefficients(max_hands)):
@@ -278,25 +288,25 @@ class Round:
             of_value = self.dealer.full[pair - 1] - 2 - fewer
             for hand, node in shoes[pair, fewer].items():
                 if part.plain:
-                    plain.setdefault(hand, Node()).add(node, ways * part.plain, ways * part.first_plain)
+                    plain.setdefault(hand, HandNode()).add(node, ways * part.plain, ways * part.first_plain)
                 if not is_within(two_cards, hand):
                     continue
                 if ranked:  # a second ten of another rank; a hand of two tens has both as a factor
                     other = ways * (of_value - same)
-                    unlike.setdefault(hand, Node()).add(
+                    unlike.setdefault(hand, HandNode()).add(
                         node, other * part.plain, other * part.first_plain, of_value
                     )
                 if part.paired:
                     times = ways * (same if ranked else 1)
-                    mine = paired.setdefault(hand, Node())
+                    mine = paired.setdefault(hand, HandNode())
                     mine.add(node, times * part.paired, times * part.first_paired, of_value if ranked else 1)
-        kind = Kind(self.up, pair, fewer=split.fewer)
-        pairs = Kind(self.up, pair, paired=True, fewer=split.fewer)
-        found = [Branch(kind, one_card, pair, plain), Branch(pairs, two_cards, 0, paired)]
-        return [*found, Branch(pairs, two_cards, 0, unlike)] if ranked else found
+        kind = HandSituation(self.up, pair, dealer_has_pair_rank=split.fewer)
+        pairs = HandSituation(self.up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=split.fewer)
+        found = [SplitBranch(kind, one_card, pair, plain), SplitBranch(pairs, two_cards, 0, paired)]
+        return [*found, SplitBranch(pairs, two_cards, 0, unlike)] if ranked else found
 
 
-class Play:
+class StrategyEvaluation:
     """The calculation of a blackjack strategy's value over all hands.
 
     A value is an integer: the player's net result in ``unit`` parts of a stake, summed over all ways to deal
@@ -312,26 +322,26 @@ class Play:
         self.unit = 16 * lcm(half, house.blackjack.denominator, *(pay.denominator for pay in bonus))
         """The number of parts into which a stake is divided, so that every pay is a whole number."""
 
-    def _count_ways_at_risk(self, node: Node) -> int:
+    def _count_ways_at_risk(self, node: HandNode) -> int:
         """Return the number of card orders in which a bust hand loses its added stakes.
 
         Orders with a dealer blackjack are excluded if the rules then return added stakes.
         """
         return node.ordinary_ways if self.first_stake_only else node.ordinary_ways + node.blackjack_ways
 
-    def count_completed_ways(self, node: Node) -> int:
+    def count_completed_ways(self, node: HandNode) -> int:
         """Return the number of ways in which a hand is played to its end.
 
         If the dealer peeks, those with a dealer's blackjack are not counted.
         """
         return node.ordinary_ways if self.house.hole else node.ordinary_ways + node.blackjack_ways
 
-    def _compute_immediate_win_value(self, node: Node, pay: Fraction, stakes: int) -> int:
+    def _compute_immediate_win_value(self, node: HandNode, pay: Fraction, stakes: int) -> int:
         """Return the value of a hand that is paid at once at the odds ``pay``, before the dealer draws."""
         saved = node.first_stake_ways if self.first_stake_only and not self.house.hole else 0
         return int(pay * stakes * self.unit) * self.count_completed_ways(node) + self.unit * saved
 
-    def compute_standing_value(self, hand: int, node: Node, stakes: int = 1) -> int:
+    def compute_standing_value(self, hand: int, node: HandNode, stakes: int = 1) -> int:
         """Return the value of standing on a blackjack hand that carries the given number of stakes."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._compute_immediate_win_value(node, self.house.sevens, stakes)
@@ -344,7 +354,7 @@ class Play:
         tree: Tree,
         hand: int,
         values: Mapping[int, Sums],
-        kind: Kind,
+        kind: HandSituation,
         *,
         suited: bool,
     ) -> dict[int, Sums]:
@@ -354,11 +364,11 @@ class Play:
         """
         node, house = tree[hand], self.house
         found = {STAND: (self.compute_standing_value(hand, node), 0)}
-        if (hand_value.best_total == BEST and not hand_value.soft) or (
+        if (hand_value.best_total == BEST_TOTAL and not hand_value.soft) or (
             hand == _SEVENS and house.sevens is not None
         ):
             return found
-        one_card = kind.pair == ACES and house.aces_one_card
+        one_card = kind.split_pair_value == ACES and house.aces_one_card
         if one_card and hand_value.cards > 1:
             return found
         mean = staked = doubled = 0
@@ -374,7 +384,7 @@ class Play:
                 double = (3 * double + self._compute_immediate_win_value(after, house.suited_678, 2)) // 4
             mean, staked, doubled = mean + value, staked + more_staked, doubled + double
         found[HIT] = (mean - ways_at_risk * self.unit, staked)
-        if house.may_double(list_values(hand), split=bool(kind.pair)):
+        if house.may_double(list_values(hand), split=bool(kind.split_pair_value)):
             found[DOUBLE] = (
                 doubled - 2 * ways_at_risk * self.unit,
                 self.count_completed_ways(node) * self.unit,
@@ -382,7 +392,7 @@ class Play:
         return found
 
     def evaluate_hands(
-        self, hand_values: Mapping[int, HandValue], tree: Tree, kind: Kind, choose: Chooser
+        self, hand_values: Mapping[int, HandValue], tree: Tree, kind: HandSituation, choose: Chooser
     ) -> dict[int, Sums]:
         """Return the value, and the mean additional stake, of every blackjack hand in ``tree`` under a strategy.
 
@@ -402,7 +412,7 @@ class Play:
                 found[hand] = ((3 * mean + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
         return found
 
-    def evaluate_split(self, round_: Round, split: Split, hands: int, choose: Chooser) -> Sums:
+    def evaluate_split(self, round_: SolvedRound, split: SplitPair, hands: int, choose: Chooser) -> Sums:
         """Return the value, and the mean additional stake, of a blackjack pair that is split.
 
         ``hands`` is the maximum number of hands into which it is split.
@@ -416,7 +426,7 @@ class Play:
         return mean, staked - self.count_completed_ways(self.build_pair_node(round_, split)) * self.unit
 
     @staticmethod
-    def list_start_hands(hand_values: Mapping[int, HandValue], branch: Branch) -> list[int]:
+    def list_start_hands(hand_values: Mapping[int, HandValue], branch: SplitBranch) -> list[int]:
         """Return the two-card blackjack hands with which a branch of a split starts."""
         if hand_values[branch.start].cards == 2:
             return [branch.start] if branch.start in branch.tree else []
@@ -424,9 +434,11 @@ class Play:
         return [hand for n, hand in drawn if n + 1 != branch.without and hand in branch.tree]
 
     @staticmethod
-    def build_pair_node(round_: Round, split: Split) -> Node:
+    def build_pair_node(round_: SolvedRound, split: SplitPair) -> HandNode:
         """Return the counts of card orders in which the two cards of a splittable blackjack pair are dealt."""
         have = round_.dealer.full[split.pair - 1]
-        node = Node()
-        node.add(round_.tree[2 * CARD[split.pair - 1]], split.ways, split.ways, have * (have - 1))
+        node = HandNode()
+        node.add(
+            round_.tree[2 * PACKED_CARD_BY_VALUE[split.pair - 1]], split.ways, split.ways, have * (have - 1)
+        )
         return node

@@ -11,7 +11,7 @@ from paytables.definition import Text
 from paytables.layout import Odds
 
 #: Texts about the shoe.
-_SHOE: Final = (
+_SHOE_TEXT: Final = (
     Text(
         en="Decks: {0}, shuffled again when the stop card appears.",
         fr="Paquets de cartes : {0}, mêlés de nouveau lorsque la carte d'arrêt apparaît.",
@@ -23,7 +23,7 @@ _SHOE: Final = (
     ),
 )
 #: Text by the rule on a soft 17.
-_SOFT_17: Final = {
+_SOFT_17_TEXTS: Final = {
     "hit": Text(
         en="The dealer draws to 16 and to a soft 17, and stands on a hard 17 and more.",
         fr="Le croupier tire jusqu'à 16 et sur un 17 facile; il reste sur un 17 difficile et plus.",
@@ -34,7 +34,7 @@ _SOFT_17: Final = {
     ),
 }
 #: Text by when the dealer's second card is drawn.
-_SECOND: Final = {
+_SECOND_CARD_TEXTS: Final = {
     "after": Text(
         en="The dealer's second card is drawn after the hands have been played.",
         fr="Le croupier prend sa deuxième carte une fois les mains jouées.",
@@ -46,7 +46,7 @@ _SECOND: Final = {
     ),
 }
 #: Texts about the stakes that a dealer's blackjack wins.
-_ORIGINAL: Final = (
+_ORIGINAL_BETS_ONLY_TEXTS: Final = (
     Text(
         en="A dealer blackjack wins all bets on any hand that is not a blackjack.",
         fr="Le blackjack du croupier emporte tout ce qui est misé sur une main moindre.",
@@ -59,15 +59,15 @@ _ORIGINAL: Final = (
     ),
 )
 #: Text about doubling.
-_DOUBLE: Final = Text(
+_DOUBLE_TEXT: Final = Text(
     en="Double, for one more card, on two cards that total {0}, an ace as 1 or 11; {1} after a split.",
     fr="On double, pour une seule carte de plus, sur deux cartes totalisant {0}, l'as valant 1 ou 11; "
     "{1} après un partage.",
 )
 #: Words for doubling after a split.
-_AFTER_SPLIT: Final = (Text(en="not", fr="non"), Text(en="also", fr="aussi"))
+_DOUBLE_AFTER_SPLIT_TEXTS: Final = (Text(en="not", fr="non"), Text(en="also", fr="aussi"))
 #: Text by what may be split.
-_SPLIT: Final = {
+_SPLIT_TEXT: Final = {
     "value": Text(
         en="Split two cards of the same value, to {0} hands at most; aces to {1}.",
         fr="On partage deux cartes de même valeur, jusqu'à {0} mains; les as, jusqu'à {1}.",
@@ -78,22 +78,22 @@ _SPLIT: Final = {
     ),
 }
 #: Text about split aces.
-_ACES: Final = Text(
+_SPLIT_ACES_TEXTS: Final = Text(
     en="Split aces take one card each.", fr="Les as partagés ne reçoivent qu'une carte chacun."
 )
 #: Text about 21 after a split.
-_NO_BLACKJACK: Final = Text(
+_NO_BLACKJACK_AFTER_SPLIT_TEXT: Final = Text(
     en="After a split, 21 in two cards is not a blackjack.",
     fr="Après un partage, 21 en deux cartes n'est pas un blackjack.",
 )
 #: Text about insurance.
-_INSURANCE: Final = Text(
+_INSURANCE_TEXT: Final = Text(
     en="If the dealer shows an ace, you may bet half of your bet more as insurance against a blackjack.",
     fr="Si la première carte du croupier est un as, vous pouvez vous assurer contre son blackjack pour la "
     "moitié de votre mise.",
 )
 #: Text by when even money is offered.
-_EVEN: Final = {
+_EVEN_MONEY_TEXTS: Final = {
     "ace": Text(
         en="If the dealer shows an ace, a blackjack may take even money at once.",
         fr="Devant un as du croupier, un blackjack peut être payé aussitôt à égalité.",
@@ -104,7 +104,7 @@ _EVEN: Final = {
     ),
 }
 #: Text of each hand that wins at once.
-_AT_ONCE: Final = {
+_IMMEDIATE_WIN_TEXTS: Final = {
     SEVENS: Text(
         en="Three sevens win at once, whatever the dealer has.",
         fr="Trois sept gagnent aussitôt, quelle que soit la main du croupier.",
@@ -116,7 +116,7 @@ _AT_ONCE: Final = {
     ),
 }
 #: Text about bets on another player's hand.
-_BACK_BETS: Final = Text(
+_BACK_BETS_TEXT: Final = Text(
     en="Without a bet of your own, you may bet on other players' hands, within the limit of a hand. Your bet follows "
     "that player's decisions but is never insured, doubled or split: it stays on the first hand.",
     fr="Sans mise de votre côté, vous pouvez miser sur la main d'autres joueurs, dans la limite d'une main. Votre mise "
@@ -124,16 +124,16 @@ _BACK_BETS: Final = Text(
     "main.",
 )
 #: Text about several hands of the dealer.
-_ACTIONS: Final = Text(
+_ACTIONS_TEXT: Final = Text(
     en="The dealer plays {0} hands of the same first card against yours; bet against at least {1} of them. "
     "Doubling or splitting adds to each of these bets.",
     fr="Le croupier joue {0} mains de même première carte contre la vôtre; misez contre au moins {1} d'entre "
     "elles. Doubler ou partager ajoute à chacune de ces mises.",
 )
 #: Words between two alternatives.
-_OR: Final = Text(en="{0} or {1}", fr="{0} ou {1}")
+_OR_WORD: Final = Text(en="{0} or {1}", fr="{0} ou {1}")
 #: Words between the ends of a range.
-_TO: Final = Text(en="{0} to {1}", fr="{0} à {1}")
+_TO_WORD: Final = Text(en="{0} to {1}", fr="{0} à {1}")
 
 
 def describe_rules(
@@ -141,28 +141,35 @@ def describe_rules(
 ) -> list[str]:
     """Return a blackjack table's house rules as sentences in the language ``code``, one per rule."""
     lines = [
-        _choose_language(_SHOE[0 if shoe.stop is not None else shoe.rounds], code).format(shoe.decks),
-        f"{_choose_language(_SOFT_17[rules.soft_17], code)} {_choose_language(_SECOND[rules.second_card], code)}",
-        _choose_language(_ORIGINAL[rules.original_bets_only], code),
+        _choose_language(_SHOE_TEXT[0 if shoe.stop is not None else shoe.rounds], code).format(shoe.decks),
+        (
+            f"{_choose_language(_SOFT_17_TEXTS[rules.soft_17], code)} "
+            f"{_choose_language(_SECOND_CARD_TEXTS[rules.second_card], code)}"
+        ),
+        _choose_language(_ORIGINAL_BETS_ONLY_TEXTS[rules.original_bets_only], code),
     ]
     if rules.double.totals:
-        after = _choose_language(_AFTER_SPLIT[rules.double.after_split], code)
-        lines.append(_choose_language(_DOUBLE, code).format(_format_totals(rules, code), after))
+        after = _choose_language(_DOUBLE_AFTER_SPLIT_TEXTS[rules.double.after_split], code)
+        lines.append(_choose_language(_DOUBLE_TEXT, code).format(_format_totals(rules, code), after))
     if rules.split.hands > 1:
-        split = _choose_language(_SPLIT[rules.split.same], code).format(
+        split = _choose_language(_SPLIT_TEXT[rules.split.same], code).format(
             rules.split.hands, rules.split.ace_hands
         )
-        aces = [_choose_language(_ACES, code)] if rules.split.aces_one_card else []
-        lines.append(" ".join([split, *aces, _choose_language(_NO_BLACKJACK, code)]))
+        aces = [_choose_language(_SPLIT_ACES_TEXTS, code)] if rules.split.aces_one_card else []
+        lines.append(" ".join([split, *aces, _choose_language(_NO_BLACKJACK_AFTER_SPLIT_TEXT, code)]))
     if rules.insurance is not None:
-        lines.append(_choose_language(_INSURANCE, code))
+        lines.append(_choose_language(_INSURANCE_TEXT, code))
     if rules.even_money != "no":
-        lines.append(_choose_language(_EVEN[rules.even_money], code))
-    lines += [_choose_language(_AT_ONCE[name], code) for _, name, _, _ in pays if name in _AT_ONCE]
+        lines.append(_choose_language(_EVEN_MONEY_TEXTS[rules.even_money], code))
+    lines += [
+        _choose_language(_IMMEDIATE_WIN_TEXTS[name], code)
+        for _, name, _, _ in pays
+        if name in _IMMEDIATE_WIN_TEXTS
+    ]
     if rules.back_bets:
-        lines.append(_choose_language(_BACK_BETS, code))
+        lines.append(_choose_language(_BACK_BETS_TEXT, code))
     if main.hands > 1:
-        lines.append(_choose_language(_ACTIONS, code).format(main.hands, main.least_hands))
+        lines.append(_choose_language(_ACTIONS_TEXT, code).format(main.hands, main.least_hands))
     return lines
 
 
@@ -180,12 +187,13 @@ def _format_totals(rules: HouseRules, code: str) -> str:
         else:
             runs.append([total])
     runs_as_text = [
-        _choose_language(_TO, code).format(run[0], run[-1]) if len(run) > 1 else str(run[0]) for run in runs
+        _choose_language(_TO_WORD, code).format(run[0], run[-1]) if len(run) > 1 else str(run[0])
+        for run in runs
     ]
     return (
         runs_as_text[0]
         if len(runs_as_text) == 1
-        else _choose_language(_OR, code).format(", ".join(runs_as_text[:-1]), runs_as_text[-1])
+        else _choose_language(_OR_WORD, code).format(", ".join(runs_as_text[:-1]), runs_as_text[-1])
     )
 
 
@@ -214,7 +222,7 @@ def _format_side_bet(side: Side, rows: list[str], code: str, colon: str) -> str:
 
 
 #: Names of a chart's lines.
-_CHARTED: Final = {
+_CHART_TITLE_TEXTS: Final = {
     "hard": Text(en="Hard {0}", fr="{0} difficile"),
     "soft": Text(en="Soft {0}", fr="{0} facile"),
     "pair": Text(en="Pair, {0}", fr="Paire, {0}"),
@@ -232,8 +240,12 @@ def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
     for (kind, cells), alike in groupby(parted, lambda line: line[:2]):
         totals = ["A" if kind == "pair" and total == "1" else total for _, _, total in alike]
         names = {}
-        for code, name in _CHARTED[kind].model_dump().items():
-            run = totals[0] if len(totals) == 1 else _choose_language(_TO, code).format(totals[0], totals[-1])
+        for code, name in _CHART_TITLE_TEXTS[kind].model_dump().items():
+            run = (
+                totals[0]
+                if len(totals) == 1
+                else _choose_language(_TO_WORD, code).format(totals[0], totals[-1])
+            )
             names[code] = name.format(run)
         found.append({"names": names, "cells": cells})
     return found

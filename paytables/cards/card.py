@@ -33,7 +33,7 @@ _NAMES: Final = (*(rank + suit for rank in RANKS for suit in SUITS), _JOKER_NAME
 _CARDS: Final = {name: card for card, name in enumerate(_NAMES)}
 #: The numbers of cards in one or more packs, which help texts may mention although no definition contains
 #: them.
-PACKS: Final = frozenset(range(52, 8 * 52 + 1, 52))
+STANDARD_DECK_SIZES: Final = frozenset(range(52, 8 * 52 + 1, 52))
 
 
 def rank_of(card: Card) -> int:
@@ -41,14 +41,14 @@ def rank_of(card: Card) -> int:
     return card >> 2
 
 
-def suit_of(card: Card) -> int:
+def get_suit(card: Card) -> int:
     """Return a card's suit: 0 clubs, 1 diamonds, 2 hearts or 3 spades; it is meaningless for the joker."""
     return card & 3
 
 
 def is_red(card: Card) -> bool:
     """Return whether the card is a diamond or a heart."""
-    return card != JOKER and suit_of(card) in {1, 2}
+    return card != JOKER and get_suit(card) in {1, 2}
 
 
 def format_card(card: Card) -> str:
@@ -92,7 +92,7 @@ class Shoe:
     """The number of cards left of each kind."""
 
     @classmethod
-    def of(cls, decks: int = 1, *, joker: bool = False, without: Iterable[int] = ()) -> "Shoe":
+    def from_decks(cls, decks: int = 1, *, joker: bool = False, without: Iterable[int] = ()) -> "Shoe":
         """Return a full shoe of ``decks`` decks, leaving out the ranks ``without``."""
         return cls([decks * count for count in _count_deck(joker, frozenset(without))])
 
@@ -113,7 +113,7 @@ class Shoe:
         self.counts[card] -= 1
         return card
 
-    def take(self, *cards: Card) -> None:
+    def remove_cards(self, *cards: Card) -> None:
         """Remove these cards from the shoe. Raises :class:`ValueError` if one is not in it."""
         for card in cards:
             if not self.counts[card]:

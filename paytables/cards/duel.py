@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paytables.cards.subsets import Sets
+from paytables.cards.subsets import CardSets
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class DuelCounts:
     """How many of the dealer's hands are weaker than, or equal to, each of the player's hands.
 
     Rows are the player's hands. Columns are the dealer's visible card, or one column if none is visible; the
@@ -40,8 +40,15 @@ class Counts:
 
 
 def count_duel_results(
-    player: Sets, chosen: Ints, strengths: Ints, dealer: Sets, dealers: Ints, *, up: bool, opens: int = 0
-) -> Counts:
+    player: CardSets,
+    chosen: Ints,
+    strengths: Ints,
+    dealer: CardSets,
+    dealers: Ints,
+    *,
+    up: bool,
+    opens: int = 0,
+) -> DuelCounts:
     """Count the dealer's hands that are weaker than, and equal to, each of the player's hands in ``chosen``.
 
     ``strengths`` are the strengths of the player's hands, ``dealers`` those of all the dealer's hands.
@@ -71,7 +78,7 @@ def count_duel_results(
         put(hands[below:through], table, starts, binomial)
         ask(mine, lot, table, starts, binomial, found[1], up)
         done = through
-    return Counts(found[0], found[1] - found[0], found[2])
+    return DuelCounts(found[0], found[1] - found[0], found[2])
 
 
 @cache

@@ -3,7 +3,7 @@
 An :class:`RankingRules` is data: how many cards count, the combinations from highest to lowest, the rank of the
 straight that begins with an ace, and what is wild. A strength is an integer that is larger for the better
 hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order in which
-they decide. :class:`Ranking` evaluates single hands, or the best of more cards, with small tables that fill
+they decide. :class:`HandRanking` evaluates single hands, or the best of more cards, with small tables that fill
 on demand; laboratories use it for complete tables (:mod:`paytables.cards.subsets`).
 """
 
@@ -14,10 +14,10 @@ from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Final, Literal
 
-from paytables.cards.card import ACE, JOKER, RANKS, Card, rank_of, suit_of
+from paytables.cards.card import ACE, JOKER, RANKS, Card, get_suit, rank_of
 
 #: Every poker combination that any order may contain, from the highest.
-CATEGORIES: Final = (
+HAND_CATEGORIES: Final = (
     "five-of-a-kind",
     "royal-flush",
     "straight-flush",
@@ -35,7 +35,7 @@ JOKER_RANK: Final = 13
 #: Bits below the category in a strength.
 _CATEGORY_SHIFT: Final = 20
 #: The combination of each pattern of equal ranks.
-_SHAPES: Final[dict[tuple[int, ...], str]] = {
+_CATEGORY_BY_SHAPE: Final[dict[tuple[int, ...], str]] = {
     (5,): "five-of-a-kind",
     (4,): "four-of-a-kind",
     (3, 2): "full-house",
@@ -58,7 +58,7 @@ class RankingRules:
 
     size: int = 5
     """The number of cards in a hand."""
-    categories: tuple[str, ...] = CATEGORIES
+    categories: tuple[str, ...] = HAND_CATEGORIES
     """The combinations from the highest to the lowest."""
     low_ace: Literal["lowest", "second"] = "lowest"
     wild: tuple[int, ...] = ()
@@ -66,13 +66,13 @@ class RankingRules:
 
 
 #: The usual order of five cards, as in Let It Ride (s.67.2), Caribbean Stud, Boston and French hold'em.
-FIVE: Final = RankingRules(categories=CATEGORIES[1:])
+FIVE_CARD_RANKING: Final = RankingRules(categories=HAND_CATEGORIES[1:])
 #: Three cards: Three Card Poker (s.67.23), 3-5-7 (s.67.42), Boston (s.67.53).
-THREE: Final = RankingRules(
+THREE_CARD_RANKING: Final = RankingRules(
     size=3, categories=("straight-flush", "three-of-a-kind", "straight", "flush", "pair", "high-card")
 )
 #: Four cards: Four Card and Crazy Four (s.67.65): no straight wraps around the ace.
-FOUR: Final = RankingRules(
+FOUR_CARD_RANKING: Final = RankingRules(
     size=4,
     categories=(
         "four-of-a-kind",
@@ -86,12 +86,14 @@ FOUR: Final = RankingRules(
     ),
 )
 #: Pai gow poker (ss.39-40): its joker, and its straights that begin with an ace.
-PAI_GOW: Final = RankingRules(low_ace="second", wild=(JOKER_RANK,), bug=True)
+PAI_GOW_RANKING: Final = RankingRules(low_ace="second", wild=(JOKER_RANK,), bug=True)
 #: The low hand of pai gow poker: two cards, in which the joker is an ace.
-PAI_GOW_LOW: Final = RankingRules(size=2, categories=("pair", "high-card"), wild=(JOKER_RANK,), bug=True)
+PAI_GOW_LOW_RANKING: Final = RankingRules(
+    size=2, categories=("pair", "high-card"), wild=(JOKER_RANK,), bug=True
+)
 
 
-def find_category(strength: int, order: RankingRules = FIVE) -> str:
+def find_category(strength: int, order: RankingRules = FIVE_CARD_RANKING) -> str:
     """Return the name of the combination, such as a pair or a flush, of a hand of that strength."""
     return order.categories[-1 - (strength >> _CATEGORY_SHIFT)]
 
@@ -105,7 +107,7 @@ def unpack_ranks(strength: int) -> tuple[int, ...]:
     return tuple(strength >> shift & 15 for shift in (16, 12, 8, 4, 0))
 
 
-class Ranking:
+class HandRanking:
     """The strength of poker hands in one game's order, with tables that are filled on demand."""
 
     def __init__(self, order: RankingRules) -> None:
@@ -126,7 +128,7 @@ class Ranking:
             rank = JOKER_RANK if card == JOKER else rank_of(card)
             ranks.append(rank)
             if rank not in wild:
-                masks[suit_of(card)] |= 1 << rank
+                masks[get_suit(card)] |= 1 << rank
         best = self.compute_rank_strength(tuple(sorted(ranks)))
         if self._suits_count:
             wilds = sum(rank in wild for rank in ranks)
@@ -182,7 +184,7 @@ class Ranking:
             place = self._straights.get(sum(1 << rank for rank in ranks))
             if place is not None:
                 return self._encode_strength("straight", [place])
-        return self._encode_strength(_SHAPES[shape], decide)
+        return self._encode_strength(_CATEGORY_BY_SHAPE[shape], decide)
 
     def _rank_flush(self, mask: int, wilds: int) -> int:
         """Return the strength of the best flush or straight flush of these ranks of one suit, or 0."""

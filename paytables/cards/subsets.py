@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paytables.cards.card import JOKER, rank_of
-from paytables.cards.ranking import JOKER_RANK, Ranking, RankingRules
+from paytables.cards.ranking import JOKER_RANK, HandRanking, RankingRules
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
 
-class Sets:
+class CardSets:
     """Arrays over every set of ``size`` cards of a deck of ``cards`` (52, or 53 with the joker).
 
     A set's number is its index in each array.
@@ -33,7 +33,7 @@ class Sets:
         """The number of sets."""
 
     @cached_property
-    def smaller_sets(self) -> Sets:
+    def smaller_sets(self) -> CardSets:
         """Return the arrays for sets of one card fewer from the same deck."""
         return build_sets(self.cards, self.size - 1)
 
@@ -44,7 +44,7 @@ class Sets:
         return np.repeat(np.arange(self.cards, dtype=np.int8), runs)
 
     @cached_property
-    def parent(self) -> Ints:
+    def index_without_highest_card(self) -> Ints:
         """Return, for each set of cards, the index of the set without its highest card."""
         runs = [np.arange(comb(card, self.size - 1), dtype=np.int32) for card in range(self.cards)]
         return np.concatenate(runs)
@@ -54,13 +54,13 @@ class Sets:
         """Return one array per card of a set, lowest first: the index of each set without that card."""
         base = np.array([comb(card, self.size - 1) for card in range(self.cards)], dtype=np.int32)
         if self.size == 1:
-            return (self.parent,)
+            return (self.index_without_highest_card,)
         return (
             *(
-                base[self.highest_card] + fewer[self.parent]
+                base[self.highest_card] + fewer[self.index_without_highest_card]
                 for fewer in self.smaller_sets.index_without_each_card
             ),
-            self.parent,
+            self.index_without_highest_card,
         )
 
     @cached_property
@@ -69,17 +69,22 @@ class Sets:
         if not self.size:
             return np.zeros(1, dtype=np.int64)
         bits = [1 << (card % 4 * 13 + card // 4) if card != JOKER else 0 for card in range(self.cards)]
-        return self.smaller_sets.suits[self.parent] | np.array(bits, dtype=np.int64)[self.highest_card]
+        return (
+            self.smaller_sets.suits[self.index_without_highest_card]
+            | np.array(bits, dtype=np.int64)[self.highest_card]
+        )
 
     @cached_property
     def members(self) -> Ints:
         """Return the cards of each set, ascending, as the rows of an array."""
         if not self.size:
             return np.zeros((1, 0), dtype=np.int8)
-        return np.hstack([self.smaller_sets.members[self.parent], self.highest_card[:, None]])
+        return np.hstack(
+            [self.smaller_sets.members[self.index_without_highest_card], self.highest_card[:, None]]
+        )
 
     @cached_property
-    def classes(self) -> tuple[Ints, Ints]:
+    def list_suit_classes(self) -> tuple[Ints, Ints]:
         """Return one set of each class of sets that differ only by an exchange of suits, and the class sizes.
 
         The chosen set has its suits in ascending order of their bits.
@@ -98,9 +103,9 @@ class Sets:
         return chosen, like
 
     @cached_property
-    def class_of(self) -> Ints:
-        """Return, for each set of cards, the index in :attr:`classes` of its class."""
-        chosen, _ = self.classes
+    def suit_class_by_set(self) -> Ints:
+        """Return, for each set of cards, the index in :attr:`list_suit_classes` of its class."""
+        chosen, _ = self.list_suit_classes
         parts = np.stack([self.suits >> 13 * suit & 8191 for suit in range(4)], axis=1)
         parts.sort(axis=1)
         key = parts[:, 0] | parts[:, 1] << 13 | parts[:, 2] << 26 | parts[:, 3] << 39
@@ -113,7 +118,7 @@ class Sets:
 
     def compute_strengths(self, order: RankingRules) -> Ints:
         """Return the poker strength of each set of cards: that of the best hand in it, if it has more cards."""
-        ranking = Ranking(order)
+        ranking = HandRanking(order)
         states, keys = self._states
         best = np.array([ranking.compute_rank_strength(key) for key in keys], dtype=np.int32)[states]
         if not any("flush" in name for name in order.categories):
@@ -135,7 +140,7 @@ class Sets:
         count = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):
             level = build_sets(self.cards, size)
-            count = count[level.parent] + wild[level.highest_card]
+            count = count[level.index_without_highest_card] + wild[level.highest_card]
         return count, sum(1 << rank for rank in order.wild if rank != JOKER_RANK)
 
     @cached_property
@@ -145,7 +150,7 @@ class Sets:
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
         fewer, _ = self.smaller_sets._states  # noqa: SLF001 (another of its own)
-        return steps[-1][fewer[self.parent], self.highest_card >> 2], keys
+        return steps[-1][fewer[self.index_without_highest_card], self.highest_card >> 2], keys
 
     def sum_over_supersets(self, values: Ints) -> list[Ints]:
         """Return, for each smaller set of cards, the sum of ``values`` over the sets that contain it.
@@ -236,6 +241,6 @@ def build_rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int,
 
 
 @lru_cache(maxsize=16)
-def build_sets(cards: int, size: int) -> Sets:
+def build_sets(cards: int, size: int) -> CardSets:
     """Return the sets of ``size`` cards of a deck of ``cards`` cards; each is created only once."""
-    return Sets(cards, size)
+    return CardSets(cards, size)

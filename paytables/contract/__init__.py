@@ -21,11 +21,11 @@ from paytables.contract.chance import (
 from paytables.contract.data import Json
 from paytables.contract.prizes import LevelHit, LevelPlay, LevelShare, PrizeInKind, Remark
 from paytables.contract.round import (
-    ALL_STAKED,
+    ALL_STAKED_CUE,
+    DECISION_OF_SEATS,
+    DECISION_OF_WHEEL,
     NO_SEAT,
-    SEATS_DECIDE,
-    STAKES_RETURNED,
-    WHEEL_DECIDES,
+    STAKES_RETURNED_CUE,
     Choice,
     Cue,
     Decision,
@@ -34,20 +34,20 @@ from paytables.contract.round import (
     Round,
     Settlement,
     Step,
-    drive,
+    filter_steps_for_seat,
     play_with_answers,
-    view_of_seat,
+    play_with_choices,
 )
 from paytables.contract.wager import SINGLE_SPOT, Bet, Spot, TimeCharge, Wager
 
 __all__ = [
-    "ALL_STAKED",
+    "ALL_STAKED_CUE",
+    "DECISION_OF_SEATS",
+    "DECISION_OF_WHEEL",
     "FACES",
     "NO_SEAT",
-    "SEATS_DECIDE",
     "SINGLE_SPOT",
-    "STAKES_RETURNED",
-    "WHEEL_DECIDES",
+    "STAKES_RETURNED_CUE",
     "Bet",
     "Choice",
     "Cue",
@@ -71,8 +71,8 @@ __all__ = [
     "Wager",
     "deal_one",
     "draw_weighted_index",
-    "drive",
+    "filter_steps_for_seat",
     "play_with_answers",
+    "play_with_choices",
     "throw_dice",
-    "view_of_seat",
 ]

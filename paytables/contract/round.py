@@ -10,13 +10,13 @@ from paytables.contract.wager import SINGLE_SPOT, Bet, Wager
 from paytables.errors import ChoiceError
 
 #: The kind of a decision that a real wheel answers: its options are the pockets, and no player answers it.
-WHEEL_DECIDES: Final = "wheel"
+DECISION_OF_WHEEL: Final = "wheel"
 #: The kind of a decision that the table answers: whether every seat of a shared round has wagered its stakes.
-SEATS_DECIDE: Final = "seats"
+DECISION_OF_SEATS: Final = "seats"
 #: The option of that decision: all seats have wagered, and the round is played.
-ALL_STAKED: Final = "all-staked"
+ALL_STAKED_CUE: Final = "all-staked"
 #: The option of that decision: not all seats have wagered, and the stakes are returned.
-STAKES_RETURNED: Final = "stakes-returned"
+STAKES_RETURNED_CUE: Final = "stakes-returned"
 #: The seat of a decision that no player answers.
 NO_SEAT: Final = -1
 
@@ -59,7 +59,7 @@ class Decision:
         """Return the option that is used if the player does not answer: the first option without cost."""
         return next(option for option in self.options if not self.adds(option))
 
-    def within(self, credits_: int) -> "Decision":
+    def limit_to_credits(self, credits_: int) -> "Decision":
         """Return the decision with only those options that add at most ``credits_`` to the stake."""
         open_ = tuple(option for option in self.options if self.adds(option) <= credits_)
         return self if len(open_) == len(self.options) else replace(self, options=open_)
@@ -114,7 +114,7 @@ class Settlement:
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Settlement":
         """Return the settlement in a JSON object from :meth:`to_json`."""
-        detail = {name: value for name, value in data.items() if name not in _OWN}
+        detail = {name: value for name, value in data.items() if name not in _SETTLEMENT_FIELDS}
         return cls(
             name=str(data["name"]),
             credits=int(data["credits"]),
@@ -127,7 +127,7 @@ class Settlement:
 
 
 #: Members of a settlement's JSON that are not details.
-_OWN: Final = frozenset({"name", "credits", "spot", "staked", "seat", "pays"})
+_SETTLEMENT_FIELDS: Final = frozenset({"name", "credits", "spot", "staked", "seat", "pays"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Outcome:
     display: Mapping[str, Json] = field(default_factory=dict)
     """Data with which a screen can redraw the end of the round."""
     table: Json = None
-    """The table state that the round leaves (:meth:`paytables.game.Rules.for_table`), or None."""
+    """The table state that the round leaves (:meth:`paytables.game.Rules.with_table_state`), or None."""
 
     @property
     def win_credits(self) -> int:
@@ -223,7 +223,7 @@ Step: TypeAlias = Decision | Settlement | Cue
 Play: TypeAlias = Generator[Step, Choice | None, Outcome]
 
 
-def view_of_seat(play: Play, seat: int) -> Play:
+def filter_steps_for_seat(play: Play, seat: int) -> Play:
     """Return the steps of a shared round as one seat sees them, without other seats' stakes and settlements.
 
     Decisions of other seats are still included, because they affect what is drawn, but without their costs.
@@ -317,7 +317,7 @@ def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Cho
     return played.outcome
 
 
-def drive(play: Play, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
+def play_with_choices(play: Play, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
     """Play a round to its end with the given choices, in order, and return its outcome.
 
     Raises :class:`ChoiceError` if a decision has no choice left, or if choices remain unused.

@@ -2,20 +2,20 @@
 
 from paytables.craps.rules import CrapsRules
 from paytables.craps.schema import CrapsDefinition, check
-from paytables.craps.spots import Felt, check_spots
-from paytables.game import Family
+from paytables.craps.spots import CrapsSpots, check_spots
+from paytables.game import GameFamily
 from paytables.layout import check_forms
 
 
 def build(data: CrapsDefinition, file: str) -> CrapsRules:
     """Build the rules of a craps table from its definition. Raises :class:`DefinitionError`."""
     check(data, file)
-    felt = Felt(data)
+    felt = CrapsSpots(data)
     check_spots(felt, file)
     rules = CrapsRules(felt)
-    check_forms(rules.cloth, file)
+    check_forms(rules.table_layout, file)
     return rules
 
 
 #: The minimum buy bet: 20 and the commission of one twentieth.
-FAMILY = Family(CrapsDefinition, build, figures=frozenset({21}))
+FAMILY = GameFamily(CrapsDefinition, build, figures=frozenset({21}))

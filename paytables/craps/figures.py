@@ -14,47 +14,49 @@ from typing import Final
 from paytables.analysis import BetAnalysis, Depth, PrizeFigures, WinDistribution
 from paytables.contract import Bet, Settlement, Wager
 from paytables.craps.linear import Sums, add_sums, solve_chain
-from paytables.craps.schema import NUMBERS, PAIRS
+from paytables.craps.schema import DICE_PAIRS, POINT_NUMBERS
 from paytables.craps.spots import THROWS, SpotRules
-from paytables.craps.state import State, apply_throw
-from paytables.layout import Case, Odds, analyse_cases, build_distribution
+from paytables.craps.state import CrapsState, apply_throw
+from paytables.layout import Odds, WeightedResult, analyse_cases, build_distribution
 from paytables.wording import format_percent
 
 #: Maximum number of table states for a joint distribution. Above it only mean and variance are computed.
-STATES_MAX: Final = 400
+CHAIN_STATES_MAX: Final = 400
 #: Every throw, the order of the dice ignored, with its probability.
-PAIR_CHANCES: Final = tuple((pair, Fraction(1 if pair[0] == pair[1] else 2, 36)) for pair in PAIRS)
+DICE_PAIR_CHANCES: Final = tuple((pair, Fraction(1 if pair[0] == pair[1] else 2, 36)) for pair in DICE_PAIRS)
 #: The number of the 36 throws with each total.
-WAYS: Final = {total: sum(sum(dice) == total for dice in THROWS) for total in range(2, 13)}
+WAYS_BY_TOTAL: Final = {total: sum(sum(dice) == total for dice in THROWS) for total in range(2, 13)}
 #: The share of all throws that are a come-out: one per series, so it is the inverse of the mean length of a
 #: series.
-COME_OUT: Final = 1 / sum((Fraction(WAYS[n], WAYS[n] + 6) for n in NUMBERS), Fraction(1))
+COME_OUT_STATE: Final = 1 / sum(
+    (Fraction(WAYS_BY_TOTAL[n], WAYS_BY_TOTAL[n] + 6) for n in POINT_NUMBERS), Fraction(1)
+)
 
 
 @dataclass
-class Chain:
+class BetReturnChain:
     """The Markov chain of a craps table: what its bets return until all are decided, without new stakes."""
 
     rules_by_spot: Mapping[str, SpotRules]
-    _wins: dict[State, Sums[int]] = field(default_factory=dict)
+    _wins: dict[CrapsState, Sums[int]] = field(default_factory=dict)
     """The results computed so far, by table state."""
 
-    def iter_throws(self, state: State) -> Iterator[tuple[Fraction, tuple[Settlement, ...], State]]:
+    def iter_throws(self, state: CrapsState) -> Iterator[tuple[Fraction, tuple[Settlement, ...], CrapsState]]:
         """Yield each possible throw of the dice: its probability, its settlements, and the table after it."""
-        for dice, chance in PAIR_CHANCES:
+        for dice, chance in DICE_PAIR_CHANCES:
             yield chance, *apply_throw(self.rules_by_spot, state, dice)
 
-    def find_reachable_states(self, start: State) -> set[State]:
-        """Return every state of the table that can follow ``start``. The search stops above :data:`STATES_MAX`."""
+    def find_reachable_states(self, start: CrapsState) -> set[CrapsState]:
+        """Return every state of the table that follows ``start``. The search stops above :data:`CHAIN_STATES_MAX`."""
         found, ahead = {start}, [start]
-        while ahead and len(found) <= STATES_MAX:
+        while ahead and len(found) <= CHAIN_STATES_MAX:
             for _, _, after in self.iter_throws(ahead.pop()):
                 if after not in found:
                     found.add(after)
                     ahead.append(after)
         return found
 
-    def compute_return_chances(self, start: State) -> Sums[int]:
+    def compute_return_chances(self, start: CrapsState) -> Sums[int]:
         """Return the probability of each total that the bets on the craps table return until all are decided."""
         if not start.bets:
             return {0: Fraction(1)}
@@ -84,7 +86,7 @@ class Chain:
         return self._wins[start]
 
 
-def find_highest_throw_return(rules_by_spot: Mapping[str, SpotRules], table: State) -> dict[int, int]:
+def find_highest_throw_return(rules_by_spot: Mapping[str, SpotRules], table: CrapsState) -> dict[int, int]:
     """Return the most credits that the next or any later throw of the dice may return to each seat.
 
     For each pair of dice, every bet counts with its best result at any point. That is an upper bound, and
@@ -92,7 +94,7 @@ def find_highest_throw_return(rules_by_spot: Mapping[str, SpotRules], table: Sta
     """
     best = {bet: _find_highest_bet_returns(rules_by_spot, bet, table.point) for bet in table.bets}
     return {
-        seat: max(sum(best[bet][n] for bet in table.bets if bet.seat == seat) for n in range(len(PAIRS)))
+        seat: max(sum(best[bet][n] for bet in table.bets if bet.seat == seat) for n in range(len(DICE_PAIRS)))
         for seat in {bet.seat for bet in table.bets}
     }
 
@@ -107,22 +109,22 @@ def _find_highest_bet_returns(
     bet_spot_rules = rules_by_spot[bet.spot]
     boxed = bet_spot_rules.bet.kind in {"come", "dontcome"} and not bet_spot_rules.key
     travelled = (
-        (bet_spot_rules, *(rules_by_spot[f"{bet_spot_rules.id}-{n}"] for n in NUMBERS))
+        (bet_spot_rules, *(rules_by_spot[f"{bet_spot_rules.id}-{n}"] for n in POINT_NUMBERS))
         if boxed
         else (bet_spot_rules,)
     )
-    found = [0] * len(PAIRS)
+    found = [0] * len(DICE_PAIRS)
     for spot_rules in travelled:
         held = (
             point is not None
             and not spot_rules.key
             and (spot_rules.line or spot_rules.bet.kind in {"pass", "dontpass"})
         )
-        points = (point,) if held else (None, *NUMBERS)
+        points = (point,) if held else (None, *POINT_NUMBERS)
         for tried_point, is_reversed in product(
             points, (False, True) if spot_rules.can_switch_on_off else (False,)
         ):
-            for n, dice in enumerate(PAIRS):
+            for n, dice in enumerate(DICE_PAIRS):
                 result = spot_rules.decide_bet(dice, tried_point, is_reversed=is_reversed)
                 if isinstance(result, Odds):
                     found[n] = max(found[n], spot_rules.settle_decided(bet, result, tried_point).credits)
@@ -136,13 +138,18 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
     that number for odds on pass and don't pass.
     """
     on = spot_rules.line or spot_rules.bet.kind
-    rate = {"pass": COME_OUT, "dontpass": COME_OUT, "come": 1 - COME_OUT, "dontcome": 1 - COME_OUT}
+    rate = {
+        "pass": COME_OUT_STATE,
+        "dontpass": COME_OUT_STATE,
+        "come": 1 - COME_OUT_STATE,
+        "dontcome": 1 - COME_OUT_STATE,
+    }
     if on in rate:
         number = spot_rules.number or point
-        return rate[on] * (Fraction(WAYS[number], 36) if number and spot_rules.line else 1)
+        return rate[on] * (Fraction(WAYS_BY_TOTAL[number], 36) if number and spot_rules.line else 1)
     if not spot_rules.can_outlast_throw:
         return Fraction(1)
-    plays = 1 - COME_OUT if spot_rules.bet.off else Fraction(1)
+    plays = 1 - COME_OUT_STATE if spot_rules.bet.off else Fraction(1)
     return plays * compute_decided_per_throw(spot_rules, None)
 
 
@@ -160,7 +167,9 @@ def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: Depth) -> tuple
             continue  # the destination of a come bet: part of its figures
         on_line = spot_rules.bet.kind in {"pass", "dontpass"}
         for point in (
-            NUMBERS if spot_rules.line and not spot_rules.key else (None if on_line else NUMBERS[0],)
+            POINT_NUMBERS
+            if spot_rules.line and not spot_rules.key
+            else (None if on_line else POINT_NUMBERS[0],)
         ):
             name = (
                 f"{spot_rules.group} {spot_rules.list_odds(point)[0].text}"
@@ -181,7 +190,10 @@ def _analyse_bet_alone(
     wager = Wager(least, {"bets": {spot_rules.id: least}, **working})
     reversed_bets = frozenset({(0, spot_rules.id)}) if spot_rules.bet.off else frozenset()
     figures = analyse_cases(
-        name, wager, _iter_cases(Chain(rules_by_spot), State(point, 0, wager.bets, reversed_bets)), depth
+        name,
+        wager,
+        _iter_cases(BetReturnChain(rules_by_spot), CrapsState(point, 0, wager.bets, reversed_bets)),
+        depth,
     )
     figures = replace(
         figures,
@@ -215,17 +227,17 @@ def _build_table_with_point(
     stake = max(
         rules_by_spot[needs].build_spot(None).least, -(-credits_ // times) if spot_rules.bet.times else 1
     )
-    return State(point, 0, (Bet(needs, stake),)).to_json()
+    return CrapsState(point, 0, (Bet(needs, stake),)).to_json()
 
 
 def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
     """Return the mean number of throws until a craps bet is decided, if it is on in all of them."""
     if spot_rules.bet.kind in {"pass", "dontpass", "come", "dontcome"}:
-        return 1 / COME_OUT
+        return 1 / COME_OUT_STATE
     return 1 / compute_decided_per_throw(spot_rules, point)
 
 
-def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
+def _iter_cases(chain: BetReturnChain, start: CrapsState) -> Iterator[WeightedResult]:
     """Yield one case for each total that the only bet on a craps table may return."""
     (bet,) = start.bets
     for back, chance in chain.compute_return_chances(start).items():
@@ -236,20 +248,20 @@ def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
             if weight.denominator == 1 and not chain.rules_by_spot[bet.spot].can_outlast_throw
             else chance
         )
-        yield Case(
+        yield WeightedResult(
             weight_or_chance, (Settlement(name, back, spot=bet.spot, staked=bet.credits, seat=bet.seat),)
         )
 
 
-def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: Wager) -> BetAnalysis:
+def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: CrapsState, wager: Wager) -> BetAnalysis:
     """Return the exact figures of a wager's new stakes on a craps table, until each bet is decided.
 
-    The distribution is exact up to :data:`STATES_MAX` states of the table. Beyond that, mean and variance
+    The distribution is exact up to :data:`CHAIN_STATES_MAX` states of the table. Beyond that, mean and variance
     are exact and the highest win is an upper bound.
     """
     table = replace(table, shooter=0)
     new = tuple(bet for bet in wager.bets if bet.credits > 0)
-    chain = Chain(rules_by_spot)
+    chain = BetReturnChain(rules_by_spot)
     starts = {
         bet: replace(table, bets=(bet,), reversed_bets=table.reversed_bets & {(bet.seat, bet.spot)})
         for bet in new
@@ -273,7 +285,7 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: W
         max_win_credits=sum(max(distribution.counts) for distribution in distributions.values()),
     )
     start = table.with_bets(new, table.reversed_bets)
-    if len(chain.find_reachable_states(start)) > STATES_MAX:
+    if len(chain.find_reachable_states(start)) > CHAIN_STATES_MAX:
         note = (
             "the joint distribution is too large to compute; the highest win is an upper bound, the sum of the bets' "
             "highest wins"
@@ -284,7 +296,7 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: W
 
 
 def _compute_sum_variance(
-    chain: Chain, table: State, distributions: Mapping[Bet, WinDistribution]
+    chain: BetReturnChain, table: CrapsState, distributions: Mapping[Bet, WinDistribution]
 ) -> Fraction:
     """Return the variance of the total return of several craps bets, from single bets and every pair of bets."""
     single = sum((distribution.variance() for distribution in distributions.values()), Fraction(0))

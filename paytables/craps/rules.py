@@ -9,10 +9,10 @@ from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement, Wager, throw_dice
 from paytables.craps import figures
 from paytables.craps.schema import CrapsDefinition
-from paytables.craps.spots import Felt, SpotRules
-from paytables.craps.state import OPENING, State, apply_throw, state_from_json
+from paytables.craps.spots import CrapsSpots, SpotRules
+from paytables.craps.state import OPENING_STATE, CrapsState, apply_throw, state_from_json
 from paytables.errors import WagerError
-from paytables.layout import Layout, TableRules
+from paytables.layout import TableLayout, TableRules
 from paytables.wording import format_count
 
 
@@ -20,8 +20,8 @@ from paytables.wording import format_count
 class CrapsRules(TableRules):
     """The rules of a playable craps table, in the state after the last throw."""
 
-    felt: Felt
-    state: State = OPENING
+    felt: CrapsSpots
+    state: CrapsState = OPENING_STATE
 
     @property
     def definition(self) -> CrapsDefinition:
@@ -34,9 +34,9 @@ class CrapsRules(TableRules):
         return self.felt.rules_by_spot
 
     @cached_property
-    def cloth(self) -> Layout:
+    def table_layout(self) -> TableLayout:
         """Return the layout of betting spots and limits in the table's current state."""
-        return Layout(
+        return TableLayout(
             spots=tuple(self.felt.spots[self.state.point].values()),
             table=self.definition.table,
             forms=self.definition.form,
@@ -44,17 +44,17 @@ class CrapsRules(TableRules):
             removable=self.felt.removable,
         )
 
-    def for_table(self, table: object) -> Self:
+    def with_table_state(self, table: object) -> Self:
         """Return the craps rules for a stored table state. Raises ValueError for a state that no throw can leave."""
         return replace(self, state=state_from_json(table, self.felt))
 
     @property
-    def shared_table_keys(self) -> frozenset[str]:
+    def shared_state_keys(self) -> frozenset[str]:
         """Return the key of the table state that is the same for all seats: the point."""
         return frozenset({"point"})
 
     @property
-    def bound_keys(self) -> frozenset[str]:
+    def standing_bet_state_keys(self) -> frozenset[str]:
         """Return the shared key of the table state on which standing bets depend: the point."""
         return frozenset({"point"})
 
@@ -89,7 +89,7 @@ class CrapsRules(TableRules):
             },
         }
 
-    def take_down(self) -> tuple[tuple[Settlement, ...], object]:
+    def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], object]:
         """Return the settlements of the bets that a leaving player takes down, and the table without them.
 
         Pass and come bets cannot be taken down; they stay and are played to their end. If the shooter must
@@ -118,7 +118,7 @@ class CrapsRules(TableRules):
         must_leave = (
             spot_rules.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
         )
-        return self.cloth.by_id[spot_rules.id].least if must_leave else 0
+        return self.table_layout.by_id[spot_rules.id].least if must_leave else 0
 
     def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` with the player's on/off choices for craps bets.
@@ -132,13 +132,13 @@ class CrapsRules(TableRules):
         wager = (
             self._find_available_wager(credits_)
             if not options and credits_
-            else self.cloth.wager(credits_, **options)
+            else self.table_layout.wager(credits_, **options)
         )
         if working is not None:
             wager = replace(wager, options={**wager.options, "working": working})
         table = self.place_bets(wager)
         if self.definition.table.most_win is not None:
-            self.cloth.check_highest_win(figures.find_highest_throw_return(self.rules_by_spot, table))
+            self.table_layout.check_highest_win(figures.find_highest_throw_return(self.rules_by_spot, table))
         return wager
 
     def _find_available_wager(self, credits_: int) -> Wager:
@@ -147,7 +147,7 @@ class CrapsRules(TableRules):
         for form in self.definition.form:
             if sum(form.bets.values()) == credits_:
                 try:
-                    wager = self.cloth.wager(credits_, form=form.id)
+                    wager = self.table_layout.wager(credits_, form=form.id)
                     self.place_bets(wager)
                 except WagerError as error:
                     refused = refused or error
@@ -157,7 +157,7 @@ class CrapsRules(TableRules):
             f"no bet of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
-    def place_bets(self, wager: Wager) -> State:
+    def place_bets(self, wager: Wager) -> CrapsState:
         """Return the table state with the wager's bets placed, before the throw. Raises :class:`WagerError`."""
         state = self.state
         standing = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
@@ -199,7 +199,7 @@ class CrapsRules(TableRules):
             (reversed_bets.add if plays == spot_rules.bet.off else reversed_bets.discard)((seat, spot))
         return reversed_bets
 
-    def _give_dice_to_shooter(self, table: State, wager: Wager) -> State:
+    def _give_dice_to_shooter(self, table: CrapsState, wager: Wager) -> CrapsState:
         """Return the table after the dice, on a come-out, go to the next seat with a bet on pass or don't pass.
 
         If nobody has such a bet, the table is returned unchanged: the dice are thrown for the standing bets.
@@ -252,8 +252,8 @@ class CrapsRules(TableRules):
             "felt": "craps",
             "dice": 2,
             "point": self.state.point,
-            **self.cloth.to_json(),
-            "spots": [spot.to_json() for spot in self.cloth.spots],
+            **self.table_layout.to_json(),
+            "spots": [spot.to_json() for spot in self.table_layout.spots],
             "off": [spot_rules.id for spot_rules in self.rules_by_spot.values() if spot_rules.bet.off],
             "says": [
                 spot_rules.id for spot_rules in self.rules_by_spot.values() if spot_rules.can_switch_on_off

@@ -5,27 +5,27 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from paytables.definition import CREDITS_MAX, Identifier, PositiveInt, Strict, Text
+from paytables.definition import DEFINITION_CREDITS_MAX, Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, Pay, TableDefinition
 from paytables.wording import format_count
 
 #: The pay of the line bets.
-EVEN: Final = Odds.parse("1:1")
+EVEN_MONEY_ODDS: Final = Odds.parse("1:1")
 #: The totals that become a point.
-NUMBERS: Final = (4, 5, 6, 8, 9, 10)
+POINT_NUMBERS: Final = (4, 5, 6, 8, 9, 10)
 #: Every throw of two dice, the lower first.
-PAIRS: Final = tuple((a, b) for a in range(1, 7) for b in range(a, 7))
+DICE_PAIRS: Final = tuple((a, b) for a in range(1, 7) for b in range(a, 7))
 
 #: The kind of a craps bet, which says how throws decide it.
 Kind = Literal["pass", "dontpass", "come", "dontcome", "odds", "right", "wrong", "hard", "throw", "hop"]
 #: The keys that the pays of a craps bet may have, by its kind; line bets have none, and pay even money.
-_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+_PAY_KEYS_BY_BET_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("pass", "dontpass", "come", "dontcome"), ()),
-    **dict.fromkeys(("odds", "right", "wrong"), tuple(map(str, NUMBERS))),
+    **dict.fromkeys(("odds", "right", "wrong"), tuple(map(str, POINT_NUMBERS))),
     "hard": ("4", "6", "8", "10"),
     "throw": tuple(str(total) for total in range(2, 13)),
-    "hop": tuple(f"{a}-{b}" for a, b in PAIRS),
+    "hop": tuple(f"{a}-{b}" for a, b in DICE_PAIRS),
 }
 
 
@@ -69,7 +69,7 @@ class CrapsBet(Strict):
     @model_validator(mode="after")
     def _check_keys(self) -> "CrapsBet":
         """Refuse keys that do not belong to this kind of craps bet."""
-        keys = _KEYS[self.kind]
+        keys = _PAY_KEYS_BY_BET_KIND[self.kind]
         for key in (*self.pays, *self.times):
             if key not in keys:
                 raise ValueError(f"{self.kind} pays on {', '.join(keys) or 'nothing named'}; not on {key!r}")
@@ -91,7 +91,7 @@ class CrapsBet(Strict):
                 raise ValueError(f"{name} is for {' and '.join(kinds)}; not for {self.kind}")
         if self.kind == "odds" and (self.on is None or set(self.pays) != set(keys)):
             raise ValueError("odds say on which single chance they are laid, and what every point pays")
-        if not self.least <= self.most <= CREDITS_MAX:
+        if not self.least <= self.most <= DEFINITION_CREDITS_MAX:
             raise ValueError(f"no bets of {self.least:,} to {format_count(self.most, 'credit')}")
         return self
 
@@ -156,7 +156,7 @@ def _format_pays(bet: CrapsBet, language: str) -> str:
         return next(iter(keys))
     several = {"en": "; ", "fr": " ; "}[language]
     pays = several.join(f"{words} ({', '.join(where)})" for words, where in keys.items())
-    return pays or EVEN.format_by_language()[language]
+    return pays or EVEN_MONEY_ODDS.format_by_language()[language]
 
 
 def check(definition: CrapsDefinition, file: str) -> None:

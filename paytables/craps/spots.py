@@ -8,19 +8,19 @@ from math import lcm
 from typing import Final, TypeAlias
 
 from paytables.contract import Bet, Settlement, Spot
-from paytables.craps.schema import EVEN, NUMBERS, CrapsBet, CrapsDefinition, describe_terms
+from paytables.craps.schema import EVEN_MONEY_ODDS, POINT_NUMBERS, CrapsBet, CrapsDefinition, describe_terms
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, push_bet, settle_bet
 
 #: A bet that is returned as staked: a push, or odds that were off when their bet was decided.
-PUSH: Final = Odds.parse("0:1")
+PUSH_ODDS: Final = Odds.parse("0:1")
 #: The effect of a throw on a craps bet: won at odds, lost (None), or the id of the spot where it stands next.
 BetResult: TypeAlias = Odds | str | None
 
 #: The kinds of line bets.
-_LINES: Final = ("pass", "dontpass", "come", "dontcome")
+_LINE_BET_KINDS: Final = ("pass", "dontpass", "come", "dontcome")
 #: The kinds of line bets that are placed after the come-out.
-_BOXES: Final = ("come", "dontcome")
+_COME_BET_KINDS: Final = ("come", "dontcome")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class SpotRules:
         known, kind = point is not None, self.bet.kind
         if kind in {"pass", "dontpass"}:
             return not known or self.bet.put
-        if kind in _BOXES:
+        if kind in _COME_BET_KINDS:
             return known and not self.key
         return known or bool(self.key) or not self.line
 
@@ -83,8 +83,8 @@ class SpotRules:
 
     def list_odds(self, point: int | None) -> tuple[Odds, ...]:
         """Return all the odds that a craps bet on this spot may pay while ``point`` is the table's point."""
-        if self.bet.kind in _LINES:
-            return (EVEN,)
+        if self.bet.kind in _LINE_BET_KINDS:
+            return (EVEN_MONEY_ODDS,)
         on = self.key or (str(point) if self.line and point else "")
         return (self.bet.pays[on],) if on else tuple(self.bet.pays.values())
 
@@ -98,22 +98,22 @@ class SpotRules:
             return self.bet.pays.get(str(total))
         if self.bet.kind == "hop":
             return self.bet.pays[self.key] if f"{min(dice)}-{max(dice)}" == self.key else None
-        if self.bet.kind in _BOXES and not self.key:
+        if self.bet.kind in _COME_BET_KINDS and not self.key:
             return self.id if is_reversed or point is None else self._decide_first_throw(total)
         number = self.number or point
         if number is None:
             return self._decide_first_throw(total)
         if self.bet.off and point is None and not is_reversed:
-            return PUSH if self.line and total in {7, number} else self.id
+            return PUSH_ODDS if self.line and total in {7, number} else self.id
         return self._decide_race(dice, number, point)
 
     def _decide_first_throw(self, total: int) -> BetResult:
         """Return what the come-out throw does to a craps line bet: win, loss, or the total as the bet's point."""
-        if total in NUMBERS:
-            return f"{self.id}-{total}" if self.bet.kind in _BOXES else self.id
+        if total in POINT_NUMBERS:
+            return f"{self.id}-{total}" if self.bet.kind in _COME_BET_KINDS else self.id
         if self._wins_on_seven:
-            return PUSH if total == 12 else None if total in {7, 11} else EVEN
-        return EVEN if total in {7, 11} else None
+            return PUSH_ODDS if total == 12 else None if total in {7, 11} else EVEN_MONEY_ODDS
+        return EVEN_MONEY_ODDS if total in {7, 11} else None
 
     def _decide_race(self, dice: tuple[int, int], number: int, point: int | None) -> BetResult:
         """Return what a throw does to a bet that waits for ``number`` or seven, whichever comes first."""
@@ -157,7 +157,7 @@ class SpotRules:
         if not odds.net:
             return push_bet(bet)
         back = odds.compute_total_return(bet.credits - paid)
-        return _replace_credits(settle_bet(bet, EVEN), back, paid)
+        return _replace_credits(settle_bet(bet, EVEN_MONEY_ODDS), back, paid)
 
     def settle_taken_down(self, bet: Bet, point: int | None) -> Settlement:
         """Return the settlement of a craps bet that is taken down: the bet less its commission is returned."""
@@ -221,7 +221,7 @@ THROWS: Final = tuple((a, b) for a in range(1, 7) for b in range(1, 7))
 
 
 @dataclass(frozen=True, eq=False)
-class Felt:
+class CrapsSpots:
     """The betting spots of a craps table by id, and what each offers at each point."""
 
     definition: CrapsDefinition
@@ -243,11 +243,11 @@ class Felt:
         """Return the craps table's betting spots by point, then by id; point None is a come-out."""
         return {
             point: {spot_rules.id: spot_rules.build_spot(point) for spot_rules in self.rules_by_spot.values()}
-            for point in (None, *NUMBERS)
+            for point in (None, *POINT_NUMBERS)
         }
 
 
-def check_spots(felt: Felt, file: str) -> None:
+def check_spots(felt: CrapsSpots, file: str) -> None:
     """Refuse a craps layout with two spots of the same id, or with limits that no bet can meet.
 
     Raises :class:`DefinitionError`.
@@ -269,13 +269,13 @@ def _build_spot_rules(definition: CrapsDefinition) -> list[SpotRules]:
     bets = {bet.id: bet for bet in definition.bet}
     found: list[SpotRules] = []
     for bet in definition.bet:
-        if bet.kind in _LINES or bet.kind == "throw":
+        if bet.kind in _LINE_BET_KINDS or bet.kind == "throw":
             found.append(SpotRules(bet.id, bet))
-        if bet.kind in _BOXES:
-            found += [SpotRules(f"{bet.id}-{n}", bet, str(n)) for n in NUMBERS]
+        if bet.kind in _COME_BET_KINDS:
+            found += [SpotRules(f"{bet.id}-{n}", bet, str(n)) for n in POINT_NUMBERS]
         elif bet.kind == "odds":
             on = bets[str(bet.on)]
-            keys = [str(n) for n in NUMBERS] if on.kind in _BOXES else [""]
+            keys = [str(n) for n in POINT_NUMBERS] if on.kind in _COME_BET_KINDS else [""]
             found += [
                 SpotRules(_format_spot_id(bet, key), bet, key, on.kind, _format_spot_id(on, key))
                 for key in keys

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from paytables.contract import Bet, Settlement
-from paytables.craps.schema import NUMBERS
-from paytables.craps.spots import Felt, SpotRules
-from paytables.definition import CREDITS_MAX
+from paytables.craps.schema import POINT_NUMBERS
+from paytables.craps.spots import CrapsSpots, SpotRules
+from paytables.definition import DEFINITION_CREDITS_MAX
 from paytables.layout import bets_from_json, bets_to_json
 from paytables.wording import format_count
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class CrapsState:
     """The state of a craps table between two throws.
 
     ``reversed_bets`` are the bets, by seat and spot, that their player has turned on or off against the
@@ -64,23 +64,23 @@ class State:
 
 
 #: A newly opened table: a come-out, and no bets.
-OPENING: Final = State()
+OPENING_STATE: Final = CrapsState()
 
 
-def state_from_json(data: object, felt: Felt) -> State:
+def state_from_json(data: object, felt: CrapsSpots) -> CrapsState:
     """Return the craps table state that is stored in ``data``.
 
     Raises ValueError, with the reason, for a state that no throw can leave.
     """
     if data is None:
-        return OPENING
+        return OPENING_STATE
     seats = felt.definition.table.seats
     if isinstance(data, Mapping) and seats > 1 and data and set(data) <= {"point", "shooter"}:
         data = {"point": None, "shooter": 0, "bets": [], "told": [], **data}
     if not isinstance(data, Mapping) or set(data) != {"point", "shooter", "bets", "told"}:
         raise ValueError(f"a craps table must have point, shooter, bets and told, not {data!r}")
     point, shooter = data["point"], data["shooter"]
-    if point is not None and (not isinstance(point, int) or point not in NUMBERS):
+    if point is not None and (not isinstance(point, int) or point not in POINT_NUMBERS):
         raise ValueError(f"{point!r} is not a point")
     if isinstance(shooter, bool) or not isinstance(shooter, int) or shooter not in range(seats):
         raise ValueError(f"there is no seat {shooter!r} to throw")
@@ -89,7 +89,7 @@ def state_from_json(data: object, felt: Felt) -> State:
         reversed_bets = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
     except (TypeError, ValueError):
         raise ValueError(f"'told': {data['told']!r} is not a mapping of bets by seat and spot") from None
-    state = State(point, shooter).with_bets(bets, reversed_bets, seats)
+    state = CrapsState(point, shooter).with_bets(bets, reversed_bets, seats)
     if (
         state.point != point
         or state.reversed_bets != reversed_bets
@@ -101,7 +101,7 @@ def state_from_json(data: object, felt: Felt) -> State:
     return state
 
 
-def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
+def _check_standing(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
     """Raise ValueError for a craps bet that cannot stay on the table between throws."""
     spot_rules, spot = felt.rules_by_spot[bet.spot], felt.spots[state.point][bet.spot]
     is_reversed = (bet.seat, bet.spot) in state.reversed_bets
@@ -137,12 +137,12 @@ def find_maximum_odds(spot_rules: SpotRules, seat_bets: Mapping[str, int], point
     ``seat_bets`` are the seat's bets, credits by spot.
     """
     times = spot_rules.find_odds_multiple_max(point)
-    return CREDITS_MAX if times is None else times * seat_bets.get(str(spot_rules.needs), 0)
+    return DEFINITION_CREDITS_MAX if times is None else times * seat_bets.get(str(spot_rules.needs), 0)
 
 
 def apply_throw(
-    rules_by_spot: Mapping[str, SpotRules], state: State, dice: tuple[int, int], seats: int = 1
-) -> tuple[tuple[Settlement, ...], State]:
+    rules_by_spot: Mapping[str, SpotRules], state: CrapsState, dice: tuple[int, int], seats: int = 1
+) -> tuple[tuple[Settlement, ...], CrapsState]:
     """Return the settlements of the bets that a throw of the dice decides, and the table after it.
 
     The settlements are in the order of the bets.
@@ -151,7 +151,7 @@ def apply_throw(
     after = list(_iter_bets_after(rules_by_spot, state, dice, settled))
     point, shooter, total = state.point, state.shooter, sum(dice)
     if point is None:
-        point = total if total in NUMBERS else None
+        point = total if total in POINT_NUMBERS else None
     elif total in {7, point}:
         point = None
         others = any(bet.seat != shooter for bet in state.bets)
@@ -161,7 +161,10 @@ def apply_throw(
 
 
 def _iter_bets_after(
-    rules_by_spot: Mapping[str, SpotRules], state: State, dice: tuple[int, int], settled: list[Settlement]
+    rules_by_spot: Mapping[str, SpotRules],
+    state: CrapsState,
+    dice: tuple[int, int],
+    settled: list[Settlement],
 ) -> Iterator[Bet]:
     """Yield the bets that stay on the table after a throw; add the other bets' settlements to ``settled``."""
     for bet in state.bets:

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from paytables.analysis import BetAnalysis
 from paytables.contract import Wager
-from paytables.craps.figures import PAIR_CHANCES
+from paytables.craps.figures import DICE_PAIR_CHANCES
 from paytables.craps.linear import Sums, add_sums, solve_chain
 from paytables.craps.rules import CrapsRules
 from paytables.craps.schema import Strategy
-from paytables.craps.state import OPENING, apply_throw, find_maximum_odds
+from paytables.craps.state import OPENING_STATE, apply_throw, find_maximum_odds
 from paytables.errors import AnalysisError, WagerError
 from paytables.wording import format_known_names, format_percent
 
@@ -33,7 +33,7 @@ def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
             bets[spot] = credits_
     for spot_rules in rules.rules_by_spot.values() if strategy.odds else ():
         if spot_rules.line and spot_rules.accepts_bets(point) and spot_rules.needs in standing:
-            limits = rules.cloth.by_id[spot_rules.id]
+            limits = rules.table_layout.by_id[spot_rules.id]
             most = (
                 min(find_maximum_odds(spot_rules, standing, point), limits.most) // limits.step * limits.step
             )
@@ -60,8 +60,8 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
     is per credit of all stakes. The player makes no on/off choices. Raises :class:`AnalysisError` for bets
     that the rules refuse.
     """
-    states = [OPENING]
-    at = {OPENING: 0}
+    states = [OPENING_STATE]
+    at = {OPENING_STATE: 0}
     rows: list[dict[int, Fraction]] = []
     right: list[Sums[str]] = []
     first = Wager(0)
@@ -73,14 +73,14 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
             wager = rules_now.wager(cost, bets=bets)
         except WagerError as error:
             raise AnalysisError(f"strategy {strategy.id}, point {state.point}: {error}") from None
-        first = wager if state == OPENING else first
+        first = wager if state == OPENING_STATE else first
         table = rules_now.place_bets(wager)
         row: dict[int, Fraction] = {}
         sums: Sums[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
-        for dice, chance in PAIR_CHANCES:
+        for dice, chance in DICE_PAIR_CHANCES:
             settled, after = apply_throw(rules.rules_by_spot, table, dice)
             sums["back"] += chance * sum(settlement.credits for settlement in settled)
-            if after != OPENING:
+            if after != OPENING_STATE:
                 if after not in at:
                     at[after] = len(states)
                     states.append(after)

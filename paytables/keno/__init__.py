@@ -1,6 +1,6 @@
 """The Keno family: numbers marked or quick-picked, balls drawn, and tables that pay by the number of catches."""
 
-from paytables.game import Family
+from paytables.game import GameFamily
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import build_tables
@@ -11,4 +11,4 @@ def build(data: KenoDefinition, file: str) -> KenoRules:
     return KenoRules(data, build_tables(data, file))
 
 
-FAMILY = Family(KenoDefinition, build)
+FAMILY = GameFamily(KenoDefinition, build)

@@ -10,10 +10,10 @@ from fractions import Fraction
 from itertools import combinations
 
 from paytables.analysis import BetAnalysis
-from paytables.keno.joint import Joint, JointSelection
+from paytables.keno.joint import JointDistribution, JointSelection
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import Tables
-from paytables.keno.ticket import Selection, Ticket, iter_subsets
+from paytables.keno.tables import KenoPays
+from paytables.keno.ticket import KenoTicket, TicketSelection, iter_subsets
 from paytables.keno.win_distribution import (
     build_credits_distribution,
     build_part,
@@ -24,7 +24,7 @@ from paytables.keno.win_distribution import (
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class JointWayResult:
     """The joint result of two ways of a Keno ticket: the mean of the product of their wins, and P(both win)."""
 
     product: Fraction
@@ -34,7 +34,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class WinSum:
     """The sum of the wins of several ways of a Keno ticket, before multipliers.
 
     Its fields are the mean, E[sum^2], and bounds of the probability that no way wins.
@@ -49,9 +49,9 @@ class Sum:
     none_max: Fraction
     """An upper bound of the probability that no way wins."""
 
-    def add_independent(self, other: "Sum") -> "Sum":
+    def add_independent(self, other: "WinSum") -> "WinSum":
         """Return the sum of these Keno wins and of the independent wins ``other``."""
-        return Sum(
+        return WinSum(
             self.mean + other.mean,
             self.second + other.second + 2 * self.mean * other.mean,
             self.none_min * other.none_min,
@@ -60,7 +60,7 @@ class Sum:
 
 
 def compute_bounded_figures(
-    definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, why: str
+    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, name: str, why: str
 ) -> BetAnalysis:
     """Return the figures of a Keno ticket whose distribution is beyond exact computation, for the reason ``why``.
 
@@ -71,7 +71,7 @@ def compute_bounded_figures(
     for distribution in list_quick_pick_distributions(definition, tables, ticket):
         quick_pick = build_credits_distribution(distribution)
         none = 1 - quick_pick.compute_chance_of_at_least(1)
-        all_ways = all_ways.add_independent(Sum(quick_pick.moment(1), quick_pick.moment(2), none, none))
+        all_ways = all_ways.add_independent(WinSum(quick_pick.moment(1), quick_pick.moment(2), none, none))
     weights = compute_factor_weights(ticket.options)
     total = sum(weights.values())
     first = Fraction(sum(f * w for f, w in weights.items()), total)
@@ -94,7 +94,7 @@ def compute_bounded_figures(
     )
 
 
-def _iter_ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
+def _iter_ways(ticket: KenoTicket) -> Iterator[tuple[frozenset[int], int]]:
     """Yield each way of a Keno ticket's marked selections: its numbers and its stake."""
     for selection in ticket.selections:
         if not selection.is_quick_pick:
@@ -103,14 +103,14 @@ def _iter_ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
                     yield frozenset(n for g in places for n in selection.groups[g]), stake
 
 
-def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Sum:
+def _sum_marked_ways(definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket) -> WinSum:
     """Return the sum of the wins of all ways of a ticket's marked selections.
 
     P(no win) is bounded by the probabilities that single ways, and pairs of ways, win.
     """
     ways = list(_iter_ways(ticket))
     singles: dict[tuple[int, int], tuple[Fraction, Fraction, Fraction]] = {}
-    pairs: dict[tuple[int, int, int, int, int], Pair] = {}
+    pairs: dict[tuple[int, int, int, int, int], JointWayResult] = {}
     mean = second = hit_one = hit_two = Fraction(0)
     for numbers, stake in ways:
         kind = (len(numbers), stake)
@@ -135,7 +135,7 @@ def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket)
         second += 2 * pairs[key].product
         hit_two += pairs[key].both
     least, most = bound_chance_of_any(len(ways), hit_one, hit_two)
-    return Sum(mean, second, 1 - most, 1 - least)
+    return WinSum(mean, second, 1 - most, 1 - least)
 
 
 def _classify_pair(
@@ -149,15 +149,15 @@ def _classify_pair(
     return (*first, *second, len(a[0] & b[0]))
 
 
-def _build_part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -> JointSelection:
+def _build_part(tables: KenoPays, ticket: KenoTicket, numbers: frozenset[int], stake: int) -> JointSelection:
     """Return a single way of a Keno ticket as a selection for the calculation of joint distributions."""
-    selection = Selection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
+    selection = TicketSelection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
     return build_part(selection, [numbers], tables, ticket.options)
 
 
 def _compute_pair(
-    definition: KenoDefinition, tables: Tables, ticket: Ticket, kind: tuple[int, int, int, int, int]
-) -> Pair:
+    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, kind: tuple[int, int, int, int, int]
+) -> JointWayResult:
     """Return the joint result of two ways of a Keno ticket; ``kind`` is their class (:func:`_classify_pair`).
 
     Both are put into one distribution; the credits of the second are scaled, so that they can be told apart
@@ -170,10 +170,12 @@ def _compute_pair(
     apart = JointSelection(b.groups, b.spots, lambda caught: (b.win(caught)[0] * unit, 0))
     field = definition.field
     distribution = build_credits_distribution(
-        Joint([a, apart], field.numbers, field.drawn, len(ticket.options.balls)).compute_distribution()
+        JointDistribution(
+            [a, apart], field.numbers, field.drawn, len(ticket.options.balls)
+        ).compute_distribution()
     )
     split = [(won % unit, won // unit, count) for won, count in distribution.counts.items()]
-    return Pair(
+    return JointWayResult(
         product=Fraction(sum(x * y * n for x, y, n in split), distribution.total),
         both=Fraction(sum(n for x, y, n in split if x and y), distribution.total),
     )

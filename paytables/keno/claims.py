@@ -13,7 +13,7 @@ from typing import Final
 
 from paytables.contract import Json
 from paytables.errors import PaytableError
-from paytables.keno.paper import Paper, is_same_number, is_well_formed
+from paytables.keno.paper import PrintedTicket, is_same_number, is_well_formed_control_number
 
 
 class TicketState(StrEnum):
@@ -52,7 +52,7 @@ class TicketEvent(StrEnum):
 
 #: The state of a Keno ticket after each allowed event, by current state and event. Events not listed are
 #: refused.
-TABLE: Final[Mapping[tuple[TicketState, TicketEvent], TicketState]] = {
+TICKET_TRANSITIONS: Final[Mapping[tuple[TicketState, TicketEvent], TicketState]] = {
     (TicketState.UNPAID, TicketEvent.PAY): TicketState.PAID,
     (TicketState.UNPAID, TicketEvent.CANCEL): TicketState.VOID,
     (TicketState.UNPAID, TicketEvent.CLOSE): TicketState.VOID,
@@ -66,7 +66,7 @@ TABLE: Final[Mapping[tuple[TicketState, TicketEvent], TicketState]] = {
 }
 
 
-class Condition(StrEnum):
+class TicketCondition(StrEnum):
     """The condition of a Keno ticket's paper when presented; each except INTACT is a ground for refusal (s. 83)."""
 
     INTACT = "intact"
@@ -117,7 +117,7 @@ class TicketRefused(PaytableError):
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecidedDraw:
     """The result of one decided draw for a Keno ticket: a prize, or the stake returned if the draw failed.
 
     ``on`` is the day of the decision; ``paid`` says whether the holder has received the amount.
@@ -135,12 +135,12 @@ class Decided:
 class TicketRecord:
     """A Keno ticket's stored record: its state, the draws closed to it, and the result of each decided draw."""
 
-    paper: Paper
+    paper: PrintedTicket
     """What is printed on the ticket."""
     state: TicketState = TicketState.UNPAID
     closed: frozenset[int] = frozenset()
     """The numbers of the ticket's draws that are closed to bets."""
-    decided: Mapping[int, Decided] = field(default_factory=dict)
+    decided: Mapping[int, DecidedDraw] = field(default_factory=dict)
     """The result of each decided draw, by draw number."""
 
     @property
@@ -171,25 +171,25 @@ class TicketRecord:
     def from_json(cls, data: Mapping[str, Json]) -> "TicketRecord":
         """Return the record in a JSON object from :meth:`to_json`."""
         return cls(
-            paper=Paper.from_json(data["paper"]),
+            paper=PrintedTicket.from_json(data["paper"]),
             state=TicketState(data["state"]),
             closed=frozenset(data["closed"]),
             decided={
-                int(n): Decided(d["credits"], d["refund"], date.fromisoformat(d["on"]), d["paid"])
+                int(n): DecidedDraw(d["credits"], d["refund"], date.fromisoformat(d["on"]), d["paid"])
                 for n, d in data["decided"].items()
             },
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Presented:
+class PresentedTicket:
     """A Keno ticket presented for payment: its condition, its control number, and other data read from it.
 
     ``says`` has these other data under the names that :meth:`Paper.to_json` uses. They have no effect on the
     payment.
     """
 
-    condition: Condition
+    condition: TicketCondition
     """The condition of the ticket's paper."""
     control_number: str | None
     """The control number read from the ticket, or None if it cannot be read."""
@@ -213,7 +213,7 @@ class ClaimPayment:
 
 def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
     """Return a Keno ticket's state after an event. Raises :class:`TicketRefused` if it is not allowed now."""
-    state = TABLE.get((record.state, event))
+    state = TICKET_TRANSITIONS.get((record.state, event))
     if state is None:
         raise TicketRefused(
             ClaimRefusal.VOID if record.state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE,
@@ -222,7 +222,7 @@ def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
     return state
 
 
-def pay(record: TicketRecord) -> TicketRecord:
+def record_ticket_payment(record: TicketRecord) -> TicketRecord:
     """Return the record of a Keno ticket after the player has paid for it.
 
     It must be paid before its first draw (s. 83).
@@ -230,7 +230,7 @@ def pay(record: TicketRecord) -> TicketRecord:
     return replace(record, state=_find_next_state(record, TicketEvent.PAY))
 
 
-def cancel(record: TicketRecord) -> tuple[TicketRecord, int]:
+def cancel_ticket(record: TicketRecord) -> tuple[TicketRecord, int]:
     """Return the record of a Keno ticket cancelled before its first draw, and the credits to refund.
 
     Raises :class:`TicketRefused` once one of its draws was closed.
@@ -240,7 +240,7 @@ def cancel(record: TicketRecord) -> tuple[TicketRecord, int]:
     return replace(record, state=state), refund
 
 
-def close(record: TicketRecord, draw: int) -> TicketRecord:
+def close_ticket_for_draw(record: TicketRecord, draw: int) -> TicketRecord:
     """Return a Keno ticket's record after sales close for a draw, which is before the first ball.
 
     A ticket of that draw that is still unpaid becomes void (s. 83).
@@ -250,7 +250,7 @@ def close(record: TicketRecord, draw: int) -> TicketRecord:
     return replace(record, state=state, closed=record.closed | {draw})
 
 
-def settle(record: TicketRecord, draw: int, prize_credits: int, day: date) -> TicketRecord:
+def settle_ticket_draw(record: TicketRecord, draw: int, prize_credits: int, day: date) -> TicketRecord:
     """Return the Keno ticket's record with the result of a draw, ``prize_credits`` or 0.
 
     Each draw of a ticket is settled once.
@@ -258,14 +258,14 @@ def settle(record: TicketRecord, draw: int, prize_credits: int, day: date) -> Ti
     if prize_credits < 0:
         raise ValueError(f"a prize of {prize_credits} credits")
     return _record_decided_draw(
-        record, TicketEvent.SETTLE, draw, Decided(prize_credits, refund=False, on=day)
+        record, TicketEvent.SETTLE, draw, DecidedDraw(prize_credits, refund=False, on=day)
     )
 
 
 def record_fault(record: TicketRecord, draw: int, day: date) -> TicketRecord:
     """Return the Keno record after a draw failed permanently, so that its stake is returned to the holder."""
     return _record_decided_draw(
-        record, TicketEvent.FAULT, draw, Decided(record.paper.cost_a_draw_credits, refund=True, on=day)
+        record, TicketEvent.FAULT, draw, DecidedDraw(record.paper.cost_a_draw_credits, refund=True, on=day)
     )
 
 
@@ -280,7 +280,7 @@ def _check_open(record: TicketRecord, draw: int) -> None:
 
 
 def _record_decided_draw(
-    record: TicketRecord, event: TicketEvent, draw: int, decided: Decided
+    record: TicketRecord, event: TicketEvent, draw: int, decided: DecidedDraw
 ) -> TicketRecord:
     """Return the Keno ticket's record with the result of one draw."""
     state = _find_next_state(record, event)
@@ -295,8 +295,8 @@ def _record_decided_draw(
     return replace(record, state=state, decided={**record.decided, draw: decided})
 
 
-def claim(
-    record: TicketRecord, presented: Presented, *, place: str, at: datetime
+def claim_ticket(
+    record: TicketRecord, presented: PresentedTicket, *, place: str, at: datetime
 ) -> tuple[TicketRecord, ClaimPayment]:
     """Return the record and the payment when a Keno ticket's holder claims all decided, unpaid amounts (s. 86).
 
@@ -307,7 +307,7 @@ def claim(
     number = presented.control_number
     if (
         number is None
-        or not is_well_formed(number)
+        or not is_well_formed_control_number(number)
         or not is_same_number(number, record.paper.control_number)
     ):
         raise TicketRefused(
@@ -338,12 +338,12 @@ def claim(
     return replace(record, state=state, decided=paid), ClaimPayment(
         credits=credits_,
         draws=due,
-        rescued=presented.condition is not Condition.INTACT,
+        rescued=presented.condition is not TicketCondition.INTACT,
         differs=tuple(sorted(k for k, v in presented.says.items() if known.get(k) != v)),
     )
 
 
-def expire(record: TicketRecord, today: date) -> tuple[TicketRecord, int]:
+def expire_ticket(record: TicketRecord, today: date) -> tuple[TicketRecord, int]:
     """Return the record of a Keno ticket closed after its claim period, and the credits that were not claimed."""
     state = _find_next_state(record, TicketEvent.EXPIRE)
     if record.deadline is None or today <= record.deadline:

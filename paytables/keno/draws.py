@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from math import prod
 
 from paytables.contract import Draw, Settlement, deal_one, draw_weighted_index
-from paytables.keno.tables import BonusOptions, Tables, format_prize_name
-from paytables.keno.ticket import Ticket, iter_subsets
+from paytables.keno.tables import BonusOptions, KenoPays, format_prize_name
+from paytables.keno.ticket import KenoTicket, iter_subsets
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnBalls:
     """The balls of a Keno draw in the order in which they were drawn, and the factor of each multiplier by its id."""
 
     balls: tuple[int, ...]
@@ -48,7 +48,7 @@ class WayResult:
         return Settlement(format_prize_name(len(self.numbers), len(self.hits)), credits_, detail)
 
 
-def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
+def draw_numbers(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
     """Draw ``count`` different numbers from ``field``, and return them in the order drawn.
 
     Every order is equally likely. Each random number is an index into the remaining numbers, which keep their
@@ -64,7 +64,7 @@ def draw_weighted_factor(draw: Draw, weights: Mapping[int, int], purpose: str) -
     return factors[draw_weighted_index(draw, [weights[factor] for factor in factors], purpose)]
 
 
-def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[WayResult]:
+def evaluate_ticket(tables: KenoPays, ticket: KenoTicket, drawn: DrawnBalls) -> list[WayResult]:
     """Return the result of every way of a Keno ticket in one draw; all numbers of the ticket must be known."""
     factor = prod(drawn.factors[bonus.id] for bonus in ticket.options.multipliers)
     found = []
@@ -77,12 +77,12 @@ def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[WayResult]:
 
 
 def _build_way(
-    tables: Tables,
+    tables: KenoPays,
     options: BonusOptions,
     selection: int,
     numbers: tuple[int, ...],
     stake: int,
-    drawn: Drawn,
+    drawn: DrawnBalls,
     factor: int,
 ) -> WayResult:
     """Return the result of one way of a Keno ticket in a draw: its ``numbers`` and stake against the balls drawn."""
@@ -101,7 +101,7 @@ def _build_way(
     )
 
 
-def list_levels_won(tables: Tables, ways: Sequence[WayResult]) -> list[str]:
+def list_levels_won(tables: KenoPays, ways: Sequence[WayResult]) -> list[str]:
     """Return the progressive levels that the ways of a Keno ticket win in one draw, each once.
 
     They are in the definition's order.

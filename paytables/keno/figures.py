@@ -9,8 +9,8 @@ from paytables.analysis import Analysis, BetAnalysis, Depth, PrizeFigures, Progr
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
 from paytables.keno.schema import KenoDefinition, TicketForm
-from paytables.keno.tables import BonusOptions, Tables, format_prize_name, list_every_option
-from paytables.keno.ticket import Selection, Ticket, restrict_tables
+from paytables.keno.tables import BonusOptions, KenoPays, format_prize_name, list_every_option
+from paytables.keno.ticket import KenoTicket, TicketSelection, restrict_tables
 from paytables.keno.win_distribution import (
     build_credits_distribution,
     compute_draws_distribution,
@@ -22,7 +22,7 @@ from paytables.wording import format_count
 
 
 def analyse(
-    definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[TicketForm, Ticket]], depth: Depth
+    definition: KenoDefinition, tables: KenoPays, forms: Sequence[tuple[TicketForm, KenoTicket]], depth: Depth
 ) -> Analysis:
     """Return the exact figures of every way to bet on a Keno game.
 
@@ -50,7 +50,9 @@ def analyse(
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
 
-def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str) -> BetAnalysis:
+def analyse_ticket(
+    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, name: str
+) -> BetAnalysis:
     """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
     tables = restrict_tables(tables, ticket)
     try:
@@ -90,11 +92,11 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
 
 
 def _analyse_straight(
-    definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: BonusOptions
+    definition: KenoDefinition, tables: KenoPays, spots: int, stake: int, options: BonusOptions
 ) -> BetAnalysis:
     """Return the figures of a single Keno selection of ``spots`` numbers, played as one way."""
-    selection = Selection(sizes=(spots,), groups=(), stakes={spots: stake})
-    ticket = Ticket((selection,), 1, options)
+    selection = TicketSelection(sizes=(spots,), groups=(), stakes={spots: stake})
+    ticket = KenoTicket((selection,), 1, options)
     bonuses = "".join(f" + {bonus}" for bonus in options.bought)
     name = f"{spots} spot{'s' if spots > 1 else ''} at {stake}{bonuses}"
     prizes = _list_prizes(definition, tables, spots, stake, options)
@@ -134,7 +136,7 @@ def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int
 
 
 def _list_prizes(
-    definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: BonusOptions
+    definition: KenoDefinition, tables: KenoPays, spots: int, stake: int, options: BonusOptions
 ) -> tuple[PrizeFigures, ...]:
     """Return one prize for each catch of a Keno way that pays.
 
@@ -165,7 +167,7 @@ def _list_prizes(
 
 
 def _analyse_most_limited_ticket(
-    definition: KenoDefinition, tables: Tables, spots: int, options: BonusOptions, limit: int
+    definition: KenoDefinition, tables: KenoPays, spots: int, options: BonusOptions, limit: int
 ) -> BetAnalysis:
     """Return the figures of the Keno ticket that loses most by the limit on the pay of a draw.
 
@@ -176,7 +178,7 @@ def _analyse_most_limited_ticket(
     ticket of straight selections returns less than this one. No ticket at all returns less than the note
     states, which is the return of a ticket of the full permitted cost.
     """
-    straight_ticket = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
+    straight_ticket = KenoTicket((TicketSelection((spots,), (), {spots: 1}),), 1, options)
     distribution = build_credits_distribution(
         draw_distribution(definition.model_copy(update={"limit": None}), tables, straight_ticket)
     )
@@ -192,7 +194,9 @@ def _analyse_most_limited_ticket(
 
     numbers = (tuple(range(1, spots + 1)),)
     stakes = _find_dearest_stakes(definition, options)
-    ticket = Ticket(tuple(Selection((spots,), numbers, {spots: stake}) for stake in stakes), 1, options)
+    ticket = KenoTicket(
+        tuple(TicketSelection((spots,), numbers, {spots: stake}) for stake in stakes), 1, options
+    )
     bonuses = "".join(f" + {bonus}" for bonus in options.bought)
     least = compute_limited_return(definition.marks.cost or ticket.cost)
     return BetAnalysis(
@@ -224,7 +228,7 @@ def _find_dearest_stakes(definition: KenoDefinition, options: BonusOptions) -> t
 
 
 def _analyse_forms(
-    definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[TicketForm, Ticket]]
+    definition: KenoDefinition, tables: KenoPays, forms: Sequence[tuple[TicketForm, KenoTicket]]
 ) -> list[BetAnalysis]:
     """Return the figures of a Keno game's forms of play (preset tickets).
 
@@ -235,7 +239,7 @@ def _analyse_forms(
     for form, ticket in forms:
         stake = ticket.selections[0].stakes[form.spots]
         open_to = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
-        key = (form.id, len(open_to), restrict_tables(tables, ticket).closed)
+        key = (form.id, len(open_to), restrict_tables(tables, ticket).closed_levels_mask)
         is_unlimited = (
             definition.paid_max is None or _find_highest_pay_bound(tables, ticket) <= definition.paid_max
         )
@@ -246,7 +250,7 @@ def _analyse_forms(
     return found
 
 
-def _find_highest_pay_bound(tables: Tables, ticket: Ticket) -> int:
+def _find_highest_pay_bound(tables: KenoPays, ticket: KenoTicket) -> int:
     """Return an upper bound, in credits, on what any draw pays the Keno ticket."""
     return ticket.options.greatest_factor * sum(
         ways * s.stakes[spots] * max(tables.pays[spots].values())
@@ -256,7 +260,7 @@ def _find_highest_pay_bound(tables: Tables, ticket: Ticket) -> int:
 
 
 def _list_progressive_shares(
-    definition: KenoDefinition, ticket: Ticket, mean: Fraction, rates: Sequence[Fraction]
+    definition: KenoDefinition, ticket: KenoTicket, mean: Fraction, rates: Sequence[Fraction]
 ) -> tuple[ProgressiveShare, ...]:
     """Return the contribution of each progressive level for which a Keno ticket plays.
 

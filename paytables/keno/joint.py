@@ -72,7 +72,7 @@ class _Step:
 _State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[Caught, ...], ...]]
 
 
-class Joint:
+class JointDistribution:
     """The calculation of the joint distribution of several Keno selections on one field of numbers."""
 
     def __init__(self, parts: Sequence[JointSelection], numbers: int, drawn: int, named: int = 0) -> None:

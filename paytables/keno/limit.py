@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 
-def share_out(prizes: Sequence[int], limit: int | None) -> tuple[int, ...]:
+def limit_prizes(prizes: Sequence[int], limit: int | None) -> tuple[int, ...]:
     """Return what each Keno prize of a draw pays, if all prizes together may not exceed ``limit``.
 
     The limit is divided in proportion to the prizes. Remaining whole credits go one each to the prizes with

@@ -17,7 +17,7 @@ from typing import Final
 from paytables.contract import Json
 from paytables.errors import PaytableError
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.ticket import Ticket
+from paytables.keno.ticket import KenoTicket
 
 
 class NotRecorded(PaytableError):
@@ -28,7 +28,7 @@ class NotRecorded(PaytableError):
     """
 
 
-class Line(StrEnum):
+class TicketLine(StrEnum):
     """One line of text on a printed Keno ticket."""
 
     SELECTION = "selection"
@@ -46,21 +46,21 @@ class Line(StrEnum):
 
 #: The label of each line of a printed Keno ticket, by language. The first eight are s. 82 (1) to (6); New
 #: Jersey also requires the others.
-LABELS: Final[Mapping[Line, Mapping[str, str]]] = {
-    Line.SELECTION: {"en": "Selection", "fr": "Sélection"},
-    Line.STAKE: {"en": "Wager a way", "fr": "Mise par combinaison"},
-    Line.BONUS: {"en": "With", "fr": "Avec"},
-    Line.TOTAL: {"en": "Total wager", "fr": "Mise totale"},
-    Line.DRAWS: {"en": "Draws", "fr": "Tirages"},
-    Line.CONTROL: {"en": "Control number", "fr": "Numéro de contrôle"},
-    Line.PAID_MAX: {"en": "Most paid per draw", "fr": "Maximum payable en lots par tirage"},
-    Line.CLAIM: {"en": "Claim by", "fr": "Délai de réclamation"},
-    Line.ISSUED: {"en": "Issued", "fr": "Émis le"},
-    Line.NUMBER: {"en": "Ticket", "fr": "Billet"},
-    Line.STATION: {"en": "Station", "fr": "Poste"},
+LINE_LABELS: Final[Mapping[TicketLine, Mapping[str, str]]] = {
+    TicketLine.SELECTION: {"en": "Selection", "fr": "Sélection"},
+    TicketLine.STAKE: {"en": "Wager a way", "fr": "Mise par combinaison"},
+    TicketLine.BONUS: {"en": "With", "fr": "Avec"},
+    TicketLine.TOTAL: {"en": "Total wager", "fr": "Mise totale"},
+    TicketLine.DRAWS: {"en": "Draws", "fr": "Tirages"},
+    TicketLine.CONTROL: {"en": "Control number", "fr": "Numéro de contrôle"},
+    TicketLine.PAID_MAX: {"en": "Most paid per draw", "fr": "Maximum payable en lots par tirage"},
+    TicketLine.CLAIM: {"en": "Claim by", "fr": "Délai de réclamation"},
+    TicketLine.ISSUED: {"en": "Issued", "fr": "Émis le"},
+    TicketLine.NUMBER: {"en": "KenoTicket", "fr": "Billet"},
+    TicketLine.STATION: {"en": "Station", "fr": "Poste"},
 }
 #: Further texts of the selection slip (ss. 77, 80).
-SLIP: Final[Mapping[str, Mapping[str, str]]] = {
+SLIP_TEXTS: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {"mark": "Mark {least} to {most} numbers", "rules": "Rules", "pick": "quick pick", "colon": ": "},
     "fr": {
         "mark": "Cochez de {least} à {most} numéros",
@@ -70,14 +70,14 @@ SLIP: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 #: Text where nothing limits the payment, by language.
-_NO_LIMIT: Final = {"en": "no limit", "fr": "sans limite"}
+_NO_LIMIT_TEXT: Final = {"en": "no limit", "fr": "sans limite"}
 #: Text on how long and where to claim, by language.
-_CLAIM: Final = {
+_CLAIM_TEXT: Final = {
     "en": "{days} days after the last draw, at {place}",
     "fr": "{days} jours après le dernier tirage, à : {place}",
 }
 #: Text on numbers of spots and ways, by language.
-_SPOTS: Final = {"en": "{spots} spots x {ways}", "fr": "{spots} numéros x {ways}"}
+_SPOTS_TEXT: Final = {"en": "{spots} spots x {ways}", "fr": "{spots} numéros x {ways}"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class Acknowledgement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paper:
+class PrintedTicket:
     """A Keno ticket as the central computer stores it and the terminal prints it; all its numbers are known."""
 
     game_id: str
@@ -153,7 +153,7 @@ class Paper:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Json]) -> "Paper":
+    def from_json(cls, data: Mapping[str, Json]) -> "PrintedTicket":
         """Return the Keno ticket in a JSON object from :meth:`to_json`."""
         return cls(
             **{
@@ -166,16 +166,16 @@ class Paper:
         )
 
 
-def issue(
+def issue_ticket(
     definition: KenoDefinition,
-    ticket: Ticket,
+    ticket: KenoTicket,
     acknowledgement: Acknowledgement | None,
     *,
     key: bytes,
     casino: str,
     station: str,
     claim_place: str,
-) -> Paper:
+) -> PrintedTicket:
     """Return the Keno ticket to print. ``key`` is the central computer's secret for control numbers.
 
     Raises :class:`NotRecorded` without an acknowledgement, for a quick pick whose numbers are not drawn yet,
@@ -193,7 +193,7 @@ def issue(
         raise NotRecorded("a quick pick has no numbers yet: they are drawn before the ticket is recorded")
     if len(acknowledgement.draws) != ticket.draws or len(set(acknowledgement.draws)) != ticket.draws:
         raise NotRecorded(f"{ticket.draws} draws were bought, recorded are {list(acknowledgement.draws)}")
-    bare = Paper(
+    bare = PrintedTicket(
         game_id=definition.game.id,
         game_version=definition.game.version,
         ticket_number=acknowledgement.ticket_number,
@@ -208,10 +208,10 @@ def issue(
         claim_place=claim_place,
         claim_days=definition.terms.claim_days,
     )
-    return Paper.from_json({**bare.to_json(), "control_number": compute_control_number(bare, key)})
+    return PrintedTicket.from_json({**bare.to_json(), "control_number": compute_control_number(bare, key)})
 
 
-def compute_control_number(paper: Paper, key: bytes) -> str:
+def compute_control_number(paper: PrintedTicket, key: bytes) -> str:
     """Return the number that proves a Keno ticket: 18 digits and two check digits.
 
     The digits are HMAC-SHA-256 of all the data on the ticket, modulo 10^18; the check digits are ISO/IEC 7064
@@ -223,7 +223,7 @@ def compute_control_number(paper: Paper, key: bytes) -> str:
     return f"{body:018d}{98 - body * 100 % 97:02d}"
 
 
-def is_well_formed(number: str) -> bool:
+def is_well_formed_control_number(number: str) -> bool:
     """Return whether a Keno control number, as read or typed, has the right form and check digits."""
     return len(number) == 20 and number.isascii() and number.isdecimal() and int(number) % 97 == 1
 
@@ -234,32 +234,33 @@ def is_same_number(a: str, b: str) -> bool:
 
 
 def list_ticket_lines(
-    definition: KenoDefinition, paper: Paper, language: str, money: Callable[[int], str]
-) -> list[tuple[Line, str, str]]:
+    definition: KenoDefinition, paper: PrintedTicket, language: str, money: Callable[[int], str]
+) -> list[tuple[TicketLine, str, str]]:
     """Return a printed Keno ticket as (line, label, text), top to bottom. ``money`` formats credits."""
-    entries: list[tuple[Line, str]] = [
-        (Line.NUMBER, f"{paper.casino} {paper.ticket_number:09d}"),
-        (Line.STATION, paper.station),
-        (Line.ISSUED, paper.issued_at.isoformat(sep=" ", timespec="seconds")),
+    entries: list[tuple[TicketLine, str]] = [
+        (TicketLine.NUMBER, f"{paper.casino} {paper.ticket_number:09d}"),
+        (TicketLine.STATION, paper.station),
+        (TicketLine.ISSUED, paper.issued_at.isoformat(sep=" ", timespec="seconds")),
     ]
     for selection in paper.selections:
         groups = selection["groups"]
-        entries.append((Line.SELECTION, " / ".join(" ".join(f"{n:02d}" for n in g) for g in groups)))
+        entries.append((TicketLine.SELECTION, " / ".join(" ".join(f"{n:02d}" for n in g) for g in groups)))
         played = [
-            _SPOTS[language].format(spots=s, ways=money(stake)) for s, stake in selection["stakes"].items()
+            _SPOTS_TEXT[language].format(spots=s, ways=money(stake))
+            for s, stake in selection["stakes"].items()
         ]
-        entries.append((Line.STAKE, ", ".join(played)))
+        entries.append((TicketLine.STAKE, ", ".join(played)))
     names = {b.id: b.name.model_dump()[language] for b in definition.bonus}
-    entries += [(Line.BONUS, names[b]) for b in paper.bonuses]
-    entries.append((Line.TOTAL, money(paper.cost_credits)))
-    entries.append((Line.DRAWS, _format_draw_runs(paper.draws)))
+    entries += [(TicketLine.BONUS, names[b]) for b in paper.bonuses]
+    entries.append((TicketLine.TOTAL, money(paper.cost_credits)))
+    entries.append((TicketLine.DRAWS, _format_draw_runs(paper.draws)))
     most = paper.most_paid_credits
-    entries.append((Line.PAID_MAX, _NO_LIMIT[language] if most is None else money(most)))
+    entries.append((TicketLine.PAID_MAX, _NO_LIMIT_TEXT[language] if most is None else money(most)))
     place = definition.terms.claim_at.model_dump()[language] if definition.terms else paper.claim_place
-    entries.append((Line.CLAIM, _CLAIM[language].format(days=paper.claim_days, place=place)))
+    entries.append((TicketLine.CLAIM, _CLAIM_TEXT[language].format(days=paper.claim_days, place=place)))
     number = paper.control_number
-    entries.append((Line.CONTROL, " ".join(number[i : i + 4] for i in range(0, len(number), 4))))
-    return [(line, LABELS[line][language], text) for line, text in entries]
+    entries.append((TicketLine.CONTROL, " ".join(number[i : i + 4] for i in range(0, len(number), 4))))
+    return [(line, LINE_LABELS[line][language], text) for line, text in entries]
 
 
 def _format_draw_runs(draws: Sequence[int]) -> str:
@@ -294,13 +295,16 @@ def format_slip_form(
 
     ``money`` formats an amount of credits; the page has room for ``selections`` selections.
     """
-    slip_data, words = build_slip(definition), SLIP[language]
+    slip_data, words = build_slip(definition), SLIP_TEXTS[language]
     most, at = slip_data["most_paid_a_draw_credits"], slip_data["rules_at"]
     colon = words["colon"]
     header = [
         f"{definition.game.title.model_dump()[language]}  {definition.game.version}",
         words["mark"].format(least=slip_data["fewest_spots"], most=slip_data["most_spots"]),
-        f"{LABELS[Line.PAID_MAX][language]}{colon}{_NO_LIMIT[language] if most is None else money(most)}",
+        (
+            f"{LINE_LABELS[TicketLine.PAID_MAX][language]}{colon}"
+            f"{_NO_LIMIT_TEXT[language] if most is None else money(most)}"
+        ),
         f"{words['rules']}{colon}{(slip_data['rules'] if at is None else at)[language]}",
     ]
     boxes = [f"[ ] {number:02d}" for number in range(1, definition.field.numbers + 1)]
@@ -310,14 +314,16 @@ def format_slip_form(
     cards = [
         "\n".join(
             [
-                f"{LABELS[Line.SELECTION][language]} {number}  [ ] {words['pick']}",
+                f"{LINE_LABELS[TicketLine.SELECTION][language]} {number}  [ ] {words['pick']}",
                 *rows,
-                f"{LABELS[Line.STAKE][language]}{colon}{stakes}",
+                f"{LINE_LABELS[TicketLine.STAKE][language]}{colon}{stakes}",
             ]
         )
         for number in range(1, selections + 1)
     ]
-    chosen = [f"{LABELS[Line.DRAWS][language]} (1-{marks.draws}){colon}____"] if marks.draws > 1 else []
+    chosen = (
+        [f"{LINE_LABELS[TicketLine.DRAWS][language]} (1-{marks.draws}){colon}____"] if marks.draws > 1 else []
+    )
     names = (bonus.name.model_dump()[language] for bonus in definition.bonus)
-    chosen += [f"[ ] {LABELS[Line.BONUS][language]}{colon}{name}" for name in names]
+    chosen += [f"[ ] {LINE_LABELS[TicketLine.BONUS][language]}{colon}{name}" for name in names]
     return "\n\n".join(["\n".join(header), *cards, "\n".join(chosen)]) + "\n"

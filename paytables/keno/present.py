@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from paytables.contract import Json
-from paytables.keno.draws import Drawn, WayResult
+from paytables.keno.draws import DrawnBalls, WayResult
 from paytables.keno.schema import BallBonus, Bonus, KenoDefinition
-from paytables.keno.ticket import Ticket
+from paytables.keno.ticket import KenoTicket
 
 
 def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
@@ -45,7 +45,7 @@ def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
 
 
 def describe_draw(
-    number: int, drawn: Drawn, ways: Sequence[WayResult], paid: Sequence[int], levels: Sequence[str]
+    number: int, drawn: DrawnBalls, ways: Sequence[WayResult], paid: Sequence[int], levels: Sequence[str]
 ) -> dict[str, Json]:
     """Return the screen data of one Keno draw: the balls in their order, and the catch and pay of every way."""
     return {
@@ -68,7 +68,7 @@ def describe_draw(
 
 
 def describe_game(
-    definition: KenoDefinition, ticket: Ticket, picked: Sequence[bool], draws: Sequence[Json]
+    definition: KenoDefinition, ticket: KenoTicket, picked: Sequence[bool], draws: Sequence[Json]
 ) -> dict[str, Json]:
     """Return the screen data of a whole Keno game: the ticket, its quick-picked selections, and draws in order."""
     return {

@@ -11,11 +11,17 @@ from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Remark, Set
 from paytables.errors import PaytableError, WagerError
 from paytables.game import Game
 from paytables.keno import figures, present, ticket
-from paytables.keno.draws import Drawn, draw_weighted_factor, evaluate, list_levels_won, pick
-from paytables.keno.limit import share_out
+from paytables.keno.draws import (
+    DrawnBalls,
+    draw_numbers,
+    draw_weighted_factor,
+    evaluate_ticket,
+    list_levels_won,
+)
+from paytables.keno.limit import limit_prizes
 from paytables.keno.schema import KenoDefinition, TicketForm
-from paytables.keno.tables import BonusOptions, Tables, build_options
-from paytables.keno.ticket import Selection, Ticket
+from paytables.keno.tables import BonusOptions, KenoPays, build_options
+from paytables.keno.ticket import KenoTicket, TicketSelection
 from paytables.tableless import Tableless
 from paytables.wording import format_count
 
@@ -25,7 +31,7 @@ class KenoRules(Tableless):
     """The rules of a playable Keno game."""
 
     definition: KenoDefinition
-    tables: Tables
+    tables: KenoPays
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
@@ -44,14 +50,14 @@ class KenoRules(Tableless):
             return offers
         return [(f, s) for f, s in offers if self.build_form_ticket(f, s).cost_a_draw <= marks.cost]
 
-    def build_form_ticket(self, form: TicketForm, stake: int) -> Ticket:
+    def build_form_ticket(self, form: TicketForm, stake: int) -> KenoTicket:
         """Return the quick-pick ticket of a form of play, with ``stake`` credits per way."""
-        selection = Selection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
-        return Ticket(
+        selection = TicketSelection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
+        return KenoTicket(
             (selection,) * form.selections, form.draws, build_options(self.definition, form.bonuses)
         )
 
-    def ticket(self, request: Mapping[str, Json]) -> Ticket:
+    def ticket(self, request: Mapping[str, Json]) -> KenoTicket:
         """Return the requested Keno ticket after checking it. Raises :class:`WagerError` with field and reason."""
         return ticket.parse_request(self.definition, self.tables, request)
 
@@ -64,7 +70,7 @@ class KenoRules(Tableless):
         """
         return Wager(credits_, self._find_ticket(Wager(credits_, options)).to_json())
 
-    def _find_ticket(self, wager: Wager) -> Ticket:
+    def _find_ticket(self, wager: Wager) -> KenoTicket:
         """Return the Keno ticket of a wager, whether it was marked by the player or is a form of play.
 
         Raises :class:`WagerError`.
@@ -76,7 +82,7 @@ class KenoRules(Tableless):
             raise WagerError(f"the ticket costs {format_count(found.cost, 'credit')}, not {wager.credits}")
         return found
 
-    def _find_form_ticket(self, credits_: int, options: Mapping[str, object]) -> Ticket:
+    def _find_form_ticket(self, credits_: int, options: Mapping[str, object]) -> KenoTicket:
         """Return the ticket of the form of play that costs ``credits_``. Raises :class:`WagerError` if none does."""
         if set(options) - {"form"}:
             raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
@@ -98,8 +104,8 @@ class KenoRules(Tableless):
         shown: list[Json] = []
         for n in range(1, known.draws + 1):
             drawn = self.draw_balls(draw, known.options)
-            ways = evaluate(tables, known, drawn)
-            paid = share_out([way.credits for way in ways], self.definition.paid_max)
+            ways = evaluate_ticket(tables, known, drawn)
+            paid = limit_prizes([way.credits for way in ways], self.definition.paid_max)
             reached = list_levels_won(tables, ways)
             wins += [way.win(n, credits_) for way, credits_ in zip(ways, paid, strict=True) if credits_]
             levels += reached
@@ -111,20 +117,22 @@ class KenoRules(Tableless):
             display=present.describe_game(self.definition, known, picked, shown),
         )
 
-    def draw_balls(self, draw: Draw, in_force: BonusOptions) -> Drawn:
+    def draw_balls(self, draw: Draw, in_force: BonusOptions) -> DrawnBalls:
         """Draw the balls of a Keno draw, in order, and then a factor for each multiplier bonus that the ticket has."""
         field = self.definition.field
-        balls = pick(draw, range(1, field.numbers + 1), field.drawn, "ball")
-        return Drawn(balls, {b.id: draw_weighted_factor(draw, b.weights, b.id) for b in in_force.multipliers})
+        balls = draw_numbers(draw, range(1, field.numbers + 1), field.drawn, "ball")
+        return DrawnBalls(
+            balls, {b.id: draw_weighted_factor(draw, b.weights, b.id) for b in in_force.multipliers}
+        )
 
-    def draw_quick_picks(self, ticket: Ticket, draw: Draw) -> Ticket:
+    def draw_quick_picks(self, ticket: KenoTicket, draw: Draw) -> KenoTicket:
         """Return the ticket with the numbers of its quick picks drawn, each from the whole field."""
         field = range(1, self.definition.field.numbers + 1)
         known = []
         for index, selection in enumerate(ticket.selections, start=1):
             groups = selection.groups
             if selection.is_quick_pick:
-                numbers = pick(draw, field, sum(selection.sizes), f"quick pick {index}")
+                numbers = draw_numbers(draw, field, sum(selection.sizes), f"quick pick {index}")
                 ends = zip(selection.sizes, accumulate(selection.sizes), strict=True)
                 groups = tuple(tuple(sorted(numbers[end - size : end])) for size, end in ends)
             known.append(replace(selection, groups=groups))
@@ -136,7 +144,7 @@ class KenoRules(Tableless):
         The odds are those of one way at the minimum stake.
         """
         bought = self.ticket(wager.options)
-        closed = ticket.restrict_tables(self.tables, bought).closed
+        closed = ticket.restrict_tables(self.tables, bought).closed_levels_mask
         played = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.count_ways()}
         return tuple(
             play

@@ -65,13 +65,13 @@ def list_every_option(definition: KenoDefinition) -> list[BonusOptions]:
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class KenoPays:
     """The pays of a Keno game by number of spots and catch, and the progressive levels that each catch wins."""
 
     pays: Mapping[int, Mapping[int, int]]
     """The credits paid for each credit staked, by number of spots and by catch."""
     levels: tuple[Progressive, ...]
-    closed: int = 0
+    closed_levels_mask: int = 0
     """The progressive levels, as bits, that the current ticket does not play for."""
 
     def find_pay(self, spots: int, catch: int) -> int:
@@ -86,26 +86,26 @@ class Tables:
                 for i, level in enumerate(self.levels)
                 if level.spots == spots and level.catch == catch and stake >= level.stake
             )
-            & ~self.closed
+            & ~self.closed_levels_mask
         )
 
 
-def build_tables(definition: KenoDefinition, file: str) -> Tables:
+def build_tables(definition: KenoDefinition, file: str) -> KenoPays:
     """Return the pay tables of a Keno definition after checking what the model alone cannot check.
 
     Raises :class:`DefinitionError` with the key.
     """
-    checks = _Checks(definition, file)
+    checks = _PayChecks(definition, file)
     pays = checks.check_pay_tables()
     checks.check_bonuses()
     checks.check_progressive_levels(pays)
     checks.check_forms(pays)
     checks.check_prize_limit(pays)
-    return Tables(pays, definition.progressive)
+    return KenoPays(pays, definition.progressive)
 
 
 @dataclass(frozen=True, slots=True)
-class _Checks:
+class _PayChecks:
     """Checks of a Keno definition that its data model cannot make."""
 
     definition: KenoDefinition

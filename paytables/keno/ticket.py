@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from paytables.contract import Json
 from paytables.errors import WagerError
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import BonusOptions, Tables, build_options
+from paytables.keno.tables import BonusOptions, KenoPays, build_options
 from paytables.wording import format_count
 
 #: Maximum number of ways of a ticket: nobody could check the prizes of more.
@@ -20,7 +20,7 @@ WAYS_MAX = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class TicketSelection:
     """A Keno selection: the sizes of its groups, their numbers if marked, and the stake for each number of spots.
 
     ``groups`` is empty if a quick pick will choose all the numbers.
@@ -54,10 +54,10 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class KenoTicket:
     """A Keno wager: its selections, the number of draws it takes part in, and its bonuses."""
 
-    selections: tuple[Selection, ...]
+    selections: tuple[TicketSelection, ...]
     draws: int
     options: BonusOptions
     """The bonuses in force for the ticket."""
@@ -82,7 +82,7 @@ class Ticket:
         }
 
 
-def restrict_tables(tables: Tables, ticket: Ticket) -> Tables:
+def restrict_tables(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
     """Return the pay tables without the linked levels for which this Keno ticket does not play."""
     plain = ticket.draws == 1 and len(ticket.selections) == 1
     ways = ticket.selections[0].count_ways() if plain else {}
@@ -91,7 +91,7 @@ def restrict_tables(tables: Tables, ticket: Ticket) -> Tables:
         for i, level in enumerate(tables.levels)
         if level.linked and (ways != {level.spots: 1} or ticket.cost != level.stake)
     )
-    return replace(tables, closed=closed)
+    return replace(tables, closed_levels_mask=closed)
 
 
 def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[int, ...]]:
@@ -108,7 +108,7 @@ def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[t
                 yield (i, *later)
 
 
-def parse_request(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]) -> Ticket:
+def parse_request(definition: KenoDefinition, tables: KenoPays, request: Mapping[str, Json]) -> KenoTicket:
     """Return a requested Keno ticket after checking it against the definition.
 
     Raises :class:`WagerError` with the wrong field and the reason.
@@ -127,7 +127,7 @@ def parse_request(definition: KenoDefinition, tables: Tables, request: Mapping[s
     most = definition.marks.selections
     if not _is_list(selections) or not 1 <= len(selections) <= most:
         raise WagerError(f"selections: a ticket has 1 to {most} of them")
-    ticket = Ticket(
+    ticket = KenoTicket(
         selections=tuple(_parse_selection(definition, tables, s, i) for i, s in enumerate(selections)),
         draws=draws,
         options=build_options(definition, bought),
@@ -140,12 +140,12 @@ def parse_request(definition: KenoDefinition, tables: Tables, request: Mapping[s
     return ticket
 
 
-def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, i: int) -> Selection:
+def _parse_selection(definition: KenoDefinition, tables: KenoPays, request: Json, i: int) -> TicketSelection:
     """Return selection ``i`` of a requested ticket. Raises :class:`WagerError`."""
     where = f"selections.{i}"
     if not isinstance(request, Mapping) or set(request) != {"groups", "stakes"}:
         raise WagerError(f"{where}: may only have groups and stakes")
-    selection = Selection(
+    selection = TicketSelection(
         sizes=_parse_sizes(definition, request["groups"], where),
         groups=_parse_marked_groups(definition, request["groups"], where),
         stakes=_parse_stakes(request["stakes"], where),

@@ -2,7 +2,7 @@
 
 A quick-picked selection is an independent, uniformly random set of numbers, so its catches depend neither on
 the draw nor on the other selections: its distribution is convolved with theirs. Marked selections share one
-field and go through :class:`paytables.keno.joint.Joint` together.
+field and go through :class:`paytables.keno.joint.JointDistribution` together.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,10 +12,10 @@ from math import gcd
 
 from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
-from paytables.keno.joint import Caught, Group, Joint, JointSelection, WinCounts, Won
+from paytables.keno.joint import Caught, Group, JointDistribution, JointSelection, WinCounts, Won
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import BonusOptions, Tables
-from paytables.keno.ticket import Selection, Ticket
+from paytables.keno.tables import BonusOptions, KenoPays
+from paytables.keno.ticket import KenoTicket, TicketSelection
 
 #: Maximum number of pairs of cases in one convolution; more are beyond exact computation.
 PAIRS_MAX = 4_000_000
@@ -25,7 +25,7 @@ NOTHING = WinCounts(1, {(0, 0): 1})
 
 
 def build_part(
-    selection: Selection, groups: Sequence[Group], tables: Tables, options: BonusOptions
+    selection: TicketSelection, groups: Sequence[Group], tables: KenoPays, options: BonusOptions
 ) -> JointSelection:
     """Return a Keno selection with its win function, as the calculation of joint distributions needs it."""
     stakes = selection.stakes
@@ -45,12 +45,12 @@ def compute_joint_distribution(
     definition: KenoDefinition, parts: Sequence[JointSelection], options: BonusOptions
 ) -> WinCounts:
     """Return the joint win distribution of marked selections. Raises :class:`AnalysisError` if too large."""
-    return Joint(
+    return JointDistribution(
         parts, definition.field.numbers, definition.field.drawn, len(options.balls)
     ).compute_distribution()
 
 
-def list_marked_parts(ticket: Ticket, tables: Tables) -> list[JointSelection]:
+def list_marked_parts(ticket: KenoTicket, tables: KenoPays) -> list[JointSelection]:
     """Return a ticket's marked selections (not quick picks), as the calculation of joint distributions needs them."""
     return [
         build_part(s, [frozenset(g) for g in s.groups], tables, ticket.options)
@@ -60,7 +60,7 @@ def list_marked_parts(ticket: Ticket, tables: Tables) -> list[JointSelection]:
 
 
 def list_quick_pick_distributions(
-    definition: KenoDefinition, tables: Tables, ticket: Ticket
+    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket
 ) -> list[WinCounts]:
     """Return the win distribution of each quick-picked selection of a ticket.
 
@@ -82,7 +82,9 @@ def list_quick_pick_distributions(
     return distributions
 
 
-def compute_win_before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> WinCounts:
+def compute_win_before_multipliers(
+    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket
+) -> WinCounts:
     """Return a ticket's win distribution in one draw before multipliers and limit.
 
     Raises :class:`AnalysisError` if it is too large.
@@ -94,7 +96,7 @@ def compute_win_before_multipliers(definition: KenoDefinition, tables: Tables, t
     return distribution
 
 
-def draw_distribution(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> WinCounts:
+def draw_distribution(definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket) -> WinCounts:
     """Return the distribution of what one draw pays a Keno ticket, multipliers and limit applied.
 
     Raises :class:`AnalysisError` if it is too large.

@@ -18,10 +18,10 @@ from paytables.contract import (
     Wager,
 )
 from paytables.definition import Header
-from paytables.layout import Layout, NamedWager, Odds, TableLimits, TableRules, settle_bet
+from paytables.layout import NamedWager, Odds, TableLayout, TableLimits, TableRules, settle_bet
 from paytables.prison import (
     BetResult,
-    Held,
+    ImprisonedBet,
     held_from_json,
     held_to_json,
     list_bets_on_table,
@@ -59,7 +59,7 @@ class OneDrawBets(TableRules):
     """The kind of table layout that the screen draws."""
     zero: frozenset[str] = frozenset()
     """The results that count as a zero."""
-    held: tuple[Held, ...] = ()
+    held: tuple[ImprisonedBet, ...] = ()
     """The stakes that are held (in prison) from earlier spins."""
 
     @property
@@ -73,12 +73,12 @@ class OneDrawBets(TableRules):
         return {rules.spot.id: rules for rules in self.spot_rules}
 
     @cached_property
-    def cloth(self) -> Layout:
+    def table_layout(self) -> TableLayout:
         """Return the layout of betting spots.
 
         Bets that stay for another spin cannot be changed any more, and no limit counts them.
         """
-        return Layout(tuple(rules.spot for rules in self.spot_rules), self.table, self.forms)
+        return TableLayout(tuple(rules.spot for rules in self.spot_rules), self.table, self.forms)
 
     def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_`` after checking its bets. Raises :class:`WagerError`.
@@ -87,9 +87,9 @@ class OneDrawBets(TableRules):
         """
         if self.held and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
-        wager = self.cloth.wager(credits_, **options)
+        wager = self.table_layout.wager(credits_, **options)
         if self.table.most_win is not None:
-            self.cloth.check_highest_win(self.find_highest_returns(wager))
+            self.table_layout.check_highest_win(self.find_highest_returns(wager))
         return wager
 
     def find_highest_returns(self, wager: Wager) -> dict[int, int]:
@@ -100,22 +100,22 @@ class OneDrawBets(TableRules):
         found: dict[int, int] = {}
         for result in self.weights:
             back: dict[int, int] = {}
-            for bet in list_bets_on_table(self.held, wager, self.cloth.spots):
+            for bet in list_bets_on_table(self.held, wager, self.table_layout.spots):
                 odds = self.by_spot[bet.spot].pays.get(result)
                 if odds is not None:
                     in_prison = bet.count and self.by_spot[bet.spot].spins == 1
-                    credits_ = bet.value if in_prison else odds.compute_total_return(bet.credits)
+                    credits_ = bet.stake_credits if in_prison else odds.compute_total_return(bet.credits)
                     back[bet.seat] = back.get(bet.seat, 0) + credits_
             for seat, credits_ in back.items():
                 found[seat] = max(found.get(seat, 0), credits_)
         return found
 
-    def for_table(self, table: object) -> Self:
+    def with_table_state(self, table: object) -> Self:
         """Return the rules with the bets of a stored table state. Raises ValueError if no round can leave it."""
         held = () if table is None else self._read_held_bets(table)
         return self if held == self.held else self.with_state(held=held)
 
-    def _read_held_bets(self, table: object) -> tuple[Held, ...]:
+    def _read_held_bets(self, table: object) -> tuple[ImprisonedBet, ...]:
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
         if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
             raise ValueError(f"no round of this table leaves {table!r}")
@@ -132,7 +132,7 @@ class OneDrawBets(TableRules):
         return held
 
     @staticmethod
-    def _may_stand(rules: SpotRules, bet: Held) -> bool:
+    def _may_stand(rules: SpotRules, bet: ImprisonedBet) -> bool:
         """Return whether a stored bet can stay on its spot between two spins."""
         if rules.spins > 1:
             return bet.count < rules.spins
@@ -142,7 +142,7 @@ class OneDrawBets(TableRules):
         """Return the bets that stay for the next draw: unfinished bets on several spins, and stakes in prison."""
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
-    def take_down(self) -> tuple[tuple[Settlement, ...], object]:
+    def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], object]:
         """Return the payment for each stake in prison to a player who leaves, and the table state without these.
 
         The payment is the part of the stake that the player could have taken back at the last zero; for a
@@ -153,7 +153,7 @@ class OneDrawBets(TableRules):
         remaining = tuple(bet for bet in self.held if bet not in prison)
         return tuple(settle_part_back(bet) for bet in prison), build_table_state(remaining)
 
-    def decide_bet(self, bet: Held, result: str) -> BetResult:
+    def decide_bet(self, bet: ImprisonedBet, result: str) -> BetResult:
         """Return the effect of a result on a bet: its settlement, or the bet that stays on the table.
 
         If the rules give the player the choice, both are returned.
@@ -179,7 +179,7 @@ class OneDrawBets(TableRules):
         return found
 
 
-def build_table_state(held: Sequence[Held]) -> object:
+def build_table_state(held: Sequence[ImprisonedBet]) -> object:
     """Return the table state to store for these bets that stay on the table, or None if none exist."""
     if not held:
         return None

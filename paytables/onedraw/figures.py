@@ -11,9 +11,9 @@ from typing import Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Settlement, Wager
-from paytables.layout import Case, analyse_cases
+from paytables.layout import WeightedResult, analyse_cases
 from paytables.onedraw.bets import OneDrawBets
-from paytables.prison import Held, list_bets_on_table, with_prison_choice
+from paytables.prison import ImprisonedBet, list_bets_on_table, with_prison_choice
 from paytables.wording import format_percent
 
 #: The name of the strategy in the figures.
@@ -42,7 +42,7 @@ def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Dep
     If the rules let a player choose between prison and taking a part of the stake back, the part is taken
     back.
     """
-    bets = list_bets_on_table((), wager, table.cloth.spots)
+    bets = list_bets_on_table((), wager, table.table_layout.spots)
     figures = analyse_cases(name, wager, iter_cases(table, bets), depth)
     figures = replace(figures, cycle=sum(table.weights.values()))
     choices = {bet.spot for bet in bets if table.by_spot[bet.spot].on_zero == "choice"}
@@ -57,7 +57,9 @@ def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Dep
     return with_prison_choice(figures, _STRATEGY, worst, note)
 
 
-def iter_cases(table: OneDrawBets, bets: Sequence[Held], *, prison: bool = False) -> Iterator[Case]:
+def iter_cases(
+    table: OneDrawBets, bets: Sequence[ImprisonedBet], *, prison: bool = False
+) -> Iterator[WeightedResult]:
     """Yield every possible end of bets at a table with one draw, with its weight.
 
     ``prison``: the player leaves every stake in prison that may stay there.
@@ -65,7 +67,7 @@ def iter_cases(table: OneDrawBets, bets: Sequence[Held], *, prison: bool = False
     total = sum(table.weights.values())
     for result, count in table.weights.items():
         done: list[Settlement] = []
-        stand: list[Held] = []
+        stand: list[ImprisonedBet] = []
         for bet in bets:
             settlement, staying = table.decide_bet(bet, result)
             if staying is not None and (settlement is None or prison):
@@ -73,10 +75,10 @@ def iter_cases(table: OneDrawBets, bets: Sequence[Held], *, prison: bool = False
             elif settlement is not None:
                 done.append(settlement)
         if not stand:
-            yield Case(count, done)
+            yield WeightedResult(count, done)
             continue
         for later in iter_cases(table, stand, prison=prison):
-            yield Case(count * Fraction(later.weight) / total, [*done, *later.settlements])
+            yield WeightedResult(count * Fraction(later.weight) / total, [*done, *later.settlements])
 
 
 def compute_prison_for_ever_rtp(table: OneDrawBets, spot: str) -> Fraction:

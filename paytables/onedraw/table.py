@@ -47,7 +47,9 @@ class OneDrawTable(OneDrawBets):
 
         At zero, players of even-money bets may have to choose between half of the stake and prison.
         """
-        bets = list_bets_on_table(self.held, self.wager(wager.credits, **wager.options), self.cloth.spots)
+        bets = list_bets_on_table(
+            self.held, self.wager(wager.credits, **wager.options), self.table_layout.spots
+        )
         result, cue, drawn = yield from self.obtain_result(draw)
         yield cue
         shown = {"kind": "table", "felt": self.felt, **drawn}
@@ -58,7 +60,12 @@ class OneDrawTable(OneDrawBets):
 
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the layout, and the family's own display data."""
-        return {"kind": "table", "felt": self.felt, **self.build_display_data(), **self.cloth.to_json()}
+        return {
+            "kind": "table",
+            "felt": self.felt,
+            **self.build_display_data(),
+            **self.table_layout.to_json(),
+        }
 
     def explain(self) -> tuple[str, ...]:
         """Return, as text, what each kind of bet pays, on how many of the cases, and on how many spots."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from paytables.cards.ranking import FIVE, Ranking
+from paytables.cards.ranking import FIVE_CARD_RANKING, HandRanking
 from paytables.cards.subsets import build_rank_steps, build_sets
 
 if TYPE_CHECKING:
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 #: The number of ways to complete the board and the bank's hand after a flop and two hole cards, turn and
 #: river in order.
-AFTER_FLOP: Final = 47 * 46 * 990
+COMPLETIONS_AFTER_FLOP: Final = 47 * 46 * 990
 #: The number of flops after two hole cards.
-FLOPS: Final = comb(50, 3)
+FLOP_COUNT: Final = comb(50, 3)
 #: The number of pairs of hole cards.
-HOLES: Final = comb(52, 2)
+HOLE_CARD_PAIRS: Final = comb(52, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Streets:
+class StreetBets:
     """The bets and pays of a hold'em game against the bank, with raises before the flop and on every street.
 
     Amounts are integers, in units of ``1 / unit`` ante. ``first`` are the possible bets before the flop,
     ``flop`` the bet at the flop, ``turn`` the bet at the turn (or fold), ``river`` a further bet at the
-    river. ``super_pays`` is what a winning hand of each combination of :data:`FIVE`, lowest first, is paid in
-    addition; ``folded`` is the cost of folding.
+    river. ``super_pays`` is what a winning hand of each combination of :data:`FIVE_CARD_RANKING`, lowest first, is paid
+    in addition; ``folded`` is the cost of folding.
     """
 
     unit: int
@@ -58,8 +58,8 @@ class Streets:
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
-    """The best strategy of a hold'em game against the bank, and its value in the units of :class:`Streets`.
+class SolvedStrategy:
+    """The best strategy of a hold'em game against the bank, and its value in the units of :class:`StreetBets`.
 
     ``first`` has, for each of the 169 classes of hole cards (as in :attr:`Sets.classes`), the bet before the
     flop, 0 for none. ``flop`` has, for each class of flops and each of the 1,326 pairs of hole cards, whether
@@ -82,7 +82,7 @@ class Solved:
     """The counts from which ``distribution`` is made: cases by bet made and result; see :func:`_count_flop_cases`."""
 
 
-class Solver:
+class HoldemSolver:
     """The calculation of the best strategy of one hold'em game against the bank.
 
     ``parallel_map`` is ``map``, or that of a thread pool. ``report_progress`` is called after each flop.
@@ -90,13 +90,13 @@ class Solver:
 
     def __init__(
         self,
-        streets: Streets,
+        streets: StreetBets,
         parallel_map: Callable[..., Iterator[tuple[Ints, ...]]] = map,
         report_progress: Callable[[int, int], None] = lambda *_: None,
     ) -> None:
         self.streets, self.parallel_map, self.report_progress = streets, parallel_map, report_progress
         self.tables = build_tables(streets.opens)
-        self.flops, self.like = build_sets(52, 3).classes
+        self.flops, self.like = build_sets(52, 3).list_suit_classes
         self.cards = build_sets(52, 3).members[self.flops].astype(np.int64)
         """The three cards of each class of flops."""
         self.holes = build_sets(52, 2).members
@@ -104,12 +104,14 @@ class Solver:
         self.pays = np.array(streets.super_pays, dtype=np.int64)
         """The bonus pay of each combination, lowest first, in units."""
 
-    def solve(self) -> Solved:
+    def solve_strategy(self) -> SolvedStrategy:
         """Return the best strategy of the game. Every flop is processed twice: to decide, and to count the results."""
         count, firsts = len(self.flops), 1 + len(self.streets.first)
-        flop = np.zeros((count, HOLES), dtype=np.bool_)
-        on = np.zeros((count, 52, (HOLES + 7) // 8), dtype=np.uint8)
-        best, worst = (np.zeros((firsts, HOLES), dtype=np.int64) for _ in range(2))  # under 10 ** 15
+        flop = np.zeros((count, HOLE_CARD_PAIRS), dtype=np.bool_)
+        on = np.zeros((count, 52, (HOLE_CARD_PAIRS + 7) // 8), dtype=np.uint8)
+        best, worst = (
+            np.zeros((firsts, HOLE_CARD_PAIRS), dtype=np.int64) for _ in range(2)
+        )  # under 10 ** 15
         for n, found in enumerate(self.parallel_map(self._decide, range(count))):
             flop[n], on[n] = found[:2]
             best += found[2] * int(self.like[n])
@@ -126,7 +128,7 @@ class Solver:
         nets, staked = self._count_nets(distribution)
         total = int(distribution.sum())
         ends = tuple(map(tuple, distribution.tolist()))
-        return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
+        return SolvedStrategy(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
     def sum_net_results(self, n: int) -> tuple[Ints, Ints]:
         """Return a player's net results, summed over all boards of flop number ``n``, for each pair of hole cards.
@@ -135,9 +137,9 @@ class Solver:
         boards.
         """
         streets, tables = self.streets, self.tables
-        turns = np.zeros((52, HOLES, 2), dtype=np.int64)
-        sums = np.zeros((HOLES, 2), dtype=np.int64)
-        counts = np.zeros((HOLES, 3), dtype=np.int64)
+        turns = np.zeros((52, HOLE_CARD_PAIRS, 2), dtype=np.int64)
+        sums = np.zeros((HOLE_CARD_PAIRS, 2), dtype=np.int64)
+        counts = np.zeros((HOLE_CARD_PAIRS, 3), dtype=np.int64)
         strengths, standings, add, _ = _compile_kernels()
         money = (streets.ante, streets.turn, streets.river)
         known = (self.cards[n], tables.ranks, tables.kind, tables.opens, money, self.pays)
@@ -176,16 +178,16 @@ class Solver:
         Return the bet by class of hole cards, the index of the bet by hole cards, and the best and worst mean
         nets.
         """
-        of = build_sets(52, 2).class_of
+        of = build_sets(52, 2).suit_class_by_set
         sizes = (0, *self.streets.first)
         chosen: list[int] = []
         mean = low = 0
-        for hands in range(len(build_sets(52, 2).classes[0])):
+        for hands in range(len(build_sets(52, 2).list_suit_classes[0])):
             options = [sum(row[of == hands].tolist()) for row in best]
             mean += max(options)
             low += min(sum(row[of == hands].tolist()) for row in worst)
             chosen.append(options.index(max(options)))
-        ways = HOLES * FLOPS * AFTER_FLOP
+        ways = HOLE_CARD_PAIRS * FLOP_COUNT * COMPLETIONS_AFTER_FLOP
         return (
             tuple(sizes[place] for place in chosen),
             np.array(chosen)[of],
@@ -197,8 +199,8 @@ class Solver:
         """Return how often each bet and result occurs after one flop, for hole cards that share no card with it."""
         distribution = np.zeros((4 + len(self.streets.first), 13), dtype=np.int64)
         early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.first), 0))
-        plays = np.unpackbits(on, axis=1, count=HOLES).astype(np.bool_)
-        counts = np.zeros((HOLES, 3), dtype=np.int64)
+        plays = np.unpackbits(on, axis=1, count=HOLE_CARD_PAIRS).astype(np.bool_)
+        counts = np.zeros((HOLE_CARD_PAIRS, 3), dtype=np.int64)
         strengths, standings, _, count = _compile_kernels()
         tables = self.tables
         known = (self.cards[n], tables.ranks, tables.kind, tables.opens, int(self.like[n]))
@@ -242,7 +244,7 @@ def build_tables(opens: int) -> Tables:
     ``opens`` is the strength with which the bank opens.
     """
     steps, keys = build_rank_steps(7, 13)
-    ranking = Ranking(FIVE)
+    ranking = HandRanking(FIVE_CARD_RANKING)
     plain = np.array([ranking.compute_rank_strength(key) for key in keys])
     flush = [ranking.compute_flush_strength(m, 0) if 5 <= m.bit_count() <= 7 else 0 for m in range(8192)]
     strengths = np.unique(np.append(plain, [value for value in flush if value]))

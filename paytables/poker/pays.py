@@ -6,12 +6,12 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator
 
 from paytables.cards import RANKS
-from paytables.cards.ranking import FIVE, RankingRules, find_category, unpack_ranks
+from paytables.cards.ranking import FIVE_CARD_RANKING, RankingRules, find_category, unpack_ranks
 from paytables.definition import Identifier, NaturalInt, Strict, Text
 
 #: Names of the poker combinations in the terms of the Québec by-law, in English and French; a straight flush
 #: of fewer than five cards has its own name.
-NAMES: Final[dict[str, tuple[str, str]]] = {
+CATEGORY_NAMES: Final[dict[str, tuple[str, str]]] = {
     "five-of-a-kind": ("Five of a kind", "Cinq cartes de même valeur"),
     "royal-flush": ("Royal flush", "Quinte royale"),
     "straight-flush": ("Straight flush", "Quinte"),
@@ -79,10 +79,10 @@ class HandRow(Strict):
         """Return the text for the player, by language: the row's own name, or that of the combination."""
         if self.name is not None:
             return self.name.model_dump()
-        english, french = NAMES[self.hand]
+        english, french = CATEGORY_NAMES[self.hand]
         return {"en": english, "fr": french}
 
-    def is_satisfied_by(self, strength: int, wilds: int, order: RankingRules = FIVE) -> bool:
+    def is_satisfied_by(self, strength: int, wilds: int, order: RankingRules = FIVE_CARD_RANKING) -> bool:
         """Return whether this pay table row pays a poker hand of that strength with ``wilds`` wild cards."""
         if find_category(strength, order) != self.hand or self.wilds not in {None, wilds}:
             return False
@@ -93,7 +93,7 @@ class HandRow(Strict):
 
 
 def find_row(
-    rows: Sequence[HandRow], strength: int, wilds: int = 0, order: RankingRules = FIVE
+    rows: Sequence[HandRow], strength: int, wilds: int = 0, order: RankingRules = FIVE_CARD_RANKING
 ) -> int | None:
     """Return the index of the first pay table row that fits a poker hand of that strength, or None if none does."""
     return next((n for n, row in enumerate(rows) if row.is_satisfied_by(strength, wilds, order)), None)

@@ -20,7 +20,7 @@ from pydantic import AfterValidator
 from paytables.cards import JOKER, Card
 
 #: Cards of a hand, unless stated otherwise.
-HAND: Final = 5
+POLICY_HAND_CARDS: Final = 5
 
 
 def pack_policy(states: bytes) -> str:
@@ -48,7 +48,7 @@ Policy = Annotated[str, AfterValidator(_check_readable)]
 
 
 @lru_cache(maxsize=4)
-def list_hand_classes(cards: int, hand: int = HAND) -> list[int]:
+def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARDS) -> list[int]:
     """Return one representative set of cards for each class of sets that differ only by an exchange of suits.
 
     The sets are given by their numbers, ascending. ``hand`` is the number of cards of a set, from a deck of

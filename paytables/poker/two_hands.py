@@ -30,23 +30,23 @@ from paytables.contract import (
 from paytables.definition import Strict, Text
 from paytables.errors import DefinitionError
 from paytables.layout import (
-    Layout,
     Limits,
     TableDefinition,
+    TableLayout,
     build_distribution,
     check_forms,
     find_stated_stakes,
 )
-from paytables.player_bank import BANK, FIRST_ROUND, STAKE, BankTurn, PlayerBank, PlayerBankRules
+from paytables.player_bank import BANK, FIRST_BANK_TURN, STAKE_SPOT, BankTurn, PlayerBank, PlayerBankRules
 from paytables.poker.proof import Exact, check_stored_proof
 from paytables.seating import describe_owner, format_hand_id, list_seat_hands, may_see
 
 #: The spot on which the stake lies.
-SPOT: Final = STAKE
+PLAYER_STAKE_SPOT: Final = STAKE_SPOT
 #: The answer by which the player gives the hand up.
-SURRENDER: Final = "surrender"
+SURRENDER_ANSWER: Final = "surrender"
 #: The number of pieces (cards or tiles) in the low hand.
-_LOW: Final = 2
+_LOW_HAND_NAMES: Final = 2
 #: A way to set a hand: strength of the low hand, of the high hand, and the indices of the low hand's pieces
 #: as bits.
 Way: TypeAlias = tuple[int, int, int]
@@ -108,14 +108,14 @@ class SeatRound:
 
 
 @dataclass(frozen=True)
-class TwoHands(PlayerBankRules):
+class TwoHandsRules(PlayerBankRules):
     """Base class of pai gow rules: each player sets cards or tiles ("pieces") as a low and a high hand.
 
     The bank's pieces are set by the house way, even if a player is the bank.
     """
 
     definition: TwoHandsDefinition
-    turn: BankTurn = FIRST_ROUND
+    turn: BankTurn = FIRST_BANK_TURN
 
     HAND: ClassVar[int]
     """The number of cards or tiles dealt to each player."""
@@ -185,12 +185,12 @@ class TwoHands(PlayerBankRules):
 
     # ------------------------------------------------------------ the table
     @cached_property
-    def cloth(self) -> Layout:
+    def table_layout(self) -> TableLayout:
         """Return the layout: the spot of the stake, and those of the side bets."""
         limits = self.definition.stake
         stake = Spot(
-            id=SPOT,
-            group=SPOT,
+            id=STAKE_SPOT,
+            group=STAKE_SPOT,
             names=self.definition.spot_name.model_dump(),
             odds="1:1",
             terms=_describe_pay(self.definition.commission),
@@ -200,7 +200,7 @@ class TwoHands(PlayerBankRules):
         )
         table = self.definition.table
         spots = (stake, *self.list_bank_spots(table.seats), *self.list_side_bet_spots())
-        return Layout(spots, table, self.definition.form)
+        return TableLayout(spots, table, self.definition.form)
 
     @property
     def player_bank(self) -> PlayerBank | None:
@@ -216,13 +216,13 @@ class TwoHands(PlayerBankRules):
         if seats > room:
             why = f"{seats}: {len(self.PIECES)} {self.PIECE}s are enough for {room} players and the bank"
             raise DefinitionError(file, "table.seats", why)
-        check_forms(self.cloth, file)
+        check_forms(self.table_layout, file)
 
     # ------------------------------------------------------------ the round
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal every seat its pieces, ask how to set them, turn the bank's, and compare."""
         seats: dict[int, SeatRound] = {}
-        banked = self.arrange(bets)
+        banked = self.arrange_bank(bets)
         display = self._build_felt([], [], [], viewer, banked.banker)
         if not (yield from self.ask_whether_bank_covers(banked, display, viewer)):
             return (yield from self.return_stakes(bets, display))
@@ -234,7 +234,7 @@ class TwoHands(PlayerBankRules):
         for step in self.settle_before_deal(seat_rounds, draw):
             side_steps.append(step)
             yield step
-        dealt = [seat_round for seat_round in seat_rounds if SPOT in seat_round.bets]
+        dealt = [seat_round for seat_round in seat_rounds if STAKE_SPOT in seat_round.bets]
         for seat_round in dealt:
             yield from self._deal_seat(seat_round, undealt, viewer, draw)
         yield from self._ask_seats(dealt, side_steps, viewer, banked.banker)
@@ -277,7 +277,7 @@ class TwoHands(PlayerBankRules):
             prompt = self._build_felt(dealt, [], side_steps, viewer, banker) | {"hand": seat_round.hand}
             if may_see(seat_round.seat, viewer):
                 prompt |= self._describe_ways(seat_round, offered)
-            options = (*offered, SURRENDER) if self.definition.surrender else tuple(offered)
+            options = (*offered, SURRENDER_ANSWER) if self.definition.surrender else tuple(offered)
             decision = Decision("set", options, prompt, seat=seat_round.seat)
             seat_round.way = offered.get(decision.check((yield decision)))
 
@@ -300,22 +300,22 @@ class TwoHands(PlayerBankRules):
         The stake is surrendered, or it is won, pushed or lost by how many of the seat's two hands beat the
         bank's.
         """
-        stake = seat_round.bets[SPOT].credits
+        stake = seat_round.bets[STAKE_SPOT].credits
         if seat_round.way is None:
-            return Settlement(SURRENDER, 0, spot=SPOT, staked=stake, seat=seat_round.seat)
+            return Settlement(SURRENDER_ANSWER, 0, spot=STAKE_SPOT, staked=stake, seat=seat_round.seat)
         low, high, _ = seat_round.way
         better = self.is_low_hand_better(low, bank_way[0]) + (high > bank_way[1])
         back, name = (0, stake, 2 * stake)[better], ("lost", "push", "won")[better]
         if better == 2:
             back -= self.definition.commission.compute_credits(stake)
-        return Settlement(name, back, spot=SPOT, staked=stake, seat=seat_round.seat)
+        return Settlement(name, back, spot=STAKE_SPOT, staked=stake, seat=seat_round.seat)
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a round of a wager may return to any one seat."""
         fee: Commission = self.definition.commission
         highest = 0
         for bets in wager.by_seat.values():
-            bank, stake = bets.get(BANK, 0), bets.get(SPOT, 0)
+            bank, stake = bets.get(BANK, 0), bets.get(STAKE_SPOT, 0)
             side_bets = {spot: credits_ for spot, credits_ in bets.items() if spot != BANK}
             as_player = (
                 bank + 2 * stake - fee.compute_credits(stake) + self.find_highest_side_return(side_bets)
@@ -359,7 +359,7 @@ class TwoHands(PlayerBankRules):
         if way is None:
             return {"id": name, "cards": [self.PIECES[piece] for piece in dealt]}
         cards = self._list_set_pieces(dealt, way)
-        return {"id": name, "cards": cards, "low": _LOW, "says": self.describe_setting(way)}
+        return {"id": name, "cards": cards, "low": _LOW_HAND_NAMES, "says": self.describe_setting(way)}
 
     def _turn_hand(self, seat_round: SeatRound) -> Iterator[Cue]:
         """Yield the cues that turn a seat's hands face up; a surrendered hand stays hidden from other seats."""
@@ -377,14 +377,14 @@ class TwoHands(PlayerBankRules):
         return {
             "kind": "table",
             "felt": "cards",
-            **self.cloth.to_json(),
+            **self.table_layout.to_json(),
             "hands": self.list_named_hands(),
             "pays": [],
         }
 
     def list_named_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands that may be on the felt."""
-        keys = {"cards": self.HAND, "low": _LOW, "back": self.BACK}
+        keys = {"cards": self.HAND, "low": _LOW_HAND_NAMES, "back": self.BACK}
         bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys, **self.bank_owner}
         return [bank, *list_seat_hands(self.definition.table.seats, **keys)]
 
@@ -409,7 +409,9 @@ class TwoHands(PlayerBankRules):
 
         They are the minimum stake, and a stake that returns less, if there is one.
         """
-        return find_stated_stakes(SPOT, self.definition.stake, self.definition.commission.compute_credits)
+        return find_stated_stakes(
+            STAKE_SPOT, self.definition.stake, self.definition.commission.compute_credits
+        )
 
     def analyse_bank(self, chances: Chances, bets: Mapping[str, int]) -> BetAnalysis:
         """Return the exact figures of a seat that is the bank, against one opposing stake of the same credits.
@@ -424,7 +426,7 @@ class TwoHands(PlayerBankRules):
             spot=BANK,
             bet=BANK,
             worst_rtp=None,
-            options={"bets": {BANK: bank}, "seat": 0, "others": {"1": {SPOT: bank}}},
+            options={"bets": {BANK: bank}, "seat": 0, "others": {"1": {STAKE_SPOT: bank}}},
             is_covered_by_players=True,
             table={BANK: BankTurn(took_part=(0, 1)).to_json()},
         )
@@ -438,16 +440,18 @@ class TwoHands(PlayerBankRules):
         rule = self.player_bank
         if rule is None:
             return ()
-        return (self.cloth.with_required_bets(self.analyse_bank(chances, {BANK: rule.limits.least})),)
+        return (self.table_layout.with_required_bets(self.analyse_bank(chances, {BANK: rule.limits.least})),)
 
-    def build_figures(self, chances: Chances, stake: int, spot: str = SPOT, **more: Json) -> BetAnalysis:
+    def build_figures(
+        self, chances: Chances, stake: int, spot: str = STAKE_SPOT, **more: Json
+    ) -> BetAnalysis:
         """Return the exact figures of a pai gow bet that is won, returned and lost with these probabilities."""
-        fee = self.definition.commission.compute_credits(stake) if spot == SPOT else 0
+        fee = self.definition.commission.compute_credits(stake) if spot == STAKE_SPOT else 0
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})
         paid = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
         data: dict[str, Json] = {
-            "bet": SPOT,
+            "bet": STAKE_SPOT,
             "options": {"bets": {spot: stake}},
             "variance": distribution.variance(),
             "distribution": distribution,

@@ -1,7 +1,7 @@
 """The reel family: lines, ways, scatters, wilds, and stages that start one another."""
 
 from paytables.errors import AnalysisError, BeyondReach, DefinitionError
-from paytables.game import Family
+from paytables.game import GameFamily
 from paytables.reels.build import ModeStages, check_references, expand_inherited_stages
 from paytables.reels.figures import build_chain
 from paytables.reels.rules import ReelRules
@@ -27,4 +27,4 @@ def build(data: ReelsDefinition, file: str) -> ReelRules:
     return ReelRules(definition=data, modes=modes, stages=stages)
 
 
-FAMILY = Family(ReelsDefinition, build, expand_inherited_stages)
+FAMILY = GameFamily(ReelsDefinition, build, expand_inherited_stages)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 #: Value of ``Graph.row`` for a final node.
-END: Final = -1
+END_OF_GRAPH: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Award:
 
 
 @dataclass(frozen=True, slots=True)
-class Prize:
+class LinePrize:
     """One prize in a reel stage's pay table: its credits at bet level 1 in one mode, and its awards."""
 
     name: str
@@ -45,14 +45,14 @@ class Prize:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class GraphEnd:
     """The result of one pay component (a line, ways or a scatter) after it has read the reels of a window.
 
     It has the prize won, if any, the multiplier of its wilds, and ``part``: whether each cell of a line, or
     each reel for ways and scatters, takes part in the win.
     """
 
-    prize: Prize | None = None
+    prize: LinePrize | None = None
     multiplier: int = 1
     part: tuple[bool, ...] = ()
 
@@ -72,7 +72,7 @@ class End:
 
 
 #: The end of a path that wins nothing.
-NOTHING: Final = End()
+NO_WIN_END: Final = GraphEnd()
 
 S = TypeVar("S", bound=Hashable)
 
@@ -84,11 +84,11 @@ Option = tuple[int, int, list[tuple[int, int]]]
 
 
 @dataclass(slots=True)
-class Graph:
+class WinGraph:
     """The nodes of all pay automata of one reel stage, in flat lists.
 
     The automaton of a component reads the reels from left to right. ``delta[row[node] + letter]`` is the next
-    node and ``gain`` the factor of the step, for ``width[node]`` letters. ``row[node]`` is :data:`END` for a
+    node and ``gain`` the factor of the step, for ``width[node]`` letters. ``row[node]`` is :data:`END_OF_GRAPH` for a
     final node; its credits per unit of weight are ``value[node]``, its result is ``ends[node]``.
     """
 
@@ -99,15 +99,15 @@ class Graph:
     """The next node, by row offset and letter."""
     gain: list[int] = field(default_factory=list)
     value: list[int] = field(default_factory=list)
-    ends: list[End] = field(default_factory=list)
+    ends: list[GraphEnd] = field(default_factory=list)
     """The result of each final node."""
-    _final: dict[End, int] = field(default_factory=dict)
+    _final: dict[GraphEnd, int] = field(default_factory=dict)
     """The final node of each result, so that equal results have one node."""
     _live: dict[int, list[Option]] = field(default_factory=dict)
 
-    def _add_node(self, end: End) -> int:
+    def _add_node(self, end: GraphEnd) -> int:
         """Add a final node with this result (``end``), or an inner node without one; return the node's number."""
-        self.row.append(END)
+        self.row.append(END_OF_GRAPH)
         self.width.append(0)
         self.value.append(end.value)
         self.ends.append(end)
@@ -136,7 +136,7 @@ class Graph:
             self._live[node] = options
         return self._live[node]
 
-    def find_final_node(self, end: End) -> int:
+    def find_final_node(self, end: GraphEnd) -> int:
         """Return the number of the final node with this result, adding the node on first use."""
         if end not in self._final:
             self._final[end] = self._add_node(end)
@@ -145,19 +145,19 @@ class Graph:
     def add_automaton(
         self,
         start: S,
-        step: Callable[[int, S, int], tuple[S | End, int]],
+        step: Callable[[int, S, int], tuple[S | GraphEnd, int]],
         letters: Sequence[int],
-        finish: Callable[[S], End],
+        finish: Callable[[S], GraphEnd],
     ) -> int:
         """Add the nodes of an automaton that reads the reels from first to last, and return its start node.
 
-        ``step(reel, state, letter)`` returns the next state, or the :class:`End` if no later reel matters,
+        ``step(reel, state, letter)`` returns the next state, or the :class:`GraphEnd` if no later reel matters,
         and a factor by which the weight of the win is multiplied (0: nothing is won). ``letters[x]`` is the
         number of letters of reel x; after the last reel ``finish`` turns a state into its end. Only reachable
         states get nodes, each once per reel.
         """
         layers: list[dict[S, int]] = [{} for _ in letters]
-        layers[0][start] = self._add_node(NOTHING)
+        layers[0][start] = self._add_node(NO_WIN_END)
         for x, width in enumerate(letters):
             for state, node in layers[x].items():
                 row: list[tuple[int, int]] = []
@@ -171,18 +171,18 @@ class Graph:
         return layers[0][start]
 
     def _find_target_node(
-        self, layers: list[dict[S, int]], x: int, state: S | End, finish: Callable[[S], End]
+        self, layers: list[dict[S, int]], x: int, state: S | GraphEnd, finish: Callable[[S], GraphEnd]
     ) -> int:
         """Return the node for an automaton's state after ``x`` reels, adding the node if the state is new.
 
-        An :class:`End` has its final node; after the last reel ``finish`` turns the state into its end.
+        An :class:`GraphEnd` has its final node; after the last reel ``finish`` turns the state into its end.
         """
-        if isinstance(state, End):
+        if isinstance(state, GraphEnd):
             return self.find_final_node(state)
         if x == len(layers):
             return self.find_final_node(finish(state))
         if state not in layers[x]:
-            layers[x][state] = self._add_node(NOTHING)
+            layers[x][state] = self._add_node(NO_WIN_END)
         return layers[x][state]
 
 

@@ -19,11 +19,11 @@ from paytables.contract import Decision, Draw, draw_weighted_index
 from paytables.reels.automaton import Award
 from paytables.reels.run import (
     GivenAwards,
-    Paid,
+    PaidWin,
     PrizeRate,
-    Run,
     RunFigures,
     Running,
+    StageRun,
     build_table,
     compute_award_rates,
     compute_extras,
@@ -46,12 +46,12 @@ class BonusItem:
     count: int
     end: bool
 
-    def build_payments(self, detail: Mapping[str, int]) -> tuple[Paid, ...]:
+    def build_payments(self, detail: Mapping[str, int]) -> tuple[PaidWin, ...]:
         """Return the payment for a box, wheel segment or coin; empty if it pays no credits.
 
         ``detail`` says where on the screen the item is.
         """
-        return (Paid(self.name, self.credits, dict(detail)),) if self.credits else ()
+        return (PaidWin(self.name, self.credits, dict(detail)),) if self.credits else ()
 
 
 class _SmallStage(ABC):
@@ -90,7 +90,7 @@ class _SmallStage(ABC):
 
 
 @dataclass(frozen=True)
-class Pick(_SmallStage):
+class PickBonus(_SmallStage):
     """A bonus stage in which the player opens boxes one at a time; ``picks`` is the maximum number opened.
 
     With ``replaced`` each box is an independent draw, with the counts of the items as weights.
@@ -116,7 +116,7 @@ class Pick(_SmallStage):
         """Ask the player for a box and draw its contents from the remaining items, until the picking ends."""
         counts = tuple(p.count for p in self.items)
         closed = list(range(self.boxes))
-        paid: list[Paid] = []
+        paid: list[PaidWin] = []
         awards: list[Award] = []
         opened: list[dict[str, int | str]] = []
         for n in range(self.picks):
@@ -131,7 +131,7 @@ class Pick(_SmallStage):
             opened.append({"box": box, "item": item.name, "credits": item.credits})
             if item.end:
                 break
-        return Run(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
+        return StageRun(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result of one play, by recursion over the counts of the items not yet drawn.
@@ -200,18 +200,18 @@ class Pick(_SmallStage):
 
 
 @dataclass(frozen=True)
-class Wheel(_SmallStage):
+class WheelBonus(_SmallStage):
     """A bonus stage with a wheel of equal segments, which is spun once."""
 
     name: str
     parts: tuple[BonusItem, ...]
 
-    def run(self, draw: Draw) -> Run:
+    def run(self, draw: Draw) -> StageRun:
         """Spin the wheel once; return the prize and awards of the segment at which it stops."""
         part = draw.below(len(self.parts), f"{self.name}.wheel")
         item = self.parts[part]
         shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
-        return Run(item.build_payments({"part": part}), item.awards, {"parts": shown, "part": part})
+        return StageRun(item.build_payments({"part": part}), item.awards, {"parts": shown, "part": part})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one spin of the wheel."""
@@ -248,7 +248,7 @@ def _compute_landing_chances(hit: int, of: int, empty: int) -> tuple[Fraction, .
 
 
 @dataclass(frozen=True)
-class Hold(_SmallStage):
+class HoldBonus(_SmallStage):
     """A hold-and-spin bonus stage that starts with ``start`` coins on a board of ``cells`` cells.
 
     In each spin, an empty cell lands a coin with probability ``hit`` / ``of``.
@@ -265,7 +265,7 @@ class Hold(_SmallStage):
     """The prize if every cell holds a coin, or None."""
     start: int
 
-    def run(self, draw: Draw) -> Run:
+    def run(self, draw: Draw) -> StageRun:
         """Spin the empty cells of the board until the respins run out or no cell is empty; return the result."""
         weights = [p.count for p in self.items]
         worth: list[int | None] = [None] * self.cells
@@ -284,7 +284,7 @@ class Hold(_SmallStage):
                     worth[cell] = draw_weighted_index(draw, weights, f"{self.name}.coin")
                     respins_left = self.respins
             spins.append({"left": respins_left, "cells": list(worth)})
-        paid: list[Paid] = []
+        paid: list[PaidWin] = []
         awards: list[Award] = []
         for cell, index in enumerate(worth):
             if index is not None:
@@ -294,7 +294,7 @@ class Hold(_SmallStage):
             paid += self.full.build_payments({})
             awards += self.full.awards
         coins = [{"item": p.name, "credits": p.credits} for p in self.items]
-        return Run(tuple(paid), tuple(awards), {"cells": self.cells, "coins": coins, "spins": spins})
+        return StageRun(tuple(paid), tuple(awards), {"cells": self.cells, "coins": coins, "spins": spins})
 
     @cached_property
     def _coins(self) -> Mapping[int, Fraction]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paytables.errors import DefinitionError
-from paytables.reels.bonus import BonusItem, Hold, Pick, Wheel
-from paytables.reels.chain import Memory
-from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.bonus import BonusItem, HoldBonus, PickBonus, WheelBonus
+from paytables.reels.chain import StageMemory
+from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.reelbuild import ReelBuilder, build_awards
 from paytables.reels.run import Stage, select_given_awards
 from paytables.reels.schema import (
@@ -20,7 +20,7 @@ from paytables.reels.schema import (
     ReelsStage,
     WheelStage,
 )
-from paytables.reels.spin import Spin
+from paytables.reels.spin import ReelSpinStage
 from paytables.reels.symbols import Symbols
 from paytables.wording import format_count
 
@@ -77,7 +77,7 @@ class ModeStages:
     symbols: Symbols
     mode: Mode
     file: str
-    memory: dict[str, Memory] = field(default_factory=dict)
+    memory: dict[str, StageMemory] = field(default_factory=dict)
     """What each stage retains between the plays of a series, by stage."""
     _made: dict[tuple[str, int], Stage] = field(default_factory=dict)
     """The stages built so far, by id and starting size."""
@@ -96,16 +96,16 @@ class ModeStages:
             self._made[name, size] = self._build_stage(name, size)
         return self._made[name, size]
 
-    def _build_memory(self, name: str, table: object) -> Memory:
+    def _build_memory(self, name: str, table: object) -> StageMemory:
         """Return what the stage ``name`` retains between the plays of a series, such as multipliers.
 
         Raises :class:`DefinitionError`.
         """
         if not isinstance(table, ReelsStage):
-            return Memory()
+            return StageMemory()
         key = f"stage.{name}"
         own = any(a.stage == name for pay in table.pay for a in pay.gives)
-        memory = Memory(
+        memory = StageMemory(
             multipliers=table.multipliers,
             by_run=table.advance == "run",
             most_runs=table.most_runs,
@@ -129,7 +129,7 @@ class ModeStages:
         if isinstance(table, PickStage):
             return self._build_pick_stage(name, table, items)
         if isinstance(table, WheelStage):
-            return Wheel(name, tuple(p for p in items for _ in range(p.count)))
+            return WheelBonus(name, tuple(p for p in items for _ in range(p.count)))
         return self._build_hold_stage(name, table, items, size)
 
     def _build_reels_stage(self, name: str, table: ReelsStage, size: int) -> Stage:
@@ -149,16 +149,16 @@ class ModeStages:
         if table.cascade:
             if table.expand or table.sticky:
                 raise self.refuse(f"{key}.cascade", "symbols that fall neither expand nor stick")
-            return Falls(reels, self.symbols.ids, table.cascade)
+            return CascadingReels(reels, self.symbols.ids, table.cascade)
         if table.player_holds:
             if any(a.stage for pay in table.pay for a in pay.gives):
                 raise self.refuse(
                     f"{key}.player_holds", "its prizes may give no stage: the strategy must be the window's"
                 )
-            return Holds(reels, self.symbols.ids)
-        return Spin(reels, self.symbols.ids)
+            return HeldReels(reels, self.symbols.ids)
+        return ReelSpinStage(reels, self.symbols.ids)
 
-    def _build_pick_stage(self, name: str, table: PickStage, items: tuple[BonusItem, ...]) -> Pick:
+    def _build_pick_stage(self, name: str, table: PickStage, items: tuple[BonusItem, ...]) -> PickBonus:
         """Build a pick stage; by default there is one box per item counted, and every box may be picked."""
         boxes = table.boxes or sum(p.count for p in items)
         picks = table.picks or boxes
@@ -167,7 +167,7 @@ class ModeStages:
             raise self.refuse(f"stage.{name}.picks", why)
         if table.picks is None and not any(p.end for p in items):
             raise self.refuse(f"stage.{name}", "needs `picks`, or an item that ends the picking")
-        return Pick(name, items, picks, boxes, replaced=table.boxes is not None)
+        return PickBonus(name, items, picks, boxes, replaced=table.boxes is not None)
 
     def _build_item(self, key: str, item: Item, unit: str) -> BonusItem:
         """Convert an item of a bonus table to a playable box, segment or coin; ``key`` is its definition key."""
@@ -180,7 +180,9 @@ class ModeStages:
         credits_ = item.credits * (self.mode.cost if unit == "bet" else 1)
         return BonusItem(label, credits_, awards, item.count, item.end)
 
-    def _build_hold_stage(self, name: str, table: HoldStage, items: tuple[BonusItem, ...], size: int) -> Hold:
+    def _build_hold_stage(
+        self, name: str, table: HoldStage, items: tuple[BonusItem, ...], size: int
+    ) -> HoldBonus:
         """Build a hold-and-spin stage. Raises :class:`DefinitionError`."""
         key = f"stage.{name}"
         for n, item in enumerate(items):
@@ -193,7 +195,7 @@ class ModeStages:
                 key, f"starts with {format_count(size, 'coin')} on {format_count(table.cells, 'cell')}"
             )
         full = self._build_item(f"{key}.full", table.full, table.unit) if table.full else None
-        return Hold(name, table.cells, table.respins, *table.coin, items, full, size)
+        return HoldBonus(name, table.cells, table.respins, *table.coin, items, full, size)
 
 
 def check_references(definition: ReelsDefinition, file: str) -> None:

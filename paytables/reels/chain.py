@@ -27,7 +27,7 @@ Node = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class StageMemory:
     """What a reel game's stage retains between the plays of a series: multipliers, a limit of plays, sticky cells."""
 
     multipliers: tuple[int, ...] = (1,)
@@ -45,7 +45,7 @@ class Memory:
         return len(self.multipliers) == 1 and self.most_runs is None and not self.sticky
 
 
-class State(NamedTuple):
+class StageState(NamedTuple):
     """The state of a series of plays of one stage, such as ten free games.
 
     It has the plays left and made, the index of the multiplier, and the starting size (the mask of sticky
@@ -62,22 +62,22 @@ class State(NamedTuple):
     """The starting size, such as the mask of sticky cells."""
 
 
-def build_first_state(memory: Memory, times: int, size: int) -> State:
+def build_first_state(memory: StageMemory, times: int, size: int) -> StageState:
     """Return the initial state of a series of ``times`` plays of a stage with this memory."""
     most = memory.most_runs
-    return State(times if most is None else min(times, most), 0, 0, size)
+    return StageState(times if most is None else min(times, most), 0, 0, size)
 
 
 def compute_next_state(
-    memory: Memory, stage: str, state: State, given: Iterable[Award]
-) -> tuple[State, GivenAwards]:
+    memory: StageMemory, stage: str, state: StageState, given: Iterable[Award]
+) -> tuple[StageState, GivenAwards]:
     """Return the state of a series after one play, and those of the play's awards that start other stages.
 
     ``given`` are the awards of the play. Play and analysis both use this function: it defines how stages
     start one another.
     """
     if not given and memory.is_plain:
-        return State(state.runs_left - 1, 0, 0, state.size), ()
+        return StageState(state.runs_left - 1, 0, 0, state.size), ()
     own = steps = 0
     size = state.size
     elsewhere: list[Award] = []
@@ -97,13 +97,13 @@ def compute_next_state(
     multiplier_index = min(
         state.multiplier_index + (1 if memory.by_run else steps), len(memory.multipliers) - 1
     )
-    return State(runs_left, played if memory.most_runs is not None else 0, multiplier_index, size), tuple(
-        elsewhere
-    )
+    return StageState(
+        runs_left, played if memory.most_runs is not None else 0, multiplier_index, size
+    ), tuple(elsewhere)
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class MeanAndVariance:
     """Mean and variance of all credits that one play or a series of plays leads to, at level 1."""
 
     mean: Fraction
@@ -111,7 +111,7 @@ class Worth:
 
 
 @dataclass(slots=True)
-class Chain:
+class StageChain:
     """All stages of a reel game in one mode and how they start one another: expected plays, means and variances.
 
     ``table`` returns the figures of one play (run) by stage and size; ``memory`` has what each stage retains
@@ -119,12 +119,12 @@ class Chain:
     """
 
     table: Callable[[str, int], RunFigures]
-    memory: Mapping[str, Memory]
-    _worth: dict[Node, Worth] = field(default_factory=dict)
+    memory: Mapping[str, StageMemory]
+    _worth: dict[Node, MeanAndVariance] = field(default_factory=dict)
     """The results computed so far for plays of stages without memory."""
-    _states: dict[tuple[str, State], Worth] = field(default_factory=dict)
+    _states: dict[tuple[str, StageState], MeanAndVariance] = field(default_factory=dict)
     """The results computed so far for series of stages with memory."""
-    _lengths: dict[tuple[str, State], int] = field(default_factory=dict)
+    _lengths: dict[tuple[str, StageState], int] = field(default_factory=dict)
     """The longest series computed so far."""
     _open: list[str] = field(default_factory=list)
     """The stages whose result is being computed, to detect that they start one another."""
@@ -180,7 +180,7 @@ class Chain:
         stage, times, size = key
         here = {build_first_state(self.memory[stage], times, size): rate}
         while here:
-            there: dict[State, Fraction] = defaultdict(Fraction)
+            there: dict[StageState, Fraction] = defaultdict(Fraction)
             for state, weight in here.items():
                 expected_runs[stage, state.size, self.memory[stage].multipliers[state.multiplier_index]] += (
                     weight
@@ -204,14 +204,14 @@ class Chain:
         return odds
 
     # ------------------------------------------------------------ backwards: mean and variance
-    def compute_worth(self, award: Award) -> Worth:
+    def compute_worth(self, award: Award) -> MeanAndVariance:
         """Return mean and variance of all credits that follow from an award of a stage, in that stage and in others.
 
         The stages' figures must include second moments.
         """
         if self.memory[award.name].is_plain:
             run_worth = self._compute_worth_of_plain_run(award.name, award.size)
-            return Worth(run_worth.mean * award.times, run_worth.variance * award.times)
+            return MeanAndVariance(run_worth.mean * award.times, run_worth.variance * award.times)
         if award.name in self._open:
             raise AnalysisError(
                 f"stage {award.name} remembers its series and is started again by what it gives"
@@ -223,7 +223,7 @@ class Chain:
         self._open.pop()
         return worth
 
-    def _compute_worth_of_plain_run(self, stage: str, size: int) -> Worth:
+    def _compute_worth_of_plain_run(self, stage: str, size: int) -> MeanAndVariance:
         """Return mean and variance of the credits of one play of a plain stage, with everything that it starts."""
         if (stage, size) not in self._worth:
             group = self._find_group(stage)
@@ -234,7 +234,7 @@ class Chain:
             inside = dict(zip(nodes, means, strict=True))
             spread = [self._compute_run_variance(t, group, inside) for t in tables]
             for node, mean, variance in zip(nodes, means, self._multiply(matrix, spread), strict=True):
-                self._worth[node] = Worth(mean, variance)
+                self._worth[node] = MeanAndVariance(mean, variance)
         return self._worth[stage, size]
 
     def _compute_run_mean(self, table: RunFigures, group: tuple[str, ...]) -> Fraction:
@@ -262,15 +262,15 @@ class Chain:
             square += 2 * expected * part + p * expected**2 + p * outside.variance
         return square - mean**2
 
-    def _sum_worth_outside(self, given: GivenAwards, group: tuple[str, ...]) -> Worth:
+    def _sum_worth_outside(self, given: GivenAwards, group: tuple[str, ...]) -> MeanAndVariance:
         """Return mean and variance of the credits of all plays that these awards start in stages outside ``group``."""
         found = [self.compute_worth(a) for a in given if a.kind == "stage" and a.name not in group]
-        return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
+        return MeanAndVariance(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
 
-    def _compute_series_worth(self, stage: str, state: State) -> Worth:
+    def _compute_series_worth(self, stage: str, state: StageState) -> MeanAndVariance:
         """Return mean and variance of the credits that a series still wins from this state; (0, 0) at its end."""
         if state.runs_left <= 0:
-            return Worth(ZERO, ZERO)
+            return MeanAndVariance(ZERO, ZERO)
         key = (stage, state)
         if key not in self._states:
             factor = self.memory[stage].multipliers[state.multiplier_index]
@@ -287,7 +287,7 @@ class Chain:
                 square += 2 * factor * part * expected + p * (
                     expected**2 + remaining.variance + elsewhere_worth.variance
                 )
-            self._states[key] = Worth(mean, square - mean**2)
+            self._states[key] = MeanAndVariance(mean, square - mean**2)
         return self._states[key]
 
     def find_longest_series(self, award: Award) -> int | None:
@@ -298,7 +298,7 @@ class Chain:
             return None if own else award.times
         return self._count_longest_series(award.name, build_first_state(memory, award.times, award.size))
 
-    def _count_longest_series(self, stage: str, state: State) -> int:
+    def _count_longest_series(self, stage: str, state: StageState) -> int:
         """Return the maximum number of plays that a series of this stage can still have in this state."""
         if state.runs_left <= 0:
             return 0

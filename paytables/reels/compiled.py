@@ -20,8 +20,8 @@ from paytables.reels.automaton import settle
 from paytables.reels.build import ModeStages
 from paytables.reels.moments import award_components
 from paytables.reels.run import select_given_awards
-from paytables.reels.spin import Spin
-from paytables.reels.stage import Reels
+from paytables.reels.spin import ReelSpinStage
+from paytables.reels.stage import ReelSet
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SimulatedSample:
     """The totals of a number of simulated reel games: credits, wins and highest win, in credits at level 1."""
 
     games: int
@@ -44,7 +44,7 @@ class Sample:
     highest_win: int
 
 
-class Arrays(NamedTuple):
+class CompiledArrays(NamedTuple):
     """The tables of one reel stage as numpy arrays, in a named tuple, which numba can read.
 
     Weights are expanded, so every case of a reel is equally likely: ``at_case[x, case]`` is the offset of its
@@ -75,7 +75,7 @@ class Arrays(NamedTuple):
     sure_given: Any
 
 
-def build_arrays(reels: Reels, names: list[str]) -> Arrays:
+def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
     """Return a reel stage's tables as numpy arrays, for the compiled kernels.
 
     An award that starts a stage is numbered by that stage's index in ``names``.
@@ -98,7 +98,7 @@ def build_arrays(reels: Reels, names: list[str]) -> Arrays:
     for node, end in enumerate(g.ends):
         for award in select_given_awards(end.prize.awards) if end.prize is not None else ():
             given[node, names.index(award.name)] += award.times
-    return Arrays(
+    return CompiledArrays(
         row=np.array(g.row, dtype=np.int32),
         delta=np.array(g.delta, dtype=np.int32),
         gain=np.array(g.gain, dtype=np.int32),
@@ -112,7 +112,7 @@ def build_arrays(reels: Reels, names: list[str]) -> Arrays:
     )
 
 
-def _walk_first_two_reels(reels: Reels, given: Any) -> dict[str, Any]:
+def _walk_first_two_reels(reels: ReelSet, given: Any) -> dict[str, Any]:
     """Return, for every pair of columns of the first two reels, what is won and which components can still win.
 
     A game with one reel is handled as if its second reel had one empty column.
@@ -303,7 +303,7 @@ def _allocate_work_arrays(components: int) -> tuple[Any, ...]:
 
 
 # ---------------------------------------------------------------- what laboratories call
-def evaluate_many(reels: Reels, cases: "Ints") -> "Ints":
+def evaluate_many(reels: ReelSet, cases: "Ints") -> "Ints":
     """Return the credits that each of many spins wins at level 1.
 
     Each row of ``cases``, shape (games, reels), is one spin: for each reel, which of its equally likely cases
@@ -319,7 +319,7 @@ def evaluate_many(reels: Reels, cases: "Ints") -> "Ints":
     return totals
 
 
-def enumerate_cycle(reels: Reels, windows: int) -> tuple[int, int]:
+def enumerate_cycle(reels: ReelSet, windows: int) -> tuple[int, int]:
     """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle.
 
     This is the brute-force reference for the exact analysis.
@@ -340,14 +340,14 @@ def find_simulation_obstacle(stages: ModeStages) -> str | None:
     It can if every stage is a plain spin that retains nothing between the plays of a series.
     """
     for name, table in stages.definition.stage.items():
-        if not isinstance(stages.stage(name), Spin):
+        if not isinstance(stages.stage(name), ReelSpinStage):
             return f"stage {name} is not a plain spin"
         if not stages.memory[name].is_plain or getattr(table, "sticky", None):
             return f"stage {name} remembers its series"
     return None
 
 
-def simulate(stages: ModeStages, games: int, seed: int) -> Sample:
+def simulate(stages: ModeStages, games: int, seed: int) -> SimulatedSample:
     """Simulate whole games of one mode at level 1. Raises :class:`AnalysisError` if a stage is not a plain spin."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -355,11 +355,11 @@ def simulate(stages: ModeStages, games: int, seed: int) -> Sample:
     if reason is not None:
         raise AnalysisError(f"no compiled simulation: {reason}")
     names = list(stages.definition.stage)
-    reels_of_stages = [stage.reels for stage in map(stages.stage, names) if isinstance(stage, Spin)]
+    reels_of_stages = [stage.reels for stage in map(stages.stage, names) if isinstance(stage, ReelSpinStage)]
     tables = tuple(build_arrays(reels, names) for reels in reels_of_stages)
     bits = np.array([(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64)
     state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)
     room = _allocate_work_arrays(max(len(reels.components) for reels in reels_of_stages))
     first = names.index(stages.mode.stage)
     totals = _compile_kernel(_play)(tables, first, games, state, bits, room)
-    return Sample(games, *(int(v) for v in totals))
+    return SimulatedSample(games, *(int(v) for v in totals))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 
-from paytables.reels.automaton import NOTHING, Award, End, Graph, Prize
+from paytables.reels.automaton import NO_WIN_END, Award, GraphEnd, LinePrize, WinGraph
 
 #: One cell of a pattern: the multiplier of each symbol there, 0 if the symbol does not fit.
 Element = tuple[int, ...]
@@ -20,11 +20,11 @@ Element = tuple[int, ...]
 Column = tuple[int, ...]
 #: The state of a pay line while its reels are read: the best prize already won, and the (pattern, its
 #: multipliers so far) that are still possible.
-LineState = tuple[End, tuple[tuple[int, tuple[int, ...]], ...]]
-WaysStep = Callable[[int, str, int], tuple[str | End, int]]
+LineState = tuple[GraphEnd, tuple[tuple[int, tuple[int, ...]], ...]]
+WaysStep = Callable[[int, str, int], tuple[str | GraphEnd, int]]
 
 #: How the factors of several multipliers are combined, by the name in a definition.
-COMBINE: dict[str, Callable[[tuple[int, ...]], int]] = {
+MULTIPLIER_COMBINERS: dict[str, Callable[[tuple[int, ...]], int]] = {
     "multiply": prod,
     "add": lambda factors: max(1, sum(f for f in factors if f > 1)),
     "highest": lambda factors: max(factors, default=1),
@@ -32,7 +32,7 @@ COMBINE: dict[str, Callable[[tuple[int, ...]], int]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class WinPattern:
     """A line prize and the symbols that win it, cell by cell; None is a cell where any symbol fits.
 
     ``lines`` are the only lines on which it is won, numbered from 1; None means every line.
@@ -40,7 +40,7 @@ class Pattern:
 
     elements: tuple[Element | None, ...]
     """The symbols that fit each cell, from the first reel read; None: any symbol."""
-    prize: Prize
+    prize: LinePrize
     lines: tuple[int, ...] | None = None
 
     @property
@@ -55,7 +55,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class WinComponent:
     """One pay component of a reel stage (line, ways or scatter): its start node, and the letter it reads per reel.
 
     ``cells`` are the positions that show its win; empty for ways and scatters, whose ``shows`` gives the
@@ -94,7 +94,9 @@ def build_counter(element: Element, *, once: bool) -> Callable[[Column], int]:
     return lambda column: sum(element[s] for s in column)
 
 
-def can_show(pattern: Pattern, line: Sequence[tuple[int, int]], columns: Sequence[Sequence[Column]]) -> bool:
+def can_show(
+    pattern: WinPattern, line: Sequence[tuple[int, int]], columns: Sequence[Sequence[Column]]
+) -> bool:
     """Return whether some window, with one of ``columns`` on each reel, shows the pattern on that line."""
     if len(line) != len(pattern.elements):
         return False
@@ -122,12 +124,12 @@ def list_placements(count: int, cells: int, direction: str) -> list[tuple[int, .
 
 
 def build_line_components(
-    graph: Graph,
+    graph: WinGraph,
     lines: Sequence[tuple[tuple[int, int], ...]],
-    patterns: Sequence[Pattern],
+    patterns: Sequence[WinPattern],
     columns: Sequence[Sequence[Column]],
     combine: str,
-) -> list[Component]:
+) -> list[WinComponent]:
     """Return one pay component per line: the highest of ``patterns`` on the line's cells wins.
 
     A line may take any number of cells of a reel (or none), provided that it visits the reels from left to
@@ -142,13 +144,13 @@ def build_line_components(
             if len(p.elements) == len(line) and (p.lines is None or index + 1 in p.lines)
         )
         line_groups.setdefault((shape, fitting), []).append(index)
-    found: dict[int, Component] = {}
+    found: dict[int, WinComponent] = {}
     for (shape, fitting), members in line_groups.items():
         alphabet = _build_alphabet(shape, [lines[i] for i in members], columns)
         start = _build_line_automaton(graph, shape, alphabet, [patterns[n] for n in fitting], combine)
         numbers = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
         for i in members:
-            found[i] = Component(
+            found[i] = WinComponent(
                 "line", i + 1, start, _build_line_letter(lines[i], numbers), cells=tuple(lines[i])
             )
     return [found[i] for i in range(len(lines))]
@@ -185,28 +187,28 @@ def _build_line_letter(
 
 
 def _build_line_automaton(
-    graph: Graph,
+    graph: WinGraph,
     shape: tuple[int, ...],
     alphabet: list[list[tuple[int, ...]]],
-    patterns: list[Pattern],
+    patterns: list[WinPattern],
     combine: str,
 ) -> int:
     """Add the automaton that finds the best prize of a line, and return its start node.
 
     It determinises the patterns: a state is the best prize already won, and the patterns still possible.
     """
-    merge = COMBINE[combine]
+    merge = MULTIPLIER_COMBINERS[combine]
     first = list(itertools.accumulate(shape, initial=0))
     largest = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
     last = [pattern.deciding_cells for pattern in patterns]
 
     @cache
-    def build_ranked_end(index: int, multiplier: int) -> tuple[tuple[bool, int, int], End]:
+    def build_ranked_end(index: int, multiplier: int) -> tuple[tuple[bool, int, int], GraphEnd]:
         """Return a line pattern's win with this multiplier, preceded by its rank among the wins of the line."""
-        end = End(patterns[index].prize, multiplier, patterns[index].part)
+        end = GraphEnd(patterns[index].prize, multiplier, patterns[index].part)
         return end.rank, end
 
-    def advance(x: int, state: LineState, letter: int) -> tuple[LineState | End, int]:
+    def advance(x: int, state: LineState, letter: int) -> tuple[LineState | GraphEnd, int]:
         """Return a line's next state, or its end, after reel ``x`` shows these symbols; the factor is always 1."""
         best, alive = state
         rank = best.rank
@@ -225,12 +227,12 @@ def _build_line_automaton(
             still = [walk for walk in still if build_ranked_end(walk[0], 1)[0] > rank]
         return ((best, tuple(still)) if still else best), 1
 
-    start: LineState = (NOTHING, tuple((i, ()) for i in range(len(patterns))))
+    start: LineState = (NO_WIN_END, tuple((i, ()) for i in range(len(patterns))))
     return graph.add_automaton(start, advance, [len(a) for a in alphabet], lambda state: state[0])
 
 
 def _multiply_factors(
-    pattern: Pattern, first: int, symbols: tuple[int, ...], factors: tuple[int, ...]
+    pattern: WinPattern, first: int, symbols: tuple[int, ...], factors: tuple[int, ...]
 ) -> tuple[int, ...] | None:
     """Return a line win's multipliers with those of these symbols, or None if a symbol does not fit the pattern.
 
@@ -249,15 +251,15 @@ def _multiply_factors(
 
 
 def build_ways_components(
-    graph: Graph,
+    graph: WinGraph,
     number: int,
     element: Element,
-    prizes: dict[int, Prize],
+    prizes: dict[int, LinePrize],
     columns: Sequence[Sequence[Column]],
     direction: str,
     *,
     once: bool = False,
-) -> list[Component]:
+) -> list[WinComponent]:
     """Return the pay components of one symbol paid by ways: adjacent reels that show it.
 
     The prize is multiplied by the number of times each of these reels shows it (not with ``once``); a cell
@@ -277,39 +279,39 @@ def build_ways_components(
         """Return, for each reel, True if it is one of the first ``count`` reels, which show the win."""
         return tuple(x < count for x in range(reels))
 
-    def step_from_left(x: int, _state: str, shown: int) -> tuple[str | End, int]:
+    def step_from_left(x: int, _state: str, shown: int) -> tuple[str | GraphEnd, int]:
         """Return the next state of a win from the left after reel ``x``, and the factor of its number of ways.
 
         The result is the end if no later reel matters. Reel ``x`` shows the symbol ``shown`` times.
         """
         if not shown:
             return (_find_reached_end(prizes, x, mark_first_reels(x)), 1)
-        return (End(prizes[top], part=mark_first_reels(top)) if x + 1 == top else "run", shown)
+        return (GraphEnd(prizes[top], part=mark_first_reels(top)) if x + 1 == top else "run", shown)
 
     def build_step_from_right(count: int) -> WaysStep:
         """Return the step function that recognises a ways win on exactly ``count`` reels from the right."""
 
-        def step_from_right(x: int, _state: str, shown: int) -> tuple[str | End, int]:
+        def step_from_right(x: int, _state: str, shown: int) -> tuple[str | GraphEnd, int]:
             """Return the next state (or the end) of a win from the right, and the factor of its number of ways."""
             inside = x >= reels - count
             blocked = x == reels - count - 1 and shown and count < top
             if (inside and not shown) or blocked:
-                return (NOTHING, 1)
+                return (NO_WIN_END, 1)
             return ("run", shown if inside else 1)
 
         return step_from_right
 
     widths = [m + 1 for m in most]
-    steps: list[tuple[WaysStep, End]] = []
+    steps: list[tuple[WaysStep, GraphEnd]] = []
     if direction in {"left", "both"}:
         steps.append((step_from_left, _find_reached_end(prizes, reels, mark_first_reels(reels))))
     if direction in {"right", "both"}:
         counts = [c for c in prizes if direction == "right" or c < reels]
         steps.extend(
-            (build_step_from_right(c), End(prizes[c], part=mark_first_reels(c)[::-1])) for c in counts
+            (build_step_from_right(c), GraphEnd(prizes[c], part=mark_first_reels(c)[::-1])) for c in counts
         )
     return [
-        Component(
+        WinComponent(
             "ways",
             number,
             graph.add_automaton("run", step, widths, _build_constant_finish(end)),
@@ -321,14 +323,14 @@ def build_ways_components(
 
 
 def build_scatter_component(
-    graph: Graph,
+    graph: WinGraph,
     number: int,
     element: Element,
-    prizes: dict[int, Prize],
+    prizes: dict[int, LinePrize],
     columns: Sequence[Sequence[Column]],
     *,
     once: bool = False,
-) -> Component:
+) -> WinComponent:
     """Return the pay component that counts a scatter anywhere in the window; the largest count reached is paid.
 
     With ``once`` it counts the reels that show it.
@@ -342,7 +344,7 @@ def build_scatter_component(
         """Return the number of scatters that the column shows."""
         return shown_in(column)
 
-    def add_shown(_x: int, count: int, shown: int) -> tuple[int | End, int]:
+    def add_shown(_x: int, count: int, shown: int) -> tuple[int | GraphEnd, int]:
         """Return the number of scatters shown up to and including this reel, counted up to ``highest``."""
         return (min(count + shown, highest), 1)
 
@@ -350,15 +352,15 @@ def build_scatter_component(
     start = graph.add_automaton(
         0, add_shown, widths, lambda count: _find_reached_end(prizes, count, everywhere)
     )
-    return Component("scatter", number, start, count_in_column, shows=fits)
+    return WinComponent("scatter", number, start, count_in_column, shows=fits)
 
 
 def build_stick_component(
-    graph: Graph,
+    graph: WinGraph,
     symbol: int,
     columns: Sequence[Sequence[Column]],
     given: Callable[[int], tuple[Award, ...]],
-) -> Component:
+) -> WinComponent:
     """Return the component that records on which cells a sticky symbol shows: one mask bit per cell number.
 
     ``given(mask)`` returns the awards of that mask; cells are numbered reel by reel, top to bottom.
@@ -370,25 +372,25 @@ def build_stick_component(
         """Return the rows of the column that show the sticky symbol, as bits."""
         return sum(1 << row for row, s in enumerate(column) if s == symbol)
 
-    def add_to_mask(x: int, mask: int, rows: int) -> tuple[int | End, int]:
+    def add_to_mask(x: int, mask: int, rows: int) -> tuple[int | GraphEnd, int]:
         """Return the mask of stuck cells with the rows of reel ``x`` that show the sticky symbol added."""
         return (mask | rows << first[x], 1)
 
-    def build_mask_end(mask: int) -> End:
+    def build_mask_end(mask: int) -> GraphEnd:
         """Return the automaton's result with the awards for this mask of stuck cells, or NOTHING without an award."""
         awards = given(mask)
-        return End(Prize("", 0, awards)) if awards else NOTHING
+        return GraphEnd(LinePrize("", 0, awards)) if awards else NO_WIN_END
 
     widths = [max(mask_column(x, column) for column in reel) + 1 for x, reel in enumerate(columns)]
-    return Component("stick", 1, graph.add_automaton(0, add_to_mask, widths, build_mask_end), mask_column)
+    return WinComponent("stick", 1, graph.add_automaton(0, add_to_mask, widths, build_mask_end), mask_column)
 
 
-def _find_reached_end(prizes: dict[int, Prize], count: int, part: tuple[bool, ...]) -> End:
+def _find_reached_end(prizes: dict[int, LinePrize], count: int, part: tuple[bool, ...]) -> GraphEnd:
     """Return the win of the prize with the highest count up to ``count``, or NOTHING if no count is reached."""
     reached = [c for c in prizes if c <= count]
-    return End(prizes[max(reached)], part=part) if reached else NOTHING
+    return GraphEnd(prizes[max(reached)], part=part) if reached else NO_WIN_END
 
 
-def _build_constant_finish(end: End) -> Callable[[str], End]:
+def _build_constant_finish(end: GraphEnd) -> Callable[[str], GraphEnd]:
     """Return a function that turns every state after the last reel into ``end``."""
     return lambda _state: end

@@ -19,24 +19,24 @@ from paytables.reels.automaton import Award
 from paytables.reels.components import Column
 from paytables.reels.run import (
     GivenAwards,
-    Paid,
+    PaidWin,
     PrizeRate,
-    Run,
     RunFigures,
     Running,
+    StageRun,
     build_table,
     find_top_pays_by_awards,
     select_given_awards,
 )
-from paytables.reels.spin import OnReels, list_awards, list_winning_cells
-from paytables.reels.stage import Hit
+from paytables.reels.spin import ReelsStageBase, list_awards, list_winning_cells
+from paytables.reels.stage import WinHit
 
 #: Maximum number of windows to enumerate for the figures of a stage without a faster method.
 ENUMERATED_MAX = 400_000
 
 
 @dataclass(frozen=True)
-class _Enumerated(OnReels, ABC):
+class _Enumerated(ReelsStageBase, ABC):
     """A reel stage whose exact figures come from enumerating every window of its distinct columns."""
 
     @property
@@ -63,7 +63,7 @@ class _Enumerated(OnReels, ABC):
         self._check_size()
         return self._enumerate()
 
-    def _list_won_prizes(self, hits: Sequence[Hit], factor: int = 1) -> list[tuple[str, int]]:
+    def _list_won_prizes(self, hits: Sequence[WinHit], factor: int = 1) -> list[tuple[str, int]]:
         """Return the name and credits of each prize won in a window, including prizes that only give an award."""
         return [
             (h.end.prize.name, h.credits * factor * self.reels.multiplier)
@@ -109,7 +109,7 @@ class _Enumeration:
     """The mean number of progressive levels and merchandise prizes, by (kind, name)."""
 
 
-class _Adder:
+class _CaseAdder:
     """Accumulator of a reel stage's exact figures: takes windows, each with its number of cases out of ``cycle``."""
 
     def __init__(self, cycle: int) -> None:
@@ -145,7 +145,7 @@ class _Adder:
 
 
 @dataclass(frozen=True)
-class Falls(_Enumerated):
+class CascadingReels(_Enumerated):
     """A reel stage with cascades: winning symbols disappear, symbols above fall, and the strips refill the window.
 
     Each fall has its own multiplier. Scatters are counted once, in the last window, so that a scatter that
@@ -156,8 +156,8 @@ class Falls(_Enumerated):
     """The multiplier of each fall; the last is that of all later falls."""
 
     def list_falls(
-        self, stops: Sequence[int], first: list[Hit] | None = None
-    ) -> list[tuple[list[Column], list[Hit], int]]:
+        self, stops: Sequence[int], first: list[WinHit] | None = None
+    ) -> list[tuple[list[Column], list[WinHit], int]]:
         """Return the window at these stops and after each fall of the cascade, with its prizes and multiplier.
 
         ``first`` are the hits of the first window, if already known.
@@ -165,7 +165,7 @@ class Falls(_Enumerated):
         strips, heights = self.reels.strips, self.reels.heights
         window = [list(c) for c in self.reels.find_visible_columns(stops)]
         tops = list(stops)
-        found: list[tuple[list[Column], list[Hit], int]] = []
+        found: list[tuple[list[Column], list[WinHit], int]] = []
         while True:
             columns = [tuple(c) for c in window]
             hits = first if first is not None and not found else self.reels.evaluate(columns)[1]
@@ -184,14 +184,14 @@ class Falls(_Enumerated):
             if len(found) > FALLS_MAX:
                 raise AnalysisError(f"stage {self.name}: stops {list(stops)} never cease to fall")
 
-    def run(self, draw: Draw) -> Run:
+    def run(self, draw: Draw) -> StageRun:
         """Draw the stops once, play all falls of the cascade and return the result.
 
         The strips determine all symbols that fall later, so no further number is drawn.
         """
         stops = self.reels.spin(draw)
         falls = self.list_falls(stops)
-        paid: list[Paid] = []
+        paid: list[PaidWin] = []
         steps = []
         for columns, hits, factor in falls:
             won_prizes = [self.build_payment(columns, hit, factor) for hit in hits if hit.credits]
@@ -200,11 +200,11 @@ class Falls(_Enumerated):
             steps.append({"window": self.list_symbols(columns), "multiplier": factor, "wins": wins})
         awards = tuple(award for _, hits, _ in falls for award in list_awards(hits))
         display = {**self.build_display(stops, self.reels.find_visible_columns(stops)), "falls": steps}
-        return Run(tuple(paid), awards, display)
+        return StageRun(tuple(paid), awards, display)
 
     def _enumerate(self) -> _Enumeration:
         """Enumerate every winning window with all its falls; add all other windows as cases that pay nothing."""
-        adder = _Adder(self.reels.cycle)
+        adder = _CaseAdder(self.reels.cycle)
         winning = 0
         for stops, hits, cases in self.reels.iter_winning_stops():
             winning += cases
@@ -224,7 +224,7 @@ FALLS_MAX = 200
 
 
 @dataclass(frozen=True)
-class Holds(_Enumerated):
+class HeldReels(_Enumerated):
     """A reel stage whose reels the player may hold after a first spin; the others spin again, and that window pays."""
 
     def run(self, draw: Draw) -> Running:
@@ -245,7 +245,7 @@ class Holds(_Enumerated):
         _, hits = self.reels.evaluate_stops(stops)
         window = self.reels.evaluated_columns(stops)
         paid = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
-        return Run(
+        return StageRun(
             paid, list_awards(hits), {**self.build_display(stops, window), "first_stops": first, "held": held}
         )
 
@@ -282,7 +282,7 @@ class Holds(_Enumerated):
         return found
 
     @cached_property
-    def _windows(self) -> dict[tuple[int, ...], tuple[int, list[Hit]]]:
+    def _windows(self) -> dict[tuple[int, ...], tuple[int, list[WinHit]]]:
         """Return the credits and the hits of every window of column classes."""
         reels = self.reels
         examples = [
@@ -372,7 +372,7 @@ class Holds(_Enumerated):
     def _enumerate(self) -> _Enumeration:
         """Enumerate first and second spins, with the reels held as the best strategy says; return the exact figures."""
         count = len(self._classes)
-        adder = _Adder(self.reels.cycle**2)
+        adder = _CaseAdder(self.reels.cycle**2)
         chosen: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
         for key, mask in self.strategy.items():
             cases = 1

@@ -11,22 +11,22 @@ from math import prod
 from typing import Final
 
 from paytables.contract import Remark
-from paytables.reels.automaton import NOTHING, Award, End, Prize
-from paytables.reels.bonus import BonusItem, Hold, Pick, Wheel
+from paytables.reels.automaton import NO_WIN_END, Award, GraphEnd, LinePrize
+from paytables.reels.bonus import BonusItem, HoldBonus, PickBonus, WheelBonus
 from paytables.reels.build import ModeStages
-from paytables.reels.components import COMBINE, Pattern, can_show
-from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.components import MULTIPLIER_COMBINERS, WinPattern, can_show
+from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.reelbuild import ReelBuilder
 from paytables.reels.run import Stage
 from paytables.reels.schema import HoldStage, Item, Pay, ReelsDefinition, ReelsStage
-from paytables.reels.spin import Spin
-from paytables.reels.stage import Reels
+from paytables.reels.spin import ReelSpinStage
+from paytables.reels.stage import ReelSet
 from paytables.wording import format_count
 
 #: A trial line: a symbol number per cell, or None for a symbol that fits nothing.
 Cells = Sequence[int | None]
 #: How several multipliers in one win combine, by the definition's ``wild_multipliers``.
-_SEVERAL: Final = {
+_SEVERAL_TEXT: Final = {
     "multiply": "several multiply one another",
     "add": "several are added",
     "highest": "of several the highest counts",
@@ -111,18 +111,18 @@ class _StageExplainer:
         self._ids = mode_stages.symbols.ids
         self._symbols = mode_stages.symbols
         self._mode = mode_stages.mode
-        self._groups: dict[str, list[Pattern]] = {}
+        self._groups: dict[str, list[WinPattern]] = {}
         self._lines: Sequence[Sequence[tuple[int, int]]] = ()
-        if isinstance(table, ReelsStage) and isinstance(stage, Spin | Falls | Holds):
+        if isinstance(table, ReelsStage) and isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
             self._builder = ReelBuilder(
                 name, table, mode_stages.mode, mode_stages.symbols, 0, mode_stages.file
             )
             self._lines, self._groups = self._builder.build_line_patterns()
 
     @property
-    def _reels(self) -> Reels:
+    def _reels(self) -> ReelSet:
         """Return the reels of this stage, which must be a reel stage."""
-        assert isinstance(self._stage, Spin | Falls | Holds)
+        assert isinstance(self._stage, ReelSpinStage | CascadingReels | HeldReels)
         return self._stage.reels
 
     # ------------------------------------------------------------------ sentences
@@ -134,16 +134,16 @@ class _StageExplainer:
     def iter_sentences(self) -> Iterator[str]:
         """Yield sentences on what the stage pays, before the stage's multiplier."""
         stage = self._stage
-        if isinstance(stage, Spin | Falls | Holds):
+        if isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
             assert isinstance(self._table, ReelsStage)
             yield from self._iter_pay_sentences(self._table)
-        elif isinstance(stage, Pick):
+        elif isinstance(stage, PickBonus):
             yield f"{format_count(stage.picks, 'pick')} from {format_count(stage.boxes, 'box', 'boxes')}"
             yield from _iter_item_texts(stage.items, "by weight" if stage.replaced else "boxes")
-        elif isinstance(stage, Wheel):
+        elif isinstance(stage, WheelBonus):
             yield f"one spin of a wheel of {format_count(len(stage.parts), 'part')}"
             yield from _iter_item_texts(stage.parts, "parts")
-        elif isinstance(stage, Hold):
+        elif isinstance(stage, HoldBonus):
             again = format_count(stage.respins, "respin")
             yield f"hold and spin on {format_count(stage.cells, 'cell')}, {again} after each new coin"
             yield from _iter_item_texts(stage.items, "by weight")
@@ -210,7 +210,7 @@ class _StageExplainer:
             else:
                 yield self._format_sentence(cells, end)
 
-    def _find_mixture(self, prize: Prize, own_symbols: Sequence[int]) -> tuple[Cells, End] | None:
+    def _find_mixture(self, prize: LinePrize, own_symbols: Sequence[int]) -> tuple[Cells, GraphEnd] | None:
         """Return a line of symbols that wins the prize, and its win, or None if none is found.
 
         Lines of the prize's own symbols (``own_symbols``) are tried before those with substitutes.
@@ -232,7 +232,7 @@ class _StageExplainer:
     def _iter_multiplier_sentences(self, table: ReelsStage) -> Iterator[str]:
         """Yield a sentence for each symbol that multiplies wins on lines and ways."""
         on = {pay.on for pay in table.pay if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)}
-        several = _SEVERAL[table.wild_multipliers if "line" in on else "multiply"]
+        several = _SEVERAL_TEXT[table.wild_multipliers if "line" in on else "multiply"]
         for symbol in self._list_symbols_on_strips() if on else ():
             if self._symbols.multipliers[symbol] > 1 and (
                 table.multiply_own or self._symbols.substitutes_for[symbol]
@@ -269,39 +269,39 @@ class _StageExplainer:
                         for at in itertools.combinations(reversed(range(length)), wilds):
                             yield [wild if i in at else symbol for i in range(length)]
 
-    def _is_shown_on_line(self, cells: Cells, prize: Prize) -> bool:
+    def _is_shown_on_line(self, cells: Cells, prize: LinePrize) -> bool:
         """Return whether some window of the stage shows these symbols on one of its lines."""
         only = {s: tuple(int(n == s) for n in range(len(self._ids))) for s in cells if s is not None}
-        tried = Pattern(tuple(None if s is None else only[s] for s in cells), prize)
+        tried = WinPattern(tuple(None if s is None else only[s] for s in cells), prize)
         return any(can_show(tried, line, self._reels.columns) for line in self._lines)
 
-    def _find_best_win(self, cells: Cells) -> End:
+    def _find_best_win(self, cells: Cells) -> GraphEnd:
         """Return the best win of a line with these symbols; of several prize groups, that of the first that pays."""
         for patterns in self._groups.values():
             best = max(
-                (self._find_end(p, cells) for p in patterns), key=lambda end: end.rank, default=NOTHING
+                (self._find_end(p, cells) for p in patterns), key=lambda end: end.rank, default=NO_WIN_END
             )
             if best.prize is not None:
                 return best
-        return NOTHING
+        return NO_WIN_END
 
-    def _find_end(self, pattern: Pattern, cells: Cells) -> End:
+    def _find_end(self, pattern: WinPattern, cells: Cells) -> GraphEnd:
         """Return the win of a pattern on a line with these symbols, or NOTHING if it does not fit."""
         if len(pattern.elements) != len(cells):
-            return NOTHING
+            return NO_WIN_END
         factors = []
         for element, symbol in zip(pattern.elements, cells, strict=True):
             if element is None:
                 continue
             factor = 0 if symbol is None else element[symbol]
             if not factor:
-                return NOTHING
+                return NO_WIN_END
             factors.append(factor)
         assert isinstance(self._table, ReelsStage)
-        merged = COMBINE[self._table.wild_multipliers](tuple(f for f in factors if f > 1))
-        return End(pattern.prize, merged, pattern.part)
+        merged = MULTIPLIER_COMBINERS[self._table.wild_multipliers](tuple(f for f in factors if f > 1))
+        return GraphEnd(pattern.prize, merged, pattern.part)
 
-    def _format_sentence(self, cells: Cells, end: End) -> str:
+    def _format_sentence(self, cells: Cells, end: GraphEnd) -> str:
         """Return a line's win as a sentence such as ``3 W on a line pay 2,700: as 3 seven x 27``."""
         assert end.prize is not None
         counted: dict[str, int] = {}
@@ -355,7 +355,7 @@ class _StageExplainer:
                 if not own and self._is_shown_on_line(cells, end.prize):
                     yield Remark(f"{key}.pay", self._format_sentence(cells, end))
 
-    def _is_own_prize_of(self, pattern: Pattern, wild: int) -> bool:
+    def _is_own_prize_of(self, pattern: WinPattern, wild: int) -> bool:
         """Return whether a line prize is the wild's own: only the wild and its equivalents make it."""
         fits = {s for element in pattern.elements if element is not None for s, m in enumerate(element) if m}
         return all(s == wild or self._symbols.substitutes_for[s] for s in fits)

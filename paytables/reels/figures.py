@@ -22,13 +22,13 @@ from paytables.analysis import (
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
-from paytables.reels.chain import Chain
-from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.chain import StageChain
+from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.nothing import NoWinChance
 from paytables.reels.run import GivenAwards
 from paytables.reels.schema import DoubleUp, Progressive, ReelsDefinition
-from paytables.reels.spin import OnReels, Spin
-from paytables.reels.totals import SIZE, Tops, Totals
+from paytables.reels.spin import ReelSpinStage, ReelsStageBase
+from paytables.reels.totals import SIZE, HighestWins, TotalWinDistributions
 
 ZERO = Fraction(0)
 #: Expected runs of one game, by (stage, size, multiplier of the series).
@@ -54,9 +54,11 @@ def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
 
-def build_chain(stages: ModeStages, *, second: bool) -> Chain:
+def build_chain(stages: ModeStages, *, second: bool) -> StageChain:
     """Return the chain that combines the stages of one mode; ``second``: with the moments that variances need."""
-    return Chain(lambda name, size: stages.stage(name, size).compute_figures(second=second), stages.memory)
+    return StageChain(
+        lambda name, size: stages.stage(name, size).compute_figures(second=second), stages.memory
+    )
 
 
 def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAnalysis:
@@ -68,7 +70,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
         (rate * times * chain.table(name, size).mean for (name, size, times), rate in runs.items()), ZERO
     )
     base = stages.stage(mode.stage)
-    cycle = base.reels.cycle if isinstance(base, Spin | Falls | Holds) else None
+    cycle = base.reels.cycle if isinstance(base, ReelSpinStage | CascadingReels | HeldReels) else None
     plain = BetAnalysis(
         bet=mode.id,
         cost_credits=mode.cost,
@@ -139,7 +141,7 @@ def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution
 
 
 def _describe_strategy(
-    definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: Chain
+    definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: StageChain
 ) -> dict[str, Any]:
     """Return the player's strategy that a mode's figures assume, and the return with the worst decisions.
 
@@ -153,7 +155,7 @@ def _describe_strategy(
         worst = stage.worst
         mean += rate * times * (chain.table(name, size).mean if worst is None else worst)
         if worst is not None:
-            words.add(_HOLD if isinstance(stage, Holds) else _PICK)
+            words.add(_HOLD if isinstance(stage, HeldReels) else _PICK)
     if definition.double_up is not None:
         words.add(_DOUBLE_UP)
     if not words:
@@ -164,7 +166,7 @@ def _describe_strategy(
 def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
     """Return the highest win of a reel game's mode and its probability, or a note on why they are unknown."""
     try:
-        top = Tops(stages).award(Award("stage", stages.mode.stage, 1, 0))
+        top = HighestWins(stages).award(Award("stage", stages.mode.stage, 1, 0))
     except AnalysisError as error:
         return {"notes": (f"no highest win: {error}",)}
     if top is None:
@@ -193,7 +195,7 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
         distribution = (
             _compute_exact_distribution(stages, run)
-            or Totals(stages, max(SIZE, 4 * mode.cost)).compute_distribution()
+            or TotalWinDistributions(stages, max(SIZE, 4 * mode.cost)).compute_distribution()
         )
     except ImportError:
         return {"notes": (f"hit frequency and distribution: {LABORATORY}",)}
@@ -264,13 +266,13 @@ def _add_never_won(
     won = {(name, prize) for name, prize, _ in rows}
     for name, size, _ in runs:
         stage = stages.stage(name, size)
-        for prize, credits_ in stage.reels.promised if isinstance(stage, OnReels) else ():
+        for prize, credits_ in stage.reels.promised if isinstance(stage, ReelsStageBase) else ():
             if (name, prize) not in won:
                 rows[name, prize, credits_] = [ZERO, ZERO]
                 hits[name, prize, credits_] = 0
 
 
-def _list_feature_figures(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigures, ...]:
+def _list_feature_figures(stages: ModeStages, runs: Runs, chain: StageChain) -> tuple[FeatureFigures, ...]:
     """Return the figures of each feature of a reel game: a stage that the mode can start after its first."""
     found = []
     for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):

@@ -12,7 +12,7 @@ from math import prod
 from paytables.errors import BeyondReach
 from paytables.reels.moments import JOINT_AWARDS_MAX, award_components, find_given_awards
 from paytables.reels.run import GivenAwards
-from paytables.reels.stage import Reels
+from paytables.reels.stage import ReelSet
 
 #: Maximum number of branches to follow: some seconds.
 BRANCHES_MAX = 400_000
@@ -21,7 +21,7 @@ BRANCHES_MAX = 400_000
 Walk = tuple[int, int, int]
 
 
-def find_top_pays(reels: Reels) -> Mapping[GivenAwards, tuple[int, int]]:
+def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
     """Return, for each combination of awards, the most credits that a window pays with it, and how many windows do.
 
     Raises :class:`BeyondReach` if too many prizes give awards, or too many branches stay open.
@@ -29,7 +29,7 @@ def find_top_pays(reels: Reels) -> Mapping[GivenAwards, tuple[int, int]]:
     givers = award_components(reels)
     if len(givers) > JOINT_AWARDS_MAX:
         raise BeyondReach(f"stage {reels.name}: {len(givers)} components give awards, too many together")
-    search = _Search(reels, givers)
+    search = _HighestPaySearch(reels, givers)
     found = {}
     for given in search.find_reachable_given(0, tuple(reels.starts[c] for c in givers)):
         credits_, cases = search.find_best(given)
@@ -39,10 +39,10 @@ def find_top_pays(reels: Reels) -> Mapping[GivenAwards, tuple[int, int]]:
 
 
 @dataclass(slots=True)
-class _Search:
+class _HighestPaySearch:
     """The search for the highest pay of a reel stage's windows; ``givers`` are the components that can give awards."""
 
-    reels: Reels
+    reels: ReelSet
     givers: Sequence[int]
     _most: dict[int, int] = field(default_factory=dict)
     """The highest pay that can follow each node."""
@@ -100,7 +100,7 @@ class _Search:
         starts, row_of = self.reels.starts, self.reels.graph.row
         alive = tuple((c, node, 1) for c, node in enumerate(starts))
         bound = sum(self.find_most(node) for node in starts)
-        todo = [_Branch(bound, 0, 1, 0, alive, tuple(starts[c] for c in self.givers))]
+        todo = [_SearchBranch(bound, 0, 1, 0, alive, tuple(starts[c] for c in self.givers))]
         while todo:
             branch = todo.pop()
             if branch.bound < best:
@@ -117,7 +117,7 @@ class _Search:
                 best, cases = (branch.bound, ways) if first else (best, cases + ways)
         return best, cases
 
-    def _extend_branch(self, branch: "_Branch", given: GivenAwards) -> "list[_Branch]":
+    def _extend_branch(self, branch: "_SearchBranch", given: GivenAwards) -> "list[_SearchBranch]":
         """Return the continuations of a search branch, one per column of the next reel, with equal ones combined.
 
         Columns after which the awards ``given`` are impossible are left out.
@@ -125,7 +125,7 @@ class _Search:
         x = branch.reel
         g = self.reels.graph
         row_of, delta, gain, value = g.row, g.delta, g.gain, g.value
-        found: dict[tuple[int, tuple[Walk, ...], tuple[int, ...]], _Branch] = {}
+        found: dict[tuple[int, tuple[Walk, ...], tuple[int, ...]], _SearchBranch] = {}
         for letters, times in zip(self.reels.letters[x], self.reels.column_weights[x], strict=True):
             givers = tuple(
                 [self._step(n, letters[c])[0] for n, c in zip(branch.givers, self.givers, strict=True)]
@@ -149,12 +149,12 @@ class _Search:
             if key in found:
                 found[key].cases += branch.cases * times
             else:
-                found[key] = _Branch(bound, x + 1, branch.cases * times, sure, tuple(alive), givers)
+                found[key] = _SearchBranch(bound, x + 1, branch.cases * times, sure, tuple(alive), givers)
         return list(found.values())
 
 
 @dataclass(slots=True)
-class _Branch:
+class _SearchBranch:
     """Windows that are equivalent in the reels read so far, with their number and an upper bound of their pay."""
 
     bound: int

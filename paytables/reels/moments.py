@@ -16,9 +16,9 @@ from operator import mul
 from typing import Final, NamedTuple
 
 from paytables.errors import BeyondReach
-from paytables.reels.automaton import ANY_LETTER, END, Award, Graph, Option
+from paytables.reels.automaton import ANY_LETTER, END_OF_GRAPH, Award, Option, WinGraph
 from paytables.reels.run import GivenAwards, PrizeRate, RunFigures, compute_extras, select_given_awards
-from paytables.reels.stage import Reels
+from paytables.reels.stage import ReelSet
 
 #: If more components than this give awards, they are not walked together: the complete distribution is used
 #: instead.
@@ -32,7 +32,7 @@ Ends = Sequence[Mapping[int, tuple[int, int]]]
 Histogram = tuple[tuple[Letters, int], ...]
 
 
-def count_letters(reels: Reels, components: Sequence[int]) -> list[list[tuple[Letters, int]]]:
+def count_letters(reels: ReelSet, components: Sequence[int]) -> list[list[tuple[Letters, int]]]:
     """Return, for each reel, how many of its cases show each combination of the components' letters."""
     found = []
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
@@ -43,7 +43,7 @@ def count_letters(reels: Reels, components: Sequence[int]) -> list[list[tuple[Le
     return found
 
 
-def count_ends_by_component(reels: Reels) -> Ends:
+def count_ends_by_component(reels: ReelSet) -> Ends:
     """Return how often each pay component ends in each final node of its automaton, over the reels' cycle.
 
     Components that start in the same node and see the same letters in the same numbers share one walk: on
@@ -61,7 +61,7 @@ def count_ends_by_component(reels: Reels) -> Ends:
 
 
 def _count_component_ends(
-    g: Graph, start: int, counts: Sequence[Sequence[tuple[Letters, int]]]
+    g: WinGraph, start: int, counts: Sequence[Sequence[tuple[Letters, int]]]
 ) -> dict[int, tuple[int, int]]:
     """Return, for each final node of one component, the number of windows and the sum of their ways.
 
@@ -86,7 +86,7 @@ def _count_component_ends(
 
 
 def count_end_nodes(
-    reels: Reels, components: Sequence[int], weighted: Sequence[bool], *, need: Sequence[int] = ()
+    reels: ReelSet, components: Sequence[int], weighted: Sequence[bool], *, need: Sequence[int] = ()
 ) -> dict[Nodes, int]:
     """Return how many windows of the reels' cycle lead to each combination of the components' final nodes.
 
@@ -103,7 +103,7 @@ def count_end_nodes(
 
 
 def _count_windows_by_nodes(
-    g: Graph,
+    g: WinGraph,
     start: Nodes,
     counts: list[list[tuple[Letters, int]]],
     weighted: tuple[bool, ...],
@@ -141,13 +141,13 @@ def _count_windows_by_nodes(
     return dict(here)
 
 
-def award_components(reels: Reels) -> list[int]:
+def award_components(reels: ReelSet) -> list[int]:
     """Return the numbers of the pay components that can give an award such as free games, which is played next."""
     gives = {start: _can_give_award(reels.graph, start) for start in set(reels.starts)}
     return [c for c, start in enumerate(reels.starts) if gives[start]]
 
 
-def _can_give_award(g: Graph, start: int) -> bool:
+def _can_give_award(g: WinGraph, start: int) -> bool:
     """Return whether a pay automaton started in the node ``start`` can end with an award that is played next."""
     seen = {start}
     todo = [start]
@@ -164,7 +164,7 @@ def _can_give_award(g: Graph, start: int) -> bool:
     return False
 
 
-def find_given_awards(reels: Reels, nodes: Sequence[int]) -> GivenAwards:
+def find_given_awards(reels: ReelSet, nodes: Sequence[int]) -> GivenAwards:
     """Return the combined awards at the end nodes of the award-giving components, sorted."""
     awards: list[Award] = []
     for node in nodes:
@@ -174,7 +174,7 @@ def find_given_awards(reels: Reels, nodes: Sequence[int]) -> GivenAwards:
     return select_given_awards(awards)
 
 
-def run_table(reels: Reels, ends: Ends, *, second: bool) -> RunFigures:
+def run_table(reels: ReelSet, ends: Ends, *, second: bool) -> RunFigures:
     """Return the exact figures of one play of a reel stage; ``second``: with the moments that variances need.
 
     They are computed by dynamic programming. ``ends`` come from :func:`count_ends_by_component`. If too many
@@ -205,7 +205,7 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> RunFigures:
     return RunFigures(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
-def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fraction]:
+def _compute_parts(reels: ReelSet, givers: Sequence[int]) -> dict[GivenAwards, Fraction]:
     """Return, for each combination of awards, the mean of the credits of windows that give exactly it.
 
     Windows that give other awards count as 0 credits. ``givers`` are the indices of the pay components that
@@ -220,7 +220,7 @@ def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fra
     return defaultdict(Fraction, {g: Fraction(n * reels.multiplier, reels.cycle) for g, n in parts.items()})
 
 
-def compute_second_moment(reels: Reels) -> Fraction:
+def compute_second_moment(reels: ReelSet) -> Fraction:
     """Return E[X^2] of the credits X of one play: the sum over all pairs of components of E[X_a X_b]."""
     size = len(reels.components)
     squares = sum(_iter_win_products(reels, [(c, c) for c in range(size)]))
@@ -229,7 +229,7 @@ def compute_second_moment(reels: Reels) -> Fraction:
 
 
 #: The only step of a finished component.
-_DONE: Final[list[Option]] = [(END, 1, [(1, ANY_LETTER)])]
+_DONE: Final[list[Option]] = [(END_OF_GRAPH, 1, [(1, ANY_LETTER)])]
 
 
 class _HistogramIndex:
@@ -238,7 +238,7 @@ class _HistogramIndex:
     Equal histograms have the same number.
     """
 
-    def __init__(self, reels: Reels) -> None:
+    def __init__(self, reels: ReelSet) -> None:
         self._weights = reels.column_weights
         self._lanes: list[list[int]] = []
         """For each reel, the index of the letters that each component reads."""
@@ -300,7 +300,7 @@ def _add_marginals(histogram: Histogram) -> dict[Letters, int]:
     return dict(sums)
 
 
-def _iter_win_products(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
+def _iter_win_products(reels: ReelSet, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
     """Yield, for each tuple of pay components, the sum over the reels' cycle of the product of their wins.
 
     Tuples that read equal numbers of the same letters have the same sum, which is computed once. On uniform strips
@@ -337,7 +337,7 @@ class _Walk:
     Each sum is computed once.
     """
 
-    def __init__(self, reels: Reels, tables: _HistogramIndex) -> None:
+    def __init__(self, reels: ReelSet, tables: _HistogramIndex) -> None:
         self._graph = reels.graph
         self._tables = tables
         #: The number of windows of the last 0, 1, 2... reels.
@@ -375,7 +375,7 @@ class _Walk:
         g, steps = self._graph, []
         for options in product(*(g.list_live_steps(n) if g.row[n] >= 0 else _DONE for n in nodes)):
             self._made += 1
-            target = tuple(n if o[0] == END else o[0] for n, o in zip(nodes, options, strict=True))
+            target = tuple(n if o[0] == END_OF_GRAPH else o[0] for n, o in zip(nodes, options, strict=True))
             steps.append(
                 _Step(
                     self._made,
@@ -392,7 +392,7 @@ class _Walk:
         return steps
 
 
-def compute_prize_rates(reels: Reels, ends: Ends) -> list[PrizeRate]:
+def compute_prize_rates(reels: ReelSet, ends: Ends) -> list[PrizeRate]:
     """Return how often each prize of a reel stage is won over the cycle of its windows, and its pay."""
     hits: dict[str, int] = defaultdict(int)
     paid: dict[str, int] = defaultdict(int)
@@ -413,7 +413,7 @@ def compute_prize_rates(reels: Reels, ends: Ends) -> list[PrizeRate]:
     return [PrizeRate(name, credits_[name], hits[name], paid[name], reels.cycle) for name in hits]
 
 
-def compute_extra_rates(reels: Reels, ends: Ends) -> dict[tuple[str, str], Fraction]:
+def compute_extra_rates(reels: ReelSet, ends: Ends) -> dict[tuple[str, str], Fraction]:
     """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that one play gives."""
     return compute_extras(
         (award, Fraction(amount, reels.cycle))

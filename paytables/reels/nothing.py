@@ -12,12 +12,12 @@ from fractions import Fraction
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
-from paytables.reels.chain import State, build_first_state, compute_next_state
+from paytables.reels.chain import StageState, build_first_state, compute_next_state
 from paytables.reels.run import GivenAwards
-from paytables.reels.spin import OnReels, Spin
+from paytables.reels.spin import ReelSpinStage, ReelsStageBase
 
 #: A kind of run: the stage, and the state of its series.
-Key = tuple[str, State]
+Key = tuple[str, StageState]
 #: Probabilities of cyclic stages are whole multiples of 1 / ONE.
 ONE = 1 << 64
 GENERATIONS = 400
@@ -47,7 +47,7 @@ class NoWinChance:
         """Return the probability that all plays of an awarded feature, and everything they start, win nothing."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
-            return self._run((award.name, State(1, 0, 0, award.size))) ** award.times
+            return self._run((award.name, StageState(1, 0, 0, award.size))) ** award.times
         return self._run((award.name, build_first_state(memory, award.times, award.size)))
 
     def _run(self, key: Key) -> Fraction:
@@ -83,7 +83,7 @@ class NoWinChance:
             after, elsewhere = compute_next_state(memory, stage, state, given)
             chance = p
             if after.runs_left > 0:
-                more = (stage, State(1, 0, 0, after.size)) if memory.is_plain else (stage, after)
+                more = (stage, StageState(1, 0, 0, after.size)) if memory.is_plain else (stage, after)
                 chance *= self._run(more) ** (after.runs_left if memory.is_plain else 1)
             for award in elsewhere:
                 chance *= self._compute_award_chance(award)
@@ -94,9 +94,9 @@ class NoWinChance:
         """Return the probability that one play of a stage pays no credits, for each combination of awards it gives."""
         stage = self.stages.stage(name, size)
         try:
-            if isinstance(stage, Spin):
+            if isinstance(stage, ReelSpinStage):
                 return stage.nothing
-            if isinstance(stage, OnReels):
+            if isinstance(stage, ReelsStageBase):
                 raise BeyondReach(f"stage {name}: is more than one spin")
         except BeyondReach:
             if self.quick:

@@ -5,13 +5,13 @@ from itertools import chain, islice, product
 from typing import Final
 
 from paytables.contract import Json
-from paytables.reels.bonus import BonusItem, Hold, Pick, Wheel
+from paytables.reels.bonus import BonusItem, HoldBonus, PickBonus, WheelBonus
 from paytables.reels.build import ModeStages
-from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.run import Stage
 from paytables.reels.schema import HoldStage, ReelsDefinition, ReelsStage
-from paytables.reels.spin import Spin
-from paytables.reels.stage import Reels
+from paytables.reels.spin import ReelSpinStage
+from paytables.reels.stage import ReelSet
 
 _RESTING_WINDOWS_TRIED: Final = 10_000
 """How many windows are tried for one that wins nothing, so that a game that always wins is loaded in time."""
@@ -78,7 +78,9 @@ def _find_resting_stops(name: str, stages: Mapping[str, ModeStages]) -> tuple[in
     """
     played = [each for each in stages.values() if each.mode.stage == name] or [next(iter(stages.values()))]
     every_reels = [
-        stage.reels for each in played if isinstance(stage := each.stage(name), Spin | Falls | Holds)
+        stage.reels
+        for each in played
+        if isinstance(stage := each.stage(name), ReelSpinStage | CascadingReels | HeldReels)
     ]
     stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in every_reels[0].weights]
     # Each reel is turned further than the one before it, which finds a window soon; then all windows in turn.
@@ -117,17 +119,17 @@ def _list_scatter_symbols(definition: ReelsDefinition) -> list[str]:
 
 def _describe_stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
     """Return what a screen needs to draw one stage: its reels and pays, boxes, wheel segments or coins."""
-    if isinstance(stage, Spin | Falls | Holds):
+    if isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
         return {**_describe_reels(stage.reels, ids), "pays": _list_pays(stage)}
-    if isinstance(stage, Pick):
+    if isinstance(stage, PickBonus):
         return {"boxes": stage.boxes, "picks": stage.picks, "items": _describe_props(stage.items)}
-    if isinstance(stage, Wheel):
+    if isinstance(stage, WheelBonus):
         return {"parts": _describe_props(stage.parts)}
-    assert isinstance(stage, Hold)  # the only remaining kind
+    assert isinstance(stage, HoldBonus)  # the only remaining kind
     return {"cells": stage.cells, "respins": stage.respins, "coins": _describe_props(stage.items)}
 
 
-def _describe_reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
+def _describe_reels(reels: ReelSet, ids: Sequence[str]) -> dict[str, Json]:
     """Return what a screen needs to draw the reels: strips, heights, weights and lines."""
     lines: dict[int, list[Json]] = {}
     for component in reels.components:
@@ -160,7 +162,7 @@ def _describe_props(items: Sequence[BonusItem]) -> list[dict[str, Json]]:
 
 def _list_pays(stage: Stage) -> list[dict[str, Json]]:
     """Return the prizes of a reel stage as JSON objects, the highest first; empty for other kinds of stage."""
-    if not isinstance(stage, Spin | Falls | Holds):
+    if not isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
         return []
     found: dict[str, dict[str, Json]] = {}
     for end in stage.reels.graph.ends:

@@ -7,12 +7,12 @@ from typing import Any
 
 from paytables.errors import DefinitionError
 from paytables.reels import components as parts
-from paytables.reels.automaton import NOTHING, Award, Graph, Prize
+from paytables.reels.automaton import NO_WIN_END, Award, LinePrize, WinGraph
 from paytables.reels.schema import AwardDefinition as AwardTable
 from paytables.reels.schema import Mode, Pay, ReelsStage
-from paytables.reels.stage import Reels, build_columns
+from paytables.reels.stage import ReelSet, build_columns
 from paytables.reels.symbols import ANY, Symbols
-from paytables.reels.winnable import Winnable
+from paytables.reels.winnable import WinnablePrizes
 from paytables.wording import format_count
 
 
@@ -80,7 +80,7 @@ class ReelBuilder:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
-    def build_reels(self) -> Reels:
+    def build_reels(self) -> ReelSet:
         """Build the stage's reels from its table. Raises :class:`DefinitionError`."""
         strips = self._build_strips()
         weights = self._build_weights(strips)
@@ -98,10 +98,10 @@ class ReelBuilder:
             tuple(found.index(c) if w else 0 for c, w in zip(all_, weight, strict=True))
             for found, all_, weight in zip(columns, shown, weights, strict=True)
         )
-        graph = Graph()
-        graph.find_final_node(NOTHING)
+        graph = WinGraph()
+        graph.find_final_node(NO_WIN_END)
         components = tuple(self._build_components(graph, self._list_possible_columns(strips, columns)))
-        return Reels(
+        return ReelSet(
             name=self.name,
             heights=self.table.heights,
             strips=strips,
@@ -228,16 +228,16 @@ class ReelBuilder:
         return None
 
     def _build_components(
-        self, graph: Graph, columns: Sequence[Sequence[parts.Column]]
-    ) -> list[parts.Component]:
+        self, graph: WinGraph, columns: Sequence[Sequence[parts.Column]]
+    ) -> list[parts.WinComponent]:
         """Build the pay components of every row of the pay table, adding their automata to ``graph``."""
         lines = self._list_played_lines()
         heights = self.table.heights
         evaluated = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
         before = [_list_column_parts(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)]
-        winnable = Winnable(self)
-        groups: dict[str, list[parts.Pattern]] = {}
-        components: list[parts.Component] = []
+        winnable = WinnablePrizes(self)
+        groups: dict[str, list[parts.WinPattern]] = {}
+        components: list[parts.WinComponent] = []
         numbers = {"ways": 0, "scatter": 0}
         for n, pay in enumerate(self.table.pay):
             where = f"{self.key}.pay.{n}"
@@ -287,17 +287,19 @@ class ReelBuilder:
         return [*on_lines, *components]
 
     # ------------------------------------------------------------------ for those who explain a game
-    def build_line_patterns(self) -> tuple[list[tuple[tuple[int, int], ...]], dict[str, list[parts.Pattern]]]:
+    def build_line_patterns(
+        self,
+    ) -> tuple[list[tuple[tuple[int, int], ...]], dict[str, list[parts.WinPattern]]]:
         """Return the lines that the mode plays, and the patterns that win on them, by prize group."""
         lines = self._list_played_lines()
-        groups: dict[str, list[parts.Pattern]] = {}
+        groups: dict[str, list[parts.WinPattern]] = {}
         for n, pay in enumerate(self.table.pay):
             if pay.on == "line" and lines:
                 found = self._build_patterns(f"{self.key}.pay.{n}", pay, {len(line) for line in lines})
                 groups.setdefault(pay.group, []).extend(found)
         return lines, groups
 
-    def build_count_prizes(self, number: int, pay: Pay) -> dict[int, Prize]:
+    def build_count_prizes(self, number: int, pay: Pay) -> dict[int, LinePrize]:
         """Return the prizes of a ways or scatter row of the pay table, by count of the symbol."""
         return self._build_prizes(f"{self.key}.pay.{number}", pay)
 
@@ -311,8 +313,8 @@ class ReelBuilder:
         return tuple((h, 2 * h) if kind == "scatter" else (0, h) for h in self.table.heights)
 
     def _build_stick_component(
-        self, graph: Graph, columns: Sequence[Sequence[parts.Column]]
-    ) -> parts.Component:
+        self, graph: WinGraph, columns: Sequence[Sequence[parts.Column]]
+    ) -> parts.WinComponent:
         """Build the component that records on which cells the sticky symbol shows, and the awards it gives."""
         symbol = self.symbols.find_number(str(self.table.sticky), f"{self.key}.sticky")
         then = self.table.then
@@ -382,21 +384,21 @@ class ReelBuilder:
         """Return the awards that a row of the pay table gives in this mode if ``count`` of its symbols win."""
         return build_awards(pay.gives, self.mode, count)
 
-    def _build_prizes(self, where: str, pay: Pay) -> dict[int, Prize]:
+    def _build_prizes(self, where: str, pay: Pay) -> dict[int, LinePrize]:
         """Return the prizes of a row of the pay table, by count of the symbol."""
         label = pay.id or pay.of
         prizes = {}
         for count, value in sorted(pay.pays.items()):
             credits_ = self._compute_credits(f"{where}.pays.{count}", pay, value)
-            prizes[count] = Prize(f"{count} {label}", credits_, self._build_awards(pay, count))
+            prizes[count] = LinePrize(f"{count} {label}", credits_, self._build_awards(pay, count))
         return prizes
 
-    def _build_pattern_prize(self, where: str, pay: Pay) -> Prize:
+    def _build_pattern_prize(self, where: str, pay: Pay) -> LinePrize:
         """Return the prize of a row of the pay table that states a pattern: its name, credits and awards."""
         name = pay.id or " ".join(pay.pattern or ())
-        return Prize(name, self._compute_credits(where, pay, pay.pay or 0), self._build_awards(pay, None))
+        return LinePrize(name, self._compute_credits(where, pay, pay.pay or 0), self._build_awards(pay, None))
 
-    def _build_patterns(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
+    def _build_patterns(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.WinPattern]:
         """Return the line patterns of a pay-table row.
 
         If the row excludes wins made of substitutes only, patterns for these are left out.
@@ -408,7 +410,7 @@ class ReelBuilder:
             ]
         return found
 
-    def _build_every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
+    def _build_every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.WinPattern]:
         """Return the line patterns of a pay-table row: one per count and placement, or the one that it states."""
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
@@ -417,7 +419,7 @@ class ReelBuilder:
                 self.symbols.resolve_element(e, f"{where}.pattern", multiply_own=self.table.multiply_own)
                 for e in pay.pattern
             )
-            return [parts.Pattern(elements, self._build_pattern_prize(where, pay), pay.lines)]
+            return [parts.WinPattern(elements, self._build_pattern_prize(where, pay), pay.lines)]
         element = self.resolve_element(where, str(pay.of))
         found = []
         for count, prize in self._build_prizes(where, pay).items():
@@ -432,12 +434,12 @@ class ReelBuilder:
                     )
                 for placement in parts.list_placements(count, cells, pay.direction):
                     row = tuple(element if i in placement else None for i in range(cells))
-                    found.append(parts.Pattern(row, prize, pay.lines))
+                    found.append(parts.WinPattern(row, prize, pay.lines))
         return found
 
     def list_patterns_with_own_symbol(
-        self, where: str, pay: Pay, pattern: parts.Pattern
-    ) -> list[parts.Pattern]:
+        self, where: str, pay: Pay, pattern: parts.WinPattern
+    ) -> list[parts.WinPattern]:
         """Return one copy of a line pattern per cell, in which only the prize's own symbols fit that cell.
 
         Together they are the pattern without the windows in which every cell shows a wild.
@@ -453,7 +455,7 @@ class ReelBuilder:
         return found
 
     def _check_overlap(
-        self, components: Sequence[parts.Component], columns: Sequence[Sequence[parts.Column]]
+        self, components: Sequence[parts.WinComponent], columns: Sequence[Sequence[parts.Column]]
     ) -> None:
         """Refuse two ways prizes that the same way could win, unless the definition allows it."""
         ways = {c.number: c for c in components if c.kind == "ways"}

@@ -22,25 +22,25 @@ from paytables.contract import (
 from paytables.errors import WagerError
 from paytables.reels import explain, figures, present
 from paytables.reels.build import ModeStages
-from paytables.reels.chain import State, build_first_state, compute_next_state
-from paytables.reels.run import Run, Running, Stage
+from paytables.reels.chain import StageState, build_first_state, compute_next_state
+from paytables.reels.run import Running, Stage, StageRun
 from paytables.reels.schema import DoubleUp, Mode, ReelsDefinition
 from paytables.tableless import Tableless
 from paytables.wording import format_count
 
 
 @dataclass(slots=True)
-class Series:
+class RunSeries:
     """A series of plays of one stage in a reel game, such as ten free games, and how far it has been played."""
 
     stage: str
     """The id of the stage that is played."""
-    state: State
+    state: StageState
     """The plays left and made, the multiplier and the sticky cells."""
 
 
 @dataclass(slots=True)
-class Tally:
+class GameTally:
     """The running totals of one reel game in play: its prizes, awards and display steps."""
 
     level: int
@@ -59,7 +59,7 @@ class Tally:
         """Return the credits won so far in this reel game."""
         return sum([win.credits for win in self.wins])
 
-    def add(self, series: Series, run: Run, factor: int) -> None:
+    def add(self, series: RunSeries, run: StageRun, factor: int) -> None:
         """Add the result of one play of a stage; ``factor`` is the multiplier of its series."""
         step = len(self.steps)
         wins = []
@@ -126,9 +126,9 @@ class ReelRules(Tableless):
         """Play one game: first the stage that the wager buys, then the series it awards, the latest series first."""
         accepted = self.wager(wager.credits, **wager.options)
         stages = self.stages[accepted.options["mode"]]
-        tally = Tally(level=accepted.options["level"])
+        tally = GameTally(level=accepted.options["level"])
         first = stages.mode.stage
-        pending = [Series(first, build_first_state(stages.memory[first], 1, 0))]
+        pending = [RunSeries(first, build_first_state(stages.memory[first], 1, 0))]
         while pending:
             series = pending[-1]
             state = series.state
@@ -138,14 +138,14 @@ class ReelRules(Tableless):
             memory = stages.memory[series.stage]
             factor = memory.multipliers[state.multiplier_index]
             run = stages.stage(series.stage, state.size).run(draw)
-            if not isinstance(run, Run):
+            if not isinstance(run, StageRun):
                 run = yield from _forward_decisions(run, tally, factor)
             tally.add(series, run, factor)
             series.state, elsewhere = compute_next_state(memory, series.stage, state, run.awards)
             tally.steps[-1]["left"] = series.state.runs_left
             for award in elsewhere:
                 state = build_first_state(stages.memory[award.name], award.times, award.size)
-                pending.append(Series(award.name, state))
+                pending.append(RunSeries(award.name, state))
         for level in self.definition.progressive:
             if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
                 tally.progressives.append(level.id)
@@ -160,7 +160,7 @@ class ReelRules(Tableless):
 
     @staticmethod
     def _double_up(
-        table: DoubleUp, tally: Tally, draw: Draw
+        table: DoubleUp, tally: GameTally, draw: Draw
     ) -> Generator[Decision, Choice | None, tuple[int, list[dict[str, Json]]]]:
         """Offer to double the win as often as the table allows; return the final credits, and the rounds played."""
         won = tally.credits
@@ -286,7 +286,7 @@ class ReelRules(Tableless):
         return self.analyse(Depth.VOLATILITY)
 
 
-def _build_outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
+def _build_outcome(tally: GameTally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
     """Return the outcome of a reel game that won ``won`` credits, after ``rounds`` of double-up."""
     first = tally.steps[0]
     display = {
@@ -304,7 +304,7 @@ def _build_outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Out
     )
 
 
-def _forward_decisions(running: Running, tally: Tally, factor: int) -> Running:
+def _forward_decisions(running: Running, tally: GameTally, factor: int) -> Running:
     """Forward a stage's player decisions, with the game's display steps so far added to their prompts.
 
     The screen shows these steps first.
@@ -315,5 +315,5 @@ def _forward_decisions(running: Running, tally: Tally, factor: int) -> Running:
             results = {"steps": list(tally.steps), "level": tally.level, "multiplier": factor}
             decision = running.send((yield replace(decision, prompt={**decision.prompt, **results})))
     except StopIteration as end:
-        run: Run = end.value
+        run: StageRun = end.value
         return run

@@ -11,7 +11,7 @@ from paytables.reels.automaton import Award
 
 
 @dataclass(frozen=True, slots=True)
-class Paid:
+class PaidWin:
     """One prize that a play of a stage pays: its credits at level 1 with the stage's multiplier, and its cells."""
 
     name: str
@@ -19,16 +19,16 @@ class Paid:
     detail: Mapping[str, Json] = field(default_factory=dict)
 
 
-class Run(NamedTuple):
+class StageRun(NamedTuple):
     """The result of one play of a stage: its payments, its awards, and the data with which the screen shows it."""
 
-    paid: tuple[Paid, ...]
+    paid: tuple[PaidWin, ...]
     awards: tuple[Award, ...]
     display: Mapping[str, Json]
 
 
 #: A game in progress: yields each decision, takes the player's choice, and returns the finished run.
-Running: TypeAlias = Generator[Decision, Choice | None, Run]
+Running: TypeAlias = Generator[Decision, Choice | None, StageRun]
 
 #: The awards of a run, sorted: the part of its result that decides what is played next.
 GivenAwards: TypeAlias = tuple[Award, ...]
@@ -73,7 +73,7 @@ class Stage(Protocol):
     def name(self) -> str:
         """Return the stage's name in the definition."""
 
-    def run(self, draw: Draw) -> Run | Running:
+    def run(self, draw: Draw) -> StageRun | Running:
         """Play the stage once: return its result, or a generator of the player's decisions that returns it."""
 
     def compute_figures(self, *, second: bool) -> RunFigures:

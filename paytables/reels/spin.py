@@ -13,22 +13,22 @@ from paytables.reels.components import Column
 from paytables.reels.highest_pays import find_top_pays
 from paytables.reels.run import (
     GivenAwards,
-    Paid,
+    PaidWin,
     PrizeRate,
-    Run,
     RunFigures,
+    StageRun,
     build_table,
     find_top_pays_by_awards,
 )
-from paytables.reels.stage import Hit, Reels
+from paytables.reels.stage import ReelSet, WinHit
 from paytables.reels.win_distribution import count_losing_windows, run_distribution
 
 
 @dataclass(frozen=True)
-class OnReels:
+class ReelsStageBase:
     """Base class of reel stages: plain spins, cascades, and reels that the player may hold."""
 
-    reels: Reels
+    reels: ReelSet
     ids: tuple[str, ...]
     """The symbol ids, in the order of the symbol numbers."""
 
@@ -46,7 +46,7 @@ class OnReels:
         """Return a window's symbol numbers as symbol ids, reel by reel, top to bottom."""
         return [[self.ids[s] for s in column] for column in window]
 
-    def build_payment(self, window: Sequence[Column], hit: Hit, factor: int = 1) -> Paid:
+    def build_payment(self, window: Sequence[Column], hit: WinHit, factor: int = 1) -> PaidWin:
         """Return a won prize as it is paid and shown; its credits include the stage's multiplier and ``factor``."""
         assert hit.end.prize is not None  # only components that won make a hit
         detail: dict[str, Json] = {
@@ -57,7 +57,7 @@ class OnReels:
         }
         if hit.component.kind == "ways":
             detail["ways"] = hit.ways
-        return Paid(hit.end.prize.name, hit.credits * self.reels.multiplier * factor, detail)
+        return PaidWin(hit.end.prize.name, hit.credits * self.reels.multiplier * factor, detail)
 
     def build_display(self, stops: Sequence[int], window: Sequence[Column]) -> dict[str, Json]:
         """Return what a screen needs to show the window of the reels at these stops."""
@@ -80,7 +80,7 @@ class OnReels:
         return tuple(tuple(tuple(self.ids[s] for s in column) for column in at) for at in self.reels.shown_at)
 
 
-def list_winning_cells(window: Sequence[Column], hit: Hit) -> list[tuple[int, int]]:
+def list_winning_cells(window: Sequence[Column], hit: WinHit) -> list[tuple[int, int]]:
     """Return the cells of the window, (reel, row), that show a prize that was won."""
     part = hit.end.part
     if hit.component.kind == "line":
@@ -93,25 +93,25 @@ def list_winning_cells(window: Sequence[Column], hit: Hit) -> list[tuple[int, in
     ]
 
 
-def list_awards(hits: Sequence[Hit]) -> tuple[Award, ...]:
+def list_awards(hits: Sequence[WinHit]) -> tuple[Award, ...]:
     """Return the awards given by the prizes in ``hits``, in their order."""
     return tuple(award for hit in hits if hit.end.prize is not None for award in hit.end.prize.awards)
 
 
 @dataclass(frozen=True)
-class Spin(OnReels):
+class ReelSpinStage(ReelsStageBase):
     """A reel stage with a plain spin of the reels: one window, evaluated once."""
 
-    def run(self, draw: Draw) -> Run:
+    def run(self, draw: Draw) -> StageRun:
         """Draw the stops, evaluate the window and return the result of the spin."""
         stops = self.reels.spin(draw)
         _, hits = self.reels.evaluate_stops(stops)
         if not hits and not self.reels.has_changing_symbols:
-            return Run((), (), self._describe_stops(stops))
+            return StageRun((), (), self._describe_stops(stops))
         window = self.reels.evaluated_columns(stops)
         display = self.build_display(stops, window)
         paid = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
-        return Run(paid, list_awards(hits), display)
+        return StageRun(paid, list_awards(hits), display)
 
     @cached_property
     def _counts(self) -> Mapping[tuple[int, GivenAwards], int]:

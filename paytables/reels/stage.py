@@ -8,16 +8,16 @@ from itertools import accumulate
 from math import prod
 
 from paytables.contract import Draw
-from paytables.reels.automaton import End, Graph, settle
-from paytables.reels.components import Column, Component
+from paytables.reels.automaton import GraphEnd, WinGraph, settle
+from paytables.reels.components import Column, WinComponent
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class WinHit:
     """A prize won in a window: the pay component that won it, its result (prize and multiplier), and its ways."""
 
-    component: Component
-    end: End
+    component: WinComponent
+    end: GraphEnd
     ways: int
     """The number of ways in which the prize is won; 1 for a line or a scatter."""
 
@@ -28,7 +28,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Reels:
+class ReelSet:
     """The reels of one reel stage in one mode: strips, stop weights, and the pay components that read the window.
 
     ``strips`` has symbol numbers; the ``weights`` of a reel add up to its number of cases. ``columns[x]`` are
@@ -46,9 +46,9 @@ class Reels:
     """The factor of every pay of the stage."""
     columns: tuple[tuple[Column, ...], ...]
     column_at: tuple[tuple[int, ...], ...]
-    components: tuple[Component, ...]
+    components: tuple[WinComponent, ...]
     """The lines, ways and scatters that are evaluated."""
-    graph: Graph
+    graph: WinGraph
     #: The prizes of the pay table: name, and credits at level 1 before the multiplier.
     promised: tuple[tuple[str, int], ...] = ()
     #: Names of inherited prizes that the stage cannot win and therefore omits.
@@ -166,7 +166,7 @@ class Reels:
         """
         return [dict(zip(*both, strict=True)) for both in zip(self.columns, self.letters, strict=True)]
 
-    def evaluate(self, window: Sequence[Column]) -> tuple[int, list[Hit]]:
+    def evaluate(self, window: Sequence[Column]) -> tuple[int, list[WinHit]]:
         """Return the credits that a window wins at level 1, before the stage's multiplier, and each prize won."""
         count = len(self.components)
         letters: list[int] = []
@@ -176,7 +176,7 @@ class Reels:
             letters += read[column]
         return self._settle(letters, [x * count for x in range(len(window))])
 
-    def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[Hit]]:
+    def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[WinHit]]:
         """Return the credits at level 1 and the prizes that the window at these stops wins.
 
         The result equals :meth:`evaluate` of that window, but is faster: the letters are known already.
@@ -186,7 +186,7 @@ class Reels:
             letters += known[at[stop]]
         return self._settle(letters, self._letter_offsets)
 
-    def iter_winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
+    def iter_winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[WinHit], int]]:
         """Yield the stops of every window that wins, with its prizes and its number of equally likely cases.
 
         The reels are read from left to right; stops after which no component can win are not followed
@@ -196,14 +196,14 @@ class Reels:
 
     def _iter_winning_stops(
         self, stops: tuple[int, ...], alive: list[tuple[int, int, int]], cases: int
-    ) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
+    ) -> Iterator[tuple[tuple[int, ...], list[WinHit], int]]:
         """Yield the stops, prizes and cases of every winning window that begins with ``stops``.
 
         ``alive`` are the components that can still win, each with its node and its weight after these stops.
         """
         g, x = self.graph, len(stops)
         if x == len(self.strips):
-            hits = [Hit(self.components[c], g.ends[node], weight) for c, node, weight in alive]
+            hits = [WinHit(self.components[c], g.ends[node], weight) for c, node, weight in alive]
             yield stops, hits, cases
             return
         alive_after: list[list[tuple[int, int, int]]] = []
@@ -226,7 +226,7 @@ class Reels:
         """Return, for each reel, the offset of its letters in a window's flat list, as :func:`settle` needs."""
         return [x * len(self.components) for x in range(len(self.strips))]
 
-    def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[Hit]]:
+    def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[WinHit]]:
         """Return the credits and prizes of a window, given the letters that the pay components read in it.
 
         ``at[x]`` is the offset in ``letters`` of the column of reel x.
@@ -249,7 +249,7 @@ class Reels:
         )
         known = g.ends
         hits = [
-            Hit(components[n], known[node], weights[n])
+            WinHit(components[n], known[node], weights[n])
             for n, node in enumerate(ends)
             if known[node].prize is not None and weights[n]
         ]

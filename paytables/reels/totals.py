@@ -15,7 +15,7 @@ from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
-from paytables.reels.chain import State, build_first_state, compute_next_state
+from paytables.reels.chain import StageState, build_first_state, compute_next_state
 from paytables.reels.run import GivenAwards
 
 #: Probabilities are multiples of 2**-SCALE.
@@ -32,14 +32,14 @@ Dist = list[int]
 
 
 @dataclass(slots=True)
-class Totals:
+class TotalWinDistributions:
     """Win distributions of one mode's stages, series and whole game, up to ``size`` credits at level 1."""
 
     stages: ModeStages
     size: int
     _runs: dict[tuple[str, int], dict[GivenAwards, Dist]] = field(default_factory=dict)
     """The distributions of single plays computed so far, by stage and size."""
-    _series: dict[tuple[str, State], Dist] = field(default_factory=dict)
+    _series: dict[tuple[str, StageState], Dist] = field(default_factory=dict)
     """The distributions of series computed so far."""
     _plain: dict[tuple[str, int], Dist] = field(default_factory=dict)
     """The distributions of stages without memory computed so far, with all that they start."""
@@ -92,7 +92,7 @@ class Totals:
         self._plain[key] = total
         return total
 
-    def _walk(self, stage: str, state: State) -> Dist:
+    def _walk(self, stage: str, state: StageState) -> Dist:
         """Return the win distribution of the remaining plays of a series, with everything that they start."""
         if state.runs_left <= 0:
             return [ONE]
@@ -190,22 +190,22 @@ def _add_distributions(a: Dist, b: Dist) -> Dist:
 
 
 @dataclass(slots=True)
-class Tops:
+class HighestWins:
     """The highest win of a mode's stages and whole game, with its probability; None if wins are unbounded."""
 
     stages: ModeStages
-    _known: dict[tuple[str, State], tuple[int, Fraction]] = field(default_factory=dict)
+    _known: dict[tuple[str, StageState], tuple[int, Fraction]] = field(default_factory=dict)
 
     def award(self, award: Award) -> tuple[int, Fraction] | None:
         """Return the highest total win of all plays that an award gives, and its probability; None if unbounded."""
         memory = self.stages.memory[award.name]
         state = build_first_state(memory, award.times, award.size)
-        found = self._walk(award.name, State(1, 0, 0, award.size) if memory.is_plain else state, ())
+        found = self._walk(award.name, StageState(1, 0, 0, award.size) if memory.is_plain else state, ())
         if found is None or not memory.is_plain:
             return found
         return found[0] * award.times, found[1] ** award.times
 
-    def _walk(self, stage: str, state: State, above: tuple[str, ...]) -> tuple[int, Fraction] | None:
+    def _walk(self, stage: str, state: StageState, above: tuple[str, ...]) -> tuple[int, Fraction] | None:
         """Return the highest win of the remaining plays of a series and its probability, or None if it is unbounded.
 
         It is unbounded if a stage can start itself again. ``above`` are the stages that led to this one.
@@ -230,7 +230,7 @@ class Tops:
         return result
 
     def _find_remaining_series_top(
-        self, stage: str, after: State, elsewhere: GivenAwards, above: tuple[str, ...]
+        self, stage: str, after: StageState, elsewhere: GivenAwards, above: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
         """Return the highest win after one play of a series, and its probability, or None if it is unbounded.
 
@@ -249,7 +249,7 @@ class Tops:
             memory = self.stages.memory[award.name]
             times = award.times if memory.is_plain else 1
             state = (
-                State(1, 0, 0, award.size)
+                StageState(1, 0, 0, award.size)
                 if memory.is_plain
                 else build_first_state(memory, award.times, award.size)
             )

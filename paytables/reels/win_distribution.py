@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paytables.errors import BeyondReach
-from paytables.reels.automaton import NOTHING, Award, Graph
+from paytables.reels.automaton import NO_WIN_END, Award, WinGraph
 from paytables.reels.moments import award_components
 from paytables.reels.run import GivenAwards, select_given_awards
-from paytables.reels.stage import Reels
+from paytables.reels.stage import ReelSet
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +36,7 @@ STEPS_MAX = 20_000
 CYCLE_MAX = 1 << 62
 
 
-def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
+def run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards], int]:
     """Return how many windows of the reels' cycle give each combination of credits (at level 1) and awards.
 
     Raises :class:`BeyondReach` if the cycle does not fit 64 bits, or if there are too many different kinds of
@@ -46,9 +46,9 @@ def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
 
     if reels.cycle > CYCLE_MAX:
         raise BeyondReach(f"stage {reels.name}: a cycle of {reels.cycle:,} does not fit 64 bits")
-    tables = _Tables(reels)
+    tables = _LetterTables(reels)
     count = len(reels.components)
-    cases = _Cases(
+    cases = _CaseArrays(
         nodes=np.array(reels.starts, dtype=np.int32).reshape(count, 1),
         weights=np.ones((len(tables.weighted), 1), dtype=np.int64),
         credits=np.zeros(1, dtype=np.int64),
@@ -56,7 +56,7 @@ def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
         counts=np.ones(1, dtype=np.int64),
     )
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
-        parts: list[_Cases] = []
+        parts: list[_CaseArrays] = []
         for row, weight in _merge_letters(letters, weights):
             parts.append(tables.step(cases, row, weight))
             if sum(len(part.counts) for part in parts) > ROWS_MERGED:
@@ -70,7 +70,7 @@ def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
     return dict(distribution)
 
 
-def count_losing_windows(reels: Reels) -> Mapping[GivenAwards, int]:
+def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
     """Return how many windows of the reels' cycle pay no credits, by the awards that they give (free games).
 
     Raises :class:`BeyondReach` if it takes more than :data:`STEPS_MAX` steps, so that a machine can use it at
@@ -111,7 +111,7 @@ def count_losing_windows(reels: Reels) -> Mapping[GivenAwards, int]:
 ROWS_MERGED = 400_000
 
 
-class _Cases(NamedTuple):
+class _CaseArrays(NamedTuple):
     """The windows of the reels read so far, with equivalent windows as one case: a column of the arrays.
 
     ``nodes`` and ``weights`` have a row per component; ``counts`` has the number of windows of each case.
@@ -136,7 +136,7 @@ def _merge_letters(
     return list(merged.items())
 
 
-class _Tables:
+class _LetterTables:
     """A reel stage's pay automata as numpy arrays, with which one more reel is evaluated for many windows at once.
 
     Combined awards are one integer, with one digit per component that gives any. A final node is replaced by
@@ -144,11 +144,11 @@ class _Tables:
     itself.
     """
 
-    def __init__(self, reels: Reels) -> None:
+    def __init__(self, reels: ReelSet) -> None:
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
-        g: Graph = reels.graph
-        self.dead = g.find_final_node(NOTHING)
+        g: WinGraph = reels.graph
+        self.dead = g.find_final_node(NO_WIN_END)
         """The node that stands for a component whose win is counted or that can win nothing."""
         widest = max((n for rows in reels.letters for row in rows for n in row), default=0)
         loop = [self.dead] * (widest + 1)
@@ -180,7 +180,7 @@ class _Tables:
         self.digit = np.where(final, np.array([digit[kind] for kind in given], dtype=np.int64), 0)
         """The digit of each node's awards."""
 
-    def step(self, cases: _Cases, letters: Sequence[int], weight: int) -> _Cases:
+    def step(self, cases: _CaseArrays, letters: Sequence[int], weight: int) -> _CaseArrays:
         """Return the windows extended by one more reel, which shows these letters in ``weight`` equal cases."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -201,7 +201,7 @@ class _Tables:
                 credits_ += self.value[target]
             if c in self.digit_value:
                 given += self.digit[target] * self.digit_value[c]
-        return _Cases(nodes, weights, credits_, given, cases.counts * weight)
+        return _CaseArrays(nodes, weights, credits_, given, cases.counts * weight)
 
     def decode_awards(self, code: int) -> GivenAwards:
         """Return the combined awards that the integer ``code`` stands for."""
@@ -212,7 +212,7 @@ class _Tables:
         return select_given_awards(awards)
 
 
-def _combine_equivalent_cases(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
+def _combine_equivalent_cases(reels: ReelSet, parts: Sequence[_CaseArrays]) -> _CaseArrays:
     """Return the windows read so far with equivalent windows combined into one case.
 
     A 64-bit hash finds equivalent windows, and equality is then verified. Raises :class:`BeyondReach` if too
@@ -220,7 +220,7 @@ def _combine_equivalent_cases(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
-    merged = _Cases(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
+    merged = _CaseArrays(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
     rows = [*merged.nodes, *merged.weights, merged.credits, merged.given]
     keys = np.zeros(len(merged.counts), dtype=np.uint64)
     for row in rows:
@@ -236,6 +236,6 @@ def _combine_equivalent_cases(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
         )
     counts = np.zeros(len(first), dtype=np.int64)
     np.add.at(counts, inverse.reshape(-1), merged.counts)
-    return _Cases(
+    return _CaseArrays(
         merged.nodes[:, first], merged.weights[:, first], merged.credits[first], merged.given[first], counts
     )

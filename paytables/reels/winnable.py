@@ -6,7 +6,7 @@ from typing import Protocol
 
 from paytables.errors import DefinitionError
 from paytables.reels import components as parts
-from paytables.reels.automaton import Prize
+from paytables.reels.automaton import LinePrize
 from paytables.reels.schema import Pay, ReelsStage
 from paytables.wording import format_count
 
@@ -34,18 +34,18 @@ class StageInMaking(Protocol):
         """Return every pay line of the stage as (reel, row) cells."""
 
     def list_patterns_with_own_symbol(
-        self, where: str, pay: Pay, pattern: parts.Pattern
-    ) -> list[parts.Pattern]:
+        self, where: str, pay: Pay, pattern: parts.WinPattern
+    ) -> list[parts.WinPattern]:
         """Return a copy of a line pattern for each cell, in which that cell accepts no wild."""
 
 
 @dataclass(frozen=True, slots=True)
-class Winnable:
+class WinnablePrizes:
     """The check that a reel stage's strips can show each prize of its pay table."""
 
     _builder: StageInMaking
 
-    def _refuse_prize(self, where: str, prize: Prize, why: str) -> None:
+    def _refuse_prize(self, where: str, prize: LinePrize, why: str) -> None:
         """Refuse a prize that no window can win; drop it if the stage only inherits it."""
         if self._builder.table.like is None:
             raise self._builder.refuse(where, f"{prize.name} {why}")
@@ -55,9 +55,9 @@ class Winnable:
         self,
         where: str,
         pay: Pay,
-        patterns: Sequence[parts.Pattern],
+        patterns: Sequence[parts.WinPattern],
         columns: Sequence[Sequence[parts.Column]],
-    ) -> list[parts.Pattern]:
+    ) -> list[parts.WinPattern]:
         """Return those patterns of a line prize that some window shows.
 
         Unknown lines, and prizes that no window shows, are refused; a prize that the stage inherits is
@@ -67,7 +67,7 @@ class Winnable:
         if pay.lines is not None and max(pay.lines) > len(lines):
             raise self._builder.refuse(f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}")
 
-        def can_any_show(patterns: Sequence[parts.Pattern]) -> bool:
+        def can_any_show(patterns: Sequence[parts.WinPattern]) -> bool:
             """Return whether some window shows one of the patterns on one of the stage's lines."""
             return any(parts.can_show(p, line, columns) for p in patterns for line in lines)
 
@@ -94,9 +94,9 @@ class Winnable:
         where: str,
         pay: Pay,
         element: parts.Element,
-        prizes: Mapping[int, Prize],
+        prizes: Mapping[int, LinePrize],
         columns: Sequence[Sequence[parts.Column]],
-    ) -> dict[int, Prize]:
+    ) -> dict[int, LinePrize]:
         """Return the prizes of a scatter, by count, that some window shows; refuse or drop the others."""
         shown_in = parts.build_counter(tuple(min(m, 1) for m in element), once=pay.once_a_reel)
         most = sum(max(shown_in(column) for column in reel) for reel in columns)
@@ -116,9 +116,9 @@ class Winnable:
         where: str,
         pay: Pay,
         element: parts.Element,
-        prizes: Mapping[int, Prize],
+        prizes: Mapping[int, LinePrize],
         columns: Sequence[Sequence[parts.Column]],
-    ) -> dict[int, Prize]:
+    ) -> dict[int, LinePrize]:
         """Return the prizes of a symbol paid by ways, by count, that some window shows; refuse or drop the others."""
         if pay.direction not in {"left", "right", "both"}:
             raise self._builder.refuse(f"{where}.direction", f"ways are not read {pay.direction}")

@@ -45,7 +45,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
     )
     if not table.forms:
         raise DefinitionError(file, "form", "none is of bets that are taken with these options")
-    check_forms(table.cloth, file)
+    check_forms(table.table_layout, file)
     return table
 
 

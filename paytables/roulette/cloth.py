@@ -6,14 +6,14 @@ from itertools import pairwise
 from typing import Final
 
 from paytables.contract import Spot
-from paytables.roulette.names import NAMES
+from paytables.roulette.names import BET_NAMES
 from paytables.roulette.schema import BetGroup, Cylinder
 
-_LAST: Final = 36
+_LAST_NUMBER: Final = 36
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class BetGround:
     """A betting area of the roulette layout: its id, its names by language, and the pockets it covers."""
 
     id: str
@@ -22,7 +22,7 @@ class Ground:
     """The pockets on which a bet on the area wins."""
 
 
-def list_grounds(bet: BetGroup, cylinder: Cylinder) -> tuple[Ground, ...]:
+def list_grounds(bet: BetGroup, cylinder: Cylinder) -> tuple[BetGround, ...]:
     """Return every betting area of a roulette bet. Raises ValueError for numbers that are not pockets."""
     if bet.places:
         found = [
@@ -47,31 +47,31 @@ def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
     return numbers
 
 
-def _build_ground(bet: BetGroup, name: str, covers: tuple[str, ...], label: str = "") -> Ground:
+def _build_ground(bet: BetGroup, name: str, covers: tuple[str, ...], label: str = "") -> BetGround:
     """Return the betting area of a roulette bet that covers these pockets; ``label`` distinguishes it in its names."""
-    if name in NAMES and name != bet.id:
-        return Ground(name, dict(zip(("en", "fr"), NAMES[name], strict=True)), covers)
+    if name in BET_NAMES and name != bet.id:
+        return BetGround(name, dict(zip(("en", "fr"), BET_NAMES[name], strict=True)), covers)
     if name == bet.id:
-        return Ground(name, bet.names, covers)
+        return BetGround(name, bet.names, covers)
     words = label or "-".join(covers)
-    return Ground(name, {code: f"{bet_name} {words}" for code, bet_name in bet.names.items()}, covers)
+    return BetGround(name, {code: f"{bet_name} {words}" for code, bet_name in bet.names.items()}, covers)
 
 
-def _iter_usual_grounds(bet: BetGroup, cylinder: Cylinder) -> Iterable[Ground]:
+def _iter_usual_grounds(bet: BetGroup, cylinder: Cylinder) -> Iterable[BetGround]:
     """Yield the betting areas of one kind of roulette bet on the usual layout of 36 numbers."""
     if bet.id in {"straight", "double", "triple"}:
         for pocket in sorted(cylinder.pockets, key=lambda p: (int(p), -len(p))):
             yield _build_ground(bet, f"{bet.id}-{pocket}", (pocket,))
     elif bet.id in {"split", "street", "corner", "six-line"}:
-        for numbers in _INSIDE[bet.id]:
+        for numbers in _INSIDE_BETS[bet.id]:
             covers = tuple(map(str, numbers))
             yield _build_ground(bet, f"{bet.id}-{'-'.join(covers)}", covers)
-    elif bet.id in _OUTSIDE:
-        for name, label, numbers in _OUTSIDE[bet.id]:
+    elif bet.id in _OUTSIDE_BETS:
+        for name, label, numbers in _OUTSIDE_BETS[bet.id]:
             yield _build_ground(bet, name, tuple(map(str, numbers)), label)
     elif bet.id == "even-chance":
-        first, second = range(1, _LAST // 2 + 1), range(_LAST // 2 + 1, _LAST + 1)
-        every = range(1, _LAST + 1)
+        first, second = range(1, _LAST_NUMBER // 2 + 1), range(_LAST_NUMBER // 2 + 1, _LAST_NUMBER + 1)
+        every = range(1, _LAST_NUMBER + 1)
         yield _build_ground(bet, "low", tuple(map(str, first)))
         yield _build_ground(bet, "even", tuple(str(n) for n in every if n % 2 == 0))
         yield _build_ground(bet, "red", cylinder.red)
@@ -82,7 +82,7 @@ def _iter_usual_grounds(bet: BetGroup, cylinder: Cylinder) -> Iterable[Ground]:
 
 def _list_column_numbers(first: int) -> tuple[int, ...]:
     """Return the twelve numbers of the roulette column that begins with ``first``."""
-    return tuple(range(first, _LAST + 1, 3))
+    return tuple(range(first, _LAST_NUMBER + 1, 3))
 
 
 def _list_dozen_numbers(dozen: int) -> tuple[int, ...]:
@@ -90,22 +90,22 @@ def _list_dozen_numbers(dozen: int) -> tuple[int, ...]:
     return tuple(range(12 * dozen - 11, 12 * dozen + 1))
 
 
-_ROWS: Final = tuple((n, n + 1, n + 2) for n in range(1, _LAST + 1, 3))
+_STREET_ROWS: Final = tuple((n, n + 1, n + 2) for n in range(1, _LAST_NUMBER + 1, 3))
 #: The betting areas within the numbers, by the id of their bet.
-_INSIDE: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
+_INSIDE_BETS: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
     "split": tuple(
         pair
-        for n in range(1, _LAST + 1)
+        for n in range(1, _LAST_NUMBER + 1)
         for pair in ((n, n + 1), (n, n + 3))
-        if pair[1] <= _LAST and (pair[1] - n == 3 or n % 3)
+        if pair[1] <= _LAST_NUMBER and (pair[1] - n == 3 or n % 3)
     ),
-    "street": _ROWS,
-    "corner": tuple((n, n + 1, n + 3, n + 4) for n in range(1, _LAST - 3) if n % 3),
-    "six-line": tuple((*a, *b) for a, b in pairwise(_ROWS)),
+    "street": _STREET_ROWS,
+    "corner": tuple((n, n + 1, n + 3, n + 4) for n in range(1, _LAST_NUMBER - 3) if n % 3),
+    "six-line": tuple((*a, *b) for a, b in pairwise(_STREET_ROWS)),
 }
 #: The betting areas outside the numbers: their ids, the names that distinguish them, and the numbers they
 #: cover.
-_OUTSIDE: Final[dict[str, tuple[tuple[str, str, tuple[int, ...]], ...]]] = {
+_OUTSIDE_BETS: Final[dict[str, tuple[tuple[str, str, tuple[int, ...]], ...]]] = {
     "dozen": tuple((f"dozen-{n}", f"{12 * n - 11}-{12 * n}", _list_dozen_numbers(n)) for n in (1, 2, 3)),
     "column": tuple((f"column-{n}", str(n), _list_column_numbers(n)) for n in (1, 2, 3)),
     "dozens": tuple(
@@ -120,7 +120,7 @@ _OUTSIDE: Final[dict[str, tuple[tuple[str, str, tuple[int, ...]], ...]]] = {
 
 #: The call bets on a section of the 37-pocket cylinder, by name: chips on each betting area, by the numbers
 #: it covers.
-_CALLS: Final[tuple[tuple[str, tuple[str, str], dict[tuple[str, ...], int]], ...]] = (
+_CALL_BETS: Final[tuple[tuple[str, tuple[str, str], dict[tuple[str, ...], int]], ...]] = (
     (
         "voisins",
         ("Voisins du zéro", "Voisins du zéro"),
@@ -155,7 +155,7 @@ def list_call_bets(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str
     """
     by_covers = {tuple(sorted(spot.covers, key=int)): spot.id for spot in spots if spot.covers}
     found: list[dict[str, object]] = []
-    for name, (en, fr), chips in _CALLS if len(parts) == _SINGLE_ZERO else ():
+    for name, (en, fr), chips in _CALL_BETS if len(parts) == _SINGLE_ZERO else ():
         bets = {by_covers[covers]: count for covers, count in chips.items() if covers in by_covers}
         if len(bets) == len(chips):
             found.append({"id": name, "names": {"en": en, "fr": fr}, "bets": bets})

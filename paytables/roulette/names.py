@@ -3,7 +3,7 @@
 from typing import Final
 
 #: The names of roulette bets, by their ids: English, and French as in Québec and Monaco.
-NAMES: Final = {
+BET_NAMES: Final = {
     "straight": ("Straight", "Plein"),
     "split": ("Split", "À cheval"),
     "street": ("Street", "Transversale"),

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from paytables.definition import Identifier, PositiveInt, Strict, Strip, Text
 from paytables.layout import Limits, Pay, TableDefinition
-from paytables.roulette.names import NAMES
+from paytables.roulette.names import BET_NAMES
 
 #: Québec by-law, s. 74; Monaco, arrêté 88-384, arts. 4.2 and 8.3.
 REVOLUTIONS_MIN: Final = 7
@@ -102,7 +102,7 @@ class BetGroup(Limits):
         """Return the name of this kind of roulette bet, by language."""
         if self.name is not None:
             return self.name.model_dump()
-        english, french = NAMES.get(self.id, (self.id, self.id))
+        english, french = BET_NAMES.get(self.id, (self.id, self.id))
         return {"en": english, "fr": french}
 
 

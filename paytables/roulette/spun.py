@@ -5,7 +5,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from paytables.contract import WHEEL_DECIDES, Choice, Cue, Decision, Draw
+from paytables.contract import DECISION_OF_WHEEL, Choice, Cue, Decision, Draw
 from paytables.onedraw.table import OneDrawTable
 from paytables.roulette.cloth import list_call_bets
 
@@ -35,7 +35,7 @@ class SpunTable(OneDrawTable):
         """Return the round's result: draw it, or ask the real wheel where its ball landed."""
         if not self.is_decided_by_wheel:
             return self.draw_result(draw)
-        decision = Decision(WHEEL_DECIDES, self.parts, {"kind": "table", "felt": self.felt})
+        decision = Decision(DECISION_OF_WHEEL, self.parts, {"kind": "table", "felt": self.felt})
         pocket = decision.check((yield decision))
         return self._build_result(self.parts.index(str(pocket)))
 

@@ -74,7 +74,7 @@ def build(definition: SicBoDefinition, file: str) -> SicBoTable:
         forms=definition.form,
         felt="dice",
     )
-    check_forms(table.cloth, file)
+    check_forms(table.table_layout, file)
     return table
 
 

@@ -1,6 +1,6 @@
 """The wheel family: a wheel of equal segments, a layout of areas, and a minimum number of turns for a valid spin."""
 
-from paytables.game import Family
+from paytables.game import GameFamily
 from paytables.roulette.spun import SpunTable
 from paytables.wheel.rules import WheelRules, check
 from paytables.wheel.schema import WheelDefinition
@@ -16,4 +16,4 @@ def build(data: WheelDefinition, file: str) -> WheelRules | SpunTable:
     return WheelRules(data) if data.table is None else build_spun_table(data, data.table, file)
 
 
-FAMILY = Family(WheelDefinition, build)
+FAMILY = GameFamily(WheelDefinition, build)

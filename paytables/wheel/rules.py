@@ -56,7 +56,7 @@ class WheelRules(Tableless):
         return wager
 
     @cached_property
-    def _cloth(self) -> layout.Layout:
+    def _cloth(self) -> layout.TableLayout:
         """Return the wheel's betting areas as the spots of a layout, with every preset bet at every stake."""
         stakes, most = self.definition.layout.stakes, self.definition.layout.cost
         spots = tuple(
@@ -74,7 +74,7 @@ class WheelRules(Tableless):
         forms = tuple(
             layout.NamedWager(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offers()
         )
-        return layout.Layout(spots, layout.TableLimits(most=most), forms)
+        return layout.TableLayout(spots, layout.TableLimits(most=most), forms)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a game: spin again as long as a segment says so, then pay every area that wins."""

@@ -40,7 +40,7 @@ def build_spun_table(definition: WheelDefinition, table: TableLimits, file: str)
             "names": {s.id: s.name.model_dump() for s in definition.symbol},
         },
     )
-    check_forms(rules.cloth, file)
+    check_forms(rules.table_layout, file)
     return rules
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from egm.config.cabinet_file import StateFolder
-from egm.links.sas.attachment import SasChannel, create_sas_lines
+from egm.links.sas.attachment import SasLineService, create_sas_lines
 from egm.links.sas.crc import append_crc, is_intact
-from egm.links.sas.wire import mark_message
+from egm.links.sas.wire import escape_message_with_wakeup
 from egm.testing.machine import MachineRig
 from egm.testing.sas import attach, create_machine_context
 
@@ -37,7 +37,7 @@ class Wire:
 
     def write(self, message: bytes) -> None:
         """Send one message, its first byte with the wakeup bit where the line has one."""
-        os.write(self._fd, mark_message(message) if self._strict else message)
+        os.write(self._fd, escape_message_with_wakeup(message) if self._strict else message)
 
     def raw(self, data: bytes) -> None:
         """Send bytes as they are."""
@@ -109,7 +109,7 @@ class Rig:
         self.room = MachineRig(folder, **room)
         context = create_machine_context(self.room, folder, sas)
         self.file = context.file
-        self.lines = [line for line in create_sas_lines(context) if isinstance(line, SasChannel)]
+        self.lines = [line for line in create_sas_lines(context) if isinstance(line, SasLineService)]
         attach(self.room, self.lines)
         self._tasks: list[asyncio.Task[None]] = []
 

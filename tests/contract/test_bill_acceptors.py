@@ -18,7 +18,7 @@ from egm.devices.interface import (
     ReturnReason,
     Stacked,
 )
-from egm.testing.crash import Killed
+from egm.testing.crash import SimulatedPowerLoss
 from egm.testing.jumping_loop import jump
 
 
@@ -43,7 +43,7 @@ class TestEveryLine:
             if line != "lossy":  # an acceptor may give a note back when its orders are lost
                 assert rig.credited_cents == 80_00
             assert rig.box_cents() >= 40_00
-            assert [e.content for e in rig.of(Stacked)] == rig.ledger.credited
+            assert [e.content for e in rig.of(Stacked)] == rig.ledger.credited_items
             assert not rig.of(Disputed)
             rig.close()
 
@@ -58,7 +58,7 @@ class TestEveryLine:
             await rig.advance_until(lambda: rig.ledger.find_open() is None)
             await rig.stop()
             if line != "lossy":
-                assert rig.ledger.credited == [Barcode("004724978028378429")]
+                assert rig.ledger.credited_items == [Barcode("004724978028378429")]
             rig.close()
 
         jump(scene())
@@ -208,7 +208,7 @@ class TestInterruptions:
                 for _ in range(6000):
                     if rig.has_died():
                         died = True
-                        with pytest.raises(Killed):
+                        with pytest.raises(SimulatedPowerLoss):
                             await rig.stop()
                         await asyncio.sleep(die_at % 4)
                         rig.begin()
@@ -244,7 +244,7 @@ class TestInterruptions:
             if line != "lossy" and pause < 5:
                 assert rig.credited_cents == 20_00, (moment, pause)
             if rig.credited_cents or pause < 5:  # else it may have come back while nobody was listening
-                assert not rig.ledger.disputed, (moment, pause)
+                assert not rig.ledger.disputed_items, (moment, pause)
             rig.close()
 
         for step in range(0, 20, every):
@@ -330,7 +330,7 @@ class TestANoteNobodyCanAccountFor:
             await rig.insert()
             await rig.advance_until(lambda: rig.ledger.find_open() is not None)
             await asyncio.sleep(moment)
-            if rig.ledger.find_open() is None or rig.ledger.credited:
+            if rig.ledger.find_open() is None or rig.ledger.credited_items:
                 await rig.stop()
                 return
             if killed:
@@ -342,7 +342,7 @@ class TestANoteNobodyCanAccountFor:
                 rig.begin()
             await rig.advance_until(lambda: rig.ledger.find_open() is None, 30)
             await rig.stop()
-            assert (rig.ledger.credited, rig.ledger.disputed) == ([], [Note(20_00)]), moment
+            assert (rig.ledger.credited_items, rig.ledger.disputed_items) == ([], [Note(20_00)]), moment
             assert not rig.of(Returned)
             rig.close()
 
@@ -358,7 +358,7 @@ class TestANoteNobodyCanAccountFor:
             await rig.insert()
             await rig.advance_until(lambda: rig.has_died() or rig.quiet())
             if rig.has_died():
-                with pytest.raises(Killed):
+                with pytest.raises(SimulatedPowerLoss):
                     await rig.stop()
                 boxed = rig.box_cents()
                 self.swallow(rig)
@@ -368,10 +368,10 @@ class TestANoteNobodyCanAccountFor:
                 rig.begin()
                 await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle", 30)
                 await rig.advance_until(lambda: rig.ledger.find_open() is None, 30)
-                lost = opened is not None and not rig.ledger.credited and not boxed
-                assert bool(rig.ledger.disputed) is lost, die_at
+                lost = opened is not None and not rig.ledger.credited_items and not boxed
+                assert bool(rig.ledger.disputed_items) is lost, die_at
             await rig.stop()
-            assert len(rig.ledger.credited) + len(rig.ledger.disputed) <= 1
+            assert len(rig.ledger.credited_items) + len(rig.ledger.disputed_items) <= 1
             rig.close()
 
         for die_at in range(1, 13):
@@ -391,7 +391,7 @@ class TestANoteNobodyCanAccountFor:
                 rig.begin()
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert (rig.ledger.credited, rig.ledger.disputed) == ([], [])
+            assert (rig.ledger.credited_items, rig.ledger.disputed_items) == ([], [])
             assert rig.twin.describe()["returned_cents"] == 20_00
             rig.close()
 

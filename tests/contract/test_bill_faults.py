@@ -8,7 +8,7 @@ import pytest
 from bill_rig import DRIVERS, BillRig
 
 from egm.devices.bill_twin import SimulatedPaper
-from egm.devices.ebds.codec import AuxiliaryCommand, Poll
+from egm.devices.ebds.codec import AuxiliaryCommand, EbdsPoll
 from egm.devices.interface import (
     Barcode,
     CommLost,
@@ -131,7 +131,7 @@ class TestFaults:
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.ledger.credited == [Note(5_00)]
+            assert rig.ledger.credited_items == [Note(5_00)]
             assert len(rig.of(Disputed)) == 1
             rig.close()
 
@@ -214,7 +214,7 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
             rig.driver.stack(rig.of(Escrowed)[-1].escrow)
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert (rig.ledger.credited, len(rig.of(Returned))) == ([Note(5_00)], 1)
+            assert (rig.ledger.credited_items, len(rig.of(Returned))) == ([Note(5_00)], 1)
             rig.close()
 
         jump(scene())
@@ -242,7 +242,7 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
             await rig.advance_until(rig.quiet)
             await rig.stop()
             kept = (answer, when) == ("stack", "back")
-            assert rig.ledger.credited == ([Barcode(TICKET)] if kept else [])
+            assert rig.ledger.credited_items == ([Barcode(TICKET)] if kept else [])
             assert rig.twin.describe()["stacked"] == ([TICKET] if kept else [])
             assert [event.content for event in rig.of(Returned)] == ([] if kept else [Barcode(TICKET)])
             rig.close()
@@ -268,10 +268,10 @@ def test_another_validators_count_is_not_taken_for_the_bill_that_was_ordered(oth
         await rig.advance_until(lambda: rig.of(Disputed), 30)
         await rig.advance_until(rig.quiet, 30)
         await rig.insert(5_00)
-        await rig.advance_until(lambda: rig.ledger.credited)
+        await rig.advance_until(lambda: rig.ledger.credited_items)
         await rig.advance_until(rig.quiet)
         await rig.stop()
-        assert rig.ledger.credited == [Note(5_00)]
+        assert rig.ledger.credited_items == [Note(5_00)]
         rig.close()
 
     jump(scene())
@@ -297,7 +297,7 @@ class TestInsideTheStacker:
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.ledger.credited == [Note(5_00)]
+            assert rig.ledger.credited_items == [Note(5_00)]
             assert rig.twin.describe()["returned_cents"] == 20_00
             rig.close()
 
@@ -316,7 +316,7 @@ class TestInsideTheStacker:
             rig.hand("clear")
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert len(rig.ledger.credited) == 1
+            assert len(rig.ledger.credited_items) == 1
             rig.close()
 
         jump(scene())
@@ -450,7 +450,7 @@ def test_an_ebds_acceptor_that_does_not_say_what_it_is_is_asked_a_few_times_and_
 
         def plainly(question):
             heard.append(type(question))
-            return answer(Poll(ack=question.ack) if isinstance(question, AuxiliaryCommand) else question)
+            return answer(EbdsPoll(ack=question.ack) if isinstance(question, AuxiliaryCommand) else question)
 
         rig.twin._answer = plainly
         for cents in (5_00, 20_00, 10_00):

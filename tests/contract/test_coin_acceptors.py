@@ -40,7 +40,7 @@ class CoinRig(DeviceRig):
         await self.advance_until(lambda: self.of(Ready))
 
     def credited(self) -> int:
-        return sum(cents for cents, _ in self.ledger.coins)
+        return sum(cents for cents, _ in self.ledger.credited_coins)
 
     def kept(self) -> int:
         state = self.twin.describe()
@@ -92,7 +92,7 @@ class TestCoinAcceptor:
             rig.hand("insert", amount_cents=2_00)
             await rig.advance_until(lambda: rig.credited() == 3_00)
             await rig.stop()
-            assert rig.ledger.coins == [(1_00, True), (2_00, False)]
+            assert rig.ledger.credited_coins == [(1_00, True), (2_00, False)]
             assert rig.twin.describe()["drop_cents"] == 2_00
             assert [event.to_hopper for event in rig.of(CoinAccepted)] == [True, False]
             rig.close()
@@ -240,7 +240,7 @@ class TestCoinAcceptor:
                 lambda: any(e.code is FaultCode.WRONG_LANE and e.active for e in rig.of(Fault))
             )
             await rig.stop()
-            assert rig.ledger.coins == [(25, True), (1_00, False)]  # it is where it fell
+            assert rig.ledger.credited_coins == [(25, True), (1_00, False)]  # it is where it fell
             assert [e.code for e in rig.of(Fault) if e.active] == [FaultCode.WRONG_LANE]
             rig.close()
 

@@ -6,7 +6,7 @@ import pytest
 
 from egm.app.ports import create_driver_without_machine
 from egm.devices.interface import Identified
-from egm.staff.workbench import Workbench
+from egm.staff.workbench import DeviceWorkbench
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 
@@ -25,7 +25,7 @@ IDENTITIES = {
 @pytest.mark.requirement("A-19")
 @pytest.mark.parametrize("protocol", IDENTITIES)
 def test_a_device_is_identified_by_what_it_states_itself(protocol):
-    bench = Workbench()
+    bench = DeviceWorkbench()
 
     async def scene():
         rig = DeviceRig(protocol, react=bench.store_report)

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from egm.app.ports import Ports
+from egm.app.ports import PositionDevices
 from egm.app.station import PlayerStation
 from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.coin import CctalkCoinDriver
@@ -35,7 +35,9 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full_and_where_there_is_none(t
         state.prepare()
         station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
         station.ports, station.engine = (
-            Ports(drivers=(driver,), kinds={"coin": "coin_acceptor"}, coin_acceptor=driver),
+            PositionDevices(
+                drivers=(driver,), kind_by_device_name={"coin": "coin_acceptor"}, coin_acceptor=driver
+            ),
             room.engine,
         )
         room.engine._changed = lambda: station._settle_devices(station.snapshot())

@@ -20,9 +20,9 @@ import pytest
 import egm
 import tools
 from egm.app.features import FEATURES
-from egm.app.wiring import build_event
+from egm.app.wiring import build_event_from_intent
 from egm.errors import InvariantError
-from egm.kernel.events import Event, EventError, EventName, EventType, NoData, Payloads, State
+from egm.kernel.events import Event, EventError, EventName, EventType, NoData, PayloadClasses, State
 from egm.kernel.feature import Feature, Features
 from egm.kernel.messages import INTEGER_MAX, Intent
 from egm.kernel.rules import Rule
@@ -96,21 +96,21 @@ def test_every_event_has_one_declared_payload():
 @pytest.mark.parametrize("event", tuple(PAYLOADS), ids=str)
 def test_a_payload_that_differs_from_its_declaration_is_refused_by_name(event):
     payload, values = PAYLOADS[event], values_of(PAYLOADS[event])
-    built = PAYLOADS.build(event, values)
+    built = PAYLOADS.build_event(event, values)
     assert built.type is event
     assert type(built.of(payload)) is payload
 
     with pytest.raises(EventError, match=rf"^{event}: another is 1, a field that is not known$"):
-        PAYLOADS.build(event, {**values, "another": 1})
+        PAYLOADS.build_event(event, {**values, "another": 1})
     for field in dataclasses.fields(payload):
         if is_required(field):
             left = {name: value for name, value in values.items() if name != field.name}
             with pytest.raises(EventError, match=rf"^{event}: {field.name} is missing$"):
-                PAYLOADS.build(event, left)
+                PAYLOADS.build_event(event, left)
         for wrong in NOT_OF.get(field.type, () if field.type == JSON else (b"no",)):
             named = rf"^{event}: {field.name} is {re.escape(repr(wrong))}, not "
             with pytest.raises(EventError, match=named):
-                PAYLOADS.build(event, {**values, field.name: wrong})
+                PAYLOADS.build_event(event, {**values, field.name: wrong})
             with pytest.raises(EventError, match=named):
                 Event(event, dataclasses.replace(built.of(payload), **{field.name: wrong}))
         if find_nested_payload(field.type) and IN_MEMORY not in get_args(field.type):
@@ -118,7 +118,7 @@ def test_a_payload_that_differs_from_its_declaration_is_refused_by_name(event):
             with pytest.raises(
                 EventError, match=rf"^{event}: {field.name}\.another is 1, a field that is not"
             ):
-                PAYLOADS.build(event, {**values, field.name: nested})
+                PAYLOADS.build_event(event, {**values, field.name: nested})
 
 
 def test_an_event_carries_the_payload_declared_for_it(tmp_path):
@@ -216,10 +216,10 @@ def test_whatever_is_entered_in_a_form_is_a_payload_of_its_event(form):
     filled = {field.name: list_field_values(field)[-1] for field in form.fields}
     for field in form.fields:
         for value in list_field_values(field):
-            PAYLOADS.build(form.event, {**form.values, **persons, **filled, field.name: value})
-    PAYLOADS.build(form.event, {**form.values, **persons, **filled})
+            PAYLOADS.build_event(form.event, {**form.values, **persons, **filled, field.name: value})
+    PAYLOADS.build_event(form.event, {**form.values, **persons, **filled})
     if form.needs:  # shown before anything is filled in
-        PAYLOADS.build(form.event, form.values)
+        PAYLOADS.build_event(form.event, form.values)
 
 
 class UndeclaredEvent(EventName):
@@ -241,16 +241,16 @@ def test_features_declare_the_payloads_of_their_events_once():
     with pytest.raises(InvariantError, match=r"^no feature declares the payload of second$"):
         Features((*FEATURES.all, added))
     with pytest.raises(EventError, match="no feature declares the payload of play"):
-        Payloads(())[EventType.PLAY]
+        PayloadClasses(())[EventType.PLAY]
 
 
 @pytest.mark.parametrize("name", get_args(Intent.model_fields["name"].annotation))
 def test_every_request_that_a_screen_can_send_becomes_an_event(name):
     many = {"of": 1, "page": [], "bets": "x"}
     for value, options in itertools.product((None, INTEGER_MAX, "\0"), (None, {}, {"value": 1}, many)):
-        event = build_event(Intent(name=name, value=value, options=options), PAYLOADS)
+        event = build_event_from_intent(Intent(name=name, value=value, options=options), PAYLOADS)
         assert event.type == name
-        PAYLOADS.check(event)
+        PAYLOADS.check_payload(event)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_malformed_request_of_a_screen_is_refused_like_one_for_what_is_not_off
 ):
     rig = MachineRig(tmp_path).boot()
     before = rig.journal.sequence
-    rig.engine.submit(build_event(Intent(**request_), PAYLOADS))
+    rig.engine.submit(build_event_from_intent(Intent(**request_), PAYLOADS))
     assert rig.notice == refused
     assert rig.journal.sequence == before
     rig.close()

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import pytest
 
-from egm.screen.text import LOCALES, Texts
+from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from paytables import Depth, analyse, list_table_games, load_game
 from paytables.contract import NO_SEAT, Round
 from paytables.poker.room.rules import RoomRules
@@ -29,7 +29,7 @@ def play_rounds(name):
     """Each bet with its wager and, of each of its rounds, the players' decisions, what they added, and the display."""
     game, draw = load_game(name), Walk(name)
     for bet in analyse(game, Depth.RETURN).bets:
-        table = game if bet.table is None else game.for_table(bet.table)
+        table = game if bet.table is None else game.with_table_state(bet.table)
         wager = build_wager(table, bet)
         asking = adding = rounds = 0
         while adding < ADDING and asking < ASKING and rounds < ROUNDS:
@@ -62,7 +62,7 @@ def iter_translations(data):
 @pytest.mark.requirement("C-10:a", "C-18")
 @pytest.mark.parametrize("name", list_table_games())
 def test_answers_have_texts_advice_and_figures_and_their_stakes_are_reserved(name):
-    texts = [Texts(language) for language in LOCALES]
+    texts = [Texts(language) for language in LOCALE_BY_LANGUAGE]
     for game, bet, wager, asked, added, display in play_rounds(name):
         options = {option for decision in asked for option in decision.options if isinstance(option, str)}
         silent = {option for option in options if not all(has_text(each, option) for each in texts)}

@@ -22,10 +22,10 @@ from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Decision, Hello
-from egm.links.sas.reader import Reader, Readings
+from egm.links.sas.reader import MeterReadingCache, ReadoutBuilder
 from egm.play.choosing import find_highest_stake_credits
 from egm.play.installed_games import InstalledGame
-from egm.play.recall_words import SETTLED
+from egm.play.recall_words import SETTLED_RESULT_NAMES
 from egm.play.records.games import GameInProgress
 from egm.play.records.tables import list_standing_tables
 from egm.play.showing import find_question
@@ -162,7 +162,7 @@ def test_the_forms_and_each_spot_with_what_it_needs_are_taken(game):
     for spot in rules.layout():
         shut = {other.id for other in rules.layout() if not other.open}
         if spot.open and spot.needs not in shut:
-            bets = rules.cloth.find_smallest_bets_with(spot, spot.least)
+            bets = rules.table_layout.find_smallest_bets_with(spot, spot.least)
             first = {"pass": 1} | bets if "craps" in game else bets
             assert rules.wager(sum(first.values()), bets=first).by_seat[0] == first
 
@@ -183,7 +183,7 @@ def at_most(rules, cents):
     """The bets with the highest one that is raised."""
     lead = lead_of(rules)
     most = rules.find_highest_bet(LIMIT_CENTS // cents)[lead.id]
-    return rules.cloth.find_smallest_bets_with(lead, most), lead
+    return rules.table_layout.find_smallest_bets_with(lead, most), lead
 
 
 @pytest.mark.requirement("C-04")
@@ -196,7 +196,7 @@ def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(ri
         bets, lead = at_most(rules, cents)
         assert lay(machine, bets), (cents, bets)
         more = bets[lead.id] + lead.step
-        higher = rules.cloth.find_smallest_bets_with(lead, more)
+        higher = rules.table_layout.find_smallest_bets_with(lead, more)
         if more <= lead.most:
             assert not lay(machine, higher), (cents, higher)
     for _ in range(12):
@@ -220,8 +220,8 @@ def test_a_round_begins_only_where_the_credit_pays_for_every_raise(rig, game):
     cents = machine.machine.selection.denomination_cents
     lead = lead_of(rules)
     for credits_ in range(lead.least, lead.most + 1, lead.step):
-        bets = rules.cloth.find_smallest_bets_with(lead, credits_)
-        cost_cents, whole_cents = sum(bets.values()) * cents, rules.cloth.round_cost(bets) * cents
+        bets = rules.table_layout.find_smallest_bets_with(lead, credits_)
+        cost_cents, whole_cents = sum(bets.values()) * cents, rules.table_layout.round_cost(bets) * cents
         less_cents = (whole_cents - 1) // 500 * 500
         if cost_cents <= less_cents:
             break
@@ -262,9 +262,12 @@ def filled(rules, wanted):
     spots = [spot for spot in rules.layout() if not spot.added]
     for lead in sorted(spots, key=lambda spot: -spot.most * (1 + spot.reserve + spot.optional)):
         for credits_ in range(lead.most, lead.least - 1, -lead.step):
-            bets = rules.cloth.find_smallest_bets_with(lead, credits_)
-            left = wanted - rules.cloth.round_cost(bets)
-            for optional in {0, int(sum(rules.cloth.by_id[name].optional * n for name, n in bets.items()))}:
+            bets = rules.table_layout.find_smallest_bets_with(lead, credits_)
+            left = wanted - rules.table_layout.round_cost(bets)
+            for optional in {
+                0,
+                int(sum(rules.table_layout.by_id[name].optional * n for name, n in bets.items())),
+            }:
                 laid, rest = dict(bets), left - optional
                 for spot in spots:
                     if (
@@ -292,7 +295,9 @@ def test_hosts_are_told_the_most_that_a_round_can_stake(rig, game):
     machine = rig(game)
     rules, cents = rules_of(game), machine.machine.denominations_cents[game][0]
     told = (
-        Reader(SimpleNamespace(machine=machine.machine), Readings(machine.journal))._facts[0].max_bet_credits
+        ReadoutBuilder(SimpleNamespace(machine=machine.machine), MeterReadingCache(machine.journal))
+        ._facts[0]
+        .max_bet_credits
     )
     assert told == find_highest_stake_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents
     if not rules.layout():
@@ -372,7 +377,7 @@ class Round:
         before = machine.journal.meters().values
         rules = rules_of(game)
         if rules.layout():
-            forms = rng.sample(rules.cloth.forms, len(rules.cloth.forms))
+            forms = rng.sample(rules.table_layout.forms, len(rules.table_layout.forms))
             assert any(lay(machine, form.bets) for form in forms)
         self.view = stage_of(machine, theme, "en").view
         self.heard = len(machine.hands.told)
@@ -418,7 +423,7 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
         assert {each.get("spot", "") for each in over.settlements} <= spots
         pay_names = {pay["name"] for pay in rules_of(game).presentation().get("pays", ())}
         if rules_of(game).layout():
-            assert {str(each["name"]) for each in over.settlements} <= SETTLED | pay_names
+            assert {str(each["name"]) for each in over.settlements} <= SETTLED_RESULT_NAMES | pay_names
         if staked_cents:  # a game of spots: each stake is decided once
             assert staked_cents == played.grew["coin_in"], (played.words, over.settlements)
         back_cents = sum(int(each["credits"]) for each in over.settlements) * cents

@@ -68,7 +68,7 @@ def tables_of(name):
     game = load_game(name)
     figures = analyse(game, Depth.RETURN)
     tables = {json.dumps(bet.table): bet.table for bet in figures.bets}
-    return [game.for_table(table) for table in {"null": None, **tables}.values()], figures.minimum_rtp
+    return [game.with_table_state(table) for table in {"null": None, **tables}.values()], figures.minimum_rtp
 
 
 def every_kind_of_bet(game):

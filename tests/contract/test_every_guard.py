@@ -8,7 +8,7 @@ import pytest
 from rigs.guards import integrity, money, play, staff, tournament
 from rigs.guards.alone import RULES, try_row
 
-from egm.kernel.rules import code_of
+from egm.kernel.rules import get_refusal_code
 
 TABLES = (money, staff, integrity, play, tournament)
 ROWS = [row for table in TABLES for row in table.ROWS]
@@ -26,7 +26,7 @@ def test_a_guard_refuses_by_itself(row, tmp_path):
 
 
 def test_every_guard_has_its_row():
-    guards = {(name, code_of(guard)) for name, rule in RULES.items() for guard in rule.guards}
+    guards = {(name, get_refusal_code(guard)) for name, rule in RULES.items() for guard in rule.guards}
     shown = [(row.rule, row.guard) for row in ROWS]
     assert len(shown) == len(set(shown)), "a guard has two rows"
     missing = sorted(guards - set(shown))

@@ -19,8 +19,8 @@ from rigs.three_levels import LINKED_MYSTERY, MYSTERY_TERMS, STAKE, room_of
 
 import egm
 import tools.floor
-from egm.app.bench import Bench
-from egm.app.wiring import build_event
+from egm.app.bench import DeviceSimulator
+from egm.app.wiring import build_event_from_intent
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile
 from egm.config.faults import read_toml
 from egm.config.levels import Kind
@@ -32,15 +32,15 @@ from egm.links.screen.server import ScreenServer
 from egm.links.screen.starting import StartUpActivity
 from egm.links.screen.starting import read_activity as read_starting
 from egm.profiles import load_profile
-from egm.progressive.attachment import ProgressiveLink
-from egm.progressive.definition import Chance, LevelDefinition, create_levels
+from egm.progressive.attachment import ProgressiveLinkService
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, create_levels
 from egm.progressive.enrolment import Stick
 from egm.progressive.level import Terms
 from egm.progressive.messages import Join
 from egm.progressive.mqtt import MqttCarrier
-from egm.progressive.pools import Keeper, Pool
-from egm.progressive.trigger import Trigger
-from egm.screen.app import App
+from egm.progressive.pools import Keeper, ProgressivePool
+from egm.progressive.trigger import MysteryTrigger
+from egm.screen.app import ScreenApp
 from egm.screen.layout import LANDSCAPE
 from egm.screen.web import choose_fitting_layout, read_input, read_session
 from egm.staff.form import Field, FieldKind
@@ -63,9 +63,9 @@ LEVEL = LevelDefinition(
     names={"en": "Top", "fr": "Sommet"},
     kind=Kind.LINKED,
     terms=Terms(base_cents=1500, increment=Fraction(1, 25)),
-    chance=Chance(stake_cents=25, odds=Fraction(1, 100)),
+    chance=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 100)),
 )
-POOL = Pool(definition=LEVEL, game="game", level="top", keeper=Keeper.CONTROLLER)
+POOL = ProgressivePool(definition=LEVEL, game="game", level="top", keeper=Keeper.CONTROLLER)
 MACHINE = "EGM-1"
 JOIN = {
     "type": "join", "machine": MACHINE, "nonce": "n",
@@ -196,7 +196,7 @@ def machine_of_a_link(count, _):
     machine.handle_connection()
     carrier = MqttCarrier(None, MACHINE)
     asyncio.run(carrier._pass_messages_on(Line("", messages(DOWN, count)), machine))
-    machine.link.tick(10**10)
+    machine.link.repeat_unanswered_messages(10**10)
     assert memory.hits == {}
     assert isinstance(sent[0], Join)
     return len(memory.complaints)
@@ -212,13 +212,13 @@ def machine_with_a_journal(count, tmp_path):
         rig.engine.submit(event)
 
     chance = SimpleNamespace(below=lambda *_: 7)
-    secret = Trigger.draw("LUCKY", 1, Fraction(500), MYSTERY_TERMS, STAKE, chance)
+    secret = MysteryTrigger.draw("LUCKY", 1, Fraction(500), MYSTERY_TERMS, STAKE, chance)
     won = {"claim": "mystery.LUCKY.1", "sequence": 1, "amount_cents": 520, "order": 1}
     won["trigger"] = secret.to_json()
 
     async def deliver():
         context = MachineContext(rig.engine, None, None, rig.clock, handle)
-        link = ProgressiveLink(context, SimpleNamespace(send=sent.append))
+        link = ProgressiveLinkService(context, SimpleNamespace(send=sent.append))
         link.handle_connection()
         link._send_and_submit()
         here = {"machine": serial, "level": "LUCKY"}
@@ -232,7 +232,7 @@ def machine_with_a_journal(count, tmp_path):
         right = [json.dumps(each).encode() for each in samples]
         for data in (*right, *messages(samples, count)):
             await carrier._pass_messages_on(Line("", [data]), link)
-            link._link.tick(rig.clock.ns)
+            link._link.repeat_unanswered_messages(rig.clock.ns)
             link._send_and_submit()
             link._submit_found_wins()
             link._update_shown_amounts()
@@ -281,7 +281,7 @@ def browser(count, _):
     still = SimpleNamespace(picture=picture, inputs=lambda: did, frame=lambda: None, unlocked=False)
     silent = SimpleNamespace(poll=lambda _now: NoNews(), send=lambda _message: True)
     sounds = SimpleNamespace(follow=lambda _before, _after: None)
-    app = App(theme=None, surface=still, machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0)
+    app = ScreenApp(theme=None, surface=still, machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0)
     for one in did:
         app._take_input(one)
     return refused
@@ -293,7 +293,7 @@ def screen(count, tmp_path):
     refused = []
     server = ScreenServer(
         tmp_path / "screen.sock", "token", greeting=tuple, on_peer_error=refused.append,
-        on_intent=lambda intent: rig.engine.submit(build_event(intent, rig.engine.rules.payloads)),
+        on_intent=lambda intent: rig.engine.submit(build_event_from_intent(intent, rig.engine.rules.payloads)),
     )  # fmt: skip
     samples = [
         {"type": "intent", "name": "bet", "value": 1, "options": {"level": 1}},
@@ -320,7 +320,7 @@ def screen(count, tmp_path):
 
 
 def bench(count, tmp_path):
-    hands = Bench(tmp_path, {"bill": "id003", "printer": "ithaca"})
+    hands = DeviceSimulator(tmp_path, {"bill": "id003", "printer": "ithaca"})
     hands._token = "token"
     samples = [
         {"type": "bench", "device": "bill", "action": "insert", "values": {"amount_cents": 500}},
@@ -333,7 +333,7 @@ def bench(count, tmp_path):
     async def deliver():
         for data in messages(samples, count):
             streams = Streams(encode(Hello(token="token")), line_of(data))
-            await hands._serve(streams.reader, streams)
+            await hands._serve_client(streams.reader, streams)
             answers.extend(streams.said[1:])
 
     asyncio.run(deliver())

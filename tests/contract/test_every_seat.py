@@ -14,7 +14,7 @@ from paytables.poker.paigow import hands
 from paytables.poker.paigow import rules as paigow
 from paytables.poker.paigow.rules import PaiGowPokerRules
 from paytables.poker.table.rules import PokerRules
-from paytables.poker.two_hands import TwoHands
+from paytables.poker.two_hands import TwoHandsRules
 from paytables.seating import format_hand_id
 
 ROUNDS = 8
@@ -28,13 +28,13 @@ def list_cards(counts):
 
 def list_pieces(rules):
     """The cards or tiles of a fresh deal, ascending, as the game's draws index them."""
-    if isinstance(rules, TwoHands):
+    if isinstance(rules, TwoHandsRules):
         return range(len(rules.PIECES))
     if isinstance(rules, SuperPanRules):
-        counts = Shoe.of(rules.definition.shoe.decks, without=(5, 6, 7, 8)).counts
+        counts = Shoe.from_decks(rules.definition.shoe.decks, without=(5, 6, 7, 8)).counts
     else:
         shoe = getattr(rules.definition, "shoe", None)
-        counts = Shoe.of(1 if shoe is None else shoe.decks).counts
+        counts = Shoe.from_decks(1 if shoe is None else shoe.decks).counts
     return list_cards(tuple(counts))
 
 
@@ -161,7 +161,7 @@ def test_a_hundred_thousand_hands_are_settled_as_alone(name, monkeypatch):
     for module in (hands, paigow):
         monkeypatch.setattr(module, "list_settings", lambda dealt: divide(tuple(dealt)))
     game = load_game(name)
-    seats = game.rules.cloth.table.seats
+    seats = game.rules.table_layout.table.seats
     check_rounds(game, range(10_000, 10_000 + -(-100_000 // seats)), seats)
 
 

@@ -39,16 +39,16 @@ def test_every_driver_gets_over_every_trouble(protocol, trouble):
         driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
         for _ in range(2):
-            await rig.advance_until(lambda: driver.up)
+            await rig.advance_until(lambda: driver.is_replying)
             await asyncio.sleep(2)
             rig.hand(begin, **values)
             if lost:
-                await rig.advance_until(lambda: not driver.up, 10)
+                await rig.advance_until(lambda: not driver.is_replying, 10)
             await asyncio.sleep(4)
             rig.hand(end)
-            await rig.advance_until(lambda: driver.up, 10)
+            await rig.advance_until(lambda: driver.is_replying, 10)
             await asyncio.sleep(2)
-            assert driver.up
+            assert driver.is_replying
         await rig.stop()
         if lost is not None:
             assert len(rig.of(CommLost)) == (2 if lost else 0)
@@ -71,7 +71,7 @@ def test_a_port_that_is_not_there_yet(protocol):
         await asyncio.sleep(10)
         assert len(rig.of(CommLost)) == 1
         rig.hand("plug")
-        await rig.advance_until(lambda: driver.up, 5)
+        await rig.advance_until(lambda: driver.is_replying, 5)
         await rig.stop()
         rig.close()
 
@@ -101,7 +101,7 @@ def test_a_device_that_babbles_is_survived(protocol):
         rig = DeviceRig(protocol, seed=seed)
         driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
-        await rig.advance_until(lambda: driver.up)
+        await rig.advance_until(lambda: driver.is_replying)
         samples = [sample for codec in CODECS.values() for sample in codec.samples]
         for _ in range(120):
             junk = dice.choice([dice.randbytes(dice.randrange(1, 40)), dice.choice(samples)])
@@ -109,12 +109,12 @@ def test_a_device_that_babbles_is_survived(protocol):
             await asyncio.sleep(dice.random() * 0.1)
         before = len(rig.of(CommUp))
         rig.hand("power_off")
-        await rig.advance_until(lambda: not driver.up, 10)
+        await rig.advance_until(lambda: not driver.is_replying, 10)
         rig.hand("power_on")
         await rig.advance_until(lambda: len(rig.of(CommUp)) > before, 10)
         await asyncio.sleep(8)
         await rig.stop()
-        assert driver.up
+        assert driver.is_replying
         assert not rig.of(CoinAccepted, Stacked)
         rig.close()
 

@@ -18,7 +18,7 @@ from egm.devices.interface import (
     PayoutProgress,
 )
 from egm.devices.transient import TransientCoinLedger, TransientPayoutLedger
-from egm.testing.crash import CrashingLedger, Killed
+from egm.testing.crash import CrashingLedger, SimulatedPowerLoss
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 
@@ -80,12 +80,12 @@ class TestHopper:
             rig.driver.pay("p", 12)
             await asyncio.sleep(0)
             for _ in range(3):
-                with suppress(Killed):
+                with suppress(SimulatedPowerLoss):
                     await rig.advance_until(lambda: "p" in rig.ledger.paid)
                 await asyncio.sleep(0)
                 if not rig.has_died():
                     break
-                with pytest.raises(Killed):
+                with pytest.raises(SimulatedPowerLoss):
                     await rig.stop()
                 await asyncio.sleep(die_at)
                 rig.begin()
@@ -302,7 +302,7 @@ class TestOneBus:
                 hopper_driver.pay(f"p{number}", 6)
                 rig.hand("insert", amount_cents=1_00)
                 await rig.advance_until(lambda n=number: f"p{n}" in payouts.paid)
-            await rig.advance_until(lambda: len(coins.coins) == 5)
+            await rig.advance_until(lambda: len(coins.credited_coins) == 5)
             if line == "perfect":
                 rig.hand("unplug")
                 await rig.advance_until(lambda: len(rig.of(CommLost)) == 2)

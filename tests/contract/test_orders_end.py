@@ -118,7 +118,7 @@ def test_a_hopper_that_takes_no_order_pays_nothing_and_says_so(trouble):
         assert (ledger.paid, ledger.disputed, tray(rig)) == ({"p": 0}, {}, 0)
         assert [event.paid_coins for event in rig.of(PayoutFinished)] == [0]
         assert (FaultCode.FAILURE in {event.code for event in rig.of(Fault)}) is failed
-        assert failed or not driver.up or trouble == "motor"
+        assert failed or not driver.is_replying or trouble == "motor"
         await rig.stop()
         rig.close()
 
@@ -258,12 +258,12 @@ def test_an_acceptor_that_dies_with_an_ordered_note_leaves_a_disputed_amount(pro
         rig.hand(how)
         await asyncio.sleep(BOUND_SECONDS)
         assert rig.ledger.find_open() is None
-        assert [content.amount_cents for content in rig.ledger.disputed] == [20_00]
+        assert [content.amount_cents for content in rig.ledger.disputed_items] == [20_00]
         assert len(rig.of(Disputed)) == 1
         back = {"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[how]
         rig.hand(back)
         await asyncio.sleep(20)  # it may say then that the note is in the box: no second dispute, no credit
-        assert (rig.ledger.credited, rig.ledger.contradictions) == ([], [])
+        assert (rig.ledger.credited_items, rig.ledger.unordered_stackings_cents) == ([], [])
         await rig.insert(5_00)
         await rig.advance_until(lambda: rig.credited_cents == 5_00)
         await rig.stop()
@@ -278,12 +278,12 @@ def test_a_note_that_an_acceptor_does_not_stack_goes_back(protocol):
     async def scene():
         rig = BillRig(protocol)
         rig.twin.stack_escrowed_item = lambda: False
-        getattr(rig.twin, "_orders", {})[0x41] = lambda: False
+        getattr(rig.twin, "_action_by_command", {})[0x41] = lambda: False
         rig.twin.escrow_seconds = None
         await rig.insert()
         await rig.advance_until(lambda: rig.twin.describe()["returned_cents"] == 20_00, BOUND_SECONDS)
         await rig.advance_until(lambda: rig.ledger.find_open() is None)
-        assert (rig.ledger.credited, rig.ledger.disputed) == ([], [])
+        assert (rig.ledger.credited_items, rig.ledger.disputed_items) == ([], [])
         await rig.stop()
         rig.close()
 
@@ -320,14 +320,14 @@ def test_a_printer_that_never_ends_a_ticket_leaves_it_to_a_person(protocol, how)
         rig.start(driver)
         await asyncio.sleep(1)
         driver.print_ticket(device_tests.build_test_job("generic", "test-1"))
-        await rig.advance_until(lambda: ledger.history[-1][1] is PrintState.PRINTING)
+        await rig.advance_until(lambda: ledger.print_state_history[-1][1] is PrintState.PRINTING)
         if how == "busy":
             rig.twin._stop_timers()
         else:
             rig.hand(how)
         await asyncio.sleep(BOUND_SECONDS)
         assert ledger.find_open() is None
-        assert ledger.history[-1][1] is PrintState.DISPUTED
+        assert ledger.print_state_history[-1][1] is PrintState.DISPUTED
         await rig.stop()
         rig.close()
 

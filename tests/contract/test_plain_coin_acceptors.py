@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from egm.app.ports import create_driver_without_machine
-from egm.devices.cctalk.codec import HOST, Frame, Header
+from egm.devices.cctalk.codec import HOST_ADDRESS, CctalkFrame, Header
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.id003 import codec as id003
 from egm.devices.interface import CoinAccepted, Fault, FaultCode, Ready
@@ -70,7 +70,7 @@ def test_every_cctalk_twin_reads_back_what_it_is(protocol, header):
         said = []
         rig.cable.open("cable", None)
         rig.twin._send = said.append
-        rig.twin.process_message(Frame(rig.twin.address, HOST, header))
+        rig.twin.process_message(CctalkFrame(rig.twin.address, HOST_ADDRESS, header))
         assert len(said) == 1
         assert len(said[0]) > 5
         rig.close()

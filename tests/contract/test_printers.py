@@ -7,10 +7,10 @@ from moments import at_moments
 
 from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ithaca.driver import IthacaDriver
-from egm.devices.ledgers import CLOSED
-from egm.devices.tcl.driver import TclDriver, Template
+from egm.devices.ledgers import CLOSED_PRINT_STATES
+from egm.devices.tcl.driver import TclDriver, TclTemplate
 from egm.devices.transient import TransientPrintLedger
-from egm.testing.crash import CrashingLedger, Killed
+from egm.testing.crash import CrashingLedger, SimulatedPowerLoss
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 
@@ -34,7 +34,7 @@ class PrinterRig(DeviceRig):
 
     def begin(self) -> None:
         if self.protocol == "tcl":
-            templates = {"cash_out": Template("0", FIELDS)}
+            templates = {"cash_out": TclTemplate("0", FIELDS)}
             self.driver = TclDriver("printer", self.serial_line(), self.sink, self.ledger, templates)
         else:
             layouts = {"cash_out": ("{title}", "{amount}", "No. {number}")}
@@ -48,10 +48,10 @@ class PrinterRig(DeviceRig):
         )
 
     def states(self, job_id: str = "t1") -> list[PrintState]:
-        return [state for job, state in self.ledger.history if job == job_id]
+        return [state for job, state in self.ledger.print_state_history if job == job_id]
 
     async def ended(self, job_id: str = "t1") -> PrintState:
-        await self.advance_until(lambda: self.states(job_id)[-1] in CLOSED)
+        await self.advance_until(lambda: self.states(job_id)[-1] in CLOSED_PRINT_STATES)
         return self.states(job_id)[-1]
 
     def complete(self) -> int:
@@ -133,7 +133,7 @@ class TestContract:
             job = TicketJob(job_id="t1", template="elsewhere", barcode=BARCODE)
             with pytest.raises(ValueError, match="no template"):
                 rig.driver.print_ticket(job)
-            assert rig.ledger.history == []
+            assert rig.ledger.print_state_history == []
             await rig.stop()
             rig.close()
 
@@ -158,7 +158,7 @@ class TestInterruptions:
             rig = PrinterRig(protocol, line, seed=die_at)
             rig.ledger.die_at = die_at
             rig.print_ticket()
-            with pytest.raises(Killed):
+            with pytest.raises(SimulatedPowerLoss):
                 await rig.advance_until(lambda: False)
             await asyncio.sleep(die_at * 0.6)
             rig.begin()

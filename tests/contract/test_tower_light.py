@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from test_io_boards import BoardRig
 
-from egm.app.ports import Ports
+from egm.app.ports import PositionDevices
 from egm.app.station import PlayerStation
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType, State
@@ -63,11 +63,14 @@ def connect(room, board, folder):
     station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
     room.machine.outbox = room.hands
     drivers, kinds = ((), {}) if board is None else ((board,), {"io": "io_board"})
-    station.ports, station.engine = Ports(drivers=drivers, kinds=kinds, io_board=board), room.engine
+    station.ports, station.engine = (
+        PositionDevices(drivers=drivers, kind_by_device_name=kinds, io_board=board),
+        room.engine,
+    )
     number = room.machine.position.number
     room.machine.component(RunningPositions).by_number[number] = RunningPosition(
-        engine=room.engine, handle=room.engine.handle, snapshot=station.snapshot, signal=station._signal,
-        has_board=board is not None,
+        engine=room.engine, handle=room.engine.handle, snapshot=station.snapshot, update_tower_light_and_bell=station._update_tower_light_and_bell,
+        has_own_io_board=board is not None,
     )  # fmt: skip
     room.engine._changed = station.process_change
 

@@ -18,7 +18,7 @@ from egm.testing.jumping_loop import jump
 
 def nonsense_ebds(rig):
     def received(message):
-        rig.twin._send(ebds.Frame(0x40 | message.control & 1, b"\1\2").encode())
+        rig.twin._send(ebds.EbdsFrame(0x40 | message.control & 1, b"\1\2").encode())
 
     return received
 
@@ -52,21 +52,21 @@ def test_a_device_that_says_only_what_cannot_be_read_is_lost_and_counted(protoco
         rig = DeviceRig(protocol)
         driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
-        await rig.advance_until(lambda: driver.up)
+        await rig.advance_until(lambda: driver.is_replying)
         await asyncio.sleep(3)
         good, answer = rig.twin.process_message, getattr(rig.twin, "_answer", None)
         rig.twin.process_message = NONSENSE[protocol](rig)
-        await rig.advance_until(lambda: not driver.up, 10)
+        await rig.advance_until(lambda: not driver.is_replying, 10)
         (lost,) = rig.of(CommLost)
         assert "could not be read" in lost.why
         await asyncio.sleep(60)
-        assert not driver.up
+        assert not driver.is_replying
         assert len(rig.of(CommLost)) == 1
-        assert driver.exchanges.refused == len(rig.of(LineError)) > 20
+        assert driver.exchanges.invalid_messages == len(rig.of(LineError)) > 20
         rig.twin.process_message = good
         if answer is not None:
             rig.twin._answer = answer
-        await rig.advance_until(lambda: driver.up, 10)
+        await rig.advance_until(lambda: driver.is_replying, 10)
         await asyncio.sleep(10)
         assert len(rig.of(CommUp)) == 2
         await rig.stop()
@@ -82,7 +82,7 @@ def test_every_numbered_answer_is_acknowledged():
         rig = DeviceRig("ebds")
         driver = create_driver_without_machine("ebds", "device", rig.serial_line(), rig.sink)
         rig.start(driver)
-        await rig.advance_until(lambda: driver.up)
+        await rig.advance_until(lambda: driver.is_replying)
         await asyncio.sleep(1)
         answer, said = rig.twin._answer, []
 
@@ -90,11 +90,11 @@ def test_every_numbered_answer_is_acknowledged():
             if said:
                 return answer(question)
             said.append(question)
-            return ebds.Frame(0x40 | question.ack, b"\1\2").encode()
+            return ebds.EbdsFrame(0x40 | question.ack, b"\1\2").encode()
 
         rig.twin._answer = once
         await asyncio.sleep(2)
-        assert driver.exchanges.refused == 1
+        assert driver.exchanges.invalid_messages == 1
         await rig.stop()
         rig.close()
 
@@ -117,7 +117,7 @@ def test_a_bar_code_that_is_no_number_goes_back_at_once(protocol, text):
         rig.twin._insert_paper(paper, "coupon")
         await rig.advance_until(lambda: rig.of(Returned), 5)
         assert not rig.of(Escrowed, Stacked)
-        assert driver.exchanges.refused == 0
+        assert driver.exchanges.invalid_messages == 0
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         rig.hand("insert", amount_cents=20_00)
         await rig.advance_until(lambda: rig.of(Stacked))

@@ -18,10 +18,10 @@ from itertools import count
 from click.testing import CliRunner
 from rigs.moments import machine_clock
 
-from egm.app.first_start.draft import Draft
-from egm.app.first_start.link import Link
+from egm.app.first_start.draft import CabinetFileDraft
+from egm.app.first_start.link import LinkEnrolmentStep
 from egm.app.first_start.probing import FoundDevice
-from egm.app.first_start.signing import Signing, create_restore_step
+from egm.app.first_start.signing import SignCabinetFileStep, create_restore_step
 from egm.app.first_start.steps import NextStep
 from egm.app.process import MachineProcess
 from egm.clock import SystemClock
@@ -32,14 +32,14 @@ from egm.kernel.events import State
 from egm.people import Permission, Person, Role, Roster
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolment import Stick, compute_key_digest, read_request
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.service_menu import pin_of
 from meters import open_view
 from paytables import load_game
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
-from tools.floor.progressive.certificates import answer_request, make_authority, revoke
+from tools.floor.progressive.certificates import answer_request, make_authority, revoke_certificate
 
 GAME, SERIAL = "maple-classic", "CUT-1"
 _WRITES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.symlink"}
@@ -65,17 +65,19 @@ class Setting:
         self.state.prepare()
         draft = self._draft()
         Stick(self.stick).write()
-        link = Link(LinkFolder.of(self.state.root), Stick(self.stick), self.now)
+        link = LinkEnrolmentStep(
+            LinkCertificateFolder.for_state_folder(self.state.root), Stick(self.stick), self.now
+        )
         assert link.answer(draft, "request", "") is NextStep.STAY
         self._floor_answers()
         assert link.answer(draft, "answer", "") is NextStep.STAY
         assert link.answer(draft, "next", "") is NextStep.ON
         self._sign(
-            Signing(
+            SignCabinetFileStep(
                 id="signing",
                 folder=self.state.root,
                 now=self.now,
-                may=Permission.CONFIGURE,
+                required_permission=Permission.CONFIGURE,
                 state=self.state,
                 file=self.file,
                 faults=(),
@@ -86,7 +88,7 @@ class Setting:
     def another_board(self):
         """The memory is there and its file is not: two of its own persons put it back."""
         self.state.prepare()
-        self._sign(create_restore_step(self.state, self.file, self.now), Draft())
+        self._sign(create_restore_step(self.state, self.file, self.now), CabinetFileDraft())
 
     def give_back(self):
         """A backup's return."""
@@ -130,7 +132,9 @@ class Setting:
             last = next(view.entries("cabinet.signed", limit=1, newest_first=True)).record
             assert (last["digest"], last["text"], last["persons"]) == (compute_digest(text), text, ["1", "2"])
             enrolled = [entry.record["certificate"] for entry in view.entries("link.enrolled")]
-            assert enrolled == ([LinkFolder.of(self.state.root).current] if linked else [])
+            assert enrolled == (
+                [LinkCertificateFolder.for_state_folder(self.state.root).current] if linked else []
+            )
             assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
     # ------------------------------------------------------------------ by whom
@@ -140,12 +144,17 @@ class Setting:
             roster = roster.enrol_person(
                 Person(number, role.value, role), pin_of(number), by="", at=self.now()
             )
-        return Draft(
-            seed={"metrics": {"port": 0}},
-            machine={"serial": SERIAL, "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},
+        return CabinetFileDraft(
+            builder_tables={"metrics": {"port": 0}},
+            machine_answers={
+                "serial": SERIAL,
+                "operator_number": "1",
+                "site": "Chez Lise",
+                "time_zone": "UTC",
+            },
             devices=(FoundDevice("id003", "bench"),),
-            games={GAME: game},
-            chosen=[GAME],
+            admitted_games={GAME: game},
+            chosen_game_names=[GAME],
             denominations_cents=[*game.denominations_cents],
             roster=roster,
         )
@@ -157,7 +166,7 @@ class Setting:
         try:
             answer = answer_request(self.floor, request, key, now, ("127.0.0.1", 8883))
         except OperatorError:  # the key it answered before was lost with the power
-            revoke(self.floor, SERIAL, now)
+            revoke_certificate(self.floor, SERIAL, now)
             answer = answer_request(self.floor, request, key, now, ("127.0.0.1", 8883))
         stick.write(request, answer)
 

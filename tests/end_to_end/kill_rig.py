@@ -20,7 +20,7 @@ from pathlib import Path
 
 from manager import Manager
 
-from egm.app.bench import Bench
+from egm.app.bench import DeviceSimulator
 from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.events import read_accept_counter
 from egm.kernel.messages import (
@@ -226,13 +226,13 @@ class Rig:
         self.witness = Witness()
         self.manager = Manager(self.folder, lambda on: self._hand("io", "key", name="operator", on=on))
         twins = {"bill": "id003", "printer": "tcl", "coin": "cctalk_coin", "io": "ioboard"}
-        self.bench = Bench(self.folder.root, twins, speed=SPEED)
+        self.bench = DeviceSimulator(self.folder.root, twins, speed=SPEED)
         # Its patience is not sped up: at forty times the speed, a computer busy for a moment would be a machine
         # that slept for ten seconds while papers changed places (tests/contract/test_bill_faults.py has that).
-        self.bench.twins["bill"].escrow_seconds = None
+        self.bench.simulated_devices["bill"].escrow_seconds = None
         # Nor is the way of a paper back to the player: it would be over in 12 ms, unseen between two polls of a
         # loaded machine, and a paper of which nobody has seen which way it went is rightly a person's to decide.
-        self.bench.twins["bill"].return_seconds *= SPEED
+        self.bench.simulated_devices["bill"].return_seconds *= SPEED
 
     async def campaign(self, kills: int) -> None:
         """Live and be killed ``kills`` times, then live once to the end and come to rest."""
@@ -453,11 +453,11 @@ class Rig:
 
     def tickets(self) -> list[str]:
         """The bar codes of all tickets that ever came out of the printer whole, redeemed ones too."""
-        printed = self.bench.twins["printer"].describe()["printed"]
+        printed = self.bench.simulated_devices["printer"].describe()["printed"]
         return [paper["barcode"] for paper in printed if paper["barcode_complete"]]
 
     def coin_state(self) -> dict:
-        return self.bench.twins["coin"].describe()
+        return self.bench.simulated_devices["coin"].describe()
 
     def bill_state(self) -> dict:
-        return self.bench.twins["bill"].describe()
+        return self.bench.simulated_devices["bill"].describe()

@@ -43,7 +43,7 @@ def main() -> None:
     state, cabinet, log = map(Path, sys.argv[1:])
     CctalkCoinDriver.poll_seconds = 0.01
     id003._IDLE_POLL_SECONDS = id003._BUSY_POLL_SECONDS = 0.01
-    printers._IDLE_POLL_SECONDS = printers._OPEN_POLL_SECONDS = 0.01
+    printers._IDLE_POLL_SECONDS = printers._POLL_SECONDS_WHILE_PRINTING = 0.01
     for line in sys.stdin:
         verb, *rest = line.split()
         if verb == "start":

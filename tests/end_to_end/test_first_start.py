@@ -16,12 +16,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from rigs.moments import machine_clock
 from run_rig import EGM, PATIENCE_SECONDS, connect, snapshot, until
 
-from egm.app.first_start.draft import Draft
+from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.probing import FoundDevice
-from egm.app.first_start.wizard import SEED_NAME
+from egm.app.first_start.wizard import BUILDER_FILE_NAME
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.twin import Port
+from egm.devices.twin import SimulatedPort
 from egm.integrity.signed_file import compute_digest
 from egm.kernel.messages import Intent, MessageError, Snapshot, encode
 from egm.people import Role, Roster
@@ -123,7 +123,7 @@ def plugged(folder, *protocols):
     """Twins on pseudo-terminals of their own."""
     twins = []
     for protocol in protocols:
-        port = Port(folder / protocol, PROTOCOLS[protocol].line.character_seconds)
+        port = SimulatedPort(folder / protocol, PROTOCOLS[protocol].line_settings.character_seconds)
         twins.append(PROTOCOLS[protocol].twin(protocol, port))
         port.plug()
     return twins
@@ -257,7 +257,7 @@ async def run(folder, file):
 @pytest.mark.requirement("A-22", "E-11")
 def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_it(tmp_path):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
-    (tmp_path / SEED_NAME).write_text("[metrics]\nport = 0\n")
+    (tmp_path / BUILDER_FILE_NAME).write_text("[metrics]\nport = 0\n")
 
     stick = tmp_path / "stick"
     stick.write_bytes(bytes(1 << 15))
@@ -333,7 +333,7 @@ def test_a_memory_whose_file_is_gone_gives_it_back_to_two_of_its_own_persons(tmp
     """A board exchanged under the memory: the file comes from the journal, which says who put it back."""
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     # Of this computer, nobody is asked; and one game, so that no others are examined.
-    (tmp_path / SEED_NAME).write_text('[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n')
+    (tmp_path / BUILDER_FILE_NAME).write_text('[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n')
 
     async def first():
         async with asking(folder, file) as process, Hand.at(folder) as hand:
@@ -399,11 +399,11 @@ def test_what_the_builder_has_said_is_not_asked_and_stands_in_the_file(tmp_path)
         "[machine]\ncertifier = ''\n[[games]]\ngame = 'maple-classic'\n[memory]\nreserve_mib = 16\n"
         "[metrics]\nport = 0\nhosts = ['a']\n[sas.main]\nport = 'pty'\naddress = 1\n[inventory]\nmade = 2026-05-01\n"
     )
-    draft = Draft(seed=seed)
-    draft.machine |= {"serial": "S-1", "operator_number": "1", "site": 'L"ise', "time_zone": "UTC"}
-    assert [*draft.examine()] == ["maple-classic"]
-    draft.chosen = [*draft.games]
-    draft.denominations_cents = draft.offered_cents
+    draft = CabinetFileDraft(builder_tables=seed)
+    draft.machine_answers |= {"serial": "S-1", "operator_number": "1", "site": 'L"ise', "time_zone": "UTC"}
+    assert [*draft.examine_games()] == ["maple-classic"]
+    draft.chosen_game_names = [*draft.admitted_games]
+    draft.denominations_cents = draft.available_denominations_cents
     draft.devices = (FoundDevice("id003", "/dev/serial/by-id/a"),)
     cabinet, faults = draft.file()
     assert not faults

@@ -19,7 +19,12 @@ from rigs.emulated_media import Computer
 from egm.app.first_start.signing import create_restore_step
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
-from egm.integrity.signed_file import FILE_NAME, KIND, Signature, compute_digest
+from egm.integrity.signed_file import (
+    CABINET_SIGNED_KIND,
+    SIGNATURE_FILE_NAME,
+    CabinetFileSignature,
+    compute_digest,
+)
 from meters import open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.storage import DiskStorage
@@ -67,7 +72,7 @@ def asks(computer):
             assert half is None, "half a memory, and no file"
         begun = JournalLocation(DiskStorage(), first, first / SECOND_FOLDER).has_journal
         if not (again or begun):
-            signature, _ = Signature.read(first / FILE_NAME)
+            signature, _ = CabinetFileSignature.read(first / SIGNATURE_FILE_NAME)
             assert (signature.digest, [*signature.persons]) == (compute_digest(file.read_text()), SIGNERS)
     if begun:
         computer.audited()
@@ -81,9 +86,11 @@ def runs(computer):
     computer.audited(rests=True)
     with computer.read() as (first, _), open_view(first) as view:
         wanted = (compute_digest((first / "cabinet.toml").read_text()), SIGNERS)
-        signed = [(entry.record["digest"], entry.record["persons"]) for entry in view.entries(KIND)]
+        signed = [
+            (entry.record["digest"], entry.record["persons"]) for entry in view.entries(CABINET_SIGNED_KIND)
+        ]
         assert signed == [wanted]
-        assert not (first / FILE_NAME).exists(), "a signature that was taken up is put away"
+        assert not (first / SIGNATURE_FILE_NAME).exists(), "a signature that was taken up is put away"
 
 
 @pytest.mark.requirement("A-08", "A-22")

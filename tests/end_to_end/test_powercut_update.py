@@ -89,13 +89,15 @@ class Update:
             for name, path in parts.items():
                 path.write_bytes(random.Random(number).randbytes(SIZES[name]))
             self.bundles[number] = folder / f"bundle-{number}"
-            slot.write_bundle(slot.sign(number, "1.0", parts, KEY), parts, self.bundles[number])
+            slot.write_bundle(slot.sign_release(number, "1.0", parts, KEY), parts, self.bundles[number])
         self.disks = {name: Partition(folder, name, self.power, self.chance, lies=lies) for name in SIZES}
         self.slot = slot.Slot(self.disks["esp"].file, self.disks["root"].file)
 
     def install(self, number):
         with self.bundles[number].open("rb") as bundle:
-            slot.install(bundle, slot.read_bundle_release(bundle, PUBLIC, 1, "stick"), self.slot, "stick")
+            slot.install_release(
+                bundle, slot.read_bundle_release(bundle, PUBLIC, 1, "stick"), self.slot, "stick"
+            )
 
     def cut(self, number, step, survival=None):
         """Install until the power goes at this step; what the slot holds when it is back."""

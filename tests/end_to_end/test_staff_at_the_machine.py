@@ -12,7 +12,7 @@ from run_rig import Visit, cabinet, until
 
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import MessageError, Snapshot
-from egm.people.demonstration import FILE_NAME
+from egm.people.demonstration import DEMONSTRATION_FILE_NAME
 from meters import open_view
 
 
@@ -21,7 +21,7 @@ class Staff:
 
     def __init__(self, visit: Visit, folder: StateFolder, role: str) -> None:
         self._visit = visit
-        badges = json.loads((folder.root / FILE_NAME).read_text())
+        badges = json.loads((folder.root / DEMONSTRATION_FILE_NAME).read_text())
         self._badge = next(badge for badge in badges if badge["role"] == role)
         self._build_page = None
 

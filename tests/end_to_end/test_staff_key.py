@@ -8,8 +8,8 @@ from run_rig import PATIENCE_SECONDS, cabinet
 
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import BenchCommand
-from egm.screen.app import App, create_clients
-from egm.screen.audio.cues import Sounds
+from egm.screen.app import ScreenApp, create_clients
+from egm.screen.audio.cues import SoundPlayer
 from egm.screen.layout import LANDSCAPE
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
@@ -95,7 +95,9 @@ def test_every_f10_opens_or_closes_the_menu_though_no_drawer_was_ever_open(tmp_p
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(cabinet(folder))
             machine, bench = create_clients(folder.root, bench=True)
-            app = App(theme=theme, surface=Unseen(theme), machine=machine, bench=bench, sounds=Sounds(theme))
+            app = ScreenApp(
+                theme=theme, surface=Unseen(theme), machine=machine, bench=bench, sounds=SoundPlayer(theme)
+            )
             at = Person(app)
             try:
                 await at.sees("idle")

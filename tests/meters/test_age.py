@@ -12,11 +12,11 @@ import pytest
 
 from egm.config.cabinet_file import GameSlot
 from meters import Journal, Policy, Transaction, Transfer, open_view
-from meters.archive import STATE
-from meters.segment import SUFFIX
+from meters.archive import ARCHIVE_END_KEY
+from meters.segment import SEGMENT_SUFFIX
 from paytables import list_library_games
 from tools.audit.games import Shelf
-from tools.audit.point import load, save
+from tools.audit.point import load_auditor, save_auditor
 from tools.dev.bench.bench_age import Player
 from tools.dev.bench.bench_cabinet import bench_engine
 from tools.dev.bench.bench_meters import UnsyncedStorage
@@ -67,7 +67,7 @@ class Counting(UnsyncedStorage):
     def open_file(self, path, *, write):
         file, count = super().open_file(path, write=write), self.count
         count["files"] += 1
-        count["segments"] += path.name.endswith(SUFFIX)
+        count["segments"] += path.name.endswith(SEGMENT_SUFFIX)
         read_at = file.read_at
 
         def counted(offset, size):
@@ -125,7 +125,7 @@ def ages(tmp_path_factory):
             for _ in range(games - played):
                 play(journal)
             played = games
-            assert journal.sequence - journal.state(STATE)["through"] < 450
+            assert journal.sequence - journal.state(ARCHIVE_END_KEY)["through"] < 450
         found.append(costs(folder))
     return found
 
@@ -156,11 +156,11 @@ def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
                 Player(bench_engine(journal, slots=slots, fund_cents=10**9), played).play(day)
             played += day
             storage = Counting()
-            auditor = load(point, Shelf())
+            auditor = load_auditor(point, Shelf())
             with open_view(state, storage=storage) as view:
                 report = auditor.run(view.iter_bodies(auditor.reached[0]))
             assert (report.wrong, report.games) == (0, played), report.findings
-            save(auditor, point)
+            save_auditor(auditor, point)
         found = {f"audit {what}": n for what, n in storage.count.items()} | {"point": point.stat().st_size}
         storage = Counting()
         Journal.open(state, now=clock, policy=policy, storage=storage).close()

@@ -18,8 +18,8 @@ from meters import (
     Transfer,
     open_view,
 )
-from meters.archive import STATE
-from meters.clear import Clearance, clear, inspect
+from meters.archive import ARCHIVE_END_KEY
+from meters.clear import Clearance, clear_memory, inspect_journal
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
 
@@ -103,7 +103,7 @@ def lived(original, tmp_path):
 
 def archived(folder):
     with open_view(folder) as view:
-        return view.state(STATE)["through"]
+        return view.state(ARCHIVE_END_KEY)["through"]
 
 
 def at_hand(folder):
@@ -203,7 +203,7 @@ def test_the_index_holds_nothing_of_a_game(lived):
         names = [f"{play_id}.{name}" for name in ("start", "double_up", "end")]
         for _ in range(60):
             play(journal)
-        reached = journal.state(STATE)["through"]
+        reached = journal.state(ARCHIVE_END_KEY)["through"]
         assert reached > through + 500
         assert all(journal.has_transaction(name) for name in names)
         assert journal.get(names[1]).id == names[1]
@@ -439,10 +439,10 @@ def test_an_inspection_sees_what_is_archived_and_a_clear_takes_it_along(lived):
         for at in range(len(content) // 2, len(content), 97):
             content[at] ^= 1
         path.write_bytes(content)
-    found = inspect(folder)
+    found = inspect_journal(folder)
     assert through <= found.together.sequence < len(written)
     assert 3000 < found.together.values["coin_in"] <= total
-    evidence = clear(
+    evidence = clear_memory(
         folder,
         Clearance(
             person="A. Tremblay",
@@ -481,10 +481,10 @@ def test_a_medium_that_refuses_the_archive_delays_it_and_nothing_else(tmp_path, 
         fund(journal)
         for _ in range(100):
             play(journal)
-        assert journal.state(STATE) is None
+        assert journal.state(ARCHIVE_END_KEY) is None
         assert next(journal.entries("event")).record["code"] == "memory.archive_delayed"
         storage.refuses = False
         for _ in range(100):
             play(journal)
-        assert journal.state(STATE)["through"] > 50
+        assert journal.state(ARCHIVE_END_KEY)["through"] > 50
         assert len(list(journal.iter_bodies())) == journal.sequence

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from meters import Journal, JournalDamaged, Policy, Transaction, Transfer
-from meters.clear import Clearance, ClearRefused, clear, finish, inspect
+from meters.clear import Clearance, ClearRefused, clear_memory, finish_memory_clear, inspect_journal
 from tools.cli import main
 
 CREDIT = "credit:1:cashable"
@@ -60,7 +60,7 @@ def kept(folder):
 
 @pytest.mark.requirement("A-06", "A-28")
 def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
-    found = inspect(broken)
+    found = inspect_journal(broken)
     assert found.agreed_meters["bill_in.value"] == 500
     assert "coin_in" in found.disputed_meters
     assert not found.agreed_meters.keys() & found.disputed_meters.keys()
@@ -84,7 +84,7 @@ def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
 def test_a_clear_without_its_authorisation_is_refused(broken, changes, why):
     before = kept(broken)
     with pytest.raises(ClearRefused, match=why):
-        clear(broken, authorised(inspect(broken), **changes), now=clock)
+        clear_memory(broken, authorised(inspect_journal(broken), **changes), now=clock)
     assert kept(broken) == before
     with pytest.raises(JournalDamaged):
         Journal.open(broken, now=clock)
@@ -92,19 +92,19 @@ def test_a_clear_without_its_authorisation_is_refused(broken, changes, why):
 
 @pytest.mark.requirement("A-05", "A-21")
 def test_a_clear_that_carries_over_more_credit_than_was_owed_is_refused(broken):
-    found, before = inspect(broken), kept(broken)
+    found, before = inspect_journal(broken), kept(broken)
     flow = Transfer("house:carried_over", "credit:1:cashable", found.together.credits_cents + 1)
     opening = (Transaction(id="c1", kind="clear.carried", transfers=(flow,)),)
     with pytest.raises(ClearRefused, match="would be carried over"):
-        clear(broken, authorised(found, opening=opening), now=clock)
+        clear_memory(broken, authorised(found, opening=opening), now=clock)
     assert kept(broken) == before
 
 
 @pytest.mark.requirement("A-05", "A-20", "A-21")
 def test_an_authorised_clear_keeps_the_evidence_and_starts_at_zero(broken):
-    found = inspect(broken)
+    found = inspect_journal(broken)
     damaged = (broken / "journal.sqlite").read_bytes()
-    evidence = clear(broken, authorised(found), now=clock, machine_id="EGM-7")
+    evidence = clear_memory(broken, authorised(found), now=clock, machine_id="EGM-7")
     assert (evidence / "journal.sqlite").read_bytes() == damaged
     assert json.loads((evidence / "before.json").read_bytes())["reason"] == "both copies damaged"
     before, after = (json.loads((evidence / name).read_bytes()) for name in ("before.json", "after.json"))
@@ -121,8 +121,8 @@ def test_an_authorised_clear_keeps_the_evidence_and_starts_at_zero(broken):
 def test_a_clear_cut_short_leaves_the_machine_stopped(broken, monkeypatch):
     from meters import clear as module
 
-    real, calls = module._move_aside, []
-    first = inspect(broken)
+    real, calls = module._move_files_aside, []
+    first = inspect_journal(broken)
 
     def dies(*arguments):
         calls.append(arguments)
@@ -130,15 +130,15 @@ def test_a_clear_cut_short_leaves_the_machine_stopped(broken, monkeypatch):
             raise KeyboardInterrupt
         real(*arguments)
 
-    monkeypatch.setattr(module, "_move_aside", dies)
+    monkeypatch.setattr(module, "_move_files_aside", dies)
     with pytest.raises(KeyboardInterrupt):
-        clear(broken, authorised(inspect(broken)), now=clock)
+        clear_memory(broken, authorised(inspect_journal(broken)), now=clock)
     monkeypatch.undo()
     with pytest.raises(JournalDamaged):
         Journal.open(broken, now=clock)
     with pytest.raises(ClearRefused, match="complete that one"):
-        clear(broken, authorised(inspect(broken)), now=clock)
-    finish(broken, now=clock)
+        clear_memory(broken, authorised(inspect_journal(broken)), now=clock)
+    finish_memory_clear(broken, now=clock)
     with Journal.open(broken, now=clock) as journal:
         assert next(journal.entries()).record["cleared"]["before"] == first.to_json()
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from meters import Journal, Policy, Transaction, Transfer, open_view
 from meters.entry import GENESIS_HASH, encode, encode_canonical_json
-from meters.packing import pack, unpack
+from meters.packing import pack_entry, unpack_entry
 
 CREDIT = "credit:1:cashable"
 OLD = Path(__file__).parents[1] / "vectors" / "journal" / "format-1.zip"
@@ -39,30 +39,30 @@ json_values = st.recursive(
 def test_what_is_packed_comes_back_byte_for_byte(record, dims):
     previous = "ab" * 32
     entry = encode(Transaction(id="x", kind="note", dims=dims, record=record), 7, TIME, previous)
-    assert unpack(pack(entry.body, previous)) == entry.body
+    assert unpack_entry(pack_entry(entry.body, previous)) == entry.body
 
 
 def test_a_hash_that_is_not_the_one_before_is_kept_too():
     body = encode_canonical_json({"id": "x", "kind": "note", "previous": "cd" * 32, "sequence": 7})
-    assert unpack(pack(body, GENESIS_HASH)) == body
+    assert unpack_entry(pack_entry(body, GENESIS_HASH)) == body
 
 
 def test_an_altered_form_is_refused_or_gives_other_bytes():
     rng = random.Random(3)
     entry = encode(Transaction(id="x", kind="note", record={"a": list(range(50))}), 7, TIME, GENESIS_HASH)
-    stored = pack(entry.body, GENESIS_HASH)
+    stored = pack_entry(entry.body, GENESIS_HASH)
     for _ in range(2000):
         altered = bytearray(stored)
         altered[rng.randrange(len(stored))] ^= 1 << rng.randrange(8)
         try:
-            found = unpack(bytes(altered))
+            found = unpack_entry(bytes(altered))
         except ValueError:
             continue
         # What says the same in other bits is the same; anything else fails its hash.
         assert found != entry.body or bytes(altered) != stored
     for cut in range(len(stored)):
         with pytest.raises(ValueError, match=r"not what was packed|form"):
-            unpack(stored[:cut])
+            unpack_entry(stored[:cut])
 
 
 # ---------------------------------------------------------------------------------------------- before

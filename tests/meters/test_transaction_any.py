@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from meters import InvalidTransaction, Journal, JournalDamaged, Transaction, Transfer
-from meters.clear import inspect
+from meters.clear import inspect_journal
 from meters.entry import GENESIS_HASH, decode, decode_transaction, encode_canonical_json
 from meters.ledger import Ledger
 from meters.transaction import AMOUNT_MAX, DEPTH_MAX
@@ -78,7 +78,7 @@ def holds(state, values, transfer=None):
             transaction = Transaction(**given_values)
             posted = journal.append(transaction)
         assert journal.sequence == before + (posted is not None)
-    found = inspect(state)
+    found = inspect_journal(state)
     assert (found.first.why, found.second.why) == ("", "")
     with Journal.open(state, now=now) as journal:
         assert not list(journal.entries("event"))

@@ -15,10 +15,10 @@ from paytables import (
     ReplayDraw,
     analyse,
     build_game,
-    drive,
     list_library_games,
     load_game,
     play_through,
+    play_with_choices,
 )
 
 
@@ -215,7 +215,10 @@ def test_the_window_of_an_outcome_is_the_strips_at_the_drawn_stops(name, seeded_
     steps_seen = 0
     for wager, n in itertools.product(wagers(game), range(40)):
         records, choices, outcome = played(game, wager, seeded_draw(n), WAYS["by turns"])
-        assert drive(game.play(wager, ReplayDraw(records)), wager, choices).to_json() == outcome.to_json()
+        assert (
+            play_with_choices(game.play(wager, ReplayDraw(records)), wager, choices).to_json()
+            == outcome.to_json()
+        )
         drawn = iter([(purpose, bound, value) for bound, value, purpose in records if ".reel" in purpose])
         for step in (s for s in outcome.display["steps"] if strips[s["stage"]]):
             own = strips[step["stage"]]

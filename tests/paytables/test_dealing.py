@@ -9,7 +9,7 @@ import pytest
 
 from paytables.cards import Shoe
 from paytables.contract import FACES, draw_weighted_index, throw_dice
-from paytables.keno.draws import draw_weighted_factor, pick
+from paytables.keno.draws import draw_numbers, draw_weighted_factor
 
 
 class Scripted:
@@ -31,7 +31,9 @@ def courses(population: int, picks: int) -> Iterator[tuple[int, ...]]:
 @pytest.mark.requirement("B-06", "B-13")
 @pytest.mark.parametrize(("population", "picks"), [(1, 1), (4, 0), (5, 2), (6, 3), (5, 5), (7, 7)])
 def test_every_order_of_balls_comes_from_exactly_one_course_of_draws(population: int, picks: int) -> None:
-    orders = [pick(Scripted(each), range(population), picks, "ball") for each in courses(population, picks)]
+    orders = [
+        draw_numbers(Scripted(each), range(population), picks, "ball") for each in courses(population, picks)
+    ]
     assert len(orders) == len(set(orders)) == perm(population, picks)
     assert all(len(set(order)) == picks and set(order) <= set(range(population)) for order in orders)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from paytables import Depth, WinDistribution, analyse, build_game
 from paytables.errors import AnalysisError
 from paytables.keno import bounds, figures, win_distribution
-from paytables.keno.joint import Joint, JointSelection
+from paytables.keno.joint import JointDistribution, JointSelection
 from tests.rigs.examples import scale_examples
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "keno" / "published_tables.json"
@@ -256,7 +256,7 @@ def test_a_named_ball_in_no_group_is_counted_too():
     part = JointSelection(
         (frozenset(range(3)),), frozenset({3}), lambda caught: (next(iter(caught))[1] * 10, 0)
     )
-    counted = Joint([part], numbers=9, drawn=4, named=1).compute_distribution()
+    counted = JointDistribution([part], numbers=9, drawn=4, named=1).compute_distribution()
     for catch in range(4):
         assert Fraction(counted.cases[catch * 10, 0], counted.total) == Fraction(
             comb(3, catch) * comb(6, 4 - catch), comb(9, 4)

@@ -14,12 +14,12 @@ from paytables import (
     Wager,
     WagerError,
     build_game,
-    drive,
     load_game,
     play_through,
+    play_with_choices,
 )
-from paytables.keno.draws import pick
-from paytables.keno.limit import share_out
+from paytables.keno.draws import draw_numbers
+from paytables.keno.limit import limit_prizes
 
 TEXT = {"en": "text", "fr": "texte"}
 
@@ -79,7 +79,7 @@ def test_every_order_of_every_set_of_balls_is_drawn_once():
     for a in range(6):
         for b in range(5):
             for c in range(4):
-                balls = pick(Given([a, b, c]), range(1, 7), 3, "ball")
+                balls = draw_numbers(Given([a, b, c]), range(1, 7), 3, "ball")
                 assert len(set(balls)) == 3
                 seen[balls] = seen.get(balls, 0) + 1
     assert len(seen) == prod((6, 5, 4))
@@ -120,7 +120,7 @@ def test_a_game_is_what_its_recorded_draws_say(seed):
 
     again = Wager.from_json(json.loads(json.dumps(wager.to_json())))
     replay = ReplayDraw(json.loads(json.dumps(record.records)))
-    assert drive(game.play(again, replay), again) == outcome
+    assert play_with_choices(game.play(again, replay), again) == outcome
     replay.finish()
     assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
 
@@ -303,12 +303,12 @@ def test_a_progressive_that_nothing_can_win_is_refused(change, key):
     ],
 )
 def test_a_limit_is_shared_in_proportion_to_the_credit(prizes, limit, paid):
-    assert share_out(prizes, limit) == paid
+    assert limit_prizes(prizes, limit) == paid
 
 
 def test_a_limit_takes_no_negative_prize():
     with pytest.raises(ValueError, match="not negative"):
-        share_out([3, -1], 2)
+        limit_prizes([3, -1], 2)
 
 
 @pytest.mark.requirement("M-01", "M-17")

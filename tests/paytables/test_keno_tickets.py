@@ -7,17 +7,24 @@ import pytest
 
 from paytables import load_game
 from paytables.keno import claims
-from paytables.keno.claims import ClaimRefusal, Condition, Presented, TicketRecord, TicketRefused, TicketState
+from paytables.keno.claims import (
+    ClaimRefusal,
+    PresentedTicket,
+    TicketCondition,
+    TicketRecord,
+    TicketRefused,
+    TicketState,
+)
 from paytables.keno.paper import (
-    LABELS,
+    LINE_LABELS,
     Acknowledgement,
-    Line,
     NotRecorded,
-    Paper,
+    PrintedTicket,
+    TicketLine,
     build_slip,
     compute_control_number,
-    is_well_formed,
-    issue,
+    is_well_formed_control_number,
+    issue_ticket,
     list_ticket_lines,
 )
 
@@ -37,23 +44,25 @@ ASKED = {
 def a_paper(number=1234, **changes):
     acknowledgement = Acknowledgement(ticket_number=number, draws=(501, 502, 503), at=NOON)
     given = {"casino": "Mont", "station": "K-07", "claim_place": "cage-1", "key": KEY, **changes}
-    return issue(RULES.definition, RULES.ticket(ASKED), acknowledgement, **given)
+    return issue_ticket(RULES.definition, RULES.ticket(ASKED), acknowledgement, **given)
 
 
 def paid():
-    return claims.pay(TicketRecord(a_paper()))
+    return claims.record_ticket_payment(TicketRecord(a_paper()))
 
 
 def played(*prizes):
     """A paid ticket with its first draws settled at these prizes."""
     record = paid()
     for draw, prize in zip((501, 502, 503), prizes, strict=False):
-        record = claims.settle(claims.close(record, draw), draw, prize, NOON.date())
+        record = claims.settle_ticket_draw(
+            claims.close_ticket_for_draw(record, draw), draw, prize, NOON.date()
+        )
     return record
 
 
-def present(record, condition=Condition.INTACT, **says):
-    return Presented(condition, record.paper.control_number, says)
+def present(record, condition=TicketCondition.INTACT, **says):
+    return PresentedTicket(condition, record.paper.control_number, says)
 
 
 def refused(call, *args, **kwargs):
@@ -69,25 +78,25 @@ def test_a_ticket_says_all_the_by_law_asks(language):
     told = list_ticket_lines(RULES.definition, paper, language, lambda credits_: f"<{credits_}>")
     text = {}
     for line, label, said in told:
-        assert label == LABELS[line][language]
+        assert label == LINE_LABELS[line][language]
         text.setdefault(line, []).append(said)
-    assert set(text) == set(Line)
-    assert text[Line.SELECTION] == ["03 11 27 / 42 80", "07 08"]
-    assert "<1>" in text[Line.STAKE][0]
-    assert "<2>" in text[Line.STAKE][0]
-    assert text[Line.TOTAL] == [f"<{(1 + 2 + 5) * 2 * 3}>"]
-    assert text[Line.DRAWS] == ["501-503"]
-    assert text[Line.CONTROL][0].replace(" ", "") == paper.control_number
-    assert text[Line.PAID_MAX] == ["<2000000>"]
-    assert "365" in text[Line.CLAIM][0]
-    assert text[Line.NUMBER] == ["Mont 000001234"]
-    assert text[Line.STATION] == ["K-07"]
-    assert "2026-03-01 12:00:00" in text[Line.ISSUED][0]
+    assert set(text) == set(TicketLine)
+    assert text[TicketLine.SELECTION] == ["03 11 27 / 42 80", "07 08"]
+    assert "<1>" in text[TicketLine.STAKE][0]
+    assert "<2>" in text[TicketLine.STAKE][0]
+    assert text[TicketLine.TOTAL] == [f"<{(1 + 2 + 5) * 2 * 3}>"]
+    assert text[TicketLine.DRAWS] == ["501-503"]
+    assert text[TicketLine.CONTROL][0].replace(" ", "") == paper.control_number
+    assert text[TicketLine.PAID_MAX] == ["<2000000>"]
+    assert "365" in text[TicketLine.CLAIM][0]
+    assert text[TicketLine.NUMBER] == ["Mont 000001234"]
+    assert text[TicketLine.STATION] == ["K-07"]
+    assert "2026-03-01 12:00:00" in text[TicketLine.ISSUED][0]
 
 
 def test_every_line_has_its_words_in_both_languages():
-    assert set(LABELS) == set(Line)
-    assert all(set(words) == {"en", "fr"} and all(words.values()) for words in LABELS.values())
+    assert set(LINE_LABELS) == set(TicketLine)
+    assert all(set(words) == {"en", "fr"} and all(words.values()) for words in LINE_LABELS.values())
 
 
 @pytest.mark.requirement("M-01", "M-02", "M-03")
@@ -106,22 +115,22 @@ def test_no_ticket_without_the_central_record():
     given = {"casino": "Mont", "station": "K-07", "claim_place": "cage-1", "key": KEY}
     ticket = RULES.ticket(ASKED)
     with pytest.raises(NotRecorded, match="has not recorded"):
-        issue(RULES.definition, ticket, None, **given)
+        issue_ticket(RULES.definition, ticket, None, **given)
     short = Acknowledgement(ticket_number=1, draws=(501, 502), at=NOON)
     with pytest.raises(NotRecorded, match="3 draws were bought"):
-        issue(RULES.definition, ticket, short, **given)
+        issue_ticket(RULES.definition, ticket, short, **given)
     quick = RULES.ticket({"selections": [{"groups": [5], "stakes": {"5": 1}}]})
     one = Acknowledgement(ticket_number=1, draws=(501,), at=NOON)
     with pytest.raises(NotRecorded, match="no numbers yet"):
-        issue(RULES.definition, quick, one, **given)
+        issue_ticket(RULES.definition, quick, one, **given)
     bare = RULES.definition.model_copy(update={"terms": None})
     with pytest.raises(NotRecorded, match="no \\[terms\\]"):
-        issue(bare, ticket, Acknowledgement(ticket_number=1, draws=(1, 2, 3), at=NOON), **given)
+        issue_ticket(bare, ticket, Acknowledgement(ticket_number=1, draws=(1, 2, 3), at=NOON), **given)
 
 
 def test_the_control_number_hangs_on_all_the_ticket_says_and_on_the_secret():
     paper = a_paper()
-    assert is_well_formed(paper.control_number)
+    assert is_well_formed_control_number(paper.control_number)
     assert compute_control_number(paper, KEY) == paper.control_number
     assert compute_control_number(paper, KEY[::-1]) != paper.control_number
     numbers = {paper.control_number}
@@ -133,7 +142,7 @@ def test_the_control_number_hangs_on_all_the_ticket_says_and_on_the_secret():
         ("cost_a_draw_credits", 17),
         ("selections", paper.to_json()["selections"][:1]),
     ]:
-        numbers.add(compute_control_number(Paper.from_json({**paper.to_json(), field: other}), KEY))
+        numbers.add(compute_control_number(PrintedTicket.from_json({**paper.to_json(), field: other}), KEY))
     assert len(numbers) == 7
 
 
@@ -141,47 +150,49 @@ def test_the_check_digits_find_every_wrong_digit_and_every_exchange():
     right = a_paper().control_number
     for i in range(20):
         for digit in "0123456789":
-            assert is_well_formed(right[:i] + digit + right[i + 1 :]) is (digit == right[i])
+            assert is_well_formed_control_number(right[:i] + digit + right[i + 1 :]) is (digit == right[i])
     for i in range(19):
         exchanged = right[:i] + right[i + 1] + right[i] + right[i + 2 :]
-        assert is_well_formed(exchanged) is (exchanged == right)
-    assert not is_well_formed(right[:-1])
-    assert not is_well_formed("٣" * 20)
+        assert is_well_formed_control_number(exchanged) is (exchanged == right)
+    assert not is_well_formed_control_number(right[:-1])
+    assert not is_well_formed_control_number("٣" * 20)
 
 
 @pytest.mark.requirement("M-08")
 def test_unpaid_at_its_draw_is_void_and_no_number_rescues_it():
-    record = claims.close(TicketRecord(a_paper()), 501)
+    record = claims.close_ticket_for_draw(TicketRecord(a_paper()), 501)
     assert record.state is TicketState.VOID
-    assert refused(claims.pay, record) is ClaimRefusal.VOID
-    assert refused(claims.claim, record, present(record), place="cage-1", at=NOON) is ClaimRefusal.VOID
+    assert refused(claims.record_ticket_payment, record) is ClaimRefusal.VOID
+    assert refused(claims.claim_ticket, record, present(record), place="cage-1", at=NOON) is ClaimRefusal.VOID
 
 
 @pytest.mark.requirement("M-08")
-@pytest.mark.parametrize("condition", list(Condition))
+@pytest.mark.parametrize("condition", list(TicketCondition))
 def test_a_bad_paper_is_void_unless_its_control_number_proves_it(condition):
     record = played(40)
     for number in (None, "", "12", compute_control_number(a_paper(99), KEY)):
-        bad = Presented(condition, number)
-        assert refused(claims.claim, record, bad, place="cage-1", at=NOON) is ClaimRefusal.NOT_PROVEN
-    after, claim = claims.claim(record, present(record, condition), place="cage-1", at=NOON)
+        bad = PresentedTicket(condition, number)
+        assert refused(claims.claim_ticket, record, bad, place="cage-1", at=NOON) is ClaimRefusal.NOT_PROVEN
+    after, claim = claims.claim_ticket(record, present(record, condition), place="cage-1", at=NOON)
     assert (claim.credits, claim.draws) == (40, (501,))
-    assert claim.rescued is (condition is not Condition.INTACT)
+    assert claim.rescued is (condition is not TicketCondition.INTACT)
     assert after.unpaid_credits == 0
 
 
 @pytest.mark.requirement("M-08")
 def test_a_bad_paper_that_won_nothing_is_not_rescued():
     record = played(0, 0, 0)
-    mutilated = present(record, Condition.MUTILATED)
-    assert refused(claims.claim, record, mutilated, place="cage-1", at=NOON) is ClaimRefusal.NO_PRIZE
+    mutilated = present(record, TicketCondition.MUTILATED)
+    assert refused(claims.claim_ticket, record, mutilated, place="cage-1", at=NOON) is ClaimRefusal.NO_PRIZE
 
 
 @pytest.mark.requirement("M-09")
 def test_the_central_data_prevail_and_the_difference_is_told():
     record = played(15)
     said = {"cost_a_draw_credits": 900, "draws": [501, 502, 503], "bonuses": []}
-    _, claim = claims.claim(record, present(record, Condition.ALTERED, **said), place="cage-1", at=NOON)
+    _, claim = claims.claim_ticket(
+        record, present(record, TicketCondition.ALTERED, **said), place="cage-1", at=NOON
+    )
     assert claim.credits == 15
     assert claim.differs == ("bonuses", "cost_a_draw_credits")
 
@@ -193,17 +204,26 @@ def test_a_prize_is_claimed_at_the_place_and_within_the_time():
     undrawn = claims.close(paid(), 501)
     assert refused(claims.claim, undrawn, present(record), place="cage-1", at=NOON) is ClaimRefusal.TOO_EARLY
     last = datetime(2027, 3, 1, 23, 59, tzinfo=UTC)
-    assert refused(claims.claim, record, present(record), place="cage-2", at=last) is ClaimRefusal.WRONG_PLACE
+    assert (
+        refused(claims.claim_ticket, record, present(record), place="cage-2", at=last)
+        is ClaimRefusal.WRONG_PLACE
+    )
     late = last + timedelta(minutes=1)
-    assert refused(claims.claim, record, present(record), place="cage-1", at=late) is ClaimRefusal.TOO_LATE
-    after, claim = claims.claim(record, present(record), place="cage-1", at=last)
+    assert (
+        refused(claims.claim_ticket, record, present(record), place="cage-1", at=late)
+        is ClaimRefusal.TOO_LATE
+    )
+    after, claim = claims.claim_ticket(record, present(record), place="cage-1", at=last)
     assert claim.credits == 20
-    assert refused(claims.claim, after, present(record), place="cage-1", at=last) is ClaimRefusal.ALREADY_PAID
-    assert refused(claims.expire, record, last.date()) is ClaimRefusal.TOO_EARLY
-    gone, unclaimed = claims.expire(record, late.date())
+    assert (
+        refused(claims.claim_ticket, after, present(record), place="cage-1", at=last)
+        is ClaimRefusal.ALREADY_PAID
+    )
+    assert refused(claims.expire_ticket, record, last.date()) is ClaimRefusal.TOO_EARLY
+    gone, unclaimed = claims.expire_ticket(record, late.date())
     assert (gone.state, unclaimed) == (TicketState.EXPIRED, 20)
     assert (
-        refused(claims.claim, gone, present(record), place="cage-1", at=last)
+        refused(claims.claim_ticket, gone, present(record), place="cage-1", at=last)
         is ClaimRefusal.NOT_IN_THIS_STATE
     )
 
@@ -212,35 +232,40 @@ def test_a_prize_is_claimed_at_the_place_and_within_the_time():
 def test_each_draw_is_settled_once_and_the_ticket_keeps_the_others():
     record = played(8)
     assert record.deadline is None
-    assert refused(claims.settle, record, 501, 8, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
-    assert refused(claims.settle, record, 502, 8, NOON.date()) is ClaimRefusal.DRAW_IS_OPEN
-    assert refused(claims.settle, record, 999, 8, NOON.date()) is ClaimRefusal.NOT_ITS_DRAW
-    assert refused(claims.close, record, 501) is ClaimRefusal.DRAW_IS_DECIDED
-    assert refused(claims.close, record, 999) is ClaimRefusal.NOT_ITS_DRAW
-    record, claim = claims.claim(record, present(record), place="cage-1", at=NOON)
+    assert refused(claims.settle_ticket_draw, record, 501, 8, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
+    assert refused(claims.settle_ticket_draw, record, 502, 8, NOON.date()) is ClaimRefusal.DRAW_IS_OPEN
+    assert refused(claims.settle_ticket_draw, record, 999, 8, NOON.date()) is ClaimRefusal.NOT_ITS_DRAW
+    assert refused(claims.close_ticket_for_draw, record, 501) is ClaimRefusal.DRAW_IS_DECIDED
+    assert refused(claims.close_ticket_for_draw, record, 999) is ClaimRefusal.NOT_ITS_DRAW
+    record, claim = claims.claim_ticket(record, present(record), place="cage-1", at=NOON)
     assert claim.draws == (501,)
-    record = claims.settle(claims.close(record, 502), 502, 0, NOON.date())
-    record = claims.settle(claims.close(record, 503), 503, 30, NOON.date() + timedelta(days=1))
-    record, claim = claims.claim(record, present(record), place="cage-1", at=NOON)
+    record = claims.settle_ticket_draw(claims.close_ticket_for_draw(record, 502), 502, 0, NOON.date())
+    record = claims.settle_ticket_draw(
+        claims.close_ticket_for_draw(record, 503), 503, 30, NOON.date() + timedelta(days=1)
+    )
+    record, claim = claims.claim_ticket(record, present(record), place="cage-1", at=NOON)
     assert (claim.credits, claim.draws) == (30, (503,))
     assert record.deadline == date(2027, 3, 2)
 
 
 @pytest.mark.requirement("M-14")
 def test_a_ticket_is_taken_back_before_its_first_draw_only():
-    record, refund = claims.cancel(paid())
+    record, refund = claims.cancel_ticket(paid())
     assert (record.state, refund) == (TicketState.VOID, a_paper().cost_credits)
-    record, refund = claims.cancel(TicketRecord(a_paper()))
+    record, refund = claims.cancel_ticket(TicketRecord(a_paper()))
     assert (record.state, refund) == (TicketState.VOID, 0)
-    assert refused(claims.cancel, claims.close(paid(), 501)) is ClaimRefusal.NOT_IN_THIS_STATE
-    assert refused(claims.cancel, record) is ClaimRefusal.VOID
+    assert (
+        refused(claims.cancel_ticket, claims.close_ticket_for_draw(paid(), 501))
+        is ClaimRefusal.NOT_IN_THIS_STATE
+    )
+    assert refused(claims.cancel_ticket, record) is ClaimRefusal.VOID
 
 
 @pytest.mark.requirement("M-15")
 def test_a_draw_that_fails_gives_its_stake_back():
-    record = claims.record_fault(claims.close(paid(), 501), 501, NOON.date())
-    assert refused(claims.settle, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
-    _, claim = claims.claim(record, present(record), place="cage-1", at=NOON)
+    record = claims.record_fault(claims.close_ticket_for_draw(paid(), 501), 501, NOON.date())
+    assert refused(claims.settle_ticket_draw, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
+    _, claim = claims.claim_ticket(record, present(record), place="cage-1", at=NOON)
     assert claim.credits == a_paper().cost_a_draw_credits == a_paper().cost_credits // 3
 
 
@@ -251,20 +276,20 @@ def test_a_record_comes_back_whole_from_what_was_stored():
         paid(),
         played(5),
         played(5, 0, 9),
-        claims.close(TicketRecord(a_paper()), 501),
+        claims.close_ticket_for_draw(TicketRecord(a_paper()), 501),
     ):
         assert TicketRecord.from_json(json.loads(json.dumps(record.to_json()))) == record
 
 
 def test_nothing_happens_that_the_table_does_not_hold():
     calls = {
-        claims.TicketEvent.PAY: claims.pay,
-        claims.TicketEvent.CANCEL: lambda r: claims.cancel(r)[0],
-        claims.TicketEvent.CLOSE: lambda r: claims.close(r, 502),
-        claims.TicketEvent.SETTLE: lambda r: claims.settle(r, 501, 5, NOON.date()),
+        claims.TicketEvent.PAY: claims.record_ticket_payment,
+        claims.TicketEvent.CANCEL: lambda r: claims.cancel_ticket(r)[0],
+        claims.TicketEvent.CLOSE: lambda r: claims.close_ticket_for_draw(r, 502),
+        claims.TicketEvent.SETTLE: lambda r: claims.settle_ticket_draw(r, 501, 5, NOON.date()),
         claims.TicketEvent.FAULT: lambda r: claims.record_fault(r, 501, NOON.date()),
-        claims.TicketEvent.CLAIM: lambda r: claims.claim(r, present(r), place="cage-1", at=NOON)[0],
-        claims.TicketEvent.EXPIRE: lambda r: claims.expire(r, date(2030, 1, 1))[0],
+        claims.TicketEvent.CLAIM: lambda r: claims.claim_ticket(r, present(r), place="cage-1", at=NOON)[0],
+        claims.TicketEvent.EXPIRE: lambda r: claims.expire_ticket(r, date(2030, 1, 1))[0],
     }
     assert set(calls) == set(claims.TicketEvent)
     for state in TicketState:
@@ -275,8 +300,8 @@ def test_nothing_happens_that_the_table_does_not_hold():
                 else played(5, 5, 5).decided
             )
             record = TicketRecord(a_paper(), state, frozenset({501}), decided)
-            if (state, event) in claims.TABLE:
-                assert call(record).state is claims.TABLE[state, event]
+            if (state, event) in claims.TICKET_TRANSITIONS:
+                assert call(record).state is claims.TICKET_TRANSITIONS[state, event]
             else:
                 wanted = ClaimRefusal.VOID if state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE
                 assert refused(call, record) is wanted
@@ -284,4 +309,4 @@ def test_nothing_happens_that_the_table_does_not_hold():
 
 def test_a_prize_is_not_negative():
     with pytest.raises(ValueError, match="-1 credits"):
-        claims.settle(claims.close(paid(), 501), 501, -1, NOON.date())
+        claims.settle_ticket_draw(claims.close_ticket_for_draw(paid(), 501), 501, -1, NOON.date())

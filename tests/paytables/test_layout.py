@@ -8,12 +8,12 @@ from paytables import Bet, Depth, Settlement, Spot, Wager, WagerError
 from paytables.definition import Text
 from paytables.errors import DefinitionError
 from paytables.layout import (
-    Case,
-    Layout,
     Limits,
     NamedWager,
     Odds,
+    TableLayout,
     TableLimits,
+    WeightedResult,
     analyse_cases,
     bets_from_json,
     bets_to_json,
@@ -23,7 +23,7 @@ from paytables.layout import (
     settle_bet,
 )
 
-NAMES = {"en": "Spot", "fr": "Case"}
+NAMES = {"en": "Spot", "fr": "WeightedResult"}
 
 
 def spot(name: str, **more: object) -> Spot:
@@ -36,7 +36,7 @@ def form(name: str, **bets: int) -> NamedWager:
 
 
 SPOTS = (spot("line"), spot("odds", needs="line"), spot("shut", open=False))
-LAYOUT = Layout(SPOTS, TableLimits(seats=2, most=14, most_win=30), (form("even", line=2),))
+LAYOUT = TableLayout(SPOTS, TableLimits(seats=2, most=14, most_win=30), (form("even", line=2),))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_wager_is_a_form_bets_or_bets_of_seats() -> None:
 
 def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
     stood = (Bet("line", 4), Bet("odds", 4), Bet("line", 10, 1))
-    layout = Layout(SPOTS, TableLimits(seats=2, most=14), (), stood, removable={"line", "odds"})
+    layout = TableLayout(SPOTS, TableLimits(seats=2, most=14), (), stood, removable={"line", "odds"})
     assert layout.wager(0) == Wager(0, {"bets": {}})
     assert layout.wager(2, bets={"odds": -4, "line": 2}).credits == 2
     for bets, why in (
@@ -124,7 +124,7 @@ def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
     ):
         with pytest.raises(WagerError, match=why):
             layout.wager(sum(n for n in bets.values() if n > 0), bets=bets)
-    fixed = Layout(SPOTS, TableLimits(), (), stood)
+    fixed = TableLayout(SPOTS, TableLimits(), (), stood)
     with pytest.raises(WagerError, match="may not be taken down"):
         fixed.wager(0, bets={"odds": -2})
     assert bets_from_json(bets_to_json(stood), layout.by_id, 2) == stood
@@ -145,7 +145,7 @@ def test_forms_are_held_against_their_own_layout() -> None:
         ((form("a", odds=2),), "form.0: bets.odds: needs"),
     ):
         with pytest.raises(DefinitionError, match=why):
-            check_forms(Layout(SPOTS, TableLimits(), forms), "f.toml")
+            check_forms(TableLayout(SPOTS, TableLimits(), forms), "f.toml")
 
 
 def test_a_table_refuses_what_could_win_more_than_it_pays() -> None:
@@ -157,9 +157,9 @@ def test_a_table_refuses_what_could_win_more_than_it_pays() -> None:
 def test_the_figures_of_a_wager_are_those_of_its_cases() -> None:
     bet = Bet("line", 4)
     cases = [
-        Case(3, [settle_bet(bet, Odds.parse("3:2"))]),
-        Case(1, [push_bet(bet)]),
-        Case(2, [settle_bet(bet, None)]),
+        WeightedResult(3, [settle_bet(bet, Odds.parse("3:2"))]),
+        WeightedResult(1, [push_bet(bet)]),
+        WeightedResult(2, [settle_bet(bet, None)]),
     ]
     wager = Wager(4, {"bets": {"line": 4}})
     figures = analyse_cases("line", wager, cases)
@@ -173,7 +173,10 @@ def test_the_figures_of_a_wager_are_those_of_its_cases() -> None:
 
 def test_what_is_added_in_a_round_counts_against_its_win() -> None:
     lost = [Settlement("lost", 0, staked=2), Settlement("lost", 0, staked=2)]
-    cases = [Case(Fraction(1, 4), lost, added=2), Case(Fraction(3, 4), [Settlement("won", 4, staked=2)])]
+    cases = [
+        WeightedResult(Fraction(1, 4), lost, added=2),
+        WeightedResult(Fraction(3, 4), [Settlement("won", 4, staked=2)]),
+    ]
     figures = analyse_cases("line", Wager(2, {}), cases)
     assert figures.rtp == Fraction(-2 + 3 * 4, 4) / 2
     assert figures.mean_staked_credits == Fraction(5, 2)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from paytables import (
-    SEATS_DECIDE,
-    STAKES_RETURNED,
+    DECISION_OF_SEATS,
+    STAKES_RETURNED_CUE,
     Choice,
     Decision,
     DefinitionError,
@@ -44,7 +44,7 @@ def all_seats(game, seats):
 
 def after(game, *, seat=0, took_part, last=None):
     last = {} if last is None else {"last": last}
-    return game.for_table({"bank": {"seat": seat, "took_part": took_part, **last}})
+    return game.with_table_state({"bank": {"seat": seat, "took_part": took_part, **last}})
 
 
 def points(cards):
@@ -109,7 +109,7 @@ def settle_by_the_text(name, seats, banker, hands, settled):
 def some_seats(game, draw):
     seats, limits = {}, game.rules.layout()[0]
     is_open = game.rules.layout()[1].open
-    for seat in range(game.rules.cloth.table.seats):
+    for seat in range(game.rules.table_layout.table.seats):
         if draw.below(2, "seat"):
             bets = {"stake": limits.step * (-(-limits.least // limits.step) + draw.below(5, "bet"))}
             if is_open and draw.below(2, "offers"):
@@ -120,11 +120,11 @@ def some_seats(game, draw):
 
 def hold_rounds(name, seeded_draw, count):
     game, seen = load_game(name), Counter()
-    table, croupier = None, Croupier(game.rules.cloth.table.seats)
+    table, croupier = None, Croupier(game.rules.table_layout.table.seats)
     for seed in range(count):
         if seed % 50 == 0:
-            table, croupier = None, Croupier(game.rules.cloth.table.seats)
-        draw, at = seeded_draw(seed), game.for_table(json.loads(json.dumps(table)))
+            table, croupier = None, Croupier(game.rules.table_layout.table.seats)
+        draw, at = seeded_draw(seed), game.with_table_state(json.loads(json.dumps(table)))
         seats = some_seats(at, draw)
         if len(seats) == 1:
             seats = {str(seat): {"stake": 20} for seat in range(3)}
@@ -178,12 +178,12 @@ def test_the_machine_is_the_bank_of_the_first_round_and_if_nobody_can_be(name, s
     seats = {"0": {"stake": 20}, "1": {"stake": 20}, "2": {"stake": 40}}
     _, outcome = play(game, all_seats(game, seats), seeded_draw(1))
     assert outcome.table == {"bank": {"seat": 0, "took_part": [0, 1, 2]}}
-    at = game.for_table(outcome.table)
+    at = game.with_table_state(outcome.table)
     assert at.rules.build_current_view() == {"bank": 0}
     assert all(spot.open for spot in at.rules.layout())
     bets = [Bet("stake", 20, 0), Bet("stake", 20, 1), Bet("stake", 40, 2), Bet("bank", 40, 1)]
-    assert at.rules.arrange(bets).banker is None  # twenty short of what the others have staked
-    assert {(each.name, each.seat, each.credits) for each in at.rules.arrange(bets).returned} == {
+    assert at.rules.arrange_bank(bets).banker is None  # twenty short of what the others have staked
+    assert {(each.name, each.seat, each.credits) for each in at.rules.arrange_bank(bets).returned} == {
         ("not covered", 1, 40)
     }
 
@@ -192,7 +192,7 @@ def test_the_machine_is_the_bank_of_the_first_round_and_if_nobody_can_be(name, s
 def test_the_bank_is_offered_in_turn_and_never_twice_running():
     game = load_game(SUPER_PAN)
     offers = [Bet(spot, n, seat) for seat in (0, 1, 2) for spot, n in (("stake", 20), ("bank", 100))]
-    banked = after(game, took_part=[0, 1, 2]).rules.arrange(offers)
+    banked = after(game, took_part=[0, 1, 2]).rules.arrange_bank(offers)
     assert banked.banker == 0
     assert {bet.seat for bet in banked.played} == {1, 2}
     assert {(each.seat, each.spot, each.credits) for each in banked.returned} == {
@@ -202,16 +202,20 @@ def test_the_bank_is_offered_in_turn_and_never_twice_running():
         (2, "bank", 100),
     }
     again = after(game, seat=1, took_part=[0, 1, 2], last=0).rules
-    assert again.arrange(offers).banker == 1
+    assert again.arrange_bank(offers).banker == 1
     assert again.build_current_view() == {"bank": 1}
     assert (
-        again.arrange(
+        again.arrange_bank(
             [bet for bet in offers if (bet.spot, bet.seat) not in {("bank", 1), ("bank", 2)}]
         ).banker
         is None
     )
-    assert after(game, took_part=[2]).rules.arrange(offers).banker == 2  # the others had no part in the round
-    assert after(game, took_part=[0]).rules.arrange(offers[:2]).banker is None  # nobody stakes against it
+    assert (
+        after(game, took_part=[2]).rules.arrange_bank(offers).banker == 2
+    )  # the others had no part in the round
+    assert (
+        after(game, took_part=[0]).rules.arrange_bank(offers[:2]).banker is None
+    )  # nobody stakes against it
 
 
 @pytest.mark.requirement("S-18")
@@ -269,7 +273,7 @@ def test_a_simulated_bank_comes_to_its_exact_return(name, seeded_draw):
 )
 def test_a_turn_that_no_round_leaves_is_refused(name, table, why):
     with pytest.raises(ValueError, match=why):
-        load_game(name).for_table(table)
+        load_game(name).with_table_state(table)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -297,9 +301,9 @@ def test_without_a_bank_in_its_definition_the_machine_is_the_bank(name, seeded_d
     seats = {"0": {"stake": 20}, "1": {"stake": 20}}
     assert play(game, all_seats(game, seats), seeded_draw(1))[1].table is None
     assert not game.rules.has_fixed_seats
-    assert not game.rules.shared_table_keys - {"shoe"}
+    assert not game.rules.shared_state_keys - {"shoe"}
     with pytest.raises(ValueError, match="no round"):
-        game.for_table({"bank": {"seat": 0, "took_part": [0]}})
+        game.with_table_state({"bank": {"seat": 0, "took_part": [0]}})
 
 
 @pytest.mark.requirement("S-18")
@@ -312,7 +316,7 @@ def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(see
     draw = RecordingDraw(seeded_draw(1))
     for seat, wager in wagers.items():
         combined = here.rules.combine_seat_wagers(wager, seat, wagers)
-        steps, outcome = play(here, combined, draw, lambda _: STAKES_RETURNED)
+        steps, outcome = play(here, combined, draw, lambda _: STAKES_RETURNED_CUE)
         back = {
             (each.seat, each.spot, each.name, each.credits) for each in steps if isinstance(each, Settlement)
         }
@@ -326,4 +330,4 @@ def test_only_a_round_with_a_players_bank_waits_for_every_stake(seeded_draw, nam
     game = load_game(name)
     wagers = {seat: game.wager(20, bets={"stake": 20}) for seat in (0, 1)}
     steps, _ = play(game, game.rules.combine_seat_wagers(wagers[0], 0, wagers), seeded_draw(1))
-    assert SEATS_DECIDE not in {step.kind for step in steps if isinstance(step, Decision)}
+    assert DECISION_OF_SEATS not in {step.kind for step in steps if isinstance(step, Decision)}

@@ -9,7 +9,7 @@ from rigs.library import REELS
 
 from paytables import AnalysisError, Depth, analyse, load_game
 from paytables.reels.compiled import enumerate_cycle, evaluate_many, find_simulation_obstacle, simulate
-from paytables.reels.spin import Spin
+from paytables.reels.spin import ReelSpinStage
 
 
 def cases_of(reels, games, seed):
@@ -35,7 +35,7 @@ def check_agreement(reels, games):
 def test_both_evaluators_agree(name, subtests):
     rules = load_game(name).rules
     for (mode, made), stage in product(rules.stages.items(), rules.definition.stage):
-        if isinstance(made.stage(stage), Spin):
+        if isinstance(made.stage(stage), ReelSpinStage):
             with subtests.test(mode=mode, stage=stage):
                 check_agreement(made.stage(stage).reels, 4_000)
 

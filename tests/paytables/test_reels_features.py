@@ -20,14 +20,14 @@ from paytables import (
     Round,
     analyse,
     build_game,
-    drive,
     game_from_text,
     list_library_games,
     load_game,
     play_through,
+    play_with_choices,
 )
 from paytables.reels.automaton import Award
-from paytables.reels.totals import ONE, Totals
+from paytables.reels.totals import ONE, TotalWinDistributions
 
 REELS = {"heights": [1, 1], "lines": [[0, 0]], "strips": ["a b s", "a b s"]}
 PAYS = [{"of": "a", "pays": {2: 4, 1: 1}}, {"of": "b", "pays": {2: 2}}]
@@ -392,7 +392,7 @@ def test_every_library_game_replays_its_record(name, seeded_draw):
         except StopIteration as end:
             outcome = end.value
         replay = ReplayDraw(draw.records)
-        again = drive(game.play(wager, replay), wager, choices)
+        again = play_with_choices(game.play(wager, replay), wager, choices)
         replay.finish()
         assert again.to_json() == outcome.to_json()
         assert outcome.win_credits == sum(w.credits for w in outcome.settlements)
@@ -407,7 +407,7 @@ def test_the_bounded_law_of_unlimited_retriggers_closes_on_the_exact_moments():
     assert 0 < bet.distribution.tail < Fraction(1, 10**6)
     assert 0 < bet.mean_credits - bet.distribution.moment(1) < Fraction(1, 10**3)
     assert abs(bet.variance - bet.distribution.variance()) < Fraction(1, 100)
-    dist = Totals(game.rules.stages["m"], 64).award(Award("stage", "free", 2, 0))
+    dist = TotalWinDistributions(game.rules.stages["m"], 64).award(Award("stage", "free", 2, 0))
     assert sum(dist) <= ONE
 
 

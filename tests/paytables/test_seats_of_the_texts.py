@@ -36,11 +36,11 @@ def most_of(name):
 @pytest.mark.parametrize("name", list_table_games())
 def test_no_more_sit_at_a_table_than_its_text_allows(name):
     rules = load_game(name).rules
-    seats, most = rules.cloth.table.seats if hasattr(rules, "cloth") else 1, most_of(name)
+    seats, most = rules.table_layout.table.seats if hasattr(rules, "table_layout") else 1, most_of(name)
     assert seats >= 1
     assert most is None or seats <= most
     if name in ONE_HAND:
-        hands = [spot.id for spot in rules.cloth.spots if spot.id.startswith("ante")]
+        hands = [spot.id for spot in rules.table_layout.spots if spot.id.startswith("ante")]
         assert hands == ["ante"]
 
 

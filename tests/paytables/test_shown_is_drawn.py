@@ -11,7 +11,7 @@ from egm.testing.machine import ScriptedStep
 from paytables import Choice, Depth, RecordingDraw, Round, analyse, load_game
 from paytables.cards.card import JOKER, format_card
 from paytables.definition import list_shipped_games
-from paytables.poker.tiles.tiles import TILES
+from paytables.poker.tiles.tiles import ALL_TILES
 from tools.lab.certification.depicted import build_wager
 from tools.lab.simulation import choose_as_player
 
@@ -91,11 +91,11 @@ def test_every_window_is_the_strips_at_the_stops_that_were_drawn(name, seeded_dr
 
 #: The cards that a shoe is dealt from, in their order; other numbers of cards are whole decks.
 _DECK = [format_card(card) for card in range(52)]
-DECK_ORDER = [*_DECK, format_card(JOKER), *TILES]
+DECK_ORDER = [*_DECK, format_card(JOKER), *ALL_TILES]
 DECKS = {
     52: _DECK,
     53: [*_DECK, format_card(JOKER)],
-    32: list(TILES),
+    32: list(ALL_TILES),
     288: [card for card in _DECK if card[0] not in "789T"] * 8,  # super pan 9
 }
 
@@ -104,7 +104,7 @@ def play_and_record(name, draw):
     """Return the numbers drawn in a round of the game's first bet, as (bound, value, purpose), and its display."""
     game = load_game(name)
     bet = analyse(game, Depth.RETURN).bets[0]
-    table = game if bet.table is None else game.for_table(bet.table)
+    table = game if bet.table is None else game.with_table_state(bet.table)
     wager = build_wager(table, bet)
     recording = RecordingDraw(draw)
     played = Round(table.play(wager, recording), wager)

@@ -16,9 +16,9 @@ from paytables import (
     WagerError,
     analyse,
     build_game,
-    drive,
     load_game,
     play_through,
+    play_with_choices,
 )
 from paytables.wheel.figures import analyse_bets
 
@@ -255,7 +255,7 @@ def test_a_recorded_game_comes_out_the_same(seed):
     wager = game.wager(6)
     outcome = play_through(game, wager, record)
     replay = ReplayDraw(json.loads(json.dumps(record.records)))
-    assert drive(game.play(wager, replay), wager) == outcome
+    assert play_with_choices(game.play(wager, replay), wager) == outcome
     replay.finish()
     assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
 

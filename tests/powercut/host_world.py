@@ -15,7 +15,7 @@ from egm.devices.interface import Barcode, Devices, Note, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.host.timeouts import HostTimeouts
 from egm.kernel.events import EventType, State
-from egm.links.sas.wire import mark_message
+from egm.links.sas.wire import escape_message_with_wakeup
 from egm.money.host_money import HostMoney
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
@@ -160,7 +160,11 @@ class World:
         """Start the machine on what is left of it, as often as it takes."""
         while not self.alive:
             host = HostMoney(
-                validation=Validation.SYSTEM, transfers=True, bonuses=True, asset_number=ASSET, line="main"
+                validation=Validation.SYSTEM,
+                transfers=True,
+                bonuses=True,
+                asset_number=ASSET,
+                money_line_name="main",
             )
             room = MachineRig(self.folder, devices=("printer",), host=host)
             self.alive = True
@@ -199,7 +203,7 @@ class World:
         """So long that what was not served is raised again, and the machine waits no more for its host."""
         self.room.clock.pass_seconds(16)
         context = self.bench.host.context
-        for _, (seconds, ended) in list(HostTimeouts(context).waits()):
+        for _, (seconds, ended) in list(HostTimeouts(context).iter_waits()):
             assert seconds <= 16
             self.do(lambda ended=ended: context.handle(ended))
 
@@ -220,7 +224,7 @@ class World:
         try:
             at = self._strikes(len(message), Strike.REQUEST, Strike.CUT, Strike.HOST)
             if at is not None:
-                self.bench.exchange(mark_message(message[:at]) if at else b"")
+                self.bench.exchange(escape_message_with_wakeup(message[:at]) if at else b"")
                 if self.fault.strike is Strike.CUT:
                     self.cut()
                 self._host_too()

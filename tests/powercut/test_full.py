@@ -12,7 +12,7 @@ import pytest
 from powercut_disk import Disk, PowerCut
 from powercut_session import CREDIT, SESSION, Player, judge, post
 
-from meters.disk_reserve import FILE_NAME
+from meters.disk_reserve import RESERVE_FILE_NAME
 
 RESERVE = 300_000
 
@@ -41,7 +41,7 @@ def test_a_disk_filled_at_any_stage_takes_all_that_is_owed(tmp_path):
         for n, transaction in enumerate(SESSION):
             if n == stage:
                 assert not journal.full
-                assert {p.parent.name for p in disk.names if p.name == FILE_NAME} == {"one", "two"}
+                assert {p.parent.name for p in disk.names if p.name == RESERVE_FILE_NAME} == {"one", "two"}
                 fill(disk)
             player.attempted.append(transaction)
             journal.append(transaction)
@@ -49,7 +49,7 @@ def test_a_disk_filled_at_any_stage_takes_all_that_is_owed(tmp_path):
         # Either it needed the reserve, or the next look finds that there is no room and gives it up.
         assert journal.check_free_space()
         assert journal.full
-        assert not [p for p in disk.names if p.name == FILE_NAME]
+        assert not [p for p in disk.names if p.name == RESERVE_FILE_NAME]
         assert codes(journal).count("memory.full") == 1
         # A restart on the full disk comes up, and says the same.
         disk.dead = True
@@ -65,7 +65,7 @@ def test_a_disk_filled_at_any_stage_takes_all_that_is_owed(tmp_path):
         found.room = None
         journal = again.open()
         assert not journal.full
-        assert {p.parent.name for p in found.names if p.name == FILE_NAME} == {"one", "two"}
+        assert {p.parent.name for p in found.names if p.name == RESERVE_FILE_NAME} == {"one", "two"}
         assert journal.get("late") is not None
         journal.close()
 

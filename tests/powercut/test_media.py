@@ -15,7 +15,7 @@ from powercut_storage import SimStorage
 
 from meters import JournalDamaged, JournalUnwritable, MediumMissing
 from meters.log import _HEADER_BYTES
-from meters.media import FILE_NAME, Label, replace_second
+from meters.media import LABEL_FILE_NAME, MediumLabel, replace_second
 
 
 @pytest.fixture
@@ -186,31 +186,34 @@ def test_two_media_that_were_never_together_are_not_put_together(tmp_path, close
 
 def test_media_in_each_other_s_place_are_said_to_be_and_not_touched(tmp_path, closed):
     swapped = copy.deepcopy(closed)
-    one, two = (swapped.names[tmp_path / name / FILE_NAME] for name in ("one", "two"))
-    swapped.names[tmp_path / "one" / FILE_NAME], swapped.names[tmp_path / "two" / FILE_NAME] = two, one
+    one, two = (swapped.names[tmp_path / name / LABEL_FILE_NAME] for name in ("one", "two"))
+    swapped.names[tmp_path / "one" / LABEL_FILE_NAME], swapped.names[tmp_path / "two" / LABEL_FILE_NAME] = (
+        two,
+        one,
+    )
     with pytest.raises(JournalUnwritable, match="are exchanged"):
         Player(tmp_path, swapped).open()
 
 
 @pytest.mark.parametrize("which", ["one", "two"])
 def test_a_damaged_or_lost_label_is_written_again(tmp_path, closed, which):
-    path = tmp_path / which / FILE_NAME
-    good = Label.read(SimStorage(closed), tmp_path / which)
+    path = tmp_path / which / LABEL_FILE_NAME
+    good = MediumLabel.read(SimStorage(closed), tmp_path / which)
     closed.names[path].seen[-3] ^= 1
     assert Player(tmp_path, closed).run(())
     del closed.names[path]
     assert Player(tmp_path, closed).run(())
-    made = Label.read(SimStorage(closed), tmp_path / which)
+    made = MediumLabel.read(SimStorage(closed), tmp_path / which)
     assert (made.machine, made.which) == (good.machine, good.which)
 
 
 def test_a_machine_from_before_labels_gets_them(tmp_path, closed):
     for name in ("one", "two"):
-        del closed.names[tmp_path / name / FILE_NAME]
+        del closed.names[tmp_path / name / LABEL_FILE_NAME]
     head = tmp_path / "two" / "journal.head"
     del closed.names[head]
     assert Player(tmp_path, closed).run(())
-    first, second = (Label.read(SimStorage(closed), tmp_path / name) for name in ("one", "two"))
+    first, second = (MediumLabel.read(SimStorage(closed), tmp_path / name) for name in ("one", "two"))
     assert (first.beside, second.beside) == (second.id, first.id)
     assert closed.names[head].seen
 

@@ -8,7 +8,7 @@ from powercut_storage import SimStorage
 
 from meters import JournalDamaged, JournalUnwritable
 from meters.keys import MachineKey
-from meters.mirror import Mirror
+from meters.mirror import MirroredValue
 
 KEY = b"k" * 32
 VALUES = [b"", b"first", b"second\nwith a line", bytes(range(256)), b"last"]
@@ -20,7 +20,7 @@ def folders(tmp_path):
 
 
 def mirror(disk, folders, key=KEY):
-    return Mirror(SimStorage(disk), folders, "people.json", key=key)
+    return MirroredValue(SimStorage(disk), folders, "people.json", key=key)
 
 
 def written(folders, *values):
@@ -116,7 +116,7 @@ def test_what_another_key_wrote_is_not_taken(folders):
 
 def test_another_value_of_this_machine_is_not_taken_for_this_one(folders):
     disk = Disk()
-    Mirror(SimStorage(disk), folders, "other", key=KEY).write(b"value")
+    MirroredValue(SimStorage(disk), folders, "other", key=KEY).write(b"value")
     for folder in folders:
         disk.names[folder / "people.json"] = disk.names[folder / "other"]
     with pytest.raises(JournalDamaged):
@@ -135,7 +135,7 @@ def test_one_medium_that_takes_it_is_enough_and_none_is_not(folders):
             return super().open_file(path, write=write)
 
     storage = Refusing(disk)
-    writer = Mirror(storage, folders, "people.json", key=KEY)
+    writer = MirroredValue(storage, folders, "people.json", key=KEY)
     writer.write(b"new")
     assert "Input/output error" in writer.findings[0].why
     assert writer.read() == b"new"

@@ -13,7 +13,7 @@ from powercut_session import CREDIT, check_money, leave, play, post
 from powercut_storage import SimStorage
 
 from meters import Journal, Policy
-from meters.archive import STATE
+from meters.archive import ARCHIVE_END_KEY
 from meters.keys import MachineKey
 from meters.view import open_view
 
@@ -66,7 +66,7 @@ class Machine:
             assert len(set(ids)) == len(ids)
             assert {t.id for t in acknowledged} <= set(ids)
             check_money(view, SESSION)
-            assert view.state(STATE)["through"] >= POLICY.archive_entries
+            assert view.state(ARCHIVE_END_KEY)["through"] >= POLICY.archive_entries
             view.self_audit()
         leave(self._storage, *self._folders)
 

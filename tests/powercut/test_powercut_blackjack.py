@@ -73,12 +73,12 @@ increment = "1/2"
 
 def numbers():
     """What is drawn of a full shoe at each step, so that these cards come."""
-    shoe, found = Shoe.of(8), []
+    shoe, found = Shoe.from_decks(8), []
     for _, cards in STEPS:
         found.append([])
         for card in parse_cards(cards):
             found[-1].append(sum(shoe.counts[:card]))
-            shoe.take(card)
+            shoe.remove_cards(card)
     return found
 
 

@@ -18,7 +18,7 @@ from egm.features.memory_clear.carrying import inspect_claims
 from egm.testing.clearing import build_clearance, read_clear_time
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import Journal, JournalDamaged
-from meters.clear import clear, finish, is_clear_unfinished
+from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -48,9 +48,9 @@ def two_persons_clear(folder: Path, disk: Disk) -> bool:
     storage = SimStorage(disk)
     try:
         if is_clear_unfinished(folder, storage):
-            finish(folder, now=read_clear_time, storage=storage)
+            finish_memory_clear(folder, now=read_clear_time, storage=storage)
         elif not is_cleared(folder, storage):
-            clear(
+            clear_memory(
                 folder,
                 build_clearance(inspect_claims(folder, FEATURES, storage=storage)),
                 now=read_clear_time,

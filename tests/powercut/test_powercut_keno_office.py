@@ -11,7 +11,7 @@ from powercut_storage import SimStorage
 from egm.testing.machine import ScriptedChance
 from meters import Journal
 from paytables import load_game
-from paytables.keno.claims import Condition, Presented
+from paytables.keno.claims import PresentedTicket, TicketCondition
 from tools.floor.keno.office import KenoOffice
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -66,7 +66,9 @@ class Evening:
                 self.office.hold_draw(chance)
         ticket = self.office.find_ticket(1)
         if not has("keno-ticket-1.claimed-1"):
-            self.office.claim(Presented(Condition.INTACT, ticket.paper.control_number), place="cage")
+            self.office.claim(
+                PresentedTicket(TicketCondition.INTACT, ticket.paper.control_number), place="cage"
+            )
         self.office.compute_totals()
         tickets = self.office.list_tickets().items()
         self.recorded = {number: each.paper.control_number for number, each in tickets}

@@ -15,7 +15,7 @@ from egm.progressive import unproved
 from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import Won
-from egm.progressive.trigger import Trigger
+from egm.progressive.trigger import MysteryTrigger
 
 GAMES, PAID, WINS = 2, 501, 15
 
@@ -23,7 +23,7 @@ GAMES, PAID, WINS = 2, 501, 15
 def secret():
     fixed = SimpleNamespace(below=lambda bound, _: 1 if bound < 1000 else 7)
     terms = lucky().terms
-    return Trigger.draw("LUCKY", 1, terms.base_cents, terms, STAKE, fixed)
+    return MysteryTrigger.draw("LUCKY", 1, terms.base_cents, terms, STAKE, fixed)
 
 
 WON = Won(claim="mystery.LUCKY.1", sequence=2, amount_cents=PAID, order=1, trigger=secret())

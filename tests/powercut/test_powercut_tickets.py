@@ -13,7 +13,7 @@ from powercut_disk import Disk, PowerCut
 from powercut_life import every_nth
 from powercut_storage import SimStorage
 
-from egm.tickets.desk import Issuer, TicketDesk, TicketRules, build_stand_alone_numbering
+from egm.tickets.desk import TicketDesk, TicketIssuer, TicketRules, build_stand_alone_numbering
 from egm.tickets.model import TicketState, Venue
 from egm.tickets.numbers import is_stand_alone
 from egm.tickets.store import TicketStore
@@ -71,7 +71,7 @@ class Session:
 
     def run(self):
         """Run to the end, or to the power cut; say which."""
-        machine = Issuer(serial="EGM-1", operator_number="1", house=Venue(site="here"))
+        machine = TicketIssuer(serial="EGM-1", operator_number="1", house=Venue(site="here"))
         rules = TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=1)
         try:
             with TicketStore.open(self.folder, storage=self.storage, key=KEY) as store:

@@ -4,7 +4,7 @@ import json
 import tomllib
 
 from paytables import build_game, load_game
-from paytables.figure_binding import DIGEST, PROVED, add_binding_digest
+from paytables.figure_binding import DIGEST_KEY, PROVED_KEY, add_binding_digest
 
 QUEBEC, OPTIONS = "quebec-blackjack", "quebec-blackjack-options"
 MULTI, MONACO = "quebec-multi-action-blackjack", "monaco-blackjack"
@@ -25,7 +25,7 @@ def bound_anew(text):
     The figures of a hand are of its house rules and a full shoe; working them out takes twenty seconds.
     """
     data = tomllib.loads(text)
-    return text.replace(data[PROVED][DIGEST], str(add_binding_digest(data)[DIGEST]))
+    return text.replace(data[PROVED_KEY][DIGEST_KEY], str(add_binding_digest(data)[DIGEST_KEY]))
 
 
 HOLE = {"second_card": "hole", "even_money": "ace", "double": {"totals": [9, 10, 11], "after_split": True}}

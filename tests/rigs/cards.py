@@ -6,8 +6,8 @@ from paytables.cards import Shoe, parse_cards
 
 def dealing(cards, decks=6):
     """Chance whose next numbers deal these cards, one after another."""
-    shoe, numbers = Shoe.of(decks), []
+    shoe, numbers = Shoe.from_decks(decks), []
     for card in parse_cards(cards):
         numbers.append(sum(shoe.counts[:card]))
-        shoe.take(card)
+        shoe.remove_cards(card)
     return ScriptedChance(*numbers)

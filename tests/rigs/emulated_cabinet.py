@@ -20,7 +20,7 @@ from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
 from egm.unix_sockets import open_socket_address
 from egm.verify.manifest import create_key
 from tools.image import image as builder
-from tools.image.emulated import PORTS, Emulated
+from tools.image.emulated import EMULATED_DEVICE_PORTS, EmulatedComputer
 
 #: Nothing here is measured by the clock; this is only when to give up.
 PATIENCE_S = 1500
@@ -115,8 +115,8 @@ class Cabinet:
         return medium
 
     def on(self, *more):
-        ports = {name: self.state.run / "dev" / name for name in PORTS}
-        self.computer = Emulated(self.folder, self.disks, ports, more_arguments=more)
+        ports = {name: self.state.run / "dev" / name for name in EMULATED_DEVICE_PORTS}
+        self.computer = EmulatedComputer(self.folder, self.disks, ports, more_arguments=more)
 
     def off(self):
         if self.computer is not None:

@@ -9,16 +9,16 @@ import tomllib
 from rigs.emulated_cabinet import OVERLAY
 from rigs.screen_words import drawn, page_snapshot, shows
 
-from egm.app.first_start.draft import Draft
-from egm.app.first_start.link import Link
+from egm.app.first_start.draft import CabinetFileDraft
+from egm.app.first_start.link import LinkEnrolmentStep
 from egm.app.first_start.probing import FoundDevice
-from egm.app.first_start.wizard import SEED_NAME, Wizard, build_steps
+from egm.app.first_start.wizard import BUILDER_FILE_NAME, FirstStartWizard, build_steps
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
 from egm.kernel.service_pages import ServicePage
 from egm.progressive.enrolment import Stick, compute_key_digest, read_request
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.screen.layout import LANDSCAPE
 from tools.floor.progressive.certificates import answer_request, make_authority
 
@@ -65,10 +65,14 @@ class FirstStart:
         self._own.write()
         self._authority = folder / "own-authority"
         make_authority(self._authority, SystemClock().now())
-        self._draft = Draft(seed=tomllib.loads((OVERLAY / "etc/open-egm" / SEED_NAME).read_text()))
-        link = Link(LinkFolder.of(state.root), self._own, SystemClock().now)
+        self._draft = CabinetFileDraft(
+            builder_tables=tomllib.loads((OVERLAY / "etc/open-egm" / BUILDER_FILE_NAME).read_text())
+        )
+        link = LinkEnrolmentStep(
+            LinkCertificateFolder.for_state_folder(state.root), self._own, SystemClock().now
+        )
         steps = build_steps(state, folder / "beside.toml", SystemClock(), list, (link,))
-        self._wizard = Wizard(steps, self._draft, lambda: None)
+        self._wizard = FirstStartWizard(steps, self._draft, lambda: None)
 
     def run(self):
         """All of it, until the two have signed."""
@@ -136,8 +140,8 @@ class FirstStart:
         await self._type(pin, pin)
 
     async def _work(self):
-        if self._wizard._work is not None:
-            await self._wizard._work
+        if self._wizard._step_task is not None:
+            await self._wizard._step_task
 
     async def _seen(self, instead=None, *, body=True):
         """Wait until the display shows the page that stands here; ``instead``: other words than here."""

@@ -21,7 +21,7 @@ from meters import Journal
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.image import image as builder
-from tools.image.emulated import PORTS
+from tools.image.emulated import EMULATED_DEVICE_PORTS
 
 BILL_CENTS = 500
 _BLOCK_BYTES = 4096
@@ -95,7 +95,7 @@ class Computer(Cabinet):
 
     def on(self, *more):
         """The plug is back, and with it the power of every device."""
-        for name in PORTS:
+        for name in EMULATED_DEVICE_PORTS:
             self.hand(name, "power_on")
         super().on(*more)
 
@@ -103,7 +103,7 @@ class Computer(Cabinet):
         """The plug of the whole cabinet: its devices stand still where they are; how many sectors were lost."""
         self.power.off()
         self.off()
-        for name in PORTS:
+        for name in EMULATED_DEVICE_PORTS:
             self.hand(name, "power_off")
         for disk in self.power.disks:
             disk.refuse()

@@ -8,12 +8,12 @@ from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.records import TournamentMode
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.money.host_money import HostMoney, Inquiry, Lock, TransferOrder
+from egm.money.host_money import HostMoney, TicketInquiry, TransferLock, TransferOrder
 from egm.money.keys import MoneyKey
 from egm.money.records.host import TransferKind
 from egm.play.keys import PlayKey
 from egm.progressive.messages import Won
-from egm.progressive.trigger import Trigger
+from egm.progressive.trigger import MysteryTrigger
 from egm.seats.table import SharedTable
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, write_undeclared
@@ -23,7 +23,7 @@ from meters import Phase, Transfer
 TICKET = "071111222233334444"
 #: A supervisor and a manager of the room's staff.
 TWO = {"person": "2", "persons": ("2", "5")}
-_SECRET = Trigger(
+_SECRET = MysteryTrigger(
     level="of-nobody", number=1, start=Fraction(5), step=Fraction(1), ceiling_cents=9, drawn=0, salt="0" * 64
 )
 PRIZE = Won(claim="of-nobody", sequence=1, amount_cents=700, order=1, trigger=_SECRET)
@@ -191,7 +191,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
         write_undeclared(rig.machine, "tournament.entered", state={TournamentKey.MODE: mode})
         rig.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.LOCKED:
-        rig.machine.component(HostMoney).lock = Lock(condition=1, until_ns=0)
+        rig.machine.component(HostMoney).lock = TransferLock(condition=1, until_ns=0)
         rig.engine.handle(EventType.LOCK_REQUESTED)
     elif state is State.TILT:
         rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -254,13 +254,13 @@ def particulars(rig: MachineRig, state: State, event: EventType) -> dict:
         rig.hands.offered[1] = Note(500)
     elif event in {EventType.TICKET_AUTHORISED, EventType.TICKET_DECLINED}:
         rig.hands.offered[1] = Barcode(TICKET)
-        money.inquiry = Inquiry("asked", 1, TICKET)
+        money.inquiry = TicketInquiry("asked", 1, TICKET)
     elif event in {EventType.TRANSFER_ORDERED, EventType.TRANSFER_CANCELLED}:
         cents = {CreditKind.CASHABLE: 100}
         money.order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents=cents)
     elif event in {EventType.LOCK_REQUESTED, EventType.LOCK_ENDED}:
         granted = state is State.LOCKED
-        money.lock = Lock(condition=1, until_ns=0, granted=granted)
+        money.lock = TransferLock(condition=1, until_ns=0, granted=granted)
     elif event in {EventType.TICKET_NUMBERED, EventType.NUMBER_REFUSED}:
         _await_number(rig)
     elif event is EventType.COINS_PAID:

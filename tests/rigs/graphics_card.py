@@ -6,14 +6,14 @@ import socket
 
 import pygame
 
-from egm.screen.displays import _MODE, Card, DisplayError
+from egm.screen.displays import _MODE_STRUCT, Card, DisplayError
 
 #: What the buffers' lines are longer than their dots, as real cards' are.
 _PADDING = 64
 
 
 def mode(width, height, *, preferred=True):
-    return _MODE.pack(1, width, 0, 0, 0, 0, height, 0, 0, 0, 0, 60, 0, int(preferred) << 3, b"made")
+    return _MODE_STRUCT.pack(1, width, 0, 0, 0, 0, height, 0, 0, 0, 0, 60, 0, int(preferred) << 3, b"made")
 
 
 class GraphicsCard(Card):
@@ -47,7 +47,7 @@ class GraphicsCard(Card):
         data = os.pread(self.descriptor, stride * height, at)
         return pygame.image.frombuffer(data, (width, height), "BGRA", stride).copy()
 
-    def call(self, call, *values):
+    def execute_ioctl(self, call, *values):
         if call in self.refused:
             raise DisplayError(self.refused[call], os.strerror(self.refused[call]), call.name)
         return getattr(self, call.name.lower())(*values)
@@ -61,7 +61,7 @@ class GraphicsCard(Card):
         modes = self.connectors[values[8]]
         _give(values[0], (values[8] + 1,), values[6])
         if values[4] == len(modes):
-            ctypes.memmove(values[1], b"".join(modes), len(modes) * _MODE.size)
+            ctypes.memmove(values[1], b"".join(modes), len(modes) * _MODE_STRUCT.size)
         return *values[:4], len(modes), 0, 1, *values[7:11], 1 if modes else 2, *values[12:]
 
     def getencoder(self, number, *_):

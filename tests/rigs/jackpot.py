@@ -21,10 +21,10 @@ BANK = "Kd Jd 8c 6d 2c"
 
 def numbers(*deals: str) -> list[int]:
     """What is drawn of a fresh deck so that these cards come, one deal of them after the other."""
-    shoe, found = Shoe.of(), []
+    shoe, found = Shoe.from_decks(), []
     for card in (card for deal in deals for card in parse_cards(deal)):
         found.append(sum(shoe.counts[:card]))
-        shoe.take(card)
+        shoe.remove_cards(card)
     return found
 
 

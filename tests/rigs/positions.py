@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from egm.kernel.positions import Position
-from egm.kernel.states import BETTABLE
+from egm.kernel.states import STATES_FOR_BETTING
 from egm.seats.table import SharedTable
 from egm.testing.machine import MachineRig
 
@@ -29,7 +29,7 @@ def open_positions(folder) -> Iterator:
             table.register_position(
                 rig.machine,
                 lambda event, rig=rig: rig.engine.submit(event),
-                lambda rig=rig: rig.state in BETTABLE,
+                lambda rig=rig: rig.state in STATES_FOR_BETTING,
             )
             rigs.append(rig.boot())
         made.append(rigs)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from egm.verify.examine import Findings
+from egm.verify.examine import VerificationFindings
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
 
 ROOT = Path(__file__).parents[2]
@@ -71,13 +71,15 @@ class Installation:
 
     def examine(
         self, own: tuple[tuple[str, str], ...] = (), *, flags: tuple[str, ...] | None = None
-    ) -> Findings:
+    ) -> VerificationFindings:
         """What the installation's own examination says, in a process of its own."""
         code = (
             "import json, sys; from dataclasses import asdict; from pathlib import Path;"
-            "from egm.verify.examine import examine;"
+            "from egm.verify.examine import verify_software_files;"
             "own = tuple(map(tuple, json.loads(sys.argv[3])));"
-            "print(json.dumps(asdict(examine(Path(sys.argv[1]), sys.argv[2], own))))"
+            "print(json.dumps(asdict(verify_software_files(Path(sys.argv[1]), sys.argv[2], own))))"
         )
         said = json.loads(self.run(code, self.manifest_file, self.public, json.dumps(own), flags=flags))
-        return Findings(**(said | {"trouble": tuple(said["trouble"]), "names": tuple(said["names"])}))
+        return VerificationFindings(
+            **(said | {"trouble": tuple(said["trouble"]), "names": tuple(said["names"])})
+        )

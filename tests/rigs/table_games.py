@@ -119,7 +119,7 @@ class Point(_Rules):
     point: int | None = None
     bets: Mapping[str, int] = field(default_factory=dict)
 
-    def for_table(self, table: Any) -> "Point":
+    def with_table_state(self, table: Any) -> "Point":
         if table is None:
             return replace(self, point=None, bets={})
         if not set(table) == {"point", "bets"} or not set(table["bets"]) <= set(self.spots):
@@ -132,7 +132,7 @@ class Point(_Rules):
     def layout(self) -> tuple[Spot, ...]:
         return (_spot(LINE, open_=self.point is None), _spot(PLACE))
 
-    def take_down(self) -> tuple[tuple[Settlement, ...], Any]:
+    def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], Any]:
         place = self.bets.get(PLACE, 0)
         settled = (_decided("taken down", Bet(PLACE, place), place),) if place else ()
         return settled, self._left(

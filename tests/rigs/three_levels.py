@@ -6,8 +6,8 @@ from pathlib import Path
 import egm.profiles
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
-from egm.progressive.definition import Chance, LevelDefinition, compute_mystery_odds
-from egm.progressive.display import LevelDisplays, Shown, Status
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
+from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
 from egm.progressive.level import Terms
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 
@@ -33,7 +33,7 @@ NO_LUCK, LUCK = 5, 0
 
 def lucky(terms=MYSTERY_TERMS):
     """The shared mystery level, as a level file defines it."""
-    chance = Chance(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
+    chance = LevelStakeAndOdds(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
     names = {"en": "Lucky", "fr": "Chanceux"}
     return LevelDefinition(id="LUCKY", names=names, kind=Kind.LINKED, terms=terms, chance=chance)
 
@@ -51,9 +51,9 @@ class FixedFace:
     """What linked levels show, as a test wants it."""
 
     def __init__(self, amount_cents: int = 1700) -> None:
-        self.now = Shown(amount_cents, Status.UP)
+        self.now = DisplayedAmount(amount_cents, Status.UP)
 
-    def find_displayed_amount(self, pool: str) -> Shown:
+    def find_displayed_amount(self, pool: str) -> DisplayedAmount:
         return self.now
 
     def find_contribution_status(self, pool: str) -> None:

@@ -4,7 +4,7 @@ import random
 import weakref
 from datetime import UTC, datetime, timedelta
 
-from egm.tickets.desk import Issuer, TicketDesk, TicketRules, build_stand_alone_numbering
+from egm.tickets.desk import TicketDesk, TicketIssuer, TicketRules, build_stand_alone_numbering
 from egm.tickets.model import Ticket, TicketKind, Venue
 from egm.tickets.numbers import is_stand_alone
 from egm.tickets.store import TicketStore
@@ -35,7 +35,7 @@ class StandingClock:
 
 
 def machine(serial="EGM-0000001"):
-    return Issuer(serial=serial, operator_number="17", house=HOUSE)
+    return TicketIssuer(serial=serial, operator_number="17", house=HOUSE)
 
 
 class Office:

@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from egm.app.features import MENU
-from egm.features.tournament.example import EXAMPLE
-from egm.features.tournament.installed import FILE_NAME, RulesFile
+from egm.features.tournament.example import EXAMPLE_RULES
+from egm.features.tournament.installed import RULES_FILE_NAME, RulesFile
 from egm.features.tournament.rules import parse_rules
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
@@ -15,7 +15,7 @@ from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-RULES = EXAMPLE.read_text(encoding="utf-8")
+RULES = EXAMPLE_RULES.read_text(encoding="utf-8")
 
 
 def change_rules(*changes: tuple[str, str]) -> str:
@@ -50,7 +50,7 @@ def describe_machine(*changes, game="maple-classic", denomination_cents=5, bet=3
 
 def place_rules(folder, text):
     """Write a rules file, and return where a machine finds it."""
-    path = folder / FILE_NAME
+    path = folder / RULES_FILE_NAME
     path.write_text(text, encoding="utf-8")
     return RulesFile(path)
 

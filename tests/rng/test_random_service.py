@@ -126,7 +126,7 @@ class TestFailure:
         def broken() -> None:
             raise SelfTestFailed("self-test: planted")
 
-        monkeypatch.setitem(rng.self_test.TESTS, "AES-256", broken)
+        monkeypatch.setitem(rng.self_test.SELF_TESTS, "AES-256", broken)
         for _ in range(5):
             sequence(service)
         with pytest.raises(OutOfService, match="planted"):

@@ -11,13 +11,13 @@ import rng.self_test
 from rng import SelfTestFailed
 from rng.draws import WordDraws
 from rng.known_answers import KNOWN_ANSWERS, KnownAnswer
-from rng.self_test import TESTS, run_self_test
+from rng.self_test import SELF_TESTS, run_self_test
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "drbg"
 
 
 def test_the_whole_chain_passes() -> None:
-    assert run_self_test() == tuple(TESTS)
+    assert run_self_test() == tuple(SELF_TESTS)
 
 
 @pytest.mark.parametrize("case", KNOWN_ANSWERS.values(), ids=KNOWN_ANSWERS.keys())
@@ -96,6 +96,6 @@ def test_a_test_that_breaks_off_has_failed(monkeypatch: pytest.MonkeyPatch) -> N
     def explode() -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setitem(rng.self_test.TESTS, "AES-256", explode)
+    monkeypatch.setitem(rng.self_test.SELF_TESTS, "AES-256", explode)
     with pytest.raises(SelfTestFailed, match="AES-256 broke off: ZeroDivisionError"):
         run_self_test()

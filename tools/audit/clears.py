@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from egm.app.features import FEATURES
 from egm.features.memory_clear import entries
-from egm.features.memory_clear.claim_book import SOURCE
+from egm.features.memory_clear.claim_book import CARRIED_OVER_ACCOUNT
 from egm.integrity.entries import CLOCK_CHANGED
 from egm.integrity.journal_entries import CHECKPOINT, MEMORY_EVENT
 from egm.kernel.entries import AnyEntry, EntryError
 from meters import Phase, StoredEntry, checkpoint
-from meters.clear import digest
+from meters.clear import compute_transaction_digest
 from meters.recall import CARRIED_GAME, read_details
 
 #: Prefix of the kinds of entries that only a memory clear writes.
@@ -67,7 +67,7 @@ class ClearAudit:
             )
         else:
             for flow in entry.transaction.transfers:
-                if flow.source == SOURCE or flow.source.endswith(":carried"):
+                if flow.source == CARRIED_OVER_ACCOUNT or flow.source.endswith(":carried"):
                     self._report_finding(
                         entry,
                         f"only an entry of a clear may move money from {flow.source}, not a {kind} entry",
@@ -101,11 +101,11 @@ class ClearAudit:
         It may not move more money than the claim that it belongs to allows.
         """
         entry_id, expected_digest = self._due.pop(0)
-        if (entry.id, digest(entry.transaction)) != (entry_id, expected_digest):
+        if (entry.id, compute_transaction_digest(entry.transaction)) != (entry_id, expected_digest):
             self._report_finding(
                 entry,
                 f"expected entry {entry_id} with digest {expected_digest} here, as the clear authorised; found "
-                f"digest {digest(entry.transaction)}",
+                f"digest {compute_transaction_digest(entry.transaction)}",
             )
             self._due.clear()
             return
@@ -113,7 +113,7 @@ class ClearAudit:
             if entry.kind == declared.kind:
                 self._check_declaration(entry, declared)
         name = str(read_details(entry).get("claim", ""))
-        paid_cents = sum(flow.amount_cents for flow in entry.transfers if flow.source == SOURCE)
+        paid_cents = sum(flow.amount_cents for flow in entry.transfers if flow.source == CARRIED_OVER_ACCOUNT)
         self._moved[name] = self._moved.get(name, 0) + paid_cents
         claim = self._claims.get(name)
         if paid_cents and (claim is None or self._moved[name] > _find_claim_limit(claim)):

@@ -15,7 +15,7 @@ from egm.features.memory_clear.claim_book import CARRIED_STATE
 from egm.integrity.entries import POWER_UP
 from egm.integrity.keys import IntegrityKey
 from egm.money.records.money import PrizeRecord
-from egm.play.conversation import NO_REPLAY, Conversation, can_win_without_draw, replay
+from egm.play.conversation import NO_REPLAY, GameConversation, can_win_without_draw, replay_game
 from egm.play.entries import (
     GAME_DOUBLE_UP,
     GAME_VOID,
@@ -28,7 +28,7 @@ from egm.play.entries import (
 from egm.play.keys import PlayKey, WheelKey
 from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, RecordedStep
 from egm.play.records.wheel import WheelSpin
-from egm.play.void_rule import OpenGame, reason_not_void
+from egm.play.void_rule import OpenGameFacts, reason_not_void
 from egm.progressive.pools import has_prescribed_amounts
 from egm.record_codec import RecordError, from_json
 from egm.seats.entries import BETTING_CLOSED, NUMBER_RECEIVED
@@ -36,7 +36,7 @@ from meters import StoredEntry
 from meters.entry import encode_canonical_json
 from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
 from paytables import (
-    WHEEL_DECIDES,
+    DECISION_OF_WHEEL,
     Choice,
     DefinitionError,
     Game,
@@ -377,7 +377,7 @@ class GameAudit:
             )
         self._check_stored_definition(entry, game)
         try:
-            at = game.for_table(start.table)
+            at = game.with_table_state(start.table)
             if not _are_same_json(at.wager(start.wager.credits, **start.wager.options), start.wager):
                 self._report_finding(entry, f"the game does not accept the wager {start.wager.to_json()}")
             if not has_prescribed_amounts(at, start.wager, start.denomination_cents):
@@ -408,7 +408,7 @@ class GameAudit:
                 choices.append(Choice(step.choice))
         draw = ReplayDraw(draws)
         try:
-            outcome = play_through(game.for_table(start.table), start.wager, draw, choices)
+            outcome = play_through(game.with_table_state(start.table), start.wager, draw, choices)
             draw.finish()
         except PaytableError as why:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {why}")
@@ -423,7 +423,7 @@ class GameAudit:
 
         Return the replayed outcome, None if undecided; if the draws cannot be replayed, the recorded one.
         """
-        conversation = Conversation(game, start.wager, start.table)
+        conversation = GameConversation(game, start.wager, start.table)
         carried_steps = len(start.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, RecordedStep | GameChoice, Outcome | None]] = [
             (play.start, step, start.outcome if number == carried_steps else None)
@@ -437,7 +437,7 @@ class GameAudit:
                 self._check_raise(entry, start, step, conversation)
             if conversation.decision is not None:
                 self._rounds.check_answer_for_seat(entry, start, number, step, conversation.decision)
-            if conversation.decision is not None and conversation.decision.kind == WHEEL_DECIDES:
+            if conversation.decision is not None and conversation.decision.kind == DECISION_OF_WHEEL:
                 self._check_wheel(entry, start, step)
             try:
                 draw = ReplayDraw(step.draws)
@@ -454,7 +454,7 @@ class GameAudit:
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
 
     def _check_raise(
-        self, entry: StoredEntry, start: GameRecord, step: GameChoice, conversation: Conversation
+        self, entry: StoredEntry, start: GameRecord, step: GameChoice, conversation: GameConversation
     ) -> None:
         """Check that a player's choice adds exactly the stake that the game requires for it."""
         decision = conversation.decision
@@ -574,10 +574,10 @@ class GameAudit:
         conversation = None
         if game is not None:
             with suppress(*NO_REPLAY):
-                conversation = replay(game, record)
+                conversation = replay_game(game, record)
         self._stakes.check_void(play.entries, start, conversation, (end, void_record))
         number = self._find_wheel_number(start) if start.round_id else None
-        open_game = OpenGame(
+        open_game = OpenGameFacts(
             is_decided=record.outcome is not None,
             can_be_replayed=conversation is not None,
             next_is_recorded=number is not None or self._rounds.is_behind(record),
@@ -637,7 +637,7 @@ def _drop_pay_row_marks(outcome: Outcome) -> Outcome:
     )
 
 
-def _waits_for_wheel(conversation: Conversation | None) -> bool:
+def _waits_for_wheel(conversation: GameConversation | None) -> bool:
     """Return whether the game waits for the number of a physical wheel."""
     decision = None if conversation is None else conversation.decision
-    return decision is not None and decision.kind == WHEEL_DECIDES
+    return decision is not None and decision.kind == DECISION_OF_WHEEL

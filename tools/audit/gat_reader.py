@@ -28,7 +28,7 @@ class GatError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class GatStatus:
     """The machine's reported status; ``formats`` lists which of ``text`` and ``xml`` it offers."""
 
     version: str
@@ -54,19 +54,19 @@ def compute_crc(data: bytes) -> int:
     return register
 
 
-class Verifier:
+class GatVerifier:
     """The verifier's side of a GAT connection over an open port."""
 
     def __init__(self, port: serial.Serial) -> None:
         self._port = port
 
-    def status(self) -> Status:
+    def status(self) -> GatStatus:
         """Return the machine's status. Raises GatError."""
         answer = self._ask(0x01, b"")
         if len(answer) != 4:
             raise GatError(f"status: {answer.hex(' ')}: 4 bytes expected")
         bits, formats = answer[2], answer[3]
-        return Status(
+        return GatStatus(
             version=f"{answer[0]:x}.{answer[1]:02x}",
             calculating=bool(bits & 0b1),
             ready=bool(bits & 0b10),

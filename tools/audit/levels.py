@@ -17,10 +17,10 @@ from egm.play.records.game_record import (
     DrawRecord,
     GameChoice,
     GameRecord,
-    Hit,
+    LevelContribution,
+    LevelHitRecord,
     LevelsPlayed,
     MysteryWon,
-    Share,
 )
 from egm.progressive import posting
 from egm.progressive.bet import compute_fed_credits
@@ -47,10 +47,10 @@ from egm.progressive.entries import (
     LevelsUndecided,
     LevelUnanswered,
 )
-from egm.progressive.level import FULL_LEVEL, Level, LevelDefectiveError
+from egm.progressive.level import WHOLE_LEVEL_SHARE, Level, LevelDefectiveError
 from egm.progressive.records import ClaimRecord, ReceivedCommitment, SealedPrize
-from egm.progressive.round import MYSTERY, LinkProgress
-from egm.progressive.trigger import Trigger, TriggerError
+from egm.progressive.round import MYSTERY_DRAW_PURPOSE, LinkProgress
+from egm.progressive.trigger import MysteryTrigger, TriggerError
 from egm.record_codec import RecordError, from_json
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_START, PLAY_STEPS, read_details
@@ -276,7 +276,7 @@ class LevelAudit:
     def _check_level_move(self, entry: StoredEntry, source: str, target: str) -> None:
         """Check that the entry transfers the whole amount of one progressive level to another."""
         giving, taking = self.levels[source], self.levels[target]
-        amount, self.levels[source] = giving.release()
+        amount, self.levels[source] = giving.release_whole_amount()
         self.levels[target] = taking.receive(amount)
         self._compare_pool_transfers(
             entry, posting.build_moving_transfers((source, giving), (target, taking, self.levels[target]))
@@ -296,7 +296,7 @@ class LevelAudit:
         changes, denomination_cents = _Moves(self.levels), started_game.denomination_cents
         mysteries: list[tuple[str, str]] = []
         draws = list(level_record.mystery)
-        shares: dict[str, list[Share]] = {}
+        shares: dict[str, list[LevelContribution]] = {}
         for share in level_record.fed:
             shares.setdefault(share.pool, []).append(share)
         for pool in shares.keys() - {play.pools[level_play.level] for level_play in plays}:
@@ -327,7 +327,11 @@ class LevelAudit:
         self._check_moves(entry, changes)
 
     def _check_controller_contributions(
-        self, entry: StoredEntry, started_game: GameRecord, play: LevelPlay, shares: Iterable[Share]
+        self,
+        entry: StoredEntry,
+        started_game: GameRecord,
+        play: LevelPlay,
+        shares: Iterable[LevelContribution],
     ) -> None:
         """Check each recorded contribution of a game to a level of a progressive controller.
 
@@ -393,7 +397,9 @@ class LevelAudit:
                 f"found {known_terms[0]}",
             )
 
-    def _check_linked_share(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
+    def _check_linked_share(
+        self, entry: StoredEntry, play: LevelPlay, share: LevelContribution, wager_cents: int
+    ) -> int:
         """Check a contribution to a linked level and its running number; return the number."""
         pool, sequence = share.pool, share.sequence
         expected_sequence = self._sequences.get(pool, 0) + 1
@@ -460,7 +466,7 @@ class LevelAudit:
     def _check_secret(self, entry: StoredEntry, pool: str, record: MysteryWon, amount_cents: int) -> None:
         """Check the disclosed secret of a mystery prize against its commitment and terms."""
         try:
-            trigger = Trigger.from_json(record.trigger)
+            trigger = MysteryTrigger.from_json(record.trigger)
         except TriggerError as why:
             self._report_finding(entry, str(why))
             return
@@ -495,7 +501,7 @@ class LevelAudit:
     def _lock_hits(
         self,
         entry: StoredEntry,
-        step: tuple[str, Outcome | None, tuple[Hit, ...]],
+        step: tuple[str, Outcome | None, tuple[LevelHitRecord, ...]],
         changes: "_Moves",
         mysteries: list[tuple[str, str]],
     ) -> None:
@@ -527,7 +533,7 @@ class LevelAudit:
             if pool not in self.levels:
                 play.hits.append((pool, _find_claim_or_amount(hit)))
                 continue
-            amount_cents, reset_level = self.levels[pool].pay_hit(share or FULL_LEVEL)
+            amount_cents, reset_level = self.levels[pool].pay_hit(share or WHOLE_LEVEL_SHARE)
             changes.step(pool, reset_level)
             play.hits.append((pool, amount_cents))
             if hit.amount_cents != amount_cents:
@@ -660,7 +666,7 @@ class _Moves:
             self.touched.append(pool)
 
 
-def _find_claim_or_amount(hit: Hit) -> int | str:
+def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
     """Return the claim id of a progressive hit, or else the locked amount in minor units.
 
     Raises ValueError if the hit has neither.
@@ -682,7 +688,7 @@ def _is_mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRec
     if favourable >= bound:
         return True
     recorded_bound, value, purpose = draws.pop(0) if draws else (0, 0, "")
-    if (recorded_bound, purpose) != (bound, f"{MYSTERY}{pool}") or not 0 <= value < bound:
+    if (recorded_bound, purpose) != (bound, f"{MYSTERY_DRAW_PURPOSE}{pool}") or not 0 <= value < bound:
         raise ValueError(
             f"record.mystery: expected a draw below {bound} for level {pool}, "
             f"found {value} below {recorded_bound} for {purpose!r}"

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from egm.play.conversation import Conversation
+from egm.play.conversation import GameConversation
 from egm.play.entries import GAME_CHOICE, GAME_END, GAME_PUSH, GAME_START
 from egm.play.keys import TableKey
 from egm.play.records.tables import TableStateKeys, find_table_keys
@@ -33,7 +33,7 @@ from meters.entry import encode_canonical_json, is_time, parse
 from meters.identifiers import TAG_DIGITS, TAG_PATTERN
 from meters.ledger import Cell, DimsKey, build_dims_key
 from meters.transaction import AMOUNT_MAX
-from paytables import WHEEL_DECIDES, Choice, Game, Outcome, ReplayDraw, Wager
+from paytables import DECISION_OF_WHEEL, Choice, Game, Outcome, ReplayDraw, Wager
 
 #: The account of the first position's cashable credit.
 CASHABLE: Final = "credit:1:cashable"
@@ -168,7 +168,7 @@ class _Played:
     credit_before_cents: int
     start_time: str
     """The recorded time of the game's start."""
-    conversation: Conversation
+    conversation: GameConversation
     first_sequence: int
     sequence: int
     head_hex: str
@@ -383,7 +383,7 @@ class PlainGames:
         table = self._find_table(setting, table_json or NO_TABLE)
         if table is None:
             return None
-        conversation = Conversation(table.game, setting.wager)
+        conversation = GameConversation(table.game, setting.wager)
         if not _takes_step(conversation, None, draws, outcome):
             return None
         return _Played(
@@ -411,7 +411,7 @@ class PlainGames:
         table = self._tables.get(setting.game.digest)
         if table is None or table.json != table_json:
             state = parse(table_json)
-            table = _Table(table_json, setting.game.for_table(state))
+            table = _Table(table_json, setting.game.with_table_state(state))
             if encode_canonical_json(state) != table_json or table.game.rules.list_standing_bets():
                 return None
         wager = table.game.wager(setting.wager.credits, **setting.wager.options)
@@ -436,7 +436,9 @@ class PlainGames:
             played.table = _Table(NO_TABLE, setting.game)
             played.stored_table = b"" if played.table_before == NO_TABLE else NO_TABLE
             return True
-        played.table = _Table(encode_canonical_json(outcome.table), setting.game.for_table(outcome.table))
+        played.table = _Table(
+            encode_canonical_json(outcome.table), setting.game.with_table_state(outcome.table)
+        )
         played.stored_table = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
             *(setting.unit_cents, setting.game_name, played.table.json),
         )
@@ -462,7 +464,7 @@ class PlainGames:
         definition = self._games.find(name["id"], name["digest"])
         if definition is None:
             return None
-        game = definition.for_table(None)
+        game = definition.with_table_state(None)
         expected_dims: dict[str, str | int] = {
             "game": game.id,
             "paytable": f"{game.id}@{game.version}",
@@ -490,7 +492,7 @@ class PlainGames:
         return setting if is_plain else None
 
 
-def _takes_step(conversation: Conversation, choice: Choice | None, draws: bytes, outcome: bytes) -> bool:
+def _takes_step(conversation: GameConversation, choice: Choice | None, draws: bytes, outcome: bytes) -> bool:
     """Play a step of a game with its recorded draws.
 
     Return whether the result is the recorded outcome or, if none is recorded, a decision.
@@ -507,7 +509,7 @@ def _takes_step(conversation: Conversation, choice: Choice | None, draws: bytes,
 def _check_choice(played: _Played, body: bytes, number: int) -> bool:
     """Return whether an entry is the next choice of the player in the game; if so, play that step."""
     match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), played.conversation.decision
-    if match is None or decision is None or decision.kind == WHEEL_DECIDES:
+    if match is None or decision is None or decision.kind == DECISION_OF_WHEEL:
         return False
     dims, play, step_number, previous, chosen, draws, outcome = match.group(1, 2, 3, 4, 5, 6, 7)
     play_again, staked, sequence, time, raised_cents = match.group(8, 9, 10, 11, 12)

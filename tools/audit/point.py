@@ -103,7 +103,7 @@ class _Reader(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is not a type that a saved point may contain")
 
 
-def save(auditor: Auditor, path: Path) -> None:
+def save_auditor(auditor: Auditor, path: Path) -> None:
     """Write the state of ``auditor`` to ``path`` atomically."""
     pickled = io.BytesIO()
     _Writer(pickled, auditor).dump(vars(auditor))
@@ -119,7 +119,7 @@ def save(auditor: Auditor, path: Path) -> None:
     replace_file(DiskStorage(), path, json.dumps(head).encode() + b"\n" + data)
 
 
-def load(path: Path, games: Shelf) -> Auditor:
+def load_auditor(path: Path, games: Shelf) -> Auditor:
     """Return an auditor with the state saved in ``path``, or a new one if there is no such file.
 
     Raises :class:`JournalDamaged` if the file is not a saved state, or was written by another release.

@@ -7,9 +7,9 @@ stated value of the prize, and give the prize up. Any other movement concerns a 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from egm.features.memory_clear.claim_book import CARRIED, PAID
+from egm.features.memory_clear.claim_book import CLAIM_CARRIED, CLAIM_PAID
 from egm.money import entries
-from egm.money.hand_pays import BOOK
+from egm.money.hand_pays import PRIZES_ACCOUNT_PREFIX
 from egm.money.records.money import PrizeRecord
 from egm.play import prizes_in_kind as merchandise
 from egm.play.entries import GAME_END, HANDPAY_REPLACED, PRIZES_EXCHANGED
@@ -36,12 +36,12 @@ def _list_sorted_flows(transfers: Iterable[Transfer]) -> list[Flow]:
 
 def _select_prize_flows(flows: Iterable[Flow]) -> list[Flow]:
     """Return the transfers that reserve or release prizes in kind."""
-    return [flow for flow in flows if flow[0].startswith(BOOK)]
+    return [flow for flow in flows if flow[0].startswith(PRIZES_ACCOUNT_PREFIX)]
 
 
 def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
     """Return whether a transfer takes a prize in kind out of the accounts of prizes."""
-    return any(part.source.startswith(BOOK) for part in transfers)
+    return any(part.source.startswith(PRIZES_ACCOUNT_PREFIX) for part in transfers)
 
 
 def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
@@ -89,9 +89,9 @@ class PrizeAudit:
         elif transaction.transfers and _select_prize_flows(
             flows := _list_sorted_flows(transaction.transfers)
         ):
-            if kind in {_GAME_END_KIND, CARRIED} and phase is Phase.RESERVE:
+            if kind in {_GAME_END_KIND, CLAIM_CARRIED} and phase is Phase.RESERVE:
                 self._owed[entry.id] = flows
-            elif kind != PAID:  # a clear has authorised that kind by name
+            elif kind != CLAIM_PAID:  # a clear has authorised that kind by name
                 self._report_finding(
                     entry, f"transfers move a prize in kind, but {kind} is not the end of a game that won one"
                 )

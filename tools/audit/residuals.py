@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from egm.play.entries import RESIDUAL_PLAYED, ResidualPlayed
-from egm.play.residual_credit import PURPOSE
+from egm.play.residual_credit import RESIDUAL_DRAW_PURPOSE
 from egm.record_codec import RecordError
 from meters import StoredEntry
 from tools.audit.records import record_of
@@ -23,14 +23,17 @@ def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEnt
         report_finding(entry, f"the record of the residual credit cannot be read: {why}")
         return
     amount_cents, prize_cents = record.amount_cents, record.prize_cents
-    sound = 0 < amount_cents < prize_cents == bound and 0 <= value < bound and purpose == PURPOSE
+    sound = (
+        0 < amount_cents < prize_cents == bound and 0 <= value < bound and purpose == RESIDUAL_DRAW_PURPOSE
+    )
     due_cents = prize_cents if value < amount_cents else 0
     staked_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:residual")
     won_cents = sum(part.amount_cents for part in entry.transfers if part.source == "house:residual_win")
     if not sound:
         report_finding(
             entry,
-            f"record: expected 0 < amount_cents < prize_cents and one draw below prize_cents for {PURPOSE}; found "
+            f"record: expected 0 < amount_cents < prize_cents and one draw below prize_cents for "
+            f"{RESIDUAL_DRAW_PURPOSE}; found "
             f"{amount_cents}, {prize_cents} and {value} below {bound} for {purpose}",
         )
     elif staked_cents != amount_cents:

@@ -10,10 +10,10 @@ from egm.config.cabinet_file import POSITIONS_MAX
 from egm.integrity.entries import CLOCK_CHANGED
 from egm.integrity.journal_entries import ARCHIVED, CHECKPOINT, MEMORY_EVENT
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
-from egm.play.records.games import CHOICE
+from egm.play.records.games import GAME_CHOICE_KIND
 from meters import StoredEntry
 from meters.recall import CARRIED_GAME
-from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
+from paytables import ALL_STAKED_CUE, DECISION_OF_SEATS, Bet, Decision
 
 #: The number of rounds without an open game that are remembered.
 _ROUNDS_REMEMBERED: Final = 1_000
@@ -337,10 +337,10 @@ class RoundAudit:
         compared with the games that the seats have started.
         """
         round_ = self._find_round(start)
-        if decision.kind == SEATS_DECIDE:
+        if decision.kind == DECISION_OF_SEATS:
             self._check_all_staked(entry, round_, step)
             return
-        if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != CHOICE:
+        if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != GAME_CHOICE_KIND:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id
         if is_first and step.choice != decision.unanswered:
@@ -355,16 +355,16 @@ class RoundAudit:
     ) -> None:
         """Check that a round of players against each other is played exactly if every seat has wagered its stake."""
         missing = [] if round_ is None else _list_missing_seats(round_)
-        if missing and step.choice == ALL_STAKED:
+        if missing and step.choice == ALL_STAKED_CUE:
             self._report_finding(
                 entry,
                 f"record.choice: the round is played, but seat {missing[0]} has not wagered its stake",
             )
         has_all = not missing and (round_ is None or not round_.has_void_play)
-        if has_all and step.choice != ALL_STAKED:
+        if has_all and step.choice != ALL_STAKED_CUE:
             self._report_finding(
                 entry,
-                f"record.choice: every seat has wagered its stake: expected {ALL_STAKED!r}, found {step.choice!r}",
+                f"record.choice: every seat has wagered its stake: expected {ALL_STAKED_CUE!r}, found {step.choice!r}",
             )
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 from egm.errors import InvariantError
 from egm.kernel.credits import split_stakes
 from egm.kernel.positions import Position
-from egm.play.conversation import Conversation, list_decided_bets
+from egm.play.conversation import GameConversation, list_decided_bets
 from egm.play.entries import GAME_PUSH, TABLE_RETURNED, GameEndByHand, GameVoid, StakesBack
 from egm.play.keys import TableKey
 from egm.play.records.game_record import (
@@ -22,7 +22,7 @@ from egm.play.records.game_record import (
     TableRecord,
     TableReturned,
 )
-from egm.play.records.games import PUSH, WAGER
+from egm.play.records.games import PUSH_ACCOUNT, WAGER_ACCOUNT
 from egm.play.records.tables import (
     TableStateKeys,
     extract_own_state,
@@ -56,7 +56,7 @@ def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
     for entry in entries:
         if entry.kind == CARRIED_GAME:
             flows += start.staked or ()
-        flows += [(t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER]
+        flows += [(t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER_ACCOUNT]
     return tuple(flows)
 
 
@@ -167,9 +167,9 @@ class StakeAudit:
                 self._shared.get(record.game.digest),
             )
             shared = None if shared_record is None else shared_record.table
-            settled, table_left = game.for_table(
+            settled, table_left = game.with_table_state(
                 join_table_state(table.table, shared, keys)
-            ).rules.take_down()
+            ).rules.take_down_standing_bets()
             table_left = extract_own_state(table_left, keys)
             back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
             retained_cents = (
@@ -177,11 +177,11 @@ class StakeAudit:
             )
         amounts = (retained_cents, table.standing_cents - back_cents - retained_cents, back_cents)
         _, standing, back = self._part_stakes(entry, table.staked, amounts) or ((), (), ())
-        if record.amount_cents != back_cents or _list_flows_from(entry, PUSH) != back:
+        if record.amount_cents != back_cents or _list_flows_from(entry, PUSH_ACCOUNT) != back:
             self._report_finding(
                 entry,
                 f"record.amount_cents and the transfers: expected {back_cents} cents returned as {back}, found "
-                f"{record.amount_cents} returned as {_list_flows_from(entry, PUSH)}",
+                f"{record.amount_cents} returned as {_list_flows_from(entry, PUSH_ACCOUNT)}",
             )
         expected_table = None if table_left is None else _build_table_record(table, table_left, standing)
         self._compare(entry, name, expected_table)
@@ -316,7 +316,7 @@ class StakeAudit:
                     f"{'a' if name in end.state else 'no'} table",
                 )
             return
-        table = game.for_table(outcome.table)
+        table = game.with_table_state(outcome.table)
         standing_credits = sum(bet.credits for bet in table.rules.list_standing_bets())
         if recorded.standing_credits != standing_credits:
             self._report_finding(
@@ -365,18 +365,18 @@ class StakeAudit:
                     end,
                     f"stakes of {push_cents} cents should be returned before this entry, but no entry returned them",
                 )
-        elif _list_flows_from(push_entry[0], PUSH) != back or start.returned:
+        elif _list_flows_from(push_entry[0], PUSH_ACCOUNT) != back or start.returned:
             self._report_finding(
                 push_entry[0],
                 f"transfers: expected the stakes {() if start.returned else back} to be returned, "
-                f"found {_list_flows_from(push_entry[0], PUSH)}",
+                f"found {_list_flows_from(push_entry[0], PUSH_ACCOUNT)}",
             )
 
     def check_void(
         self,
         entries: tuple[StoredEntry, ...],
         start: GameRecord,
-        conversation: Conversation | None,
+        conversation: GameConversation | None,
         void: tuple[StoredEntry, GameVoid],
     ) -> None:
         """Check the stakes of a void game.
@@ -414,7 +414,7 @@ class StakeAudit:
         if parts is None:
             return
         _, pushed, undecided = parts
-        refunded, back = _list_flows_from(end, "house:refund_defect"), _list_flows_from(end, PUSH)
+        refunded, back = _list_flows_from(end, "house:refund_defect"), _list_flows_from(end, PUSH_ACCOUNT)
         if refunded and void_record.ruling == Ruling.DISRUPTED:
             self._report_finding(
                 end, f"transfers: expected no refund, because the player disrupted the game; found {refunded}"
@@ -422,7 +422,8 @@ class StakeAudit:
         if refunded not in ((), undecided) or back != pushed:
             self._report_finding(
                 end,
-                f"transfers: expected {pushed} from {PUSH} and {undecided} or nothing as a refund, found {back} and "
+                f"transfers: expected {pushed} from {PUSH_ACCOUNT} and {undecided} or nothing as a refund, "
+                f"found {back} and "
                 f"{refunded}",
             )
         won_cents = sum(cents for _, cents in _list_flows_from(end, "house:win"))

@@ -61,7 +61,7 @@ def compute_statement(
             periods.setdefault(
                 period, dict.fromkeys((*METERS, WIN_KEY, *(() if position else COUNTED_KEYS)), 0)
             )
-        ledger.commit(ledger.plan(entry.transaction), entry)
+        ledger.apply_effect(ledger.compute_effect(entry.transaction), entry)
         if not position and entry.kind == COLLECTION_COUNTED.kind and isinstance(entry.record, dict):
             for name in COUNTED_KEYS:
                 periods[period][name] += int(entry.record[name])

@@ -11,7 +11,7 @@ from typing import Final
 
 from egm.money import entries
 from egm.record_codec import from_json
-from egm.tickets.audit import STATE_KEY, LedgerAnchor
+from egm.tickets.audit import ANCHOR_STATE_KEY, LedgerAnchor
 from meters import StoredEntry
 from meters.recall import read_details
 
@@ -40,7 +40,7 @@ class TicketRedemptionAudit:
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check the ticket that a journal entry issues or redeems; ignore other entries."""
-        if STATE_KEY in entry.state:
+        if ANCHOR_STATE_KEY in entry.state:
             self._check_ledger_start(entry)
         kind = entry.transaction.kind
         if kind != _TICKET_ISSUE_KIND and kind not in _TICKET_REDEMPTION_KINDS:
@@ -71,12 +71,15 @@ class TicketRedemptionAudit:
 
     def _check_ledger_start(self, entry: StoredEntry) -> None:
         """Store which restored ticket ledger is in use; report a finding if a replaced one is used again."""
-        ledger_start = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun
+        ledger_start = from_json(
+            LedgerAnchor, entry.state[ANCHOR_STATE_KEY], f"state.{ANCHOR_STATE_KEY}"
+        ).begun
         if self._ledger_starts and ledger_start == self._ledger_starts[-1]:
             return
         if ledger_start in self._ledger_starts:
             self._report_finding(
                 entry,
-                f"state.{STATE_KEY}.begun: the ledger of {ledger_start} was replaced before; an old copy was restored",
+                f"state.{ANCHOR_STATE_KEY}.begun: the ledger of {ledger_start} was replaced before; "
+                "an old copy was restored",
             )
         self._ledger_starts.append(ledger_start)

@@ -15,7 +15,7 @@ from egm.features.tournament.records import InstalledRules
 from egm.features.tournament.rules import Tournament, find_machine, list_violations, parse_rules
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
-from egm.play.conversation import Conversation
+from egm.play.conversation import GameConversation
 from egm.play.records.game_record import GameChoice, GameRecord, LastGame
 from egm.play.records.purse import Purse
 from egm.record_codec import RecordError, from_json
@@ -510,11 +510,11 @@ class TournamentAudit:
                 entry, f"record.game.version: expected {definition.version!r}, found {game.game.version!r}"
             )
         try:
-            if choice is None and definition.for_table(game.table).wager(
+            if choice is None and definition.with_table_state(game.table).wager(
                 game.wager.credits, **game.wager.options
             ) != (game.wager):
                 self._report_finding(entry, f"the game does not accept the wager {game.wager.to_json()}")
-            conversation = Conversation(definition, game.wager, game.table)
+            conversation = GameConversation(definition, game.wager, game.table)
             decision = None
             for step in game.steps:
                 decision, draw = conversation.decision, ReplayDraw(step.draws)

@@ -66,7 +66,7 @@ class _Head:
 
 
 @dataclass(slots=True)
-class Report:
+class AuditReport:
     """The result of a journal audit: what was checked, and what was found."""
 
     fingerprint: str = ""
@@ -112,12 +112,12 @@ class Report:
         if len(self.findings) < FINDINGS_MAX:
             self.findings.append(finding)
 
-    def note(self, entry: StoredEntry) -> None:
+    def add_notice_if_due(self, entry: StoredEntry) -> None:
         """Add a notice if the entry is about the memory or the clock; ignore any other entry."""
         if why := format_notice(entry):
-            self.point_out(entry, why)
+            self.add_notice(entry, why)
 
-    def point_out(self, entry: StoredEntry, why: str) -> None:
+    def add_notice(self, entry: StoredEntry, why: str) -> None:
         """Count a notice about the entry, and store it; the oldest stored notice is dropped if there are too many."""
         self.noted += 1
         self.notices.append(AuditFinding(entry.sequence, entry.id, why))
@@ -166,7 +166,7 @@ class Auditor:
         ``features`` are those of the machine that wrote the journal; ``rules`` are audit rules for the
         entries of added features.
         """
-        self.report = Report()
+        self.report = AuditReport()
         self._ledger = Ledger()
         self.conduct = EntryRulesAudit(self.report_finding, features, rules)
         self._at_hand = AvailableGames(games)
@@ -199,7 +199,9 @@ class Auditor:
         """Return the sequence number and the hash of the last entry checked."""
         return self._ledger.sequence, self._ledger.head_hex
 
-    def run(self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None, jobs: int = 1) -> Report:
+    def run(
+        self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None, jobs: int = 1
+    ) -> AuditReport:
         """Check every entry of the journal; return the report.
 
         ``head`` is the expected sequence number and hash of the last entry, if known from outside. ``jobs``
@@ -346,7 +348,7 @@ class Auditor:
         if not follows or not ledger.sequence:
             self._check_chain(entry)
         self._check_id(entry)
-        if transaction.kind == checkpoint.KIND:
+        if transaction.kind == checkpoint.CHECKPOINT_KIND:
             self._check_checkpoint(entry)
         if entry.sequence in self._heads:
             self._check_heads(entry, self._heads[entry.sequence])
@@ -365,7 +367,7 @@ class Auditor:
         self._ticket_redemptions.check_entry(entry)
         self._tournaments.check_entry(entry)
         residuals.check_residual_entry(entry, self.report_finding)
-        self.report.note(entry)
+        self.report.add_notice_if_due(entry)
 
     def may_play(self, position: int) -> bool:
         """Return whether the machine's memory allows a position to start a game."""
@@ -387,7 +389,7 @@ class Auditor:
             text = (
                 f"{game.id} {game.version} is at hand from the journal alone: hold the digest {game.digest}"
             )
-            self.report.point_out(entry, f"{text} against its certificate")
+            self.report.add_notice(entry, f"{text} against its certificate")
 
     def _check_id(self, entry: StoredEntry) -> None:
         """Check that no entry id is used twice.
@@ -472,11 +474,11 @@ class Auditor:
             self.report_finding(entry, "the checkpoint cannot be checked: entry 1 names no public key")
             return
         try:
-            signed = checkpoint.check(entry, self.public_key, "journal")
+            signed = checkpoint.check_checkpoint(entry, self.public_key, "journal")
         except JournalDamaged as why:
             self.report_finding(entry, why.why)
             return
-        derived = checkpoint.snapshot(self._ledger)
+        derived = checkpoint.encode_ledger(self._ledger)
         wrong = [
             part
             for part in derived
@@ -492,13 +494,13 @@ class Auditor:
     def _apply_to_ledger(self, entry: StoredEntry) -> None:
         """Add the entry to the ledger, or report why the ledger rejects it."""
         try:
-            plan = self._ledger.plan(entry.transaction)
+            plan = self._ledger.compute_effect(entry.transaction)
         except JournalError as why:
             self.report_finding(entry, f"the entry's transfers cannot be posted: {why}")
             # Continue with the chain: later entries are checked on their own.
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
             return
-        self._ledger.commit(plan, entry)
+        self._ledger.apply_effect(plan, entry)
 
     def report_finding(self, entry: StoredEntry, why: str) -> None:
         """Add a finding about ``entry``."""
@@ -506,7 +508,7 @@ class Auditor:
 
     def note(self, entry: StoredEntry, why: str) -> None:
         """Add a notice about ``entry``."""
-        self.report.point_out(entry, why)
+        self.report.add_notice(entry, why)
 
 
 def _compare_totals(name: str, derived: Any, signed: Any) -> str:

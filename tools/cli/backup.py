@@ -15,7 +15,7 @@ from typing import Final, Self
 
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import OperatorError
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.record_codec import RecordError, from_json
 from meters import open_view
 from meters.copies import SECOND_FOLDER
@@ -26,14 +26,14 @@ from meters.storage import DiskStorage
 from paytables.source import read_contents
 
 #: The format number of the backups written now.
-FORMAT: Final = 1
+BACKUP_FORMAT: Final = 1
 CABINET, STAFF = "cabinet.toml", "people.json"
 #: The parts of a progressive link that are stored in files, by their keys in the cabinet file.
-LINK: Final = ("authority", "certificate", "key")
+LINK_FILE_NAMES: Final = ("authority", "certificate", "key")
 #: Journal entries are numbered in 64 bits.
 _SEQUENCES_MAX: Final = 1 << 63
 #: The names of all files that a backup may contain.
-NAMES: Final = frozenset({CABINET, STAFF, *LINK})
+BACKUP_FILE_NAMES: Final = frozenset({CABINET, STAFF, *LINK_FILE_NAMES})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,8 +77,8 @@ class Backup:
         paths = {CABINET: cabinet, STAFF: folder.staff}
         link = file.progressive_link
         # a key made by the machine never leaves it
-        if link is not None and link.key != LinkFolder.of(state).key:
-            paths |= {name: getattr(link, name) for name in LINK}
+        if link is not None and link.key != LinkCertificateFolder.for_state_folder(state).key:
+            paths |= {name: getattr(link, name) for name in LINK_FILE_NAMES}
         files = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
         with open_view(state, second_dir=file.memory.second_copy) as view:
             machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
@@ -88,7 +88,7 @@ class Backup:
     def _build_content(self) -> dict[str, object]:
         """Return the backup as JSON data, as in its file but without the signature."""
         return {
-            "format": FORMAT,
+            "format": BACKUP_FORMAT,
             "machine": self.machine,
             "at": self.at,
             "sequence": self.sequence,
@@ -114,8 +114,8 @@ class Backup:
         try:
             content = json.loads(read_contents(path))
             content_record = from_json(_BackupFile, content, "it")
-            if content_record.format != FORMAT:
-                raise OperatorError(f"{path}: format {content_record.format} is not {FORMAT}")
+            if content_record.format != BACKUP_FORMAT:
+                raise OperatorError(f"{path}: format {content_record.format} is not {BACKUP_FORMAT}")
             if not 0 <= content_record.sequence < _SEQUENCES_MAX:
                 raise OperatorError(
                     f"{path}: sequence {content_record.sequence} is not a valid journal sequence"
@@ -145,7 +145,7 @@ class Backup:
             ) from error
         if not is_signed:
             raise OperatorError(f"{path}: does not have the content that the machine signed")
-        if strange := sorted(files.keys() - NAMES):
+        if strange := sorted(files.keys() - BACKUP_FILE_NAMES):
             raise OperatorError(f"{path}: {', '.join(strange)}: may not be restored")
         return backup
 

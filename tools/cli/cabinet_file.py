@@ -7,14 +7,14 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
-from egm.app.first_start.draft import NAMES, list_game_levels
+from egm.app.first_start.draft import DEVICE_NAME_BY_KIND, list_game_levels
 from egm.config.cabinet_file import GameSlot
 from egm.config.keys import format_toml
-from egm.config.schema import FileTable, iter_parts
+from egm.config.schema import FileTable, iter_cabinet_file_tables
 from egm.devices.catalogue import PROTOCOLS
 from egm.play.installed_games import admit_games
 from egm.profiles import Profile
-from egm.tickets.templates import MANDATORY, load_template
+from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
 from paytables import Game, list_table_games, load_game
 from paytables import list_library_games as library_games
 from paytables.source import is_path
@@ -51,7 +51,7 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
     If no games are requested, it offers the library games that the jurisdiction admits, with stand-alone
     progressive levels. Raises :class:`DefinitionError` for a game that is not valid.
     """
-    parts_by_header = {part.header: part for part in iter_parts()}
+    parts_by_header = {part.header: part for part in iter_cabinet_file_tables()}
     games = [load_game(path_or_id_from_text(name)) for name in requested.games] or [
         *_iter_admitted_games(requested.profile)
     ]
@@ -70,7 +70,7 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
         )
     counts: dict[str, int] = {}
     for protocol, port in requested.devices:
-        name = NAMES[PROTOCOLS[protocol].kind]
+        name = DEVICE_NAME_BY_KIND[PROTOCOLS[protocol].kind]
         counts[name] = counts.get(name, 0) + 1
         header = f"[devices.{name}{counts[name] if counts[name] > 1 else ''}]"
         values = {"protocol": protocol} | ({} if port == "bench" else {"port": port})
@@ -106,7 +106,7 @@ def _list_machine_keys(requested: CabinetRequest) -> dict[str, str | None]:
         "profile": requested.profile.id,
         "site": requested.site,
     }
-    must = MANDATORY[load_template(requested.profile.id).ticket]
+    must = MANDATORY_FIELDS_BY_CLASS[load_template(requested.profile.id).ticket]
     values |= {key: None for key in ("licence_holder", "address") if key in must}
     if requested.licence_holder is not None:
         values["licence_holder"] = requested.licence_holder
@@ -129,7 +129,7 @@ def _format_table(
         if key.name in values:
             yield from _format_comment(key.meaning) if first else ()
             value = format_toml(values[key.name]) if values[key.name] else key.example
-            yield f"{key.name} = {value}{'  # example' if key.owners and value == key.example else ''}"
+            yield f"{key.name} = {value}{'  # example' if key.is_known_only_to_owner and value == key.example else ''}"
         elif first:
             yield from _format_comment(f"{key.meaning} ({key.kind})")
             usual = "..." if key.default in {None, "none"} else key.default

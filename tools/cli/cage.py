@@ -14,11 +14,11 @@ from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.kernel.timekeeping import create_timekeeper
 from egm.people import Permission
-from egm.tickets.audit import STATE_KEY, find_older_ledger_error, is_known_to_journal
+from egm.tickets.audit import ANCHOR_STATE_KEY, find_older_ledger_error, is_known_to_journal
 from egm.tickets.cage import Cage
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.proof import list_accepted_redemptions
-from egm.tickets.record import Record
+from egm.tickets.record import TicketRecord
 from meters import JournalError, JournalView, open_view
 from tools.cli.staff import load_roster, prove
 from tools.cli.terminal import echo
@@ -40,8 +40,8 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
         open_view(folder, key=read_machine_key(folder, medium), second_dir=medium, check_pages=True) as view,
         open_machine_ledger(folder, second=medium, read_only=False) as store,
     ):
-        if store.mended:
-            echo(f"note: {store.mended}", err=True)
+        if store.restoration_text:
+            echo(f"note: {store.restoration_text}", err=True)
         if differs := find_older_ledger_error(store, view):
             raise OperatorError(
                 f"{differs}; nothing is paid or changed until two people have resolved it: egm ticket restore"
@@ -51,14 +51,14 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
             clock,
             person,
             second=second,
-            date_is_known=create_timekeeper(view, clock).is_believed,
+            date_is_known=create_timekeeper(view, clock).is_clock_trusted,
             is_accounted=lambda record: _is_accounted(view, record),
         )
 
 
-def _is_accounted(view: JournalView, record: Record) -> bool:
+def _is_accounted(view: JournalView, record: TicketRecord) -> bool:
     """Return whether the journal accounts for a ticket's issue; True if it has never recorded a ticket ledger."""
-    return view.state(STATE_KEY) is None or is_known_to_journal(view, record)
+    return view.state(ANCHOR_STATE_KEY) is None or is_known_to_journal(view, record)
 
 
 def query_all_journals(

@@ -14,7 +14,7 @@ from typing import Final
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.errors import OperatorError
 from egm.people import Person, PinRefusedError, Role, Roster, check_pin
-from egm.people.demonstration import BY, FILE_NAME
+from egm.people.demonstration import DEMONSTRATION_ENROLLER, DEMONSTRATION_FILE_NAME
 from egm.secret_files import write_private
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.storage import DiskStorage
@@ -50,7 +50,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
     """
     if not cabinet.devices or cabinet.real_ports:
         return ()
-    path = folder.root / FILE_NAME
+    path = folder.root / DEMONSTRATION_FILE_NAME
     if path.exists():
         try:
             return tuple(
@@ -67,7 +67,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
     )
     for badge in badges:
         person = Person(badge.number, badge.name, Role(badge.role))
-        roster = roster.enrol_person(person, badge.pin, by=BY, at=now)
+        roster = roster.enrol_person(person, badge.pin, by=DEMONSTRATION_ENROLLER, at=now)
     badge_fields = [{slot: getattr(badge, slot) for slot in Badge.__slots__} for badge in badges]
     write_private(path, json.dumps(badge_fields))
     return badges

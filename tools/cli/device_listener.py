@@ -72,9 +72,9 @@ class Listener:
 
     async def run(self, seconds: float | None = None) -> None:
         """Operate the device for ``seconds``, or until cancelled if it is None. Raises :class:`ListenError`."""
-        line = SerialLine(str(self._port), PROTOCOLS[self._protocol].line)
+        line = SerialLine(str(self._port), PROTOCOLS[self._protocol].line_settings)
         if self._tap is not None:
-            line.tap = self._tap
+            line.on_bytes = self._tap
         driver = self._driver = create_driver_without_machine(
             self._protocol, self._port.name, line, self._process_event
         )

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from egm.errors import OperatorError
 from egm.features.memory_clear.entries import MACHINE_GENESIS
-from egm.gaming_day import UTC_DAY, GamingDay
+from egm.gaming_day import UTC_GAMING_DAY, GamingDay
 from egm.integrity.entries import POWER_UP
 from egm.profiles.profile import load_profile
 from meters import JournalView, StoredEntry
@@ -36,7 +36,7 @@ class SheetHead:
     """The number of the last journal entry."""
     first_time: datetime | None = None
     last_time: datetime | None = None
-    day: GamingDay = UTC_DAY
+    day: GamingDay = UTC_GAMING_DAY
     """The setting of the venue's gaming day (time zone and first hour)."""
 
     @classmethod

@@ -11,14 +11,14 @@ from PIL import Image, ImageDraw, ImageFont
 
 import egm.screen
 from egm.kernel.service_pages import PageTable, PageText
-from egm.screen.text import LOCALES, Texts
+from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 
 #: ISO 4217's code for no currency, for tables without amounts.
 NO_MONEY: Final = "XXX"
 #: The option of a command that writes a sheet.
 LANGUAGE: Final = click.option(
     "--language",
-    type=click.Choice(sorted(LOCALES)),
+    type=click.Choice(sorted(LOCALE_BY_LANGUAGE)),
     default="en",
     show_default=True,
     help="The language of the text.",

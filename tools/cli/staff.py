@@ -15,9 +15,9 @@ from egm.errors import OperatorError
 from egm.kernel.entries import Entry
 from egm.kernel.keys import KernelKey
 from egm.kernel.own_entries import ActiveFault
-from egm.people import Permission, Person, RecordedRoster, Roster, load_recorded, read_recorded_roster
+from egm.people import Permission, Person, RecordedRoster, Roster, load_recorded_roster, read_recorded_roster
 from egm.people.recorded import STATE_KEY
-from egm.people.tries import WRONG_MAX, WrongPin, edit_wrong_pins, find_counted_number
+from egm.people.tries import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_counted_number
 from egm.record_codec import to_json
 from egm.staff.entries import STAFF_CARRIED, STAFF_RENEWED, RosterCarried, RosterRenewed
 from egm.staff.service.sign_in import STAFF_ROSTER
@@ -38,7 +38,7 @@ def load_roster(folder: Path, second: Path | None = None) -> Roster:
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name
     try:
-        return load_recorded(path, spare, read_recorded_roster(folder, second))[0]
+        return load_recorded_roster(path, spare, read_recorded_roster(folder, second))[0]
     except OperatorError as error:
         raise click.ClickException(
             f"{error}\nRestore the roster file. If there is no copy: stop the machine, and let "
@@ -50,7 +50,7 @@ def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     """Ask for the PIN of a staff number and return the person. Raises ClickException if it is wrong.
 
     A wrong PIN is stored, and the machine records it in its journal later. After
-    :data:`~egm.people.tries.WRONG_MAX` wrong ones the number is locked at terminals for a while.
+    :data:`~egm.people.tries.WRONG_PINS_MAX` wrong ones the number is locked at terminals for a while.
     """
     pin = click.prompt(f"{prompt} of {number}", hide_input=True)
     if roster.path is None:
@@ -59,10 +59,10 @@ def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
         with edit_wrong_pins(roster.path.parent, wait=True) as noted:
             if (
                 sum(one.is_counted_towards_lock for one in noted if one.number == find_counted_number(number))
-                >= WRONG_MAX
+                >= WRONG_PINS_MAX
             ):
                 raise click.ClickException(
-                    f"{number} is locked after {WRONG_MAX} wrong PINs; try again later"
+                    f"{number} is locked after {WRONG_PINS_MAX} wrong PINs; try again later"
                 )
             person = roster.authenticate(number, pin)
             if person is None:

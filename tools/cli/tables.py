@@ -37,11 +37,11 @@ _COLUMN_GAP: Final = "  "
 _WIDTH_WITHOUT_LIMIT: Final = 1 << 30
 
 #: The style of what is right.
-GOOD: Final[Style] = {"fg": "green"}
+GOOD_STYLE: Final[Style] = {"fg": "green"}
 #: The style of what should be questioned.
-DOUBT: Final[Style] = {"fg": "yellow"}
+DOUBT_STYLE: Final[Style] = {"fg": "yellow"}
 #: The style of what is wrong.
-BAD: Final[Style] = {"fg": "red", "bold": True}
+BAD_STYLE: Final[Style] = {"fg": "red", "bold": True}
 
 
 def format_cell(value: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from egm.terminal import echo, is_shown, make_lines_printable, make_printable
+from egm.terminal import echo, is_printable_character, make_lines_printable, make_printable
 
 __all__ = ["Terminal", "echo", "escape_markup", "format_json", "make_lines_printable", "make_printable"]
 
@@ -31,4 +31,6 @@ def format_json(value: Any, *, indent: int | None = None) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if text.isprintable():
         return text
-    return "".join(each if each == "\n" or is_shown(each) else json.dumps(each)[1:-1] for each in text)
+    return "".join(
+        each if each == "\n" or is_printable_character(each) else json.dumps(each)[1:-1] for each in text
+    )

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from egm.app.features import FEATURES
 from egm.kernel.entries import AnyEntry
-from egm.record_codec import Condition, list_conditions, stored_key
+from egm.record_codec import FieldCondition, list_conditions, stored_key
 from egm.record_fields import (
     AMOUNT,
     COUNT,
@@ -31,7 +31,16 @@ from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
 from meters.transaction import Phase
 from tools.audit.rules import RULES, Differs, Facts
-from tools.audit.rules.pattern import But, Derived, Each, Has, OneOf, Own, Scope, Template
+from tools.audit.rules.pattern import (
+    AlternativePatterns,
+    Derived,
+    Each,
+    Has,
+    ObjectWithChanges,
+    OwnEntryId,
+    Scope,
+    Template,
+)
 from tools.audit.rules.rule import Rule
 
 #: Prefixes of ids that differ from the kind of the entry.
@@ -171,7 +180,7 @@ class _EntryBuilder:
 
     def _fill_parts(self, raw: dict[str, Any]) -> dict[str, Any]:
         rule = self._rule
-        if not isinstance(rule.id, Own):
+        if not isinstance(rule.id, OwnEntryId):
             raw["id"] = str(self._evaluate_pattern(rule.id, "id"))
         for name in ("record", "state", "counts", "dims"):
             pattern = getattr(rule, name)
@@ -204,7 +213,7 @@ class _EntryBuilder:
             case "counts":
                 made = dict(entry.fixed_counts)
             case "state":
-                ruled = {FEATURES.keys.of(key.removesuffix("?")) for key in pattern}
+                ruled = {FEATURES.keys.find_key(key.removesuffix("?")) for key in pattern}
                 for key in (*entry.writes, *entry.may_write):
                     if key in ruled or (key in entry.may_write and self._dice.randrange(4)):
                         continue
@@ -219,7 +228,7 @@ class _EntryBuilder:
     def _generate_field_value(self, hint: Any, field: str) -> Any:  # noqa: PLR0911 (one per kind of type)
         """Return a value that is valid for a record field type."""
         origin, inner = get_origin(hint), get_args(hint)
-        conditions: list[Condition] = [each for each in list_conditions(hint) if each in _KINDS]
+        conditions: list[FieldCondition] = [each for each in list_conditions(hint) if each in _KINDS]
         if conditions or hint in _KINDS:
             return self._generate_value(_KINDS[conditions[0] if conditions else hint], field)
         if origin in {Annotated, Union, UnionType}:
@@ -282,12 +291,12 @@ class _EntryBuilder:
                 return [self._evaluate_pattern(part, name) for part in pattern]
             case Each():
                 return [self._evaluate_pattern(pattern.pattern, name) for _ in range(max(pattern.least, 1))]
-            case OneOf():
+            case AlternativePatterns():
                 return self._evaluate_pattern(self._dice.choice(pattern.patterns), name)
             case Derived():
                 made = self._evaluate_derived(pattern)
                 return None if made is _NOT_YET_DERIVABLE else made
-            case But():
+            case ObjectWithChanges():
                 stored = self._names.get(pattern.name, {})
                 unchanged = {key: part for key, part in stored.items() if key not in pattern.less}
                 return unchanged | self._build_object(pattern.changes)

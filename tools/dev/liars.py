@@ -378,7 +378,7 @@ def run_lies(
     for number in range(lies):
         liar, entries = liars[number % len(liars)]
         lie, falsified = liar.make_lie()
-        while lie.kind == checkpoint.KIND and lie.path:  # checkpoints are signed again
+        while lie.kind == checkpoint.CHECKPOINT_KIND and lie.path:  # checkpoints are signed again
             lie, falsified = liar.make_lie()
         subject = classify_subject(lie, (falsified if lie.what in NEW else entries)[lie.sequence - 1])
         report = Auditor(shelf).run(rewrite_chain(falsified, signing_key, liar.journal_tag))

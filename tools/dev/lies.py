@@ -86,8 +86,10 @@ def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_tag: str) -> Iter
         entry_json = raw
         if new_tag and new_tag != old_tag:
             entry_json = json.loads(json.dumps(entry_json).replace(old_tag, new_tag))
-        if entry_json.get("kind") == checkpoint.KIND and isinstance(entry_json.get("record"), dict):
-            signed_checkpoint = checkpoint.make(ledger, key)
+        if entry_json.get("kind") == checkpoint.CHECKPOINT_KIND and isinstance(
+            entry_json.get("record"), dict
+        ):
+            signed_checkpoint = checkpoint.build_checkpoint(ledger, key)
             entry_json = entry_json | {"record": signed_checkpoint.record}
         elif entry_json.get("kind") in _HEAD_FIELDS and isinstance(entry_json.get("record"), dict):
             name, head_text = _HEAD_FIELDS[entry_json["kind"]], f"{number - 1}:{ledger.head_hex[:12]}"
@@ -98,7 +100,7 @@ def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_tag: str) -> Iter
         body = encode_canonical_json(entry_json | {"previous": ledger.head_hex, "sequence": number})
         try:
             entry = decode(body)
-            ledger.commit(ledger.plan(entry.transaction), entry)
+            ledger.apply_effect(ledger.compute_effect(entry.transaction), entry)
         except (JournalError, ValueError):
             ledger.sequence, ledger.head_hex = number, hashlib.sha256(body).hexdigest()
         if number == 1:
@@ -238,7 +240,7 @@ class Liar:
             other = self._dice.randrange(1, len(entries))
             kind = entries[other]["kind"]
             order = [*range(index), other, *range(index, len(entries))]
-        if kind == checkpoint.KIND:
+        if kind == checkpoint.CHECKPOINT_KIND:
             return None
         if what == "removed" and is_last_at_its_position(entries, index):
             what = REMOVED_LAST
@@ -251,7 +253,7 @@ class Liar:
         for body in rewrite_chain(self._entries[:index], _ANY_KEY, self.journal_tag):
             entry = decode(body)
             facts.update(entry)
-            ledger.commit(ledger.plan(entry.transaction), entry)
+            ledger.apply_effect(ledger.compute_effect(entry.transaction), entry)
         facts.journal_tag = self.journal_tag
         return ledger, facts
 
@@ -263,7 +265,7 @@ class Liar:
         raw = self._inventor.build_entry(
             rule, *self._read_ledger_before(index), self._entries[index - 1]["time"]
         )
-        if raw["kind"] == checkpoint.KIND:
+        if raw["kind"] == checkpoint.CHECKPOINT_KIND:
             return None
         order: list[int | Raw] = [*range(index), raw, *range(index, len(self._entries))]
         return Lie(index + 1, raw["kind"], (), "made up"), self._reorder_entries(order)

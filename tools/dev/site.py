@@ -15,7 +15,7 @@ from typing import Final
 
 import click
 
-from egm.screen.text import LOCALES
+from egm.screen.text import LOCALE_BY_LANGUAGE
 from tools.cli.reference import format_command_reference
 from tools.cli.terminal import echo
 from tools.dev.conformance.requirements import ROOT
@@ -69,7 +69,7 @@ def write_sources(folder: Path, root: Path = ROOT) -> tuple[Path, ...]:
     reference.mkdir(exist_ok=True)
     (reference / "commands.md").write_text(f"# Commands\n\n{format_command_reference()}\n", encoding="utf-8")
     for audience in AUDIENCES:
-        for language in sorted(LOCALES):
+        for language in sorted(LOCALE_BY_LANGUAGE):
             (reference / f"{audience}-{language}.md").write_text(
                 format_manual(audience, language), encoding="utf-8"
             )

@@ -30,7 +30,7 @@ _FIRMWARE: Final = Path("/usr/share/OVMF/OVMF_CODE_4M.fd")
 _FIRMWARE_VARIABLES: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
 #: The serial adapters, each with its name as serial number, as named in qemu/etc/open-egm/cabinet.toml.
 #: (Cards would work too, but this firmware takes what a device sends on one for keys pressed in its setup.)
-PORTS: Final = ("bill", "printer", "coin", "hopper", "io")
+EMULATED_DEVICE_PORTS: Final = ("bill", "printer", "coin", "hopper", "io")
 
 
 #: The computer's hardware, whatever it runs.
@@ -52,7 +52,7 @@ _HARDWARE_OPTIONS: Final = (
 )
 
 
-class Emulated:
+class EmulatedComputer:
     """One running emulated computer; ``folder`` has the variables of its firmware and its control sockets."""
 
     def __init__(
@@ -208,14 +208,14 @@ def _build_mouse_button_event(*, down: bool) -> dict[str, object]:
 )
 def main(image: Path, display: str | None, state: Path | None) -> None:
     """Start the image in the folder IMAGE on an emulated computer; its disks keep all changes."""
-    ports = {} if state is None else {name: state / "run/dev" / name for name in PORTS}
+    ports = {} if state is None else {name: state / "run/dev" / name for name in EMULATED_DEVICE_PORTS}
     disks = [f"format=raw,file={image / name}" for name in ("open-egm.img", "second.img")]
     with tempfile.TemporaryDirectory() as scratch:
         windows = "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
         try:
             deb.install_missing_packages(IMAGE_CONTENT["emulator"])
             display_option = display or ("gtk" if windows else "vnc=127.0.0.1:0")
-            computer = Emulated(Path(scratch), disks, ports, display=display_option)
+            computer = EmulatedComputer(Path(scratch), disks, ports, display=display_option)
         except OperatorError as error:
             raise click.ClickException(str(error)) from error
         where = f"; {display_option}" if display_option.startswith("vnc") else ""

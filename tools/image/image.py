@@ -68,7 +68,7 @@ def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: 
         parts = {"root": work / "root.img", "esp": work / "esp.img"}
         _build_esp(work, _append_hash_tree(parts["root"], epoch, debug=debug), epoch)
         release_name = version("open-egm") + (" debug" if debug else "")
-        slot.write_bundle(slot.sign(int(epoch), release_name, parts, key), parts, bundle)
+        slot.write_bundle(slot.sign_release(int(epoch), release_name, parts, key), parts, bundle)
         _build_disk(image, bundle, format_public_key(key), work, epoch)
         _build_medium(out / "second.img", "egm-state-2", 2, epoch)
     return image
@@ -203,7 +203,9 @@ def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) 
             stream.truncate(PARTITION_MIB[name] * _MIB)
     first = slot.Slot(pieces["egm-esp-a"], pieces["egm-root-a"])
     with bundle.open("rb") as stream:
-        slot.install(stream, slot.read_bundle_release(stream, public, 0, str(bundle)), first, str(bundle))
+        slot.install_release(
+            stream, slot.read_bundle_release(stream, public, 0, str(bundle)), first, str(bundle)
+        )
     _build_medium(pieces["egm-state-1"], "egm-state-1", 1, epoch)
     for name, path in pieces.items():
         where = (

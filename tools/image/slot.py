@@ -21,7 +21,7 @@ from meters.entry import encode_canonical_json, parse
 from meters.keys import is_signed_by
 
 #: The format of releases, stated in each.
-FORMAT: Final = "open-egm release 1"
+RELEASE_FORMAT: Final = "open-egm release 1"
 #: Precedes the signed content, so that the signature is valid for a release only.
 _SIGNATURE_PURPOSE: Final = b"open-egm release\0"
 #: The size of the release at the end of a root partition.
@@ -71,7 +71,7 @@ class Slot:
         return self.esp if name == "esp" else self.root
 
 
-def digest(stream: BinaryIO, length: int) -> str:
+def compute_stream_digest(stream: BinaryIO, length: int) -> str:
     """Return the SHA-256 of the next ``length`` bytes of a stream, or of what remains if that is less."""
     sha256 = hashlib.sha256()
     while length > 0 and (piece := stream.read(min(length, _COPY_BLOCK_BYTES))):
@@ -80,14 +80,14 @@ def digest(stream: BinaryIO, length: int) -> str:
     return sha256.hexdigest()
 
 
-def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519PrivateKey) -> bytes:
+def sign_release(number: int, version: str, parts: Mapping[str, Path], key: Ed25519PrivateKey) -> bytes:
     """Return the signed release line for these partition files."""
     lengths = {name: parts[name].stat().st_size for name in PARTITION_NAMES}
     measured = {
         name: {"length": length, "sha256": _compute_digest(parts[name], length)}
         for name, length in lengths.items()
     }
-    content = {"format": FORMAT, "number": number, "version": version, "parts": measured}
+    content = {"format": RELEASE_FORMAT, "number": number, "version": version, "parts": measured}
     signature = key.sign(_SIGNATURE_PURPOSE + encode_canonical_json(content))
     return encode_canonical_json({"release": content, "signature": signature.hex()}) + b"\n"
 
@@ -105,8 +105,8 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
         raise SlotError(f"{where} does not contain a release of this software") from error
     if not is_signed_by(bytes.fromhex(public_key_hex), _SIGNATURE_PURPOSE + canonically, signature):
         raise SlotError(f"{where}: the release is not signed with the key this machine trusts")
-    if content["format"] != FORMAT:
-        raise SlotError(f"{where}: format: {content['format']!r} is not {FORMAT!r}")
+    if content["format"] != RELEASE_FORMAT:
+        raise SlotError(f"{where}: format: {content['format']!r} is not {RELEASE_FORMAT!r}")
     parts = {name: PartitionContent(**content["parts"][name]) for name in PARTITION_NAMES}
     return Release(content["number"], content["version"], parts, line)
 
@@ -152,12 +152,12 @@ def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> N
     """
     began = bundle.tell()
     for name in reversed(PARTITION_NAMES):
-        if digest(bundle, release.parts[name].length) != release.parts[name].sha256:
+        if compute_stream_digest(bundle, release.parts[name].length) != release.parts[name].sha256:
             raise SlotError(f"{where}: {name} is truncated or differs from the release; no slot was changed")
     bundle.seek(began)
 
 
-def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
+def install_release(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
     """Write the partitions of an update bundle into a system slot.
 
     Raises SlotError if the bundle is truncated or altered; the slot is then left empty.
@@ -210,7 +210,7 @@ def _compute_digest(path: Path, length: int) -> str:
     with path.open("rb") as stream:
         # to read the medium, not the page cache
         os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        return digest(stream, length)
+        return compute_stream_digest(stream, length)
 
 
 def write_bundle(line: bytes, parts: Mapping[str, Path], out: Path) -> None:

@@ -23,14 +23,14 @@ import click
 from egm.errors import OperatorError
 from egm.kernel.events import State
 from egm.kernel.messages import Snapshot
-from egm.links.screen.client import Client
+from egm.links.screen.client import ScreenClient
 from egm.terminal import echo
 from tools.image.slot import (
     Release,
     Slot,
     SlotError,
     check_slot,
-    install,
+    install_release,
     read_bundle_release,
     read_slot_release,
     require_complete_bundle,
@@ -136,7 +136,7 @@ class ScreenWatch:
 
     def __init__(self, state: Path) -> None:
         self._state = state
-        self._clients: dict[Path, Client] = {}
+        self._clients: dict[Path, ScreenClient] = {}
         self._shown: dict[Path, Snapshot] = {}
 
     def list_snapshots(self) -> list[Snapshot]:
@@ -148,10 +148,10 @@ class ScreenWatch:
         """Return the latest snapshot that each screen of the machine has received over its socket."""
         for path in (self._state / "run").glob("screen*.sock"):
             if path not in self._clients:
-                self._clients[path] = Client(path, path.with_suffix(".token"), onlooker=True)
+                self._clients[path] = ScreenClient(path, path.with_suffix(".token"), onlooker=True)
         for path, client in self._clients.items():
             update = client.poll(time.monotonic())
-            if update.down:
+            if update.link_lost:
                 self._shown.pop(path, None)
             for message in update.messages:
                 if isinstance(message, Snapshot):
@@ -216,7 +216,7 @@ def install_in_other_slot(path: Path, public: str) -> tuple[str, Release]:
         )
         require_complete_bundle(bundle, release, str(path))
         try:
-            install(bundle, release, find_slots()[other_slot], str(path))
+            install_release(bundle, release, find_slots()[other_slot], str(path))
         except (SlotError, OSError) as error:
             raise SlotError(f"{error}; slot {other_slot} is empty now: there is no fallback") from error
     return other_slot, release

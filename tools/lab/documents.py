@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.config.schema import iter_parts as parts_of_cabinet
+from egm.config.schema import iter_cabinet_file_tables as parts_of_cabinet
 from egm.errors import OperatorError
 from egm.profiles.schema import iter_keys
 from egm.screen.text import Texts

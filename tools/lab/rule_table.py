@@ -7,7 +7,7 @@ from egm.app.features import FEATURES
 from egm.kernel.events import EventName, EventType, Next, State
 from egm.kernel.feature import Features
 from egm.kernel.rules import Refusal
-from egm.kernel.states import SETS
+from egm.kernel.states import STATE_SET_NAMES
 from egm.seats.table import TableEvent
 from tools.lab.markdown import format_table
 
@@ -66,7 +66,7 @@ def format_interruption_table() -> str:
 def _check_rule_leads(source: State, event: EventName, target: State) -> None:
     """Raise NoSuchRuleError unless a rule leads from the state ``source`` to ``target`` on ``event``."""
     ways = (Next.DERIVED, Next.DERIVED_ONCE_TESTED, target)
-    if not any(rule.next in ways for rule in FEATURES.rules.of(source, event)):
+    if not any(rule.next in ways for rule in FEATURES.rules.list_rules(source, event)):
         raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
 
 
@@ -75,7 +75,7 @@ def format_rule_table(features: Features = FEATURES) -> str:
     rows = [
         [
             _format_names([event.value for event in rule.events]),
-            SETS[rule.states],
+            STATE_SET_NAMES[rule.states],
             _format_names([guard.__name__ for guard in rule.guards]),
             _format_names([effect.__name__ for effect in rule.effects]),
             "" if rule.next is Next.SAME else _format_next(rule.next),
@@ -90,7 +90,7 @@ def format_state_sets() -> str:
     """Return a table of the named sets of machine states; sets of a single state are left out."""
     rows = [
         [name, ", ".join(f"`{state}`" for state in State if state in states)]
-        for states, name in SETS.items()
+        for states, name in STATE_SET_NAMES.items()
         if len(states) > 1
     ]
     return format_table(["In", "States"], rows)

@@ -229,10 +229,10 @@ def _play_round(
     settlements = played.outcome.settlements
     if counted_bets is not None:
         back = sum(each.credits for each in settlements if (each.seat, each.spot) in counted_bets)
-        return back, game.for_table(played.outcome.table)
+        return back, game.with_table_state(played.outcome.table)
     added = played.staked_credits - wager.credits
     settled = (each for each in settlements if (each.seat, each.spot) not in excluded)
-    return sum(each.credits for each in settled) - added, game.for_table(played.outcome.table)
+    return sum(each.credits for each in settled) - added, game.with_table_state(played.outcome.table)
 
 
 def play_batch(
@@ -256,7 +256,7 @@ def play_batch(
     """
     total = squares = hits = largest_win = 0
     wins: Counter[int] = Counter()
-    initial = at = game.for_table(table)
+    initial = at = game.with_table_state(table)
     standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.list_standing_bets()}
     counted_bets, laid, cost = None, options, credits_
     if beside or "seat" in options:

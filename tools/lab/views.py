@@ -15,7 +15,7 @@ from egm.kernel.messages import (
     Snapshot,
 )
 from egm.play.installed_games import InstalledGame, list_bet_returns
-from egm.play.odds import list_chances, list_long_odds
+from egm.play.odds import list_bet_chances, list_long_odds
 from egm.progressive.pools import Pools
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import View
@@ -43,7 +43,7 @@ def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
         lowest_return,
         Pools(),
         long_odds=list_long_odds(bets, ONTARIO_LIMITS),
-        chances=list_chances(bets),
+        chances=list_bet_chances(bets),
         returns=list_bet_returns(game, bets),
     )
     return machine_view.build_game_view(admitted)

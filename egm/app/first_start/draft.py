@@ -14,13 +14,13 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.people import Roster
 from egm.play.installed_games import admit_games
 from egm.profiles import Profile, load_profile
-from egm.progressive.enrolment import Facts
-from egm.tickets.templates import MANDATORY, load_template
+from egm.progressive.enrolment import CertificateFacts
+from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
 from paytables import Game, load_game
 from paytables import list_library_games as library_games
 
 #: Device kind -> the name of its table.
-NAMES: Final[Mapping[str, str]] = {
+DEVICE_NAME_BY_KIND: Final[Mapping[str, str]] = {
     "bill_acceptor": "bill",
     "ticket_printer": "printer",
     "coin_acceptor": "coin",
@@ -29,32 +29,32 @@ NAMES: Final[Mapping[str, str]] = {
     "wheel": "wheel",
 }
 #: Protocols of the simulated devices offered if no device was found at all.
-SIMULATED: Final = ("id003", "tcl", "ioboard")
+SIMULATED_PROTOCOLS: Final = ("id003", "tcl", "ioboard")
 
 
 @dataclass(slots=True)
-class Draft:
+class CabinetFileDraft:
     """A draft of a cabinet file: the answers given so far in the first start."""
 
-    seed: Mapping[str, Any] = field(default_factory=dict)
+    builder_tables: Mapping[str, Any] = field(default_factory=dict)
     """The cabinet file tables preset by the machine's builder, which the first start does not ask for."""
-    machine: dict[str, str] = field(default_factory=dict)
+    machine_answers: dict[str, str] = field(default_factory=dict)
     """The answers for the machine's table: serial number, operator's number, venue data."""
     profile: Profile = field(default_factory=lambda: load_profile("generic"))
     """The profile (rules) of the chosen jurisdiction."""
-    placed: bool = False
+    is_jurisdiction_chosen: bool = False
     """Whether a person has chosen the jurisdiction."""
     devices: tuple[FoundDevice, ...] = ()
     """The devices that replied to the probing of the serial ports."""
-    games: dict[str, Game] = field(default_factory=dict)
+    admitted_games: dict[str, Game] = field(default_factory=dict)
     """The games that the jurisdiction admits, by their names in the file."""
-    chosen: list[str] = field(default_factory=list)
+    chosen_game_names: list[str] = field(default_factory=list)
     """The names of the games to be offered."""
     denominations_cents: list[int] = field(default_factory=list)
     """The denominations to be offered, in minor units."""
     roster: Roster = field(default_factory=Roster)
     """The staff enrolled so far."""
-    link: Facts | None = None
+    link: CertificateFacts | None = None
     """The contents of the machine's certificate for the progressive link; None without a link."""
     link_table: Mapping[str, object] = field(default_factory=dict)
     """The cabinet file's table for the progressive link; empty without a link."""
@@ -62,44 +62,54 @@ class Draft:
     @property
     def currency(self) -> str:
         """Return the jurisdiction's currency; empty until one is chosen."""
-        return self.profile.currency if self.placed else ""
+        return self.profile.currency if self.is_jurisdiction_chosen else ""
 
     @property
-    def house_fields(self) -> tuple[str, ...]:
+    def required_venue_fields(self) -> tuple[str, ...]:
         """Return the venue data that the jurisdiction's tickets must print, in addition to its name."""
-        must = MANDATORY[load_template(self.profile.id).ticket]
+        must = MANDATORY_FIELDS_BY_CLASS[load_template(self.profile.id).ticket]
         return ("site", *(name for name in ("address", "licence_holder") if name in must))
 
-    def examine(self) -> Iterator[str]:
+    def examine_games(self) -> Iterator[str]:
         """Load the games and keep those that the jurisdiction admits; yield each game's name before examining it.
 
         If the builder has given a list of games, only those are examined; otherwise the whole library.
         """
-        self.games = {}
-        slots = [GameSlot(**slot) for slot in self.seed.get("games", ())]
+        self.admitted_games = {}
+        slots = [GameSlot(**slot) for slot in self.builder_tables.get("games", ())]
         for slot in slots or [GameSlot(game=name) for name in library_games()]:
             yield slot.game
             game = load_game(slot.game)
             if admit_games((slot,), self.profile, list_game_levels(game))[0]:
-                self.games[slot.game] = game
-        self.chosen = [name for name in self.chosen if name in self.games]
+                self.admitted_games[slot.game] = game
+        self.chosen_game_names = [name for name in self.chosen_game_names if name in self.admitted_games]
 
     @property
-    def offered_cents(self) -> list[int]:
+    def available_denominations_cents(self) -> list[int]:
         """Return every denomination that at least one of the chosen games offers, in minor units."""
-        return sorted({cents for name in self.chosen for cents in self.games[name].denominations_cents})
+        return sorted(
+            {
+                cents
+                for name in self.chosen_game_names
+                for cents in self.admitted_games[name].denominations_cents
+            }
+        )
 
     def list_game_denominations(self, name: str) -> list[int]:
         """Return those of the chosen denominations that the game offers, in minor units.
 
         A game without any of them would not be offered.
         """
-        return [cents for cents in self.games[name].denominations_cents if cents in self.denominations_cents]
+        return [
+            cents
+            for cents in self.admitted_games[name].denominations_cents
+            if cents in self.denominations_cents
+        ]
 
     def tables(self) -> dict[str, object]:
         """Return the tables of the drafted cabinet file, from the answers so far."""
-        seeded = {slot["game"]: slot for slot in self.seed.get("games", ())}
-        game_names = [name for name in self.chosen if self.list_game_denominations(name)]
+        seeded = {slot["game"]: slot for slot in self.builder_tables.get("games", ())}
+        game_names = [name for name in self.chosen_game_names if self.list_game_denominations(name)]
         games = [
             {**seeded.get(name, {}), "game": name, **self._build_denominations_entry(name)}
             for name in game_names
@@ -107,33 +117,44 @@ class Draft:
         levels = [
             {"game": slot.game, "level": slot.level}
             for name in game_names
-            for slot in list_game_levels(self.games[name])
+            for slot in list_game_levels(self.admitted_games[name])
         ]
-        seeded_levels = self.seed.get("progressives", [])
+        seeded_levels = self.builder_tables.get("progressives", [])
         seeded_keys = {(level["game"], level["level"]) for level in seeded_levels}
         new_levels = [level for level in levels if (level["game"], level["level"]) not in seeded_keys]
-        devices = {NAMES[PROTOCOLS[device.protocol].kind]: device.table for device in self.devices}
+        devices = {
+            DEVICE_NAME_BY_KIND[PROTOCOLS[device.protocol].kind]: device.cabinet_file_table
+            for device in self.devices
+        }
         drafted = {
-            "machine": {**self.seed.get("machine", {}), **self.machine, "profile": self.profile.id},
+            "machine": {
+                **self.builder_tables.get("machine", {}),
+                **self.machine_answers,
+                "profile": self.profile.id,
+            },
             "games": games,
             "progressives": [*seeded_levels, *new_levels],
-            "progressive_link": {**self.seed.get("progressive_link", {}), **self.link_table},
-            "devices": {**self.seed.get("devices", {}), **devices},
+            "progressive_link": {**self.builder_tables.get("progressive_link", {}), **self.link_table},
+            "devices": {**self.builder_tables.get("devices", {}), **devices},
         }
-        return {name: value for name, value in {**self.seed, **drafted}.items() if value}
+        return {name: value for name, value in {**self.builder_tables, **drafted}.items() if value}
 
     def _build_denominations_entry(self, name: str) -> dict[str, list[int]]:
         """Return the table entry of the game's chosen denominations; empty if all that it offers are chosen."""
         chosen = self.list_game_denominations(name)
-        return {} if chosen == [*self.games[name].denominations_cents] else {"denominations_cents": chosen}
+        return (
+            {}
+            if chosen == [*self.admitted_games[name].denominations_cents]
+            else {"denominations_cents": chosen}
+        )
 
-    def text(self) -> str:
+    def cabinet_file_text(self) -> str:
         """Return the drafted cabinet file as text."""
         return "\n".join(_iter_toml_lines(self.tables())) + "\n"
 
     def file(self) -> tuple[CabinetFile | None, list[Fault]]:
         """Return the drafted cabinet file, parsed, or None and the faults of the file."""
-        return read_toml(self.text(), CabinetFile)
+        return read_toml(self.cabinet_file_text(), CabinetFile)
 
 
 def list_game_levels(game: Game) -> tuple[LevelSlot, ...]:

@@ -9,43 +9,43 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from egm.app.first_start.draft import Draft
-from egm.app.first_start.steps import Move, NextStep, SetupStep, say_failure, say_refusal
+from egm.app.first_start.draft import CabinetFileDraft
+from egm.app.first_start.steps import Move, NextStep, SetupStep, build_failure_text, build_refusal_text
 from egm.errors import OperatorError
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
 from egm.progressive.enrolling import build_error_table, build_fact_table
-from egm.progressive.enrolment import Facts, Stick, compute_key_digest, create_request
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.enrolment import CertificateFacts, Stick, compute_key_digest, create_request
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.words import build_pair_table, say, say_plain
 
 
 @dataclass(slots=True)
-class Link(SetupStep):
+class LinkEnrolmentStep(SetupStep):
     """The first-start step that enrols the machine with a progressive controller: certificate request and answer.
 
     Both are optional, because a machine without linked levels needs no link.
     """
 
-    folder: LinkFolder
+    certificate_folder: LinkCertificateFolder
     """The folder of the machine's certificate for the progressive link, and of its key."""
-    stick: Stick
+    memory_stick: Stick
     """The memory stick of the controller's staff."""
     now: Callable[[], datetime]
     id: str = "link"
-    message: PageText | None = None
+    stick_result: PageText | None = None
     """The result of the last action on the memory stick, shown on the page; None before the first."""
 
     def enter(self) -> None:
         """Start the first-start step of the progressive link, without a certificate request or answer so far."""
-        self.message = None
+        self.stick_result = None
 
-    def build_page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page of the progressive link: how to enrol, the request's key, the answer, and actions."""
         steps = (PageRow(cells=(say_plain(n), say(f"first.link.step_{n}"))) for n in (1, 2, 3))
         tables: list[PageTable] = [PageTable(rows=tuple(steps))]
-        enrolled: Facts | None = None
+        enrolled: CertificateFacts | None = None
         try:
-            key = self.folder.read_request_key()
+            key = self.certificate_folder.read_request_key()
             if key is not None:
                 digest = say_plain(compute_key_digest(key.public_key()))
                 tables.append(build_pair_table((("link.key", digest),), say("service.link.asks")))
@@ -54,8 +54,8 @@ class Link(SetupStep):
                 tables.append(build_fact_table(enrolled, "answer"))
         except OperatorError as error:
             tables.append(build_error_table(error))
-        if self.message is not None:
-            tables.append(PageTable(rows=(PageRow(cells=(self.message,), icon="good"),)))
+        if self.stick_result is not None:
+            tables.append(PageTable(rows=(PageRow(cells=(self.stick_result,), icon="good"),)))
         actions = (
             PageAction(id="request", label=say("service.link.link_request")),
             PageAction(id="answer", label=say("service.link.link_answer")),
@@ -65,7 +65,7 @@ class Link(SetupStep):
         )
         return self._build_page(*tables, actions=actions)
 
-    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Process a touched action: write the certificate request, read the controller's answer, or continue.
 
         The machine may continue with or without a progressive link. Return what follows: another first-start
@@ -80,60 +80,60 @@ class Link(SetupStep):
         if action == "back":
             return NextStep.BACK
         if action not in ways:
-            return say_refusal("not_offered")
-        self.message = None
+            return build_refusal_text("not_offered")
+        self.stick_result = None
         try:
             return ways[action](draft)
         except (OperatorError, OSError) as error:
-            return say_failure(error)
+            return build_failure_text(error)
 
-    def _send_enrolment_again(self, draft: Draft) -> Move:
+    def _send_enrolment_again(self, draft: CabinetFileDraft) -> Move:
         """Write the machine's certificate request to the controller's memory stick; stay on this first-start step."""
-        key = self.folder.get_or_create_request_key()
-        self.stick.write_request(create_request(key, draft.machine["serial"]))
-        self.message = say("first.link.asked")
+        key = self.certificate_folder.get_or_create_request_key()
+        self.memory_stick.write_request(create_request(key, draft.machine_answers["serial"]))
+        self.stick_result = say("first.link.asked")
         return NextStep.STAY
 
-    def _read_answer(self, draft: Draft) -> Move:
+    def _read_answer(self, draft: CabinetFileDraft) -> Move:
         """Read the answer from the controller's memory stick, check it and use its certificate; stay on this step."""
-        answer, key = self.stick.read_answer(), self.folder.read_request_key()
+        answer, key = self.memory_stick.read_answer(), self.certificate_folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
-        answer.facts().check_holder_and_validity(draft.machine["serial"], digest, self.now())
-        self.folder.put_into_use(self.folder.store_answer(answer))
+        answer.facts().check_holder_and_validity(draft.machine_answers["serial"], digest, self.now())
+        self.certificate_folder.put_into_use(self.certificate_folder.store_answer(answer))
         return NextStep.STAY
 
-    def _adopt_enrolment(self, draft: Draft) -> Move:
+    def _adopt_enrolment(self, draft: CabinetFileDraft) -> Move:
         """Add the progressive link, with the certificate in use, to the drafted cabinet file, and go to the next step.
 
         Refuse if no link certificate is in use.
         """
         enrolled = self._find_valid_enrolment(draft)
         if enrolled is None:
-            return say_refusal("not_offered")
+            return build_refusal_text("not_offered")
         draft.link, draft.link_table = (
             enrolled,
-            self.folder.build_cabinet_table(*_parse_broker_address(enrolled)),
+            self.certificate_folder.build_cabinet_table(*_parse_broker_address(enrolled)),
         )
         return NextStep.ON
 
-    def _skip_enrolment(self, draft: Draft) -> Move:
+    def _skip_enrolment(self, draft: CabinetFileDraft) -> Move:
         """Remove the progressive link from the drafted cabinet file, and go to the next first-start step."""
         draft.link, draft.link_table = None, {}
         return NextStep.ON
 
-    def _find_valid_enrolment(self, draft: Draft) -> Facts | None:
+    def _find_valid_enrolment(self, draft: CabinetFileDraft) -> CertificateFacts | None:
         """Return the facts of the link certificate in use if it is for this machine, or None.
 
         Raises EnrolmentError if it is not valid now.
         """
-        facts = self.folder.facts()
-        if facts is None or facts.serial != draft.machine.get("serial"):
+        facts = self.certificate_folder.facts()
+        if facts is None or facts.serial != draft.machine_answers.get("serial"):
             return None
         facts.check_holder_and_validity(facts.serial, facts.key, self.now())
         return facts
 
 
-def _parse_broker_address(facts: Facts) -> tuple[str, int]:
+def _parse_broker_address(facts: CertificateFacts) -> tuple[str, int]:
     """Return the host and port of the controller's broker that the certificate's facts state."""
     host, _, port = facts.broker.rpartition(":")
     return host, int(port)

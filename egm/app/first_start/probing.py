@@ -21,7 +21,7 @@ from egm.devices.interface import CommLost, CommUp, DeviceEvent, Identified
 from egm.devices.line import SerialLine
 
 #: The order in which protocols are tried.
-ORDER: Final = (
+PROBING_ORDER: Final = (
     "cctalk_bill",
     "cctalk_coin",
     "cctalk_hopper",
@@ -33,7 +33,7 @@ ORDER: Final = (
     "wheel",
 )
 #: A working device replies to its first query; for one that is starting up, the person probes again.
-PATIENCE_S: Final = 2.0
+REPLY_TIMEOUT_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class FoundDevice:
     identity: str = ""
 
     @property
-    def table(self) -> dict[str, str]:
+    def cabinet_file_table(self) -> dict[str, str]:
         """Return the cabinet file's table of the device that replied to the probe."""
         return {"protocol": self.protocol, "port": self.port}
 
@@ -55,7 +55,7 @@ def find_serial_ports(more: Iterable[str] = ()) -> list[str]:
     return [*dict.fromkeys((*more, *(find_stable_port_name(port.device) for port in comports())))]
 
 
-async def probe(
+async def probe_serial_ports(
     ports: Iterable[str], on_progress: Callable[[str, str], None] = lambda _port, _protocol: None
 ) -> list[FoundDevice]:
     """Probe every port with every protocol, and return the devices that replied.
@@ -67,7 +67,7 @@ async def probe(
     kinds: set[str] = set()
     for port in ports:
         is_bus: bool | None = None
-        for protocol in ORDER:
+        for protocol in PROBING_ORDER:
             entry = PROTOCOLS[protocol]
             if entry.kind in kinds or (is_bus is not None and not (is_bus and entry.is_bus)):
                 continue
@@ -97,11 +97,11 @@ async def _query_identity(port: str, protocol: str) -> str | None:
         elif isinstance(event, CommLost):
             line_lost.set()
 
-    line = SerialLine(port, PROTOCOLS[protocol].line)
+    line = SerialLine(port, PROTOCOLS[protocol].line_settings)
     driver = asyncio.ensure_future(create_driver_without_machine(protocol, "probe", line, handle_event).run())
     waits = [asyncio.ensure_future(condition.wait()) for condition in (answered, line_lost)]
     try:
-        await asyncio.wait((driver, *waits), timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((driver, *waits), timeout=REPLY_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
         if answered.is_set() and not identity:  # it may identify itself right after
             await asyncio.sleep(0.3)
     finally:

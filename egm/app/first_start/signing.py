@@ -12,17 +12,29 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from egm.app.first_start.draft import Draft
-from egm.app.first_start.steps import SIGNERS, Move, NextStep, SetupStep, say_failure, say_refusal
+from egm.app.first_start.draft import CabinetFileDraft
+from egm.app.first_start.steps import (
+    REQUIRED_SIGNERS,
+    Move,
+    NextStep,
+    SetupStep,
+    build_failure_text,
+    build_refusal_text,
+)
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import StateFolder
 from egm.config.faults import Fault
 from egm.devices.catalogue import PROTOCOLS
-from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest, find_last_signed_file
+from egm.integrity.signed_file import (
+    SIGNATURE_FILE_NAME,
+    CabinetFileSignature,
+    compute_digest,
+    find_last_signed_file,
+)
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
-from egm.kernel.timekeeping import Evidence, find_clock_doubt
-from egm.people import Permission, Person, Roster, RosterError, load_recorded, read_recorded_roster
-from egm.people.tries import WRONG_MAX, WrongPin, edit_wrong_pins, find_counted_number
+from egm.kernel.timekeeping import ClockEvidence, find_clock_doubt
+from egm.people import Permission, Person, Roster, RosterError, load_recorded_roster, read_recorded_roster
+from egm.people.tries import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_counted_number
 from egm.secret_files import replace_private
 from egm.staff.words import (
     BACK,
@@ -40,14 +52,16 @@ from meters.recall import read_details
 from meters.storage import DiskStorage
 
 #: The reason recorded for the signature of a first start, for which nobody types one.
-FIRST: Final = "first start"
+FIRST_START_REASON: Final = "first start"
 #: The reason recorded for the signature of a cabinet file restored from the memory.
-RESTORED: Final = "put back from the memory"
+RESTORED_REASON: Final = "put back from the memory"
 
 
 @dataclass(slots=True)
-class SignerProofs(SetupStep):
-    """A first-start step in which the required number of persons prove who they are; then ``act`` is executed.
+class SignersStep(SetupStep):
+    """A first-start step in which the required number of persons prove who they are.
+
+    Then ``execute_signed_action`` is called.
 
     ``roster`` returns the persons; wrong PINs are counted in ``folder`` and lock a number, as at any
     terminal.
@@ -57,116 +71,121 @@ class SignerProofs(SetupStep):
     folder: Path
     """The folder in which wrong PINs are counted."""
     now: Callable[[], datetime]
-    may: Permission
+    required_permission: Permission
     """The permission that each signer must have."""
-    proved: list[Person] = field(default_factory=list)
+    proved_signers: list[Person] = field(default_factory=list)
     """The persons who have entered the right PIN."""
-    number: str | None = None
+    entered_staff_number: str | None = None
     """The staff number entered by the next signer, whose PIN is still missing."""
-    signs: bool = False
+    is_asking_for_signers: bool = False
     """Whether the page asks for signers; otherwise it shows what is to be signed."""
 
-    def roster(self, draft: Draft) -> Roster:
+    def roster(self, draft: CabinetFileDraft) -> Roster:
         """Return the roster of the persons who may sign in this first-start step.
 
         Raises OperatorError if none can be trusted.
         """
         return draft.roster
 
-    def act(self, draft: Draft) -> None:
+    def execute_signed_action(self, draft: CabinetFileDraft) -> None:
         """Execute what the persons have signed in this first-start step. Raises OperatorError, OSError."""
         raise NotImplementedError
 
-    def facts(self, draft: Draft) -> tuple[PageTable, ...]:
+    def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
         """Return tables of what the persons confirm with their signatures in this first-start step."""
         raise NotImplementedError
 
-    def may_sign(self, draft: Draft) -> bool:
+    def may_sign(self, draft: CabinetFileDraft) -> bool:
         """Return whether this first-start step has anything to sign."""
         raise NotImplementedError
 
-    def build_page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page of facts to be signed; or the prompt for the number or PIN of the next signer."""
-        if not self.signs:
+        if not self.is_asking_for_signers:
             sign = PageAction(
                 id="sign", label=say("first.sign"), style="confirm", enabled=self.may_sign(draft)
             )
-            return self._build_page(*self.facts(draft), actions=(sign,))
-        if self.number is None:
+            return self._build_page(*self.build_confirmation_tables(draft), actions=(sign,))
+        if self.entered_staff_number is None:
             prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         else:
-            prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
+            prompt = Prompt(
+                label=say("service.pin", number=self.entered_staff_number), kind="pin", length_max=12
+            )
         rows = tuple(
-            PageRow(cells=(say_plain(f"{person.id}  {person.name}"),), icon="good") for person in self.proved
+            PageRow(cells=(say_plain(f"{person.id}  {person.name}"),), icon="good")
+            for person in self.proved_signers
         )
-        missing = PageRow(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
+        missing = PageRow(cells=(say("first.signers", count=REQUIRED_SIGNERS - len(self.proved_signers)),))
         return self._build_page(PageTable(rows=(missing, *rows)), prompt=prompt)
 
-    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Accept a signer's number, then the PIN; after the last signer, execute what was signed."""
         if action == "back":
             return self._go_back()
-        if not self.signs:
+        if not self.is_asking_for_signers:
             if action != "sign" or not self.may_sign(draft):
-                return say_refusal("not_offered")
-            self.signs = True
+                return build_refusal_text("not_offered")
+            self.is_asking_for_signers = True
             return NextStep.STAY
         if action != "enter":
-            return say_refusal("not_offered")
-        if self.number is None:
+            return build_refusal_text("not_offered")
+        if self.entered_staff_number is None:
             if not (text.isascii() and text.isdigit() and len(text) <= 8):
-                return say_refusal("not_digits")
-            self.number = text
+                return build_refusal_text("not_digits")
+            self.entered_staff_number = text
             return NextStep.STAY
-        return self._prove(draft, self.number, text)
+        return self._check_signer_pin(draft, self.entered_staff_number, text)
 
     def _go_back(self) -> NextStep:
         """Undo the last input: the signer's number; without one, all PINs; without any, go to the previous step."""
-        if self.number is not None:
-            self.number = None
-        elif self.signs:
-            self.signs, self.proved = False, []
+        if self.entered_staff_number is not None:
+            self.entered_staff_number = None
+        elif self.is_asking_for_signers:
+            self.is_asking_for_signers, self.proved_signers = False, []
         else:
             return NextStep.BACK
         return NextStep.STAY
 
-    def _prove(self, draft: Draft, number: str, pin: str) -> Move:  # noqa: PLR0911 (a refusal each)
+    def _check_signer_pin(self, draft: CabinetFileDraft, number: str, pin: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Check the PIN of one signer; record a wrong one, and refuse a locked number or the same person twice."""
         try:
             with edit_wrong_pins(self.folder, wait=True) as noted:
                 attempts = (attempt for attempt in noted if attempt.number == find_counted_number(number))
-                if sum(attempt.is_counted_towards_lock for attempt in attempts) >= WRONG_MAX:
-                    return say_refusal("locked")
+                if sum(attempt.is_counted_towards_lock for attempt in attempts) >= WRONG_PINS_MAX:
+                    return build_refusal_text("locked")
                 person = self.roster(draft).authenticate(number, pin)
                 if person is None:
                     noted.append(WrongPin.create_now(number, self.now().isoformat(timespec="seconds")))
-                    return say_refusal("wrong_pin")
-            self.number = None
-            if any(person.id == proved_person.id for proved_person in self.proved):
-                return say_refusal("same_person")
-            if not person.may(self.may):
-                return say_refusal("not_permitted")
-            self.proved.append(person)
-            if len(self.proved) < SIGNERS:
+                    return build_refusal_text("wrong_pin")
+            self.entered_staff_number = None
+            if any(person.id == proved_person.id for proved_person in self.proved_signers):
+                return build_refusal_text("same_person")
+            if not person.may(self.required_permission):
+                return build_refusal_text("not_permitted")
+            self.proved_signers.append(person)
+            if len(self.proved_signers) < REQUIRED_SIGNERS:
                 return NextStep.STAY
-            self.act(draft)
+            self.execute_signed_action(draft)
         except (RosterError, OSError, JournalError) as error:
-            self.proved, self.number = [], None
-            return say_failure(error)
+            self.proved_signers, self.entered_staff_number = [], None
+            return build_failure_text(error)
         return NextStep.ON
 
-    def build_signature(self, text: str, reason: str) -> Signature:
+    def build_signature(self, text: str, reason: str) -> CabinetFileSignature:
         """Return the record of who approves this text of the cabinet file, why and when.
 
         It holds the text's SHA-256 and the persons who entered their PINs; the machine's key does not sign
         here.
         """
-        persons = tuple(person.id for person in self.proved)
-        return Signature(compute_digest(text), persons, reason, self.now().isoformat(timespec="seconds"))
+        persons = tuple(person.id for person in self.proved_signers)
+        return CabinetFileSignature(
+            compute_digest(text), persons, reason, self.now().isoformat(timespec="seconds")
+        )
 
 
 @dataclass(slots=True, kw_only=True)
-class Signing(SignerProofs):
+class SignCabinetFileStep(SignersStep):
     """The first-start step in which two people sign the whole cabinet file; it also shows the file's faults."""
 
     state: StateFolder
@@ -176,9 +195,14 @@ class Signing(SignerProofs):
 
     def enter(self) -> None:
         """Start the signing of the first start: the cabinet file is not checked yet, and nobody has signed it."""
-        self.faults, self.signs, self.proved, self.number = None, False, [], None
+        self.faults, self.is_asking_for_signers, self.proved_signers, self.entered_staff_number = (
+            None,
+            False,
+            [],
+            None,
+        )
 
-    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
+    async def begin(self, draft: CabinetFileDraft, changed: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
         """Check the drafted cabinet file in the same way as the machine does when it starts.
 
         The check covers this computer, the games and the jurisdiction's rules.
@@ -190,13 +214,13 @@ class Signing(SignerProofs):
             placed = cabinet.with_resolved_paths(self.file.absolute().parent)
             self.faults = tuple(await asyncio.to_thread(lambda: [*iter_preflight_faults(placed)]))
 
-    def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
+    def may_sign(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (a step's)
         """Return whether the cabinet file has no fault that keeps the machine from starting."""
         return self.faults is not None and not any(fault.is_fatal for fault in self.faults)
 
-    def facts(self, draft: Draft) -> tuple[PageTable, ...]:
+    def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
         """Return tables of what was chosen in the first start, and of the cabinet file's faults."""
-        machine, people = draft.machine, draft.roster.people.values()
+        machine, people = draft.machine_answers, draft.roster.people.values()
         rows = (
             (say("first.machine.serial"), say_plain(machine.get("serial", ""))),
             (say("first.machine.operator_number"), say_plain(machine.get("operator_number", ""))),
@@ -206,7 +230,9 @@ class Signing(SignerProofs):
             (say("first.devices.title"), _format_device_kinds(draft)),
             (
                 say("first.games.title"),
-                say_prize_names({"names": draft.games[name].title} for name in draft.chosen),
+                say_prize_names(
+                    {"names": draft.admitted_games[name].title} for name in draft.chosen_game_names
+                ),
             ),
             (say("first.denominations.title"), say_money(*draft.denominations_cents or (0,))),
             (
@@ -214,10 +240,10 @@ class Signing(SignerProofs):
                 say_plain(", ".join(f"{person.name} ({person.id})" for person in people)),
             ),
             *(() if draft.link is None else ((say("first.link.title"), say_plain(draft.link.authority)),)),
-            (say("first.file"), say_plain(compute_digest(draft.text())[:16])),
+            (say("first.file"), say_plain(compute_digest(draft.cabinet_file_text())[:16])),
         )
         now = self.now()
-        is_clock_plausible = find_clock_doubt(Evidence(now=now, last_good=None, elapsed=None)) is None
+        is_clock_plausible = find_clock_doubt(ClockEvidence(now=now, last_good=None, elapsed=None)) is None
         rows = (
             *rows,
             (say("first.now" if is_clock_plausible else "first.clock_wrong"), say_time(now.isoformat())),
@@ -235,27 +261,27 @@ class Signing(SignerProofs):
             *([PageTable(title=say("first.faults"), rows=fault_rows)] if fault_rows else []),
         )
 
-    def act(self, draft: Draft) -> None:
+    def execute_signed_action(self, draft: CabinetFileDraft) -> None:
         """Write the roster and the signature, and the cabinet file last.
 
         After a power loss before that, the first start begins anew.
         """
-        text = draft.text()
+        text = draft.cabinet_file_text()
         for path in (self.state.staff, self.state.root / SECOND_FOLDER / self.state.staff.name):
             path.unlink(missing_ok=True)
         replace(draft.roster, path=self.state.staff).write_to(self.state.staff)
-        self.build_signature(text, FIRST).write(self.state.root / FILE_NAME)
+        self.build_signature(text, FIRST_START_REASON).write(self.state.root / SIGNATURE_FILE_NAME)
         replace_private(self.file, text)
 
 
-def _format_device_kinds(draft: Draft) -> PageText:
+def _format_device_kinds(draft: CabinetFileDraft) -> PageText:
     """Return the kinds of the drafted devices as a list."""
     named = {str(i): f"device.{PROTOCOLS[one.protocol].kind}" for i, one in enumerate(draft.devices)}
     return PageText(kind="list", value=", ", values={**named})
 
 
 @dataclass(slots=True, kw_only=True)
-class Restoring(SignerProofs):
+class RestoreCabinetFileStep(SignersStep):
     """The first-start step in which two people restore the cabinet file that was signed last.
 
     They must be on the staff roster that the machine's existing memory records.
@@ -263,38 +289,44 @@ class Restoring(SignerProofs):
 
     state: StateFolder
     file: Path
-    text: str
+    signed_text: str
     """The text of the cabinet file that was signed last; empty if none was signed."""
-    known: tuple[tuple[str, str], ...]
+    known_facts: tuple[tuple[str, str], ...]
     """What is known of the machine and of the file to restore: (name, value) pairs to show."""
 
-    def roster(self, draft: Draft) -> Roster:  # noqa: ARG002 (a step's)
+    def roster(self, draft: CabinetFileDraft) -> Roster:  # noqa: ARG002 (a step's)
         """Return the roster of staff that the journal of the existing memory records."""
         spare = self.state.root / SECOND_FOLDER / self.state.staff.name
-        return load_recorded(self.state.staff, spare, read_recorded_roster(self.state.root))[0]
+        return load_recorded_roster(self.state.staff, spare, read_recorded_roster(self.state.root))[0]
 
-    def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
+    def may_sign(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (a step's)
         """Return whether the memory has a signed cabinet file to restore."""
-        return bool(self.text)
+        return bool(self.signed_text)
 
-    def facts(self, draft: Draft) -> tuple[PageTable, ...]:  # noqa: ARG002 (a step's)
+    def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:  # noqa: ARG002 (a step's)
         """Return tables of the machine that the memory belongs to, and of the cabinet file to restore."""
-        rows = [(say(f"first.{name}"), say_plain(value)) for name, value in self.known]
+        rows = [(say(f"first.{name}"), say_plain(value)) for name, value in self.known_facts]
         return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(say("first.memory.about"),)),)))
 
-    def build_page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page to restore the cabinet file, without a way back, because it is the first."""
-        page = SignerProofs.build_page(self, draft)
-        actions = page.actions if self.signs else tuple(action for action in page.actions if action != BACK)
+        page = SignersStep.build_page(self, draft)
+        actions = (
+            page.actions
+            if self.is_asking_for_signers
+            else tuple(action for action in page.actions if action != BACK)
+        )
         return page.model_copy(update={"actions": actions})
 
-    def act(self, draft: Draft) -> None:  # noqa: ARG002 (a step's)
+    def execute_signed_action(self, draft: CabinetFileDraft) -> None:  # noqa: ARG002 (a step's)
         """Store the signature on the machine, then write the restored cabinet file."""
-        self.build_signature(self.text, RESTORED).write(self.state.root / FILE_NAME)
-        replace_private(self.file, self.text)
+        self.build_signature(self.signed_text, RESTORED_REASON).write(self.state.root / SIGNATURE_FILE_NAME)
+        replace_private(self.file, self.signed_text)
 
 
-def create_restore_step(state: StateFolder, file: Path, now: Callable[[], datetime]) -> Restoring | None:
+def create_restore_step(
+    state: StateFolder, file: Path, now: Callable[[], datetime]
+) -> RestoreCabinetFileStep | None:
     """Return the first-start step that restores the cabinet file of an existing memory; None for a new state folder.
 
     Raises JournalError for a memory that cannot be read.
@@ -308,13 +340,13 @@ def create_restore_step(state: StateFolder, file: Path, now: Callable[[], dateti
         if signature is not None:
             text = signature.text
             identity += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
-    return Restoring(
+    return RestoreCabinetFileStep(
         id="memory",
         folder=state.root,
         now=now,
-        may=Permission.CONFIGURE,
+        required_permission=Permission.CONFIGURE,
         state=state,
         file=file,
-        text=text,
-        known=tuple(identity),
+        signed_text=text,
+        known_facts=tuple(identity),
     )

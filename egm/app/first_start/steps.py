@@ -11,8 +11,8 @@ from enum import Enum, auto
 from typing import Final
 from zoneinfo import available_timezones
 
-from egm.app.first_start.draft import SIMULATED, Draft
-from egm.app.first_start.probing import FoundDevice, probe
+from egm.app.first_start.draft import SIMULATED_PROTOCOLS, CabinetFileDraft
+from egm.app.first_start.probing import FoundDevice, probe_serial_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
@@ -25,9 +25,9 @@ from egm.staff.form import Field, FieldError, FieldKind
 from egm.staff.words import BACK, say, say_code, say_local, say_money, say_plain
 
 #: Persons who must sign a cabinet file: the most that any jurisdiction requires.
-SIGNERS: Final = 2
+REQUIRED_SIGNERS: Final = 2
 #: The key that goes to the next step.
-_NEXT: Final = PageAction(id="next", label=say("first.next"), style="confirm")
+_NEXT_ACTION: Final = PageAction(id="next", label=say("first.next"), style="confirm")
 
 
 class NextStep(Enum):
@@ -42,12 +42,12 @@ class NextStep(Enum):
 Move = NextStep | PageText
 
 
-def say_refusal(reason: str) -> PageText:
+def build_refusal_text(reason: str) -> PageText:
     """Return the text of a refusal in the first start; ``reason`` is a code of the catalogue's ``service.refused``."""
     return say(f"service.refused.{reason}")
 
 
-def say_failure(error: Exception) -> PageText:
+def build_failure_text(error: Exception) -> PageText:
     """Return the text of an error for the person at the screen; an OSError concerns the machine's memory."""
     if isinstance(error, OSError):
         return say(f"notice.refused.{find_medium_failure_code(error)}", why=str(error))
@@ -67,14 +67,14 @@ class SetupStep:
         By default, do nothing.
         """
 
-    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
+    async def begin(self, draft: CabinetFileDraft, changed: Callable[[], None]) -> None:
         """Gather the data for the step's page, and call ``changed`` whenever it changes. By default, do nothing."""
 
-    def build_page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page of the first-start step in its current state."""
         raise NotImplementedError
 
-    def answer(self, draft: Draft, action: str, text: str) -> Move:
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:
         """Process a touched action or an entered text; return which first-start step or refusal follows."""
         raise NotImplementedError
 
@@ -88,44 +88,44 @@ class SetupStep:
 
 
 @dataclass(slots=True)
-class Welcome(SetupStep):
+class WelcomeStep(SetupStep):
     """The first step of the first start: a list of the questions to come."""
 
-    parts: tuple[str, ...]
+    following_step_ids: tuple[str, ...]
     """The ids of the steps that will follow."""
     id: str = "welcome"
 
-    def build_page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:  # noqa: ARG002 (a step's)
         """Return the service page that lists the steps of the first start."""
         rows = tuple(
             PageRow(cells=(say_plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
-            for number, part in enumerate(self.parts, 1)
+            for number, part in enumerate(self.following_step_ids, 1)
         )
         return ServicePage(
-            id="", title=say("first.welcome.title"), tables=(PageTable(rows=rows),), actions=(_NEXT,)
+            id="", title=say("first.welcome.title"), tables=(PageTable(rows=rows),), actions=(_NEXT_ACTION,)
         )
 
-    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Continue with the next first-start step if its key was touched."""
-        return NextStep.ON if action == "next" else say_refusal("not_offered")
+        return NextStep.ON if action == "next" else build_refusal_text("not_offered")
 
 
 @dataclass(slots=True)
-class Fields(SetupStep):
+class FieldsStep(SetupStep):
     """A step of the first start with fields to fill in one after the other.
 
-    ``fields_of`` returns the fields, ``take`` stores their values in the draft.
+    ``list_fields`` returns the fields, ``take`` stores their values in the draft.
     """
 
     id: str
-    fields_of: Callable[[Draft], tuple[Field, ...]]
+    list_fields: Callable[[CabinetFileDraft], tuple[Field, ...]]
     """A function that returns the fields to fill in, which may depend on earlier answers."""
-    take: Callable[[Draft, dict[str, str]], None]
+    store_values: Callable[[CabinetFileDraft, dict[str, str]], None]
     """A function that stores the entered values in the draft, once all fields are filled in."""
     values: dict[str, str] = field(default_factory=dict)
     """The values entered so far, by the field's name."""
 
-    def build_page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page with the fields entered so far and the next field to enter."""
         next_field = self._find_next_field(draft)
         rows = tuple(
@@ -134,20 +134,20 @@ class Fields(SetupStep):
         )
         prompt = None
         if next_field is not None:
-            text = "serial" if next_field.name in _CAPITALS else "text"
+            text = "serial" if next_field.name in _UPPERCASE_FIELDS else "text"
             kind = "digits" if next_field.kind is FieldKind.DIGITS else text
             prompt = Prompt.model_validate(
                 {
                     "label": say(f"first.{self.id}.{next_field.name}"),
                     "kind": kind,
                     "length_max": next_field.length_max,
-                    "value": draft.machine.get(next_field.name, ""),
+                    "value": draft.machine_answers.get(next_field.name, ""),
                 }
             )
-        actions = () if next_field is not None else (_NEXT,)
+        actions = () if next_field is not None else (_NEXT_ACTION,)
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
-    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Store the text of the first-start step's next field, or return to the previous field."""
         next_field = self._find_next_field(draft)
         if action == "back":
@@ -157,93 +157,96 @@ class Fields(SetupStep):
             return NextStep.STAY
         if action == "enter" and next_field is not None:
             try:
-                read = next_field.read(text.upper() if next_field.name in _CAPITALS else text)
+                read = next_field.read(text.upper() if next_field.name in _UPPERCASE_FIELDS else text)
             except FieldError as error:
-                return say_refusal(error.reason)
+                return build_refusal_text(error.reason)
             value = str(read or "")
-            if next_field.name in _CAPITALS and not all(
+            if next_field.name in _UPPERCASE_FIELDS and not all(
                 c.isascii() and (c.isalnum() or c == "-") for c in value
             ):
                 return say("first.refused.name")
             self.values[next_field.name] = value
             return NextStep.STAY
         if action == "next" and next_field is None:
-            self.take(draft, self.values)
+            self.store_values(draft, self.values)
             return NextStep.ON
-        return say_refusal("not_offered")
+        return build_refusal_text("not_offered")
 
-    def _find_next_field(self, draft: Draft) -> Field | None:
+    def _find_next_field(self, draft: CabinetFileDraft) -> Field | None:
         """Return the first field that has no value yet, or None if all are filled in."""
-        return next((field for field in self.fields_of(draft) if field.name not in self.values), None)
+        return next((field for field in self.list_fields(draft) if field.name not in self.values), None)
 
 
 #: The most lines of a page that fit on any screen; a longer list gets a search.
-_SEEN: Final = 8
+_VISIBLE_OPTIONS_MAX: Final = 8
 #: Fields in which only capital letters, digits and hyphens can be typed.
-_CAPITALS: Final = frozenset({"serial", "operator_number"})
+_UPPERCASE_FIELDS: Final = frozenset({"serial", "operator_number"})
 
 
 @dataclass(slots=True)
-class Pick(SetupStep):
+class PickOneStep(SetupStep):
     """A step of the first start in which one item is chosen, with a search if not all fit on the screen."""
 
     id: str
-    options: Callable[[], list[tuple[str, PageText]]]
+    list_options: Callable[[], list[tuple[str, PageText]]]
     """A function that returns the items to choose from, each with its text."""
-    take: Callable[[Draft, str], None]
+    store_choice: Callable[[CabinetFileDraft, str], None]
     """A function that stores the chosen item in the draft."""
 
-    def build_page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:  # noqa: ARG002 (a step's)
         """Return the service page with one line per item to choose from."""
         rows = tuple(
-            PageRow(cells=(text,), action=f"pick:{index}") for index, (_, text) in enumerate(self.options())
+            PageRow(cells=(text,), action=f"pick:{index}")
+            for index, (_, text) in enumerate(self.list_options())
         )
-        prompt = Prompt(label=say("service.search"), kind="find") if len(rows) > _SEEN else None
+        prompt = (
+            Prompt(label=say("service.search"), kind="find") if len(rows) > _VISIBLE_OPTIONS_MAX else None
+        )
         return self._build_page(PageTable(rows=rows), prompt=prompt)
 
-    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Store the touched item in the drafted cabinet file, and continue with the next first-start step."""
         _, _, place = action.partition("pick:")
-        options = self.options()
+        options = self.list_options()
         if action == "back":
             return NextStep.BACK
         if not place.isdecimal() or int(place) >= len(options):
-            return say_refusal("not_offered")
-        self.take(draft, options[int(place)][0])
+            return build_refusal_text("not_offered")
+        self.store_choice(draft, options[int(place)][0])
         return NextStep.ON
 
 
 @dataclass(slots=True)
-class Devices(SetupStep):
+class ProbeDevicesStep(SetupStep):
     """The first-start step that probes the serial ports and shows which devices replied; probing can be repeated."""
 
-    ports: Callable[[], list[str]]
+    list_ports: Callable[[], list[str]]
     """A function that returns the serial ports to probe."""
     id: str = "devices"
-    asking: tuple[str, str] | None = None
+    probed_now: tuple[str, str] | None = None
     """The serial port and the protocol being probed; None while no probing is in progress."""
 
     def enter(self) -> None:
         """Start the first-start step that probes for devices, without a result so far."""
-        self.asking = ("", "")
+        self.probed_now = ("", "")
 
-    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
+    async def begin(self, draft: CabinetFileDraft, changed: Callable[[], None]) -> None:
         """Probe every serial port for a device with every protocol."""
 
         def on_progress(port: str, protocol: str) -> None:
             """Show on the service page which serial port is probed now, and for which protocol."""
-            self.asking = (port, protocol)
+            self.probed_now = (port, protocol)
             changed()
 
         try:
-            draft.devices = tuple(await probe(self.ports(), on_progress))
+            draft.devices = tuple(await probe_serial_ports(self.list_ports(), on_progress))
         finally:
-            self.asking = None
+            self.probed_now = None
 
-    def build_page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page of the devices that replied, and of the serial ports probed."""
-        if self.asking is not None:
-            port, protocol = self.asking
+        if self.probed_now is not None:
+            port, protocol = self.probed_now
             progress_row = PageRow(cells=(say("first.devices.asking"), say_plain(f"{port}  {protocol}")))
             return ServicePage(
                 id="", title=say("first.devices.title"), tables=(PageTable(rows=(progress_row,)),)
@@ -260,7 +263,7 @@ class Devices(SetupStep):
             )
             for device in draft.devices
         )
-        silent = [port for port in self.ports() if port not in {device.port for device in draft.devices}]
+        silent = [port for port in self.list_ports() if port not in {device.port for device in draft.devices}]
         rows += tuple(
             PageRow(cells=(say("first.devices.silent"), say_plain(port)), icon="warning") for port in silent
         )
@@ -268,18 +271,18 @@ class Devices(SetupStep):
         simulated = PageAction(
             id="simulated", label=say("first.devices.simulated"), enabled=not self._has_real_devices(draft)
         )
-        return self._build_page(PageTable(rows=rows), actions=(again, simulated, _NEXT))
+        return self._build_page(PageTable(rows=rows), actions=(again, simulated, _NEXT_ACTION))
 
-    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Continue the first start with the devices that replied; or with simulated ones if none did."""
-        if self.asking is not None:
-            return say_refusal("not_offered")
+        if self.probed_now is not None:
+            return build_refusal_text("not_offered")
         if action == "simulated" and not self._has_real_devices(draft):
-            draft.devices = tuple(FoundDevice(protocol, "bench") for protocol in SIMULATED)
+            draft.devices = tuple(FoundDevice(protocol, "bench") for protocol in SIMULATED_PROTOCOLS)
             return NextStep.STAY
-        return {"back": NextStep.BACK, "next": NextStep.ON}.get(action) or say_refusal("not_offered")
+        return {"back": NextStep.BACK, "next": NextStep.ON}.get(action) or build_refusal_text("not_offered")
 
-    def _has_real_devices(self, draft: Draft) -> bool:
+    def _has_real_devices(self, draft: CabinetFileDraft) -> bool:
         """Return whether a real device replied to the probing."""
         return any(device.port != "bench" for device in draft.devices)
 
@@ -290,87 +293,87 @@ def _format_identification(device: FoundDevice) -> str:
 
 
 @dataclass(slots=True)
-class Toggle(SetupStep):
+class PickSeveralStep(SetupStep):
     """A step of the first start in which one or more items of a list are chosen."""
 
     id: str
-    options: Callable[[Draft], list[tuple[str, PageText]]]
+    list_options: Callable[[CabinetFileDraft], list[tuple[str, PageText]]]
     """A function that returns the items to choose from, each with its text."""
-    chosen: Callable[[Draft], list[str]]
+    list_chosen: Callable[[CabinetFileDraft], list[str]]
     """A function that returns the items chosen in the draft."""
-    take: Callable[[Draft, list[str]], None]
+    store_choices: Callable[[CabinetFileDraft, list[str]], None]
     """A function that stores the chosen items in the draft."""
-    prepare: Callable[[Draft, Callable[[str], None]], None] = lambda _draft, _report: None
+    examine_items: Callable[[CabinetFileDraft, Callable[[str], None]], None] = lambda _draft, _report: None
     """A function that examines the items, in a thread of its own, and reports each before it does."""
-    examining: str | None = None
+    examined_item: str | None = None
     """The item being examined, or None once all have been examined."""
 
     def enter(self) -> None:
         """Start the first-start step: show that the items to choose from are being examined."""
-        self.examining = ""
+        self.examined_item = ""
 
-    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
+    async def begin(self, draft: CabinetFileDraft, changed: Callable[[], None]) -> None:
         """Gather the items to choose from, without blocking the event loop."""
         loop = asyncio.get_running_loop()
 
         def on_progress(name: str) -> None:
             """Show on the service page which game is examined now."""
-            self.examining = name
+            self.examined_item = name
             loop.call_soon_threadsafe(changed)
 
         try:
-            await asyncio.to_thread(self.prepare, draft, on_progress)
-            if not self.chosen(draft):
-                self.take(draft, [name for name, _ in self.options(draft)])
+            await asyncio.to_thread(self.examine_items, draft, on_progress)
+            if not self.list_chosen(draft):
+                self.store_choices(draft, [name for name, _ in self.list_options(draft)])
         finally:
-            self.examining = None
+            self.examined_item = None
 
-    def build_page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page with one line per item, marked if the item is chosen."""
-        if self.examining is not None:
-            row = PageRow(cells=(say(f"first.{self.id}.examining"), say_plain(self.examining)))
+        if self.examined_item is not None:
+            row = PageRow(cells=(say(f"first.{self.id}.examining"), say_plain(self.examined_item)))
             return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(PageTable(rows=(row,)),))
-        chosen = set(self.chosen(draft))
+        chosen = set(self.list_chosen(draft))
         rows = tuple(
             PageRow(cells=(text,), action=f"toggle:{index}", icon="good" if name in chosen else "")
-            for index, (name, text) in enumerate(self.options(draft))
+            for index, (name, text) in enumerate(self.list_options(draft))
         )
         if not chosen:
             rows = (PageRow(cells=(say("first.one_at_least"),), icon="warning"), *rows)
         return self._build_page(
-            PageTable(rows=rows), actions=(_NEXT.model_copy(update={"enabled": bool(chosen)}),)
+            PageTable(rows=rows), actions=(_NEXT_ACTION.model_copy(update={"enabled": bool(chosen)}),)
         )
 
-    def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Choose the touched item, or undo its choice; continue once the list is confirmed."""
         _, _, place = action.partition("toggle:")
-        options, chosen = self.options(draft), self.chosen(draft)
+        options, chosen = self.list_options(draft), self.list_chosen(draft)
         if action == "back":
             return NextStep.BACK
-        if self.examining is None and place.isdecimal() and int(place) < len(options):
+        if self.examined_item is None and place.isdecimal() and int(place) < len(options):
             name = options[int(place)][0]
             now_chosen = set(chosen) ^ {name}
-            self.take(draft, [each for each, _ in options if each in now_chosen])
+            self.store_choices(draft, [each for each, _ in options if each in now_chosen])
             return NextStep.STAY
-        return NextStep.ON if action == "next" and chosen else say_refusal("not_offered")
+        return NextStep.ON if action == "next" and chosen else build_refusal_text("not_offered")
 
 
 @dataclass(slots=True)
-class Staff(SetupStep):
+class EnrolStaffStep(SetupStep):
     """The first-start step that enrols the first staff, including those who sign the cabinet file, each with a PIN."""
 
     now: Callable[[], datetime]
-    digest: Callable[[str], PinDigest] = PinDigest.of
+    compute_pin_digest: Callable[[str], PinDigest] = PinDigest.of
     id: str = "staff"
-    entry: list[str] | None = None
+    new_person_fields: list[str] | None = None
     """The fields entered so far for a new person (number, name, role, PIN); None if nobody is being added."""
-    before: list[Roster] = field(default_factory=list)
+    earlier_rosters: list[Roster] = field(default_factory=list)
     """The roster before each person was added, oldest first; used to remove the last person again."""
 
-    def build_page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page of the persons enrolled, or the prompt for the next field of a new person."""
-        if self.entry is not None:
-            return self._build_question_page(self.entry)
+        if self.new_person_fields is not None:
+            return self._build_question_page(self.new_person_fields)
         people = draft.roster.people.values()
         rows = tuple(
             PageRow(cells=(say_plain(person.id), say_plain(person.name), say(f"manual.role.{person.role}")))
@@ -378,15 +381,15 @@ class Staff(SetupStep):
         )
         columns = tuple(say(f"first.staff.{name}") for name in ("number", "name", "role"))
         add = PageAction(id="add", label=say("first.staff.add"))
-        next_action = _NEXT.model_copy(update={"enabled": self._has_enough_signers(draft)})
+        next_action = _NEXT_ACTION.model_copy(update={"enabled": self._has_enough_signers(draft)})
         drop = PageAction(id="drop", label=say("first.staff.drop"), style="danger")
         enrolled = PageTable(columns=columns, rows=rows)
-        more = (drop,) if self.before else ()
+        more = (drop,) if self.earlier_rosters else ()
         return self._build_page(enrolled, *self._list_missing_staff(draft), actions=(add, *more, next_action))
 
-    def _list_missing_staff(self, draft: Draft) -> tuple[PageTable, ...]:
+    def _list_missing_staff(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
         """Return tables of how many members of staff must still be enrolled, and of the roles they may have."""
-        short = SIGNERS - self._count_signers(draft)
+        short = REQUIRED_SIGNERS - self._count_signers(draft)
         if short <= 0:
             return ()
         row = PageRow(
@@ -412,36 +415,36 @@ class Staff(SetupStep):
         rows = tuple(PageRow(cells=(say(f"first.staff.{label}"), say_plain(value))) for label, value in shown)
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt)
 
-    def answer(self, draft: Draft, action: str, text: str) -> Move:
+    def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:
         """Process one field of a new person; the last one enrols the person."""
         if action == "back":
-            if self.entry is None:
+            if self.new_person_fields is None:
                 return NextStep.BACK
-            self.entry = self.entry[:-1] or None
+            self.new_person_fields = self.new_person_fields[:-1] or None
             return NextStep.STAY
-        if self.entry is None:
+        if self.new_person_fields is None:
             return self._act_on_list(draft, action)
         return (
-            self._take_typed_answer(draft, self.entry, text.strip())
+            self._take_typed_answer(draft, self.new_person_fields, text.strip())
             if action == "enter"
-            else say_refusal("not_offered")
+            else build_refusal_text("not_offered")
         )
 
-    def _act_on_list(self, draft: Draft, action: str) -> Move:
+    def _act_on_list(self, draft: CabinetFileDraft, action: str) -> Move:
         """Process an action on the list of staff: add a person, remove the last one, or continue."""
         if action == "add":
-            self.entry = []
-        elif action == "drop" and self.before:
-            draft.roster = self.before.pop()
+            self.new_person_fields = []
+        elif action == "drop" and self.earlier_rosters:
+            draft.roster = self.earlier_rosters.pop()
         else:
             return (
                 NextStep.ON
                 if action == "next" and self._has_enough_signers(draft)
-                else say_refusal("not_offered")
+                else build_refusal_text("not_offered")
             )
         return NextStep.STAY
 
-    def _take_typed_answer(self, draft: Draft, entry: list[str], text: str) -> Move:
+    def _take_typed_answer(self, draft: CabinetFileDraft, entry: list[str], text: str) -> Move:
         """Check and store the next field of a new person; after the repeated PIN, enrol the person.
 
         If the two PINs differ, ask for both again.
@@ -454,24 +457,26 @@ class Staff(SetupStep):
         number, name, role, pin = entry
         if text != pin:
             del entry[3:]
-            return say_refusal("not_the_same")
-        self.entry = None
+            return build_refusal_text("not_the_same")
+        self.new_person_fields = None
         roster_before = draft.roster
         person = Person(number, name, Role(role))
         try:
-            draft.roster = roster_before.enrol_person(person, self.digest(pin), by="", at=self.now())
+            draft.roster = roster_before.enrol_person(
+                person, self.compute_pin_digest(pin), by="", at=self.now()
+            )
         except OperatorError as error:
             return say("first.refused.staff", why=str(error))
-        self.before.append(roster_before)
+        self.earlier_rosters.append(roster_before)
         return NextStep.STAY
 
-    def _count_signers(self, draft: Draft) -> int:
+    def _count_signers(self, draft: CabinetFileDraft) -> int:
         """Return how many of the enrolled persons may sign the cabinet file."""
         return sum(person.may(Permission.CONFIGURE) for person in draft.roster.people.values())
 
-    def _has_enough_signers(self, draft: Draft) -> bool:
+    def _has_enough_signers(self, draft: CabinetFileDraft) -> bool:
         """Return whether enough of the enrolled persons may sign the cabinet file."""
-        return self._count_signers(draft) >= SIGNERS
+        return self._count_signers(draft) >= REQUIRED_SIGNERS
 
 
 def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText | None:  # noqa: PLR0911 (a refusal each)
@@ -480,22 +485,22 @@ def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText 
     ``field_index``: 0 the number, 1 the name, 2 the role, 3 the PIN.
     """
     if not text:
-        return say_refusal("missing")
+        return build_refusal_text("missing")
     if field_index == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):
-        return say_refusal("not_digits")
+        return build_refusal_text("not_digits")
     if field_index == 0 and text in roster.people:
         return say("first.refused.number_taken", number=text, name=roster.people[text].name)
     if field_index == 1 and not (text.isprintable() and len(text) <= 60):
-        return say_refusal("too_long")
+        return build_refusal_text("too_long")
     if field_index == 2 and text not in set(Role):
-        return say_refusal("not_offered")
+        return build_refusal_text("not_offered")
     if field_index == 2 and not roster.people and not Person("0", "-", Role(text)).may(Permission.ENROL):
         return PageText(kind="say", value="first.refused.first_one")
     if field_index == 3:
         try:
             check_pin(text)
         except PinRefusedError:
-            return say_refusal("weak_pin")
+            return build_refusal_text("weak_pin")
     return None
 
 
@@ -512,16 +517,16 @@ def list_profiles() -> list[tuple[str, PageText]]:
     return [(name, say_local(load_profile(name).title)) for name in list_profile_ids()]
 
 
-def time_zones() -> list[tuple[str, PageText]]:
+def list_time_zones() -> list[tuple[str, PageText]]:
     """Return every time zone by its IANA name."""
     return [(name, say_plain(name)) for name in sorted(available_timezones()) if "/" in name or name == "UTC"]
 
 
-def list_admitted_games(draft: Draft) -> list[tuple[str, PageText]]:
+def list_admitted_games(draft: CabinetFileDraft) -> list[tuple[str, PageText]]:
     """Return the games that the jurisdiction admits, with their names as text."""
-    return [(name, say_local(game.title)) for name, game in draft.games.items()]
+    return [(name, say_local(game.title)) for name, game in draft.admitted_games.items()]
 
 
-def list_denominations(draft: Draft) -> list[tuple[str, PageText]]:
+def list_denominations(draft: CabinetFileDraft) -> list[tuple[str, PageText]]:
     """Return the denominations of the chosen games, with their values as text."""
-    return [(str(cents), say_money(cents)) for cents in draft.offered_cents]
+    return [(str(cents), say_money(cents)) for cents in draft.available_denominations_cents]

@@ -13,26 +13,26 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from egm.app.first_start.draft import Draft
-from egm.app.first_start.link import Link
+from egm.app.first_start.draft import CabinetFileDraft
+from egm.app.first_start.link import LinkEnrolmentStep
 from egm.app.first_start.probing import find_serial_ports
-from egm.app.first_start.signing import Signing, create_restore_step
+from egm.app.first_start.signing import SignCabinetFileStep, create_restore_step
 from egm.app.first_start.steps import (
-    Devices,
-    Fields,
+    EnrolStaffStep,
+    FieldsStep,
     NextStep,
-    Pick,
+    PickOneStep,
+    PickSeveralStep,
+    ProbeDevicesStep,
     SetupStep,
-    Staff,
-    Toggle,
-    Welcome,
+    WelcomeStep,
     list_admitted_games,
     list_denominations,
     list_profiles,
-    time_zones,
+    list_time_zones,
 )
 from egm.app.stopped import build_bare_snapshot
-from egm.app.watchdog import send_heartbeats
+from egm.app.watchdog import send_watchdog_heartbeats
 from egm.clock import Clock
 from egm.config.cabinet_file import Machine, StateFolder
 from egm.errors import OperatorError
@@ -45,22 +45,24 @@ from egm.links.screen.server import ScreenServer
 from egm.people import Permission
 from egm.people.pins import PinDigest
 from egm.profiles import load_profile
-from egm.progressive.enrolment import STICK, Stick
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.enrolment import STICK_PATH, Stick
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.form import Field
 from paytables.source import parse_toml, read_contents
 
 #: The builder's file in the folder of the future cabinet file: its values are not asked.
-SEED_NAME: Final = "cabinet.seed.toml"
+BUILDER_FILE_NAME: Final = "cabinet.seed.toml"
 
 
-class Wizard:
+class FirstStartWizard:
     """The first start on the screen: its steps, the current step, and that step's service page.
 
     ``done`` is set when the cabinet file is written.
     """
 
-    def __init__(self, steps: Sequence[SetupStep], draft: Draft, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, steps: Sequence[SetupStep], draft: CabinetFileDraft, changed: Callable[[], None]
+    ) -> None:
         """Create the wizard. ``changed`` is called whenever the page changes."""
         self._steps = tuple(steps)
         self._draft = draft
@@ -68,7 +70,7 @@ class Wizard:
         self._at = 0
         self._turn = 0
         self._notice: PageText | None = None
-        self._work: asyncio.Task[None] | None = None
+        self._step_task: asyncio.Task[None] | None = None
         self.done = asyncio.Event()
 
     @property
@@ -96,26 +98,26 @@ class Wizard:
         if move is NextStep.ON and self._at + 1 == len(self._steps):
             self.done.set()
         elif move is NextStep.ON:
-            self._go_to(self._at + 1)
+            self._go_to_step(self._at + 1)
         elif move is NextStep.BACK:
-            self._go_to(max(0, self._at - 1))
+            self._go_to_step(max(0, self._at - 1))
         elif str(intent.value) == "again":
-            self._go_to(self._at)
+            self._go_to_step(self._at)
         self._notify_change()
 
     def close(self) -> None:
         """Cancel the work of the current first-start step."""
-        if self._work is not None:
-            self._work.cancel()
+        if self._step_task is not None:
+            self._step_task.cancel()
 
-    def _go_to(self, at: int) -> None:
+    def _go_to_step(self, at: int) -> None:
         """Go to the first-start step with index ``at``, and start its work if it has any."""
         self.close()
         self._at = at
         step = self._steps[at]
         step.enter()
         if type(step).begin is not SetupStep.begin:
-            self._work = asyncio.ensure_future(self._begin_step(step))
+            self._step_task = asyncio.ensure_future(self._begin_step(step))
 
     async def _begin_step(self, step: SetupStep) -> None:
         """Do the work of a first-start step; if it fails, show the reason on the page."""
@@ -147,57 +149,67 @@ def build_steps(
     name = partial(Field, length_max=24)
     machine = (name(name="serial"), name(name="operator_number"))
 
-    def add_machine_values(draft: Draft, values: dict[str, str]) -> None:
+    def add_machine_values(draft: CabinetFileDraft, values: dict[str, str]) -> None:
         """Add values to the machine table of the drafted cabinet file."""
-        draft.machine |= values
+        draft.machine_answers |= values
 
-    def select_jurisdiction(draft: Draft, profile_id: str) -> None:
+    def select_jurisdiction(draft: CabinetFileDraft, profile_id: str) -> None:
         """Set the jurisdiction of the drafted cabinet file, and remove the venue data entered for the previous one."""
-        draft.profile, draft.placed = load_profile(profile_id), True
-        draft.machine = {key: draft.machine[key] for key in draft.machine if key not in _HOUSE}
+        draft.profile, draft.is_jurisdiction_chosen = load_profile(profile_id), True
+        draft.machine_answers = {
+            key: draft.machine_answers[key] for key in draft.machine_answers if key not in _VENUE_FIELDS
+        }
 
     steps: tuple[SetupStep, ...] = (
-        Fields("machine", lambda _: machine, add_machine_values),
-        Pick("profile", list_profiles, select_jurisdiction),
-        Fields(
-            "house", lambda draft: tuple(Field(name=item) for item in draft.house_fields), add_machine_values
+        FieldsStep("machine", lambda _: machine, add_machine_values),
+        PickOneStep("profile", list_profiles, select_jurisdiction),
+        FieldsStep(
+            "house",
+            lambda draft: tuple(Field(name=item) for item in draft.required_venue_fields),
+            add_machine_values,
         ),
-        Pick("time_zone", time_zones, lambda draft, chosen: add_machine_values(draft, {"time_zone": chosen})),
-        Devices(ports),
-        Toggle(
+        PickOneStep(
+            "time_zone",
+            list_time_zones,
+            lambda draft, chosen: add_machine_values(draft, {"time_zone": chosen}),
+        ),
+        ProbeDevicesStep(ports),
+        PickSeveralStep(
             "games",
             list_admitted_games,
-            lambda draft: draft.chosen,
-            lambda draft, selected: setattr(draft, "chosen", selected),
+            lambda draft: draft.chosen_game_names,
+            lambda draft, selected: setattr(draft, "chosen_game_names", selected),
             _examine_draft,
         ),
-        Toggle(
+        PickSeveralStep(
             "denominations",
             list_denominations,
-            lambda draft: [str(item) for item in draft.denominations_cents if item in draft.offered_cents],
+            lambda draft: [
+                str(item) for item in draft.denominations_cents if item in draft.available_denominations_cents
+            ],
             lambda draft, selected: setattr(draft, "denominations_cents", [int(item) for item in selected]),
         ),
         *link,
-        Staff(clock.now, digest),
-        Signing(
+        EnrolStaffStep(clock.now, digest),
+        SignCabinetFileStep(
             id="signing",
             folder=state.root,
             now=clock.now,
-            may=Permission.CONFIGURE,
+            required_permission=Permission.CONFIGURE,
             state=state,
             file=file,
         ),
     )
-    return (Welcome(tuple(step.id for step in steps)), *steps)
+    return (WelcomeStep(tuple(step.id for step in steps)), *steps)
 
 
 #: The venue data that tickets may print, by their keys in the cabinet file.
-_HOUSE: Final = frozenset({"site", "address", "licence_holder"})
+_VENUE_FIELDS: Final = frozenset({"site", "address", "licence_holder"})
 
 
-def _examine_draft(draft: Draft, on_progress: Callable[[str], None]) -> None:
+def _examine_draft(draft: CabinetFileDraft, on_progress: Callable[[str], None]) -> None:
     """Load and check the draft's games; ``on_progress`` receives each game's name before it is examined."""
-    for name in draft.examine():
+    for name in draft.examine_games():
         on_progress(name)
 
 
@@ -207,7 +219,7 @@ async def run_first_start(
     seed: Path,
     clock: Clock,
     ports: Callable[[], list[str]] = find_serial_ports,
-    stick: Path = STICK,
+    stick: Path = STICK_PATH,
     digest: Callable[[str], PinDigest] = PinDigest.of,
 ) -> None:
     """Ask for a cabinet file on the screen; return once ``file`` is written and signed.
@@ -217,10 +229,14 @@ async def run_first_start(
     enrolled persons restore the file signed last instead. Raises OperatorError for an invalid builder's file,
     JournalError for a memory that cannot be read.
     """
-    draft = Draft(seed=_read_builder_tables(seed))
+    draft = CabinetFileDraft(builder_tables=_read_builder_tables(seed))
     restore_step = create_restore_step(state, file, clock.now)
-    is_link_seeded = "certificate" in dict(draft.seed.get("progressive_link", {}))
-    link = () if is_link_seeded else (Link(LinkFolder.of(state.root), Stick(stick), clock.now),)
+    is_link_seeded = "certificate" in dict(draft.builder_tables.get("progressive_link", {}))
+    link = (
+        ()
+        if is_link_seeded
+        else (LinkEnrolmentStep(LinkCertificateFolder.for_state_folder(state.root), Stick(stick), clock.now),)
+    )
     language = LANGUAGES[0]
     identity = Machine.model_construct(serial="-", operator_number="-", profile="generic", site="")
 
@@ -255,13 +271,13 @@ async def run_first_start(
         on_intent=handle_intent,
         on_peer_error=lambda _: None,
     )
-    wizard = Wizard(
+    wizard = FirstStartWizard(
         (restore_step,) if restore_step is not None else build_steps(state, file, clock, ports, link, digest),
         draft,
         lambda: server.send(build_snapshot()),
     )
     await server.start()
-    alive = asyncio.ensure_future(send_heartbeats())
+    alive = asyncio.ensure_future(send_watchdog_heartbeats())
     try:
         await wizard.done.wait()
     finally:

@@ -16,7 +16,7 @@ from typing import Final
 
 from egm.devices.bill_driver import FRESH_SECONDS, BillDriver, EscrowCommand, parse_ticket_barcode
 from egm.devices.cctalk import codec
-from egm.devices.cctalk.codec import BillEvent, Events, Frame, Header, Pair, Route
+from egm.devices.cctalk.codec import BillEvent, BillRoute, CctalkEvent, CctalkFrame, EventBuffer, Header
 from egm.devices.cctalk.events import (
     compute_event_position,
     count_accepted_since,
@@ -24,9 +24,9 @@ from egm.devices.cctalk.events import (
     list_events_since,
     read_accept_counter,
 )
-from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
+from egm.devices.cctalk.talk import SETTINGS_RENEWAL_SECONDS, CctalkDriver
 from egm.devices.channel_values import (
-    DOLLARS,
+    DOLLAR_CURRENCIES,
     ChannelValueCheck,
     ReportedValue,
     compute_minor_units,
@@ -38,16 +38,16 @@ from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 
 #: Interval at which the time of an item in escrow is extended.
-_HOLD_SECONDS: Final = 4.0
+_HOLD_REPEAT_SECONDS: Final = 4.0
 #: A bill's name has four digits, in units of its country's scaling.
-_NAME_DIGITS: Final = 4
+_BILL_NAME_DIGITS: Final = 4
 #: A validator has stacked or returned a bill found inside this long after a reset.
 _RESTART_SECONDS: Final = 6.0
 #: Escrow and stacker enabled.
-_MODE: Final = b"\x03"
+_OPERATING_MODE: Final = b"\x03"
 
 #: Status event -> the fault that it reports.
-_FAULTS: Final[Mapping[int, FaultCode]] = {
+_FAULT_BY_EVENT: Final[Mapping[int, FaultCode]] = {
     BillEvent.JAM_TRANSPORT: FaultCode.JAM,
     BillEvent.JAM_STACKER: FaultCode.STACKER_JAM,
     BillEvent.STACKER_JAMMED: FaultCode.STACKER_JAM,
@@ -60,7 +60,7 @@ _FAULTS: Final[Mapping[int, FaultCode]] = {
     BillEvent.STACKER_FAULTY: FaultCode.FAILURE,
 }
 #: Status event -> the reason of a rejection.
-_REJECTIONS: Final[Mapping[int, str]] = {
+_REJECTION_TEXT_BY_EVENT: Final[Mapping[int, str]] = {
     BillEvent.INVALID_VALIDATION: "not recognised",
     BillEvent.INVALID_TRANSPORT: "transport problem",
     BillEvent.INHIBITED_SERIAL: "inhibited denomination",
@@ -68,7 +68,7 @@ _REJECTIONS: Final[Mapping[int, str]] = {
 }
 
 
-class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
+class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
     """A :class:`~egm.devices.interface.BillAcceptor` that speaks the ccTalk protocol."""
 
     address = codec.BILL_ADDRESS
@@ -79,34 +79,34 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         line: SerialLine,
         sink: EventSink,
         ledger: EscrowLedger,
-        notes: Mapping[int, int] = codec.BILLS,
+        notes: Mapping[int, int] = codec.BILL_CENTS_BY_TYPE,
         *,
-        currencies: frozenset[str] = DOLLARS,
+        currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
         super().__init__(
             name,
             line,
             sink,
-            cutter=codec.cut,
-            protocol=codec.PROTOCOL,
+            cutter=codec.cut_frame,
+            protocol=codec.CCTALK,
             ledger=ledger,
             notes=notes,
             currencies=currencies,
         )
-        self._scaling: dict[str, tuple[int, int] | None] = {}
+        self._scaling_by_country: dict[str, tuple[int, int] | None] = {}
         self._holds_paper = False  # whether the validator's newest event reports an item in escrow
-        self._position: int | None = None
-        self._applied: dict[Header, bytes] = {}
+        self._event_position: int | None = None
+        self._applied_settings: dict[Header, bytes] = {}
         self._identified = False
-        self._present: dict[FaultCode, str] = {}
+        self._present_faults: dict[FaultCode, str] = {}
         self._restarted_at: float | None = None
         self._next_hold = 0.0
         self._renew_at = 0.0
 
     def _reset_device_state(self) -> None:
         """Clear what the validator has reported in the last session; keep the position of its last stored event."""
-        self._position = self._escrow.protocol_position
-        self._scaling.clear()
+        self._event_position = self._escrow.protocol_position
+        self._scaling_by_country.clear()
         self._identified = False
         self._restarted_at = None
         self._renew_at = 0.0
@@ -116,49 +116,53 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         """Run one cycle: process the validator's new events, then send the routing order and settings that are due."""
         try:
             answer = await self._query(Header.READ_BILL_EVENTS)
-            if answer is not None and await self._process_events(codec.read_events(answer)):
+            if answer is not None and await self._process_events(codec.decode_event_buffer(answer)):
                 await self._send_routing_order()
                 await self._query_next_value()
                 await self._send_settings()
                 self._identified = self._identified or await self._identify()
             self._note_valid_message()
         except ProtocolError as error:
-            self._refuse(error)
-        await self._pause()
+            self._count_invalid_message(error)
+        await self._pause_until_next_poll()
 
-    async def _process_events(self, events: Events) -> bool:
+    async def _process_events(self, events: EventBuffer) -> bool:
         """Process the validator's new events; return False if it stopped replying or was busy.
 
         If the validator has restarted, its settings are sent again and its values are queried again.
         """
-        if self._position is None or self._escrow.is_ordered() or not is_unchanged(self._position, events):
+        if (
+            self._event_position is None
+            or self._escrow.is_stacking_ordered()
+            or not is_unchanged(self._event_position, events)
+        ):
             instant = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
             if instant is None:
                 return False
             events, accepted = instant
         else:
-            accepted = read_accept_counter(self._position)
-        if self._position is None:
-            self._position = compute_event_position(events, accepted)
-        news = list_events_since(self._position, events)
-        passed = count_accepted_since(self._position, accepted)
+            accepted = read_accept_counter(self._event_position)
+        if self._event_position is None:
+            self._event_position = compute_event_position(events, accepted)
+        news = list_events_since(self._event_position, events)
+        passed = count_accepted_since(self._event_position, accepted)
         if news.restarted:
-            self._applied.clear()
-            self._present.clear()
+            self._applied_settings.clear()
+            self._present_faults.clear()
             self._worth = ChannelValueCheck(self._notes, self._currencies)
             self._restarted_at = asyncio.get_running_loop().time()
         is_clear = self._is_settled_after_restart(events)
         for pair in news.pairs:
             is_clear = self._handle_event(pair) or is_clear
-        if passed and self._escrow.is_ordered():
-            self._handle_uneventful_accept(passed)
-        self._update_faults(self._present)
+        if passed and self._escrow.is_stacking_ordered():
+            self._handle_accept_without_event(passed)
+        self._update_faults(self._present_faults)
         await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.pairs))
-        self._position = compute_event_position(events, accepted)
-        self._escrow.set_protocol_position(self._position)
+        self._event_position = compute_event_position(events, accepted)
+        self._escrow.set_protocol_position(self._event_position)
         return True
 
-    def _handle_uneventful_accept(self, passed: int) -> None:
+    def _handle_accept_without_event(self, passed: int) -> None:
         """Handle an advance of the accept counter by ``passed`` bills without an event about them.
 
         It is called while a stacking is ordered: if one bill has passed, the ordered bill is in the box. Any
@@ -170,7 +174,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             text = f"{passed} bills counted where one was ordered: is this another validator?"
             self._emit(Disputed(device=self.name, text=text))
 
-    async def _read_bill_path(self, events: Events, *, is_clear: bool, has_new_events: bool) -> None:
+    async def _read_bill_path(self, events: EventBuffer, *, is_clear: bool, has_new_events: bool) -> None:
         """Handle the item in escrow according to the validator's last event; without one, note a clear path.
 
         ``is_clear``: the events show that nothing moves. ``has_new_events``: there are events since the last
@@ -183,12 +187,12 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             if is_clear:
                 self._handle_clear_path("the validator's events show it empty")
             return
-        if self._escrow.is_ordered() and has_new_events:  # it arrived after the order: another item
+        if self._escrow.is_stacking_ordered() and has_new_events:  # it arrived after the order: another item
             self._handle_clear_path("another paper is in escrow")
-        if not self._escrow.is_ordered():
+        if not self._escrow.is_stacking_ordered():
             self._handle_escrowed_item(await self._read_content(newest), bytes((newest.a, newest.b)))
 
-    def _is_settled_after_restart(self, events: Events) -> bool:
+    def _is_settled_after_restart(self, events: EventBuffer) -> bool:
         """Return whether a restarted validator has had enough time to move a bill inside it into the box or out.
 
         Return False if it has reported an event since its reset.
@@ -200,31 +204,31 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._restarted_at = now
         return now - self._restarted_at > _RESTART_SECONDS
 
-    def _handle_event(self, pair: Pair) -> bool:
+    def _handle_event(self, pair: CctalkEvent) -> bool:
         """Process one event of the validator; return whether it shows a clear bill path."""
         code = pair.b
         if pair.a or code == BillEvent.UNKNOWN_STACKED:
-            self._present.pop(FaultCode.JAM, None)
-            if pair.a and code == codec.IN_ESCROW:
+            self._present_faults.pop(FaultCode.JAM, None)
+            if pair.a and code == codec.BILL_IN_ESCROW:
                 return False
             self._handle_stacked_item()
             return True
-        if code in _FAULTS:
-            self._present[_FAULTS[code]] = ""
+        if code in _FAULT_BY_EVENT:
+            self._present_faults[_FAULT_BY_EVENT[code]] = ""
         elif code == BillEvent.STACKER_INSERTED:
-            self._present.pop(FaultCode.STACKER_REMOVED, None)
+            self._present_faults.pop(FaultCode.STACKER_REMOVED, None)
         elif code == BillEvent.STACKER_OK:
-            self._present.clear()
-        elif code in _REJECTIONS:
-            self._emit(Rejected(device=self.name, reason=_REJECTIONS[code]))
+            self._present_faults.clear()
+        elif code in _REJECTION_TEXT_BY_EVENT:
+            self._emit(Rejected(device=self.name, reason=_REJECTION_TEXT_BY_EVENT[code]))
             return True
         elif code == BillEvent.RETURNED:
-            self._present.pop(FaultCode.CHEAT, None)
+            self._present_faults.pop(FaultCode.CHEAT, None)
             self._escrow.record_direction(to_box=False)
             return True
         return False
 
-    async def _read_content(self, pair: Pair) -> Content | None:
+    async def _read_content(self, pair: CctalkEvent) -> Content | None:
         """Return the bill of an escrow event, or the ticket whose code was read; None if it is unknown."""
         if pair.a:
             cents = self._notes.get(pair.a)
@@ -238,61 +242,63 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
 
         Send nothing if the last query is too old: another item could be in escrow by now.
         """
-        is_ordered = self._escrow.is_ordered()
-        answer = self._find_escrow_command(self._position or 0)
+        is_ordered = self._escrow.is_stacking_ordered()
+        answer = self._find_escrow_command(self._event_position or 0)
         now = asyncio.get_running_loop().time()
         if answer is EscrowCommand.RETURN:
-            await self._query(Header.ROUTE_BILL, bytes((Route.RETURN,)))
+            await self._query(Header.ROUTE_BILL, bytes((BillRoute.RETURN,)))
         elif answer is EscrowCommand.STACK or is_ordered:
             if self._measure_time_since_query() > FRESH_SECONDS:
                 return  # this process was not scheduled meanwhile: query once more
-            await self._query(Header.ROUTE_BILL, bytes((Route.STACK,)))
+            await self._query(Header.ROUTE_BILL, bytes((BillRoute.STACK,)))
         elif answer is EscrowCommand.HOLD and now >= self._next_hold:
-            self._next_hold = now + _HOLD_SECONDS
-            await self._query(Header.ROUTE_BILL, bytes((Route.EXTEND,)))
+            self._next_hold = now + _HOLD_REPEAT_SECONDS
+            await self._query(Header.ROUTE_BILL, bytes((BillRoute.EXTEND,)))
 
     async def _send_settings(self) -> None:
         """Send the validator the settings that it does not have yet; from time to time, send all of them again."""
         mask = sum(1 << kind - 1 for kind in self._note_codes_to_accept)
         settings = {
-            Header.OPERATING_MODE: _MODE,
+            Header.OPERATING_MODE: _OPERATING_MODE,
             Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
             Header.MASTER_INHIBIT: bytes((self._can_accept_anything,)),
         }
         if asyncio.get_running_loop().time() >= self._renew_at:  # in case the validator lost them
-            self._applied.clear()
+            self._applied_settings.clear()
         for header, data in settings.items():
-            if self._applied.get(header) == data:
+            if self._applied_settings.get(header) == data:
                 continue
-            self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
+            self._renew_at = asyncio.get_running_loop().time() + SETTINGS_RENEWAL_SECONDS
             if not await self._send_command(header, data):
                 return
-            self._applied[header] = data
+            self._applied_settings[header] = data
         if self._worth.is_known:
             self._report_readiness(accepting=self._can_accept_anything)
 
     async def _query_next_value(self) -> None:
         """Query the value of one more bill type. Only one is queried per cycle, so that no event has to wait."""
         kind = self._worth.next_channel
-        if kind is None or (self._escrow.is_ordered() and not self._holds_paper):
+        if kind is None or (self._escrow.is_stacking_ordered() and not self._holds_paper):
             return
         answer = await self._query(Header.BILL_ID, bytes((kind,)))
         if answer is None:
             self._store_reported_value(kind, None)
             return
-        country, value = codec.read_name(answer, _NAME_DIGITS)
+        country, value = codec.decode_coin_or_bill_name(answer, _BILL_NAME_DIGITS)
         text, currencies = answer.decode("ascii", "replace"), list_currencies_of_country(country)
         if not value:
             self._store_reported_value(kind, ReportedValue(text, value, currencies))
             return
-        if country not in self._scaling:
+        if country not in self._scaling_by_country:
             scaling = await self._query(Header.COUNTRY_SCALING, country.encode("ascii"))
-            self._scaling[country] = None if scaling is None else codec.read_scaling(scaling)
-        scaled = self._scaling[country]
+            self._scaling_by_country[country] = (
+                None if scaling is None else codec.decode_country_scaling(scaling)
+            )
+        scaled = self._scaling_by_country[country]
         cents = None if scaled is None else compute_minor_units(value * scaled[0], -scaled[1])
         self._store_reported_value(kind, ReportedValue(text, cents, currencies))
 
 
-def _is_in_escrow(pair: Pair) -> bool:
+def _is_in_escrow(pair: CctalkEvent) -> bool:
     """Return whether the event reports an item in escrow."""
-    return pair.b == codec.IN_ESCROW if pair.a else pair.b == BillEvent.BARCODE
+    return pair.b == codec.BILL_IN_ESCROW if pair.a else pair.b == BillEvent.BARCODE

@@ -5,15 +5,15 @@ from typing import Any, Final
 
 from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedPaper
 from egm.devices.cctalk import codec
-from egm.devices.cctalk.codec import BillEvent, Frame, Header, Route
-from egm.devices.cctalk.twin import CctalkTwin, EventMemory
-from egm.devices.twin import Port
+from egm.devices.cctalk.codec import BillEvent, BillRoute, CctalkFrame, Header
+from egm.devices.cctalk.twin import CctalkEventMemory, CctalkTwin
+from egm.devices.twin import SimulatedPort
 
 #: Time that the validator needs to start.
-_START_SECONDS: Final = 0.5
+_START_UP_SECONDS: Final = 0.5
 
 
-class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
+class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
     """A simulated ccTalk bill validator."""
 
     kind = "bill acceptor (ccTalk)"
@@ -22,17 +22,21 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
     category = b"Bill Validator"
 
     def __init__(
-        self, name: str, port: Port, speed: float = 1.0, notes: Mapping[int, int] = codec.BILLS
+        self,
+        name: str,
+        port: SimulatedPort,
+        speed: float = 1.0,
+        notes: Mapping[int, int] = codec.BILL_CENTS_BY_TYPE,
     ) -> None:
-        BillTwin.__init__(self, name, port, codec.cut, notes, speed)
+        BillTwin.__init__(self, name, port, codec.cut_frame, notes, speed)
         port.echoes = True
-        self._events = EventMemory()
+        self._events = CctalkEventMemory()
         self._mask = 0
         self._master = False
         self._accepted = 0
-        self._schedule_step(_START_SECONDS, self._start_with_paper)
+        self._schedule_step(_START_UP_SECONDS, self._start_with_paper)
 
-    def _answer(self, message: Frame) -> bytes | None:
+    def _answer(self, message: CctalkFrame) -> bytes | None:
         """Return the data of the simulated validator's reply to a message, or None for no reply."""
         match message.header:
             case Header.READ_BILL_EVENTS | Header.ACCEPT_COUNT:
@@ -40,12 +44,16 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                 return self._accepted.to_bytes(3, "little") if is_count else self._events.encode()
             case Header.ROUTE_BILL if len(message.data) == 1:
                 orders = {
-                    Route.STACK: self.stack_escrowed_item,
-                    Route.RETURN: self.return_escrowed_item,
-                    Route.EXTEND: self.extend_escrow_time,
+                    BillRoute.STACK: self.stack_escrowed_item,
+                    BillRoute.RETURN: self.return_escrowed_item,
+                    BillRoute.EXTEND: self.extend_escrow_time,
                 }
                 is_known_order = message.data[0] in frozenset(orders)
-                return b"" if is_known_order and orders[Route(message.data[0])]() else bytes((Route.EMPTY,))
+                return (
+                    b""
+                    if is_known_order and orders[BillRoute(message.data[0])]()
+                    else bytes((BillRoute.EMPTY,))
+                )
             case Header.BILL_ID | Header.COUNTRY_SCALING if message.data:
                 return self._encode_bill_name(message)
             case Header.READ_BARCODE:
@@ -60,13 +68,13 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                 return None
         return b""
 
-    def _encode_bill_name(self, message: Frame) -> bytes:
+    def _encode_bill_name(self, message: CctalkFrame) -> bytes:
         """Return the reply to a query for a bill type's name or for a country's scaling of values to minor units."""
         if message.header == Header.COUNTRY_SCALING:
-            is_own_country = message.data == self._country.encode("ascii")
+            is_own_country = message.data == self._get_currency_country.encode("ascii")
             return (100).to_bytes(2, "little") + b"\x02" if is_own_country else bytes(3)
         cents = self._find_note_value(message.data[0])
-        return f"{self._country}{cents // 100:04}A".encode("ascii") if cents else b"." * 7
+        return f"{self._get_currency_country}{cents // 100:04}A".encode("ascii") if cents else b"." * 7
 
     def _is_accepting(self) -> bool:
         """Return whether the machine has enabled the validator by its master inhibit."""
@@ -85,19 +93,19 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         match phase:
             case ItemPhase.ESCROW:
                 kind = self._find_bill_type()
-                self._events.add(kind, codec.IN_ESCROW if kind else BillEvent.BARCODE)
+                self._events.add(kind, codec.BILL_IN_ESCROW if kind else BillEvent.BARCODE)
             case ItemPhase.IN_BOX:
                 kind = self._find_bill_type()
                 self._accepted += self._paper is not None
-                self._events.add(kind, codec.STACKED if kind else BillEvent.UNKNOWN_STACKED)
-                self.acknowledge()
+                self._events.add(kind, codec.BILL_STACKED if kind else BillEvent.UNKNOWN_STACKED)
+                self.acknowledge_stacked()
             case ItemPhase.REJECTING:
                 self._events.add(0, BillEvent.INVALID_VALIDATION)
             case ItemPhase.CHEATED:
                 self._events.add(0, BillEvent.FRAUD_STRING)
                 self._schedule_step(self.return_seconds, self._give_item_out)
-            case _ if phase in _FAULT_EVENTS:
-                self._events.add(0, _FAULT_EVENTS[phase])
+            case _ if phase in _EVENT_BY_FAULT_PHASE:
+                self._events.add(0, _EVENT_BY_FAULT_PHASE[phase])
 
     def _give_item_out(self) -> None:
         """Give the item out to the player, and store the event of its return."""
@@ -116,17 +124,17 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
 
     def handle_power_loss(self) -> None:
         """Lose the stored events and the inhibits, as a validator does without power; the item stays where it is."""
-        self._events = EventMemory()
+        self._events = CctalkEventMemory()
         self._mask, self._master = 0, False
 
     def handle_power_return(self) -> None:
         """Start after the return of power: a bill inside is stacked or returned without an order of the machine."""
         self.handle_power_loss()
-        if self._stuck is not None:
-            self._enter_phase(self._stuck)
+        if self._phase_at_fault is not None:
+            self._enter_phase(self._phase_at_fault)
             return
         self._enter_phase(ItemPhase.STARTING)
-        self._schedule_step(_START_SECONDS, self._start_with_paper)
+        self._schedule_step(_START_UP_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
         """Stack an item found inside after a power loss if it can no longer be returned; return any other."""
@@ -140,7 +148,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
 
 
 #: Phase -> the status event that reports it.
-_FAULT_EVENTS: Final[Mapping[ItemPhase, BillEvent]] = {
+_EVENT_BY_FAULT_PHASE: Final[Mapping[ItemPhase, BillEvent]] = {
     ItemPhase.JAM: BillEvent.JAM_TRANSPORT,
     ItemPhase.STACKER_JAM: BillEvent.JAM_STACKER,
     ItemPhase.FULL: BillEvent.STACKER_FULL,

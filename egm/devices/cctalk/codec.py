@@ -20,9 +20,9 @@ from typing import Final
 from egm.devices.framing import Cut, ProtocolError
 
 #: The name of this protocol in error messages.
-PROTOCOL: Final = "cctalk"
+CCTALK: Final = "cctalk"
 #: Address of the machine on the bus.
-HOST: Final = 1
+HOST_ADDRESS: Final = 1
 #: Default address of a coin acceptor.
 COIN_ADDRESS: Final = 2
 #: Default address of a hopper.
@@ -30,9 +30,9 @@ HOPPER_ADDRESS: Final = 3
 #: Default address of a bill validator.
 BILL_ADDRESS: Final = 40
 #: Bytes of a frame in addition to its data.
-_OVERHEAD: Final = 5
+_FRAME_OVERHEAD_BYTES: Final = 5
 #: Pairs in a reply to a credit or bill event poll.
-_EVENTS: Final = 5
+_BUFFERED_EVENTS: Final = 5
 
 
 class Header(IntEnum):
@@ -70,7 +70,7 @@ class Header(IntEnum):
     SIMPLE_POLL = 254
 
 
-class Route(IntEnum):
+class BillRoute(IntEnum):
     """The machine's routing orders for the bill in escrow, and the validator's refusals of them."""
 
     RETURN = 0
@@ -84,14 +84,14 @@ HOPPER_ARMED: Final = 0xA5
 
 #: Default values of coin slots and bill types, in minor units. Real devices are programmed: the cabinet file
 #: may differ.
-COINS: Final[Mapping[int, int]] = {1: 5, 2: 10, 3: 25, 4: 1_00, 5: 2_00}
+COIN_CENTS_BY_SLOT: Final[Mapping[int, int]] = {1: 5, 2: 10, 3: 25, 4: 1_00, 5: 2_00}
 #: Default values of bill types, in minor units.
-BILLS: Final[Mapping[int, int]] = {1: 5_00, 2: 10_00, 3: 20_00, 4: 50_00, 5: 100_00}
+BILL_CENTS_BY_TYPE: Final[Mapping[int, int]] = {1: 5_00, 2: 10_00, 3: 20_00, 4: 50_00, 5: 100_00}
 
 #: Sorter path to the hopper.
-PATH_HOPPER: Final = 1
+SORTER_PATH_HOPPER: Final = 1
 #: Sorter path to the drop box.
-PATH_DROP_BOX: Final = 2
+SORTER_PATH_DROP_BOX: Final = 2
 
 
 class CoinError(IntEnum):
@@ -138,13 +138,13 @@ class BillEvent(IntEnum):
 
 
 #: Second byte of a bill event: the bill was stacked.
-STACKED: Final = 0
+BILL_STACKED: Final = 0
 #: Second byte of a bill event: the bill is in escrow.
-IN_ESCROW: Final = 1
+BILL_IN_ESCROW: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class CctalkFrame:
     """A complete ccTalk message with a valid checksum."""
 
     destination: int
@@ -158,25 +158,25 @@ class Frame:
         return body + bytes((-sum(body) & 0xFF,))
 
 
-def cut(buffer: bytes) -> Cut[Frame] | None:
+def cut_frame(buffer: bytes) -> Cut[CctalkFrame] | None:
     """Separate the first ccTalk frame from the received bytes.
 
     None until it is complete (see :mod:`egm.devices.framing`).
     """
-    if len(buffer) < _OVERHEAD:
+    if len(buffer) < _FRAME_OVERHEAD_BYTES:
         return None
-    size = _OVERHEAD + buffer[1]
+    size = _FRAME_OVERHEAD_BYTES + buffer[1]
     if len(buffer) < size:
         return None
     frame = buffer[:size]
     if sum(frame) & 0xFF:
-        return Cut(1, ProtocolError(PROTOCOL, "bytes do not add up to 0", frame))
-    return Cut(size, Frame(frame[0], frame[2], frame[3], frame[4:-1]))
+        return Cut(1, ProtocolError(CCTALK, "bytes do not add up to 0", frame))
+    return Cut(size, CctalkFrame(frame[0], frame[2], frame[3], frame[4:-1]))
 
 
 # ---------------------------------------------------------------- layouts of answers
 @dataclass(frozen=True, slots=True)
-class Pair:
+class CctalkEvent:
     """One ccTalk event of two bytes: coin slot or bill type ``a``, and path or position ``b``.
 
     If ``a`` is 0, ``b`` is a code.
@@ -189,22 +189,22 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
+class EventBuffer:
     """A ccTalk device's event buffer: counter (0 after a reset, then 1 to 255 cyclically) and pairs, newest first."""
 
     counter: int
-    pairs: tuple[Pair, ...]
+    pairs: tuple[CctalkEvent, ...]
 
     def encode(self) -> bytes:
         """Return the events as data of a ccTalk reply."""
         return bytes((self.counter, *(byte for pair in self.pairs for byte in (pair.a, pair.b))))
 
 
-def read_events(data: bytes) -> Events:
+def decode_event_buffer(data: bytes) -> EventBuffer:
     """Decode a reply to READ_CREDITS or READ_BILL_EVENTS. Raises :class:`ProtocolError`."""
-    if len(data) != 1 + 2 * _EVENTS:
-        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of events, not {1 + 2 * _EVENTS}", data)
-    return Events(data[0], tuple(Pair(data[i], data[i + 1]) for i in range(1, len(data), 2)))
+    if len(data) != 1 + 2 * _BUFFERED_EVENTS:
+        raise ProtocolError(CCTALK, f"{len(data)} bytes of events, not {1 + 2 * _BUFFERED_EVENTS}", data)
+    return EventBuffer(data[0], tuple(CctalkEvent(data[i], data[i + 1]) for i in range(1, len(data), 2)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +224,10 @@ class HopperStatus:
         return bytes((self.counter, self.remaining, self.paid, self.unpaid))
 
 
-def read_hopper_status(data: bytes) -> HopperStatus:
+def decode_hopper_status(data: bytes) -> HopperStatus:
     """Decode a reply to HOPPER_STATUS. Raises :class:`ProtocolError`."""
     if len(data) != 4:
-        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of hopper status, not 4", data)
+        raise ProtocolError(CCTALK, f"{len(data)} bytes of hopper status, not 4", data)
     return HopperStatus(*data)
 
 
@@ -249,10 +249,10 @@ class HopperTest:
         return bytes((sum(flag << index for index, flag in enumerate(flags)),))
 
 
-def read_hopper_test(data: bytes) -> HopperTest:
+def decode_hopper_test(data: bytes) -> HopperTest:
     """Decode a hopper's reply to TEST_HOPPER, one to three bytes by model. Raises :class:`ProtocolError`."""
     if not 1 <= len(data) <= 3:
-        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of hopper test, not 1 to 3", data)
+        raise ProtocolError(CCTALK, f"{len(data)} bytes of hopper test, not 1 to 3", data)
     bits = data[0]
     return HopperTest(
         jammed=bool(bits & 0x01),
@@ -265,37 +265,40 @@ def read_hopper_test(data: bytes) -> HopperTest:
 
 
 #: Bit of a reply to HIGH_LOW: the upper sensor is fitted and covered.
-_HIGH_LEVEL: Final = 0x02
+_HIGH_LEVEL_COVERED_BIT: Final = 0x02
 #: Bit of a reply to HIGH_LOW: an upper sensor is fitted.
-_HIGH_FITTED: Final = 0x20
+_HIGH_LEVEL_FITTED_BIT: Final = 0x20
 
 
-def read_is_full(data: bytes) -> bool:
+def decode_is_hopper_full(data: bytes) -> bool:
     """Decode a hopper's reply to HIGH_LOW: whether an upper level sensor is fitted and covered.
 
     Raises ProtocolError.
     """
     if len(data) != 1:
-        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of level sensors, not 1", data)
-    return data[0] & (_HIGH_LEVEL | _HIGH_FITTED) == _HIGH_LEVEL | _HIGH_FITTED
+        raise ProtocolError(CCTALK, f"{len(data)} bytes of level sensors, not 1", data)
+    return (
+        data[0] & (_HIGH_LEVEL_COVERED_BIT | _HIGH_LEVEL_FITTED_BIT)
+        == _HIGH_LEVEL_COVERED_BIT | _HIGH_LEVEL_FITTED_BIT
+    )
 
 
-def encode_is_full(*, full: bool) -> bytes:
+def encode_is_hopper_full(*, full: bool) -> bytes:
     """Encode the reply to HIGH_LOW of a hopper with an upper level sensor; ``full``: coins cover it."""
-    return bytes((_HIGH_FITTED | (_HIGH_LEVEL if full else 0),))
+    return bytes((_HIGH_LEVEL_FITTED_BIT | (_HIGH_LEVEL_COVERED_BIT if full else 0),))
 
 
-def read_scaling(data: bytes) -> tuple[int, int]:
+def decode_country_scaling(data: bytes) -> tuple[int, int]:
     """Decode a reply to COUNTRY_SCALING: the factor of note values, and the decimal places.
 
     Raises ProtocolError.
     """
     if len(data) != 3:
-        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of country scaling, not 3", data)
+        raise ProtocolError(CCTALK, f"{len(data)} bytes of country scaling, not 3", data)
     return int.from_bytes(data[:2], "little"), data[2]
 
 
-def read_name(data: bytes, digits: int) -> tuple[str, int | None]:
+def decode_coin_or_bill_name(data: bytes, digits: int) -> tuple[str, int | None]:
     """Decode the name of a coin or bill: its country, and its value in units of its country.
 
     A name is two letters, ``digits`` digits and an issue letter (``US025A``, ``EU0010B``); dots if nothing is
@@ -309,8 +312,8 @@ def read_name(data: bytes, digits: int) -> tuple[str, int | None]:
     return name[:2], int(value) if is_name else None
 
 
-def read_count(data: bytes) -> int:
+def decode_three_byte_count(data: bytes) -> int:
     """Decode a serial number or lifetime counter from its three bytes, low first. Raises :class:`ProtocolError`."""
     if len(data) != 3:
-        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of a count, not 3", data)
+        raise ProtocolError(CCTALK, f"{len(data)} bytes of a count, not 3", data)
     return int.from_bytes(data, "little")

@@ -14,32 +14,37 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.devices.cctalk import codec
-from egm.devices.cctalk.codec import CoinError, Header, Pair
+from egm.devices.cctalk.codec import CctalkEvent, CoinError, Header
 from egm.devices.cctalk.events import (
     compute_event_position,
     count_accepted_since,
     is_unchanged,
     list_events_since,
 )
-from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
-from egm.devices.channel_values import DOLLARS, ChannelValueCheck, ReportedValue, list_currencies_of_country
+from egm.devices.cctalk.talk import SETTINGS_RENEWAL_SECONDS, CctalkDriver
+from egm.devices.channel_values import (
+    DOLLAR_CURRENCIES,
+    ChannelValueCheck,
+    ReportedValue,
+    list_currencies_of_country,
+)
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import CoinAccepted, Disputed, EventSink, FaultCode, Ready, Rejected
 from egm.devices.ledgers import CoinLedger, DisputedCoins
 from egm.devices.line import SerialLine
 
 #: A coin's name has three digits, minor units.
-_NAME_DIGITS: Final = 3
+_COIN_NAME_DIGITS: Final = 3
 #: Path reported by an acceptor without a diverter.
 _PATH_NOT_REPORTED: Final = 0
 #: How long a coin fault is shown after its event: the acceptor reports that it begins, never that it ends.
-_FAULT_SECONDS: Final = 3.0
+_TIMED_FAULT_SECONDS: Final = 3.0
 
 #: A coin in flight when coins were disabled arrives within this time.
 _FLIGHT_SECONDS: Final = 2.0
 
 #: Error event -> the fault that it reports.
-_FAULTS: Final[Mapping[int, FaultCode]] = {
+_FAULT_BY_ERROR: Final[Mapping[int, FaultCode]] = {
     CoinError.CREDIT_SENSOR_NOT_READY: FaultCode.SENSOR_STUCK,
     CoinError.VALIDATION_SENSOR_NOT_READY: FaultCode.SENSOR_STUCK,
     CoinError.REJECT_SENSOR_BLOCKED: FaultCode.SENSOR_STUCK,
@@ -63,23 +68,23 @@ class CctalkCoinDriver(CctalkDriver):
         line: SerialLine,
         sink: EventSink,
         ledger: CoinLedger,
-        coins: Mapping[int, int] = codec.COINS,
+        coins: Mapping[int, int] = codec.COIN_CENTS_BY_SLOT,
         *,
-        currencies: frozenset[str] = DOLLARS,
+        currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
         """Create the driver. ``coins`` maps coin slots (1 to 16) to minor units of one of ``currencies``."""
-        super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
+        super().__init__(name, line, sink, codec.cut_frame, codec.CCTALK)
         self._ledger = ledger
         self._coins = dict(coins)
         self._denominations: frozenset[int] = frozenset()
-        self._path = codec.PATH_HOPPER
-        self._applied: dict[tuple[Header, int], bytes] = {}
+        self._path = codec.SORTER_PATH_HOPPER
+        self._applied_settings: dict[tuple[Header, int], bytes] = {}
         self._identified = False
         self._currencies = currencies
         self._worth = ChannelValueCheck(self._coins, currencies)
-        self._ready: bool | None = None
+        self._is_ready: bool | None = None
         self._faults_until: dict[FaultCode, float] = {}
-        self._refused_since: dict[int, float] = {}
+        self._refused_since_by_slot: dict[int, float] = {}
         self._turned_at = 0.0
         self._renew_at = 0.0
 
@@ -100,7 +105,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     def divert(self, *, to_hopper: bool) -> None:
         """Set the diverter for accepted coins: to the hopper, or to the drop box in the cabinet stand."""
-        path = codec.PATH_HOPPER if to_hopper else codec.PATH_DROP_BOX
+        path = codec.SORTER_PATH_HOPPER if to_hopper else codec.SORTER_PATH_DROP_BOX
         if path != self._path:
             # until the acceptor has the new setting, and a while longer
             self._path, self._turned_at = path, math.inf
@@ -112,23 +117,23 @@ class CctalkCoinDriver(CctalkDriver):
         self._renew_at = 0.0
         self._identified = False
         self._worth = ChannelValueCheck(self._coins, self._currencies)
-        self._ready = None
-        self._refused_since.clear()
+        self._is_ready = None
+        self._refused_since_by_slot.clear()
 
     async def _cycle(self) -> None:
         """Run one cycle: read the coin events, query coin values, apply settings, identify the acceptor."""
         try:
             answer = await self._query(Header.READ_CREDITS)
-            if answer is not None and await self._record_events(codec.read_events(answer)):
+            if answer is not None and await self._record_events(codec.decode_event_buffer(answer)):
                 await self._query_next_value()
                 if self._worth.is_known:
                     await self._send_settings()
                 self._identified = self._identified or await self._identify()
             self._note_valid_message()
         except ProtocolError as error:
-            self._refuse(error)
+            self._count_invalid_message(error)
         self._report_timed_faults()
-        await self._pause()
+        await self._pause_until_next_poll()
 
     async def _query_next_value(self) -> None:
         """Query the value of one more coin slot. Only one is queried per cycle, so that no event has to wait."""
@@ -139,16 +144,16 @@ class CctalkCoinDriver(CctalkDriver):
         if answer is None:
             self._store_reported_value(slot, None)
             return
-        country, cents = codec.read_name(answer, _NAME_DIGITS)
+        country, cents = codec.decode_coin_or_bill_name(answer, _COIN_NAME_DIGITS)
         text = answer.decode("ascii", "replace")
         self._store_reported_value(slot, ReportedValue(text, cents, list_currencies_of_country(country)))
 
     def _store_reported_value(self, slot: int, reported: ReportedValue | None) -> None:
         """Store the value that the acceptor reports for a coin slot, and report wrong values as faults."""
-        self._worth.note(slot, reported)
+        self._worth.note_reported_value(slot, reported)
         self._report_value_faults(self._worth)
 
-    async def _record_events(self, events: codec.Events) -> bool:
+    async def _record_events(self, events: codec.EventBuffer) -> bool:
         """Credit the coins of the acceptor's new events; return False if it stopped replying or was busy."""
         position = self._ledger.find_event_position()
         if position is not None and is_unchanged(position, events):
@@ -165,10 +170,10 @@ class CctalkCoinDriver(CctalkDriver):
         news = list_events_since(position, events)
         self._check_accepted_coins(news.pairs)
         if events.counter == 0 or news.restarted:
-            self._applied.clear()
+            self._applied_settings.clear()
             self._worth = ChannelValueCheck(self._coins, self._currencies)
         coins = tuple(
-            (self._coins[pair.a], self._find_coin_path(pair) == codec.PATH_HOPPER)
+            (self._coins[pair.a], self._find_coin_path(pair) == codec.SORTER_PATH_HOPPER)
             for pair in news.pairs
             if pair.a in self._coins
         )
@@ -193,9 +198,9 @@ class CctalkCoinDriver(CctalkDriver):
             self._handle_other_event(pair)
         return True
 
-    def _find_coin_path(self, pair: Pair) -> int:
+    def _find_coin_path(self, pair: CctalkEvent) -> int:
         """Return the path into which a coin fell; if the acceptor does not report it, the path to which it was sent."""
-        setting = self._applied.get((Header.SORTER_PATH, pair.a))
+        setting = self._applied_settings.get((Header.SORTER_PATH, pair.a))
         return pair.b or (self._path if setting is None else setting[1])
 
     def _build_disputed_coins(
@@ -225,21 +230,21 @@ class CctalkCoinDriver(CctalkDriver):
             DisputedCoins(why="; ".join(why), least_cents=least_cents, most_cents=most_cents) if why else None
         )
 
-    def _handle_other_event(self, pair: Pair) -> None:
+    def _handle_other_event(self, pair: CctalkEvent) -> None:
         """Raise the fault that an event reports, or emit that a coin was rejected; ignore events of accepted coins."""
         if pair.a:
             return
-        if pair.b in _FAULTS:
-            self._raise_timed_fault(_FAULTS[pair.b])
+        if pair.b in _FAULT_BY_ERROR:
+            self._raise_timed_fault(_FAULT_BY_ERROR[pair.b])
         else:
             self._emit(Rejected(device=self.name, reason=f"coin event {pair.b}"))
 
-    def _check_accepted_coins(self, pairs: tuple[Pair, ...]) -> None:
+    def _check_accepted_coins(self, pairs: tuple[CctalkEvent, ...]) -> None:
         """Raise faults for coins accepted while disabled or in the wrong container; they are credited as usual."""
         now = asyncio.get_running_loop().time()
         for pair in pairs:
-            path_sent_to = self._applied.get((Header.SORTER_PATH, pair.a))
-            since = self._refused_since.get(pair.a)
+            path_sent_to = self._applied_settings.get((Header.SORTER_PATH, pair.a))
+            since = self._refused_since_by_slot.get(pair.a)
             if since is not None and now > since + _FLIGHT_SECONDS:
                 self._raise_timed_fault(FaultCode.UNINVITED)
             turned = now > self._turned_at + _FLIGHT_SECONDS
@@ -253,7 +258,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     def _raise_timed_fault(self, fault: FaultCode) -> None:
         """Raise a fault of which no device reports the end; it ends by itself after some seconds."""
-        until = asyncio.get_running_loop().time() + _FAULT_SECONDS
+        until = asyncio.get_running_loop().time() + _TIMED_FAULT_SECONDS
         self._faults_until |= {fault: until}
 
     def _report_timed_faults(self) -> None:
@@ -276,23 +281,23 @@ class CctalkCoinDriver(CctalkDriver):
             (Header.MASTER_INHIBIT, 0): bytes((accepting,)),
         }
         if asyncio.get_running_loop().time() >= self._renew_at:  # in case the acceptor lost them unnoticed
-            self._applied.clear()
+            self._applied_settings.clear()
         for setting, data in settings.items():
-            if self._applied.get(setting) == data:
+            if self._applied_settings.get(setting) == data:
                 continue
-            self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
+            self._renew_at = asyncio.get_running_loop().time() + SETTINGS_RENEWAL_SECONDS
             is_acknowledged = await self._send_command(setting[0], data)
             # An acceptor without a sorter does not acknowledge the sorter path.
             if not is_acknowledged and setting[0] is not Header.SORTER_PATH:
                 return
-            self._applied[setting] = data
+            self._applied_settings[setting] = data
         now = asyncio.get_running_loop().time()
         self._turned_at = min(self._turned_at, now)
-        self._refused_since = {
-            slot: self._refused_since.get(slot, now)
+        self._refused_since_by_slot = {
+            slot: self._refused_since_by_slot.get(slot, now)
             for slot in self._coins
             if not (accepting and mask >> slot - 1 & 1)
         }
-        if self._ready is not accepting:
-            self._ready = accepting
+        if self._is_ready is not accepting:
+            self._is_ready = accepting
             self._emit(Ready(device=self.name, accepting=accepting))

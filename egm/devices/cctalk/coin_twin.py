@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from egm.devices.cctalk import codec
-from egm.devices.cctalk.codec import CoinError, Frame, Header
-from egm.devices.cctalk.twin import CctalkTwin, EventMemory
-from egm.devices.twin import ActionError, Port, Values, read_number
+from egm.devices.cctalk.codec import CctalkFrame, CoinError, Header
+from egm.devices.cctalk.twin import CctalkEventMemory, CctalkTwin
+from egm.devices.twin import ActionError, SimulatedPort, Values, read_number
 
 #: Time in which a coin passes the acceptor.
 _COIN_SECONDS: Final = 0.3
 #: The lifetime counter counts modulo this number.
-_COUNT_RING: Final = 1 << 24
+_ACCEPT_COUNTER_MODULUS: Final = 1 << 24
 
 
 class CctalkCoinTwin(CctalkTwin):
@@ -23,21 +23,25 @@ class CctalkCoinTwin(CctalkTwin):
     category = b"Coin Acceptor"
 
     def __init__(
-        self, name: str, port: Port, speed: float = 1.0, coins: Mapping[int, int] = codec.COINS
+        self,
+        name: str,
+        port: SimulatedPort,
+        speed: float = 1.0,
+        coins: Mapping[int, int] = codec.COIN_CENTS_BY_SLOT,
     ) -> None:
-        super().__init__(name, port, codec.cut, speed)
+        super().__init__(name, port, codec.cut_frame, speed)
         self._slots = {cents: slot for slot, cents in coins.items()}
-        self._events = EventMemory()
+        self._events = CctalkEventMemory()
         self._mask = 0
         self._master = False
-        self._paths: dict[int, int] = {}
+        self._sorter_path_by_slot: dict[int, int] = {}
         self._accepted = 0
-        self._other_worth: dict[int, int] = {}
+        self._worth_cents_by_slot: dict[int, int] = {}
         self.hopper_cents = 0
         self.drop_cents = 0
         self.tray_cents = 0
 
-    def _answer(self, message: Frame) -> bytes | None:
+    def _answer(self, message: CctalkFrame) -> bytes | None:
         """Return the data of the simulated coin acceptor's reply to a message, or None for no reply."""
         match message.header:
             case Header.READ_CREDITS:
@@ -51,7 +55,7 @@ class CctalkCoinTwin(CctalkTwin):
             case Header.MASTER_INHIBIT if len(message.data) == 1:
                 self._master = bool(message.data[0] & 1)
             case Header.SORTER_PATH if len(message.data) == 2:
-                self._paths[message.data[0]] = message.data[1]
+                self._sorter_path_by_slot[message.data[0]] = message.data[1]
             case Header.RESET:
                 self.handle_power_loss()
             case _:
@@ -61,14 +65,14 @@ class CctalkCoinTwin(CctalkTwin):
     def _encode_coin_id(self, slot: int) -> bytes:
         """Return a coin slot's identification: country, three-digit value, issue; dots if the slot accepts nothing."""
         cents = next((cents for cents, known in self._slots.items() if known == slot), None)
-        name = self._other_worth.get(slot, cents)
-        return b"......" if not name else f"{self._country}{name:03}A".encode("ascii")
+        name = self._worth_cents_by_slot.get(slot, cents)
+        return b"......" if not name else f"{self._get_currency_country}{name:03}A".encode("ascii")
 
     def handle_power_loss(self) -> None:
         """Lose the stored events and settings, but not the lifetime counter."""
-        self._events = EventMemory()
+        self._events = CctalkEventMemory()
         self._mask, self._master = 0, False
-        self._paths.clear()
+        self._sorter_path_by_slot.clear()
 
     def handle_power_return(self) -> None:
         """Inhibit every coin until the machine enables them."""
@@ -86,21 +90,21 @@ class CctalkCoinTwin(CctalkTwin):
     def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
-            "insert": self._insert,
+            "insert": self._insert_coin,
             "cheat": self._pull_back_coin,
             "jam": self._block_credit_sensor,
             "diverter": self._block_sorter,
             "lie": self._report_false_coin,
-            "worth": self._set_worth,
+            "worth": self._set_coin_worth,
             "stuck_sensor": self._make_sensor_stick,
             "wrong_lane": self._misroute_coin,
             "uninvited": self._insert_while_disabled,
         }
 
-    def _set_worth(self, values: Values) -> str:
+    def _set_coin_worth(self, values: Values) -> str:
         """Program coin slot ``slot`` to ``amount_cents``, whatever the machine expects; 0: it accepts nothing."""
         slot, cents = read_number(values, "slot"), read_number(values, "amount_cents")
-        self._other_worth[slot] = cents
+        self._worth_cents_by_slot[slot] = cents
         return f"slot {slot} takes {cents} cents"
 
     def _find_slot(self, values: Values) -> tuple[int, int]:
@@ -111,7 +115,7 @@ class CctalkCoinTwin(CctalkTwin):
             raise ActionError(f"{self.name}: no coin of {cents} cents; there are {known_values}")
         return self._slots[cents], cents
 
-    def _insert(self, values: Values) -> str:
+    def _insert_coin(self, values: Values) -> str:
         """Insert a coin of ``amount_cents``; if it is not accepted it falls into the tray."""
         slot, cents = self._find_slot(values)
         if not self.powered or not self._master or not self._mask >> (slot - 1) & 1:
@@ -124,12 +128,12 @@ class CctalkCoinTwin(CctalkTwin):
 
     def _count_accepted_coin(self, slot: int, cents: int, path: int | None = None) -> None:
         """Count a coin as accepted, and add its event with the path into which it fell."""
-        path = self._paths.get(slot, codec.PATH_HOPPER) if path is None else path
-        if path == codec.PATH_HOPPER:
+        path = self._sorter_path_by_slot.get(slot, codec.SORTER_PATH_HOPPER) if path is None else path
+        if path == codec.SORTER_PATH_HOPPER:
             self.hopper_cents += cents
         else:
             self.drop_cents += cents
-        self._accepted = (self._accepted + 1) % _COUNT_RING
+        self._accepted = (self._accepted + 1) % _ACCEPT_COUNTER_MODULUS
         self._events.add(slot, path)
 
     def _pull_back_coin(self, _: Values) -> str:
@@ -144,7 +148,7 @@ class CctalkCoinTwin(CctalkTwin):
 
     def _report_false_coin(self, _: Values) -> str:
         """Simulate a defect: report a coin that the acceptor's own counter does not contain."""
-        self._events.add(next(iter(self._slots.values())), codec.PATH_HOPPER)
+        self._events.add(next(iter(self._slots.values())), codec.SORTER_PATH_HOPPER)
         return "a coin that was not there"
 
     def _make_sensor_stick(self, _: Values) -> str:
@@ -155,8 +159,8 @@ class CctalkCoinTwin(CctalkTwin):
     def _misroute_coin(self, values: Values) -> str:
         """Accept a coin of ``amount_cents`` that falls into the wrong container."""
         slot, cents = self._find_slot(values)
-        sent = self._paths.get(slot, codec.PATH_HOPPER)
-        other = codec.PATH_DROP_BOX if sent == codec.PATH_HOPPER else codec.PATH_HOPPER
+        sent = self._sorter_path_by_slot.get(slot, codec.SORTER_PATH_HOPPER)
+        other = codec.SORTER_PATH_DROP_BOX if sent == codec.SORTER_PATH_HOPPER else codec.SORTER_PATH_HOPPER
         self._count_accepted_coin(slot, cents, other)
         return f"{cents} cents fall the wrong way"
 

@@ -14,9 +14,9 @@ with that number, even after a restart, and the rest is a disputed amount.
 
 Every order ends within a time limit, whatever the hopper does:
 
-* a hopper that replies and accepts no order for :data:`REFUSED_SECONDS` is disarmed; nothing was paid, and the
+* a hopper that replies and accepts no order for :data:`ORDER_REFUSED_SECONDS` is disarmed; nothing was paid, and the
   hopper has failed until it is power-cycled or accepts an order again;
-* one that accepted the order and pays no coin for :data:`STOP_SECONDS` is stopped; what it counted is paid;
+* one that accepted the order and pays no coin for :data:`PAYOUT_STOP_SECONDS` is stopped; what it counted is paid;
 * one without a usable reply for :data:`~egm.devices.driver.ORDER_SECONDS` leaves the payout at the coins
   seen to leave. The rest is a disputed amount, unless the hopper certainly never received the order.
 """
@@ -26,7 +26,7 @@ from typing import Final
 
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import Header, HopperStatus
-from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
+from egm.devices.cctalk.talk import SETTINGS_RENEWAL_SECONDS, CctalkDriver
 from egm.devices.driver import ORDER_SECONDS, OrderTimer
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import Disputed, EventSink, FaultCode, PayoutFinished, PayoutProgress
@@ -34,15 +34,15 @@ from egm.devices.ledgers import PayoutLedger, PayoutRecord
 from egm.devices.line import SerialLine
 
 #: Most coins in one payout order.
-COINS_MAX: Final = 255
+ORDER_COINS_MAX: Final = 255
 #: How long a hopper that replies may accept no order to pay.
-REFUSED_SECONDS: Final = 10.0
+ORDER_REFUSED_SECONDS: Final = 10.0
 #: How long a hopper may run without paying a coin before it is stopped. Hoppers stop by themselves earlier.
-STOP_SECONDS: Final = 20.0
+PAYOUT_STOP_SECONDS: Final = 20.0
 #: The byte that disarms a hopper.
-_DISARMED: Final = b"\x00"
+_DISARM_DATA: Final = b"\x00"
 #: The lifetime counter counts modulo this number.
-_COUNT_RING: Final = 1 << 24
+_PAID_COUNTER_MODULUS: Final = 1 << 24
 
 
 class CctalkHopperDriver(CctalkDriver):
@@ -51,7 +51,7 @@ class CctalkHopperDriver(CctalkDriver):
     address = codec.HOPPER_ADDRESS
 
     def __init__(self, name: str, line: SerialLine, sink: EventSink, ledger: PayoutLedger) -> None:
-        super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
+        super().__init__(name, line, sink, codec.cut_frame, codec.CCTALK)
         self._ledger = ledger
         self._requested_payout: tuple[str, int] | None = None
         self._is_stop_requested = False
@@ -59,8 +59,10 @@ class CctalkHopperDriver(CctalkDriver):
         self._empty = False
         self._runaway = False
         self._is_full = False
-        self._levels_at: float | None = 0.0  # when to query the hopper's level sensors; None: it has none
-        self._total_at_rest: int | None = None
+        self._next_level_query_at: float | None = (
+            0.0  # when to query the hopper's level sensors; None: it has none
+        )
+        self._paid_total_when_idle: int | None = None
         self._may_be_paying = True  # whether the hopper may have received the order of the open payout
         self._withdrawn = False  # whether the hopper has been disarmed since the order of the open payout
         self._timer = OrderTimer()
@@ -68,8 +70,10 @@ class CctalkHopperDriver(CctalkDriver):
     # ------------------------------------------------------------ the machine's side
     def pay(self, payout_id: str, coins: int) -> None:
         """Pay ``coins`` (1 to 255). Raises ValueError for another number, or while a payout is open."""
-        if not 1 <= coins <= COINS_MAX:
-            raise ValueError(f"{self.name}: {coins} coins in one payout; 1 to {COINS_MAX} can be ordered")
+        if not 1 <= coins <= ORDER_COINS_MAX:
+            raise ValueError(
+                f"{self.name}: {coins} coins in one payout; 1 to {ORDER_COINS_MAX} can be ordered"
+            )
         if self._requested_payout is not None or self._ledger.find_open() is not None:
             raise ValueError(f"{self.name}: a payout is still open")
         self._requested_payout = (payout_id, coins)
@@ -84,7 +88,7 @@ class CctalkHopperDriver(CctalkDriver):
     def _reset_session(self) -> None:
         """Clear the hopper's serial number as read in the last session, so that it is queried again."""
         self._serial = None
-        self._levels_at = 0.0
+        self._next_level_query_at = 0.0
 
     async def _cycle(self) -> None:
         """Run one cycle: identify the hopper, or else advance the payout in progress."""
@@ -96,8 +100,8 @@ class CctalkHopperDriver(CctalkDriver):
                 await self._advance_payout()
                 self._note_valid_message()
             except ProtocolError as error:
-                self._refuse(error)
-        await self._pause()
+                self._count_invalid_message(error)
+        await self._pause_until_next_poll()
 
     async def _advance_payout(self) -> None:
         """Query the hopper's status, and advance the open payout by one step; do nothing if a reply is missing."""
@@ -106,15 +110,15 @@ class CctalkHopperDriver(CctalkDriver):
         count = await self._query(Header.DISPENSE_COUNT)
         if answer is None or test is None or count is None:
             return
-        status, total = codec.read_hopper_status(answer), codec.read_count(count)
+        status, total = codec.decode_hopper_status(answer), codec.decode_three_byte_count(count)
         await self._query_levels()
-        self._report_faults(codec.read_hopper_test(test))
+        self._report_faults(codec.decode_hopper_test(test))
         if self._is_stop_requested and await self._query(Header.EMERGENCY_STOP) is not None:
             self._is_stop_requested = False
             return
         record = self._ledger.find_open()
         if record is None and status.remaining:  # the rest of an abandoned order is already disputed
-            self._total_at_rest = None
+            self._paid_total_when_idle = None
             await self._query(Header.EMERGENCY_STOP)
             return
         self._record_strayed_coins(total, paying=record is not None)
@@ -134,9 +138,9 @@ class CctalkHopperDriver(CctalkDriver):
                 self._note_progress()
                 await self._send_dispense_order(record)
         else:
-            paid_coins = (total - record.count_before) % _COUNT_RING
+            paid_coins = (total - record.count_before) % _PAID_COUNTER_MODULUS
             is_other_hopper = record.serial not in {"", (self._serial or b"").hex()}
-            if is_other_hopper or paid_coins > _COUNT_RING // 2 or paid_coins < record.paid_coins:
+            if is_other_hopper or paid_coins > _PAID_COUNTER_MODULUS // 2 or paid_coins < record.paid_coins:
                 self._close_as_disputed(
                     record, "another hopper is in its place" if is_other_hopper else "its count fell"
                 )
@@ -145,12 +149,16 @@ class CctalkHopperDriver(CctalkDriver):
 
     def _record_strayed_coins(self, total: int, *, paying: bool) -> None:
         """Record coins that left the hopper without an order, and report their value as disputed."""
-        extra = 0 if self._total_at_rest is None else (total - self._total_at_rest) % _COUNT_RING
+        extra = (
+            0
+            if self._paid_total_when_idle is None
+            else (total - self._paid_total_when_idle) % _PAID_COUNTER_MODULUS
+        )
         if extra and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
             self._ledger.record_strayed_coins(extra, text)
             self._emit(Disputed(device=self.name, text=text))
-        self._total_at_rest = None if paying else total
+        self._paid_total_when_idle = None if paying else total
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
         """Enable the hopper, and if that succeeds send the order to pay the record's coins, once."""
@@ -169,14 +177,14 @@ class CctalkHopperDriver(CctalkDriver):
         if status.counter == record.events_before and not paid_coins and not status.remaining:
             await self._order_again(record)
             return
-        self._set_own_fault(FaultCode.FAILURE, None)
+        self._set_driver_fault(FaultCode.FAILURE, None)
         if record.paid_coins != paid_coins:
             self._note_progress()
             self._ledger.record_coins_paid(record.payout_id, paid_coins)
             self._emit(PayoutProgress(device=self.name, paid_coins=paid_coins, ordered_coins=record.coins))
         if not status.remaining:
             self._finish(record, paid_coins)
-        elif self._timer.seconds > STOP_SECONDS:
+        elif self._timer.seconds > PAYOUT_STOP_SECONDS:
             await self._query(Header.EMERGENCY_STOP)
 
     async def _order_again(self, record: PayoutRecord) -> None:
@@ -185,13 +193,13 @@ class CctalkHopperDriver(CctalkDriver):
         The order is abandoned only on a reading later than the withdrawal.
         """
         self._may_be_paying = False
-        if self._timer.seconds <= REFUSED_SECONDS:
+        if self._timer.seconds <= ORDER_REFUSED_SECONDS:
             await self._send_dispense_order(record)
         elif not self._withdrawn:
             self._withdrawn = True
-            await self._query(Header.ENABLE_HOPPER, _DISARMED)
+            await self._query(Header.ENABLE_HOPPER, _DISARM_DATA)
         else:
-            self._set_own_fault(FaultCode.FAILURE, "it takes no order to pay")
+            self._set_driver_fault(FaultCode.FAILURE, "it takes no order to pay")
             self._finish(record, 0)
 
     def _note_progress(self) -> None:
@@ -255,14 +263,14 @@ class CctalkHopperDriver(CctalkDriver):
     async def _query_levels(self) -> None:
         """Query from time to time whether the hopper is full; one without level sensors is queried once per session."""
         now = asyncio.get_running_loop().time()
-        if self._levels_at is None or now < self._levels_at:
+        if self._next_level_query_at is None or now < self._next_level_query_at:
             return
-        self._levels_at = now + RENEW_SECONDS
+        self._next_level_query_at = now + SETTINGS_RENEWAL_SECONDS
         answer = await self._query(Header.HIGH_LOW)
         if answer is None:
-            self._is_full, self._levels_at = False, None
+            self._is_full, self._next_level_query_at = False, None
         else:
-            self._is_full = codec.read_is_full(answer)
+            self._is_full = codec.decode_is_hopper_full(answer)
 
     def _report_faults(self, test: codec.HopperTest) -> None:
         """Report the faults that the hopper's self-test and level sensors show, and coins paid without an order."""

@@ -4,17 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from egm.devices.cctalk import codec
-from egm.devices.cctalk.codec import Frame, Header, HopperStatus, HopperTest
+from egm.devices.cctalk.codec import CctalkFrame, Header, HopperStatus, HopperTest
 from egm.devices.cctalk.twin import CctalkTwin
-from egm.devices.twin import Port, Values, read_number
+from egm.devices.twin import SimulatedPort, Values, read_number
 
 #: Time in which one coin is paid.
 _PAY_SECONDS: Final = 0.15
 #: Time after which an empty hopper gives up.
 _EMPTY_SECONDS: Final = 2.0
 #: The lifetime counter counts modulo this number.
-_COUNT_RING: Final = 1 << 24
-OPENING_COINS: Final = 500
+_PAID_COUNTER_MODULUS: Final = 1 << 24
+INITIAL_COINS: Final = 500
 """Number of coins in a simulated hopper at its first start."""
 FULL_COINS: Final = 1000
 """Number of coins at which the hopper's upper level sensor is covered."""
@@ -28,8 +28,8 @@ class CctalkHopperTwin(CctalkTwin):
     product = b"HOPPER-SIM"
     category = b"Payout"
 
-    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
-        super().__init__(name, port, codec.cut, speed)
+    def __init__(self, name: str, port: SimulatedPort, speed: float = 1.0) -> None:
+        super().__init__(name, port, codec.cut_frame, speed)
         self._counter = 0
         self._remaining = 0
         self._paid = 0
@@ -41,10 +41,10 @@ class CctalkHopperTwin(CctalkTwin):
         self._timed_out = False
         self._extra = 0
         self._total = 0
-        self.level_coins = OPENING_COINS
+        self.level_coins = INITIAL_COINS
         self.tray_coins = 0
 
-    def _answer(self, message: Frame) -> bytes | None:
+    def _answer(self, message: CctalkFrame) -> bytes | None:
         """Return the data of the simulated hopper's reply to a message, or None for no reply."""
         match message.header:
             case Header.HOPPER_STATUS | Header.TEST_HOPPER | Header.DISPENSE_COUNT | Header.HIGH_LOW:
@@ -74,7 +74,7 @@ class CctalkHopperTwin(CctalkTwin):
             Header.HOPPER_STATUS: status.encode(),
             Header.TEST_HOPPER: test.encode(),
             Header.DISPENSE_COUNT: self._total.to_bytes(3, "little"),
-            Header.HIGH_LOW: codec.encode_is_full(full=self.level_coins >= FULL_COINS),
+            Header.HIGH_LOW: codec.encode_is_hopper_full(full=self.level_coins >= FULL_COINS),
         }
 
     def _stop_paying(self) -> bytes:
@@ -113,7 +113,7 @@ class CctalkHopperTwin(CctalkTwin):
         """Move a coin from the hopper to the tray, and count it."""
         self.level_coins -= 1
         self.tray_coins += 1
-        self._total = (self._total + 1) % _COUNT_RING
+        self._total = (self._total + 1) % _PAID_COUNTER_MODULUS
 
     def _end_unpaid_order(self) -> None:
         """End the payout order with coins unpaid, because no coin leaves the hopper."""
@@ -139,16 +139,16 @@ class CctalkHopperTwin(CctalkTwin):
     def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
-            "fill": self._fill,
+            "fill": self._fill_hopper,
             "jam": self._jam_coin,
-            "clear": self._clear,
+            "clear": self._clear_hopper_faults,
             "runaway": self._overpay_next_payout,
             "lie": self._pay_without_order,
             "cheat": self._manipulate_exit_sensor,
             "stuck_sensor": self._cover_exit_sensor,
         }
 
-    def _fill(self, values: Values) -> str:
+    def _fill_hopper(self, values: Values) -> str:
         """Set the number of coins in the hopper (``coins``)."""
         self.level_coins = read_number(values, "coins")
         return f"{self.level_coins} coins in the hopper"
@@ -173,7 +173,7 @@ class CctalkHopperTwin(CctalkTwin):
         self._sensor_blocked = True
         return "a sensor is stuck"
 
-    def _clear(self, _: Values) -> str:
+    def _clear_hopper_faults(self, _: Values) -> str:
         """Repair the hopper: end every simulated fault."""
         self._jammed = self._timed_out = self._fraud = self._sensor_blocked = False
         return "hopper free"

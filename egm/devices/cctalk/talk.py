@@ -2,19 +2,26 @@
 
 from typing import Final
 
-from egm.devices.cctalk.codec import HOST, Events, Frame, Header, read_count, read_events
+from egm.devices.cctalk.codec import (
+    HOST_ADDRESS,
+    CctalkFrame,
+    EventBuffer,
+    Header,
+    decode_event_buffer,
+    decode_three_byte_count,
+)
 from egm.devices.driver import LineDriver
 from egm.devices.framing import FrameReader
 from egm.devices.interface import FaultCode, Identified
 from egm.devices.line import LineSettings
 
-LINE: Final = LineSettings(baud=9600)
+CCTALK_LINE_SETTINGS: Final = LineSettings(baud=9600)
 #: Attempts at a query without a reply.
-_TRIES: Final = 3
+_QUERY_TRIES: Final = 3
 #: A device that answers other queries has failed once this many replies to a required query are missing.
-_MISSING_ANSWERS: Final = 5
+_MISSING_REPLIES_MAX: Final = 5
 #: Queries that a device need not support, or whose refusal its driver handles itself.
-_MAY_BE_UNANSWERED: Final = frozenset(
+_OPTIONAL_QUERIES: Final = frozenset(
     {
         Header.COIN_ID,
         Header.BILL_ID,
@@ -26,31 +33,33 @@ _MAY_BE_UNANSWERED: Final = frozenset(
     }
 )
 #: Interval at which settings are sent again: no ccTalk device reports that it has lost them.
-RENEW_SECONDS: Final = 5.0
+SETTINGS_RENEWAL_SECONDS: Final = 5.0
 
 
-class CctalkDriver(LineDriver[Frame]):
+class CctalkDriver(LineDriver[CctalkFrame]):
     """Common base of the ccTalk drivers; ``address`` is the device's address on the bus.
 
     Several drivers may share a line as a bus; they then take turns.
     """
 
     address: int = 0
-    _missing: dict[Header, int] | None = None
+    _missing_replies_by_query: dict[Header, int] | None = None
     """For each query: how often in a row it got no reply while the device replied to other queries."""
 
     def _handle_lost_line(self, why: str) -> None:
         """Report that the device or its line is lost, and reset the counts of missing replies."""
-        self._missing = None
+        self._missing_replies_by_query = None
         super()._handle_lost_line(why)
 
-    def _is_for_us(self, message: Frame) -> bool:
+    def _is_for_us(self, message: CctalkFrame) -> bool:
         """Return whether a frame is addressed to the machine and comes from this driver's device."""
         return (
-            message.destination == HOST and message.source == self.address and message.header == Header.REPLY
+            message.destination == HOST_ADDRESS
+            and message.source == self.address
+            and message.header == Header.REPLY
         )
 
-    async def _query(self, header: Header, data: bytes = b"", *, tries: int = _TRIES) -> bytes | None:
+    async def _query(self, header: Header, data: bytes = b"", *, tries: int = _QUERY_TRIES) -> bytes | None:
         """Send a query to the device and return the data of its reply, or None if none comes after ``tries`` attempts.
 
         Use one try for a command that must not be executed twice. A reply does not name its query, so old
@@ -60,34 +69,34 @@ class CctalkDriver(LineDriver[Frame]):
             async with self._line.turn:
                 await self._line.read(0)
                 self._reader = FrameReader(self._cutter)
-                answers = await self._exchange(Frame(self.address, HOST, header, data).encode())
+                answers = await self._exchange(CctalkFrame(self.address, HOST_ADDRESS, header, data).encode())
             if answers:
-                self._note_answered(header)
+                self._note_query_reply(header)
                 return answers[-1].data
-        self._note_unanswered(header, tries)
+        self._note_missing_query_reply(header, tries)
         return None
 
-    def _note_unanswered(self, header: Header, tries: int) -> None:
+    def _note_missing_query_reply(self, header: Header, tries: int) -> None:
         """Count a query that gets no reply while others do; after several in a row, raise a device failure."""
-        if header in _MAY_BE_UNANSWERED or self._silent_questions != tries:
+        if header in _OPTIONAL_QUERIES or self._silent_questions != tries:
             return
-        self._missing = self._missing or {}
-        self._missing[header] = self._missing.get(header, 0) + 1
-        if self._missing[header] >= _MISSING_ANSWERS:
-            self._set_own_fault(FaultCode.FAILURE, _describe_missing_answer(header))
+        self._missing_replies_by_query = self._missing_replies_by_query or {}
+        self._missing_replies_by_query[header] = self._missing_replies_by_query.get(header, 0) + 1
+        if self._missing_replies_by_query[header] >= _MISSING_REPLIES_MAX:
+            self._set_driver_fault(FaultCode.FAILURE, _describe_missing_answer(header))
 
-    def _note_answered(self, header: Header) -> None:
+    def _note_query_reply(self, header: Header) -> None:
         """Reset the count of missing replies to this query, and clear the fault that it raised."""
-        if self._missing is not None:
-            self._missing.pop(header, None)
-        if self._own_faults.get(FaultCode.FAILURE) == _describe_missing_answer(header):
-            self._set_own_fault(FaultCode.FAILURE, None)
+        if self._missing_replies_by_query is not None:
+            self._missing_replies_by_query.pop(header, None)
+        if self._faults_found_by_driver.get(FaultCode.FAILURE) == _describe_missing_answer(header):
+            self._set_driver_fault(FaultCode.FAILURE, None)
 
     async def _send_command(self, header: Header, data: bytes) -> bool:
         """Send a command; return whether it was acknowledged."""
         return await self._query(header, data) == b""
 
-    async def _read_events_with_counter(self, events: Header) -> tuple[Events, int] | None:
+    async def _read_events_with_counter(self, events: Header) -> tuple[EventBuffer, int] | None:
         """Return the device's events and its accept counter as of the same moment, or None.
 
         The counter is read between two replies about events. None means that these differ (try again in the
@@ -98,7 +107,7 @@ class CctalkDriver(LineDriver[Frame]):
         after = await self._query(events)
         if events_before is None or count is None or events_before != after:
             return None
-        return read_events(events_before), read_count(count)
+        return decode_event_buffer(events_before), decode_three_byte_count(count)
 
     async def _identify(self) -> bool:
         """Query the device's maker, product and serial number and report them; return False if it does not reply."""

@@ -8,34 +8,34 @@ from collections import deque
 from typing import Final
 
 from egm.devices.cctalk.codec import (
-    HOST,
-    Events,
-    Frame,
+    HOST_ADDRESS,
+    CctalkEvent,
+    CctalkFrame,
+    EventBuffer,
     Header,
-    Pair,
 )
 from egm.devices.framing import Cutter
-from egm.devices.twin import Port, Twin
+from egm.devices.twin import SimulatedPort, Twin
 
 
-class EventMemory:
+class CctalkEventMemory:
     """The numbered events of a simulated ccTalk device, of which the last five are stored."""
 
     def __init__(self) -> None:
         self.counter = 0
-        self._pairs: deque[Pair] = deque([Pair(0, 0)] * 5, maxlen=5)
+        self._pairs: deque[CctalkEvent] = deque([CctalkEvent(0, 0)] * 5, maxlen=5)
 
     def add(self, a: int, b: int) -> None:
         """Store an event of two bytes, and increment the event counter."""
         self.counter = self.counter % 255 + 1
-        self._pairs.appendleft(Pair(a, b))
+        self._pairs.appendleft(CctalkEvent(a, b))
 
     def encode(self) -> bytes:
         """Return the event counter and the last events as data of a ccTalk reply."""
-        return Events(self.counter, tuple(self._pairs)).encode()
+        return EventBuffer(self.counter, tuple(self._pairs)).encode()
 
 
-class CctalkTwin(Twin[Frame]):
+class CctalkTwin(Twin[CctalkFrame]):
     """Common base of simulated ccTalk devices."""
 
     address: int = 0
@@ -43,19 +43,23 @@ class CctalkTwin(Twin[Frame]):
     category: bytes = b""
     serial: bytes = b"\x39\x30\x00"
 
-    def __init__(self, name: str, port: Port, cutter: Cutter[Frame], speed: float = 1.0) -> None:
+    def __init__(
+        self, name: str, port: SimulatedPort, cutter: Cutter[CctalkFrame], speed: float = 1.0
+    ) -> None:
         super().__init__(name, port, cutter, speed)
         port.echoes = True  # the wire itself echoes, with or without power
 
-    def process_message(self, message: Frame) -> None:
+    def process_message(self, message: CctalkFrame) -> None:
         """Reply to messages addressed to this simulated device; an unknown header gets no reply."""
-        if message.destination != self.address or message.source != HOST:
+        if message.destination != self.address or message.source != HOST_ADDRESS:
             return
-        answer = self._find_common_reply(message) if message.header in _COMMON else self._answer(message)
+        answer = (
+            self._find_common_reply(message) if message.header in _COMMON_QUERIES else self._answer(message)
+        )
         if answer is not None:
-            self._send(Frame(HOST, self.address, Header.REPLY, answer).encode())
+            self._send(CctalkFrame(HOST_ADDRESS, self.address, Header.REPLY, answer).encode())
 
-    def _find_common_reply(self, message: Frame) -> bytes:
+    def _find_common_reply(self, message: CctalkFrame) -> bytes:
         """Return the data of a reply that every ccTalk device gives. Raises KeyError for another query."""
         return {
             Header.SIMPLE_POLL: b"",
@@ -70,17 +74,17 @@ class CctalkTwin(Twin[Frame]):
         }[Header(message.header)]
 
     @property
-    def _country(self) -> str:
+    def _get_currency_country(self) -> str:
         """Return the country in the names of the device's coins or notes: two letters of the currency, EU for euros."""
         return self.currency[:2]
 
-    def _answer(self, message: Frame) -> bytes | None:
+    def _answer(self, message: CctalkFrame) -> bytes | None:
         """Return the data of the device's reply to a message, or None for no reply."""
         raise NotImplementedError
 
 
 #: Queries that every simulated ccTalk device answers.
-_COMMON: Final = frozenset(
+_COMMON_QUERIES: Final = frozenset(
     {
         Header.SIMPLE_POLL,
         Header.MANUFACTURER,

@@ -24,14 +24,14 @@ from functools import reduce
 from operator import xor
 from typing import Final
 
-from egm.devices.framing import Cut, ProtocolError, skip_to
+from egm.devices.framing import Cut, ProtocolError, skip_to_start_byte
 
 #: The name of this protocol in error messages.
-PROTOCOL: Final = "ebds"
+EBDS: Final = "ebds"
 #: First byte of a frame.
-_STX: Final = 0x02
+_START_OF_TEXT: Final = 0x02
 #: Byte before the check byte.
-_ETX: Final = 0x03
+_END_OF_TEXT: Final = 0x03
 #: Shortest frame, in bytes.
 _FRAME_MIN: Final = 5
 #: Status bytes in a frame of the acceptor.
@@ -39,15 +39,23 @@ _STATUS_BYTES: Final = 6
 #: Longest bar code, in characters.
 BARCODE_MAX: Final = 28
 #: Characters with which acceptors fill a bar code after its last character.
-_FILLERS: Final = b"\0( "
+_BARCODE_FILLERS: Final = b"\0( "
 #: Stands for a bar code of which no character was read.
-_NO_CHARACTER: Final = "?"
+_UNREADABLE_CHARACTER: Final = "?"
 
 #: Note value code (1 to 7) to minor units, dollars.
-DOLLARS: Final[Mapping[int, int]] = {1: 1_00, 2: 2_00, 3: 5_00, 4: 10_00, 5: 20_00, 6: 50_00, 7: 100_00}
+DOLLAR_CENTS_BY_NOTE: Final[Mapping[int, int]] = {
+    1: 1_00,
+    2: 2_00,
+    3: 5_00,
+    4: 10_00,
+    5: 20_00,
+    6: 50_00,
+    7: 100_00,
+}
 
 
-class Type(IntEnum):
+class MessageType(IntEnum):
     """The type of an EBDS message: the high half of its control byte."""
 
     HOST = 0x10
@@ -56,7 +64,7 @@ class Type(IntEnum):
     EXTENDED = 0x70
 
 
-class Query(IntEnum):
+class IdentificationQuery(IntEnum):
     """The machine's queries for identification texts, which auxiliary frames carry."""
 
     TYPE = 0x04
@@ -96,23 +104,23 @@ _VALUE_SHIFT: Final = 17
 #: Bits of the note value code in the status bits.
 _VALUE_MASK: Final = 0b111 << _VALUE_SHIFT
 #: Orientation: all four ways; escrow is always on.
-_MODE: Final = 0b1_1100
+_POLL_MODE_BITS: Final = 0b1_1100
 #: Bit of a poll: stack the item in escrow.
-_STACK: Final = 1 << 5
+_STACK_BIT: Final = 1 << 5
 #: Bit of a poll: return the item in escrow.
-_RETURN: Final = 1 << 6
+_RETURN_BIT: Final = 1 << 6
 #: Bit of a poll: accept bar codes.
-_BARCODES: Final = 1 << 1
+_BARCODES_BIT: Final = 1 << 1
 #: Subtype of an extended frame: a bar code.
-_EXTENDED_BARCODE: Final = 0x01
+_EXTENDED_BARCODE_TYPE: Final = 0x01
 #: Subtype of an extended frame: a row of the note table.
-_EXTENDED_NOTE: Final = 0x02
+_EXTENDED_NOTE_TYPE: Final = 0x02
 #: Bytes of a row of the note table.
-_NOTE_BYTES: Final = 18
+_NOTE_ROW_BYTES: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class EbdsFrame:
     """A complete EBDS frame with a valid check byte."""
 
     control: int
@@ -121,11 +129,11 @@ class Frame:
     def encode(self) -> bytes:
         """Return the EBDS message as the bytes to send."""
         body = bytes((_FRAME_MIN + len(self.data), self.control)) + self.data
-        return bytes((_STX,)) + body + bytes((_ETX, reduce(xor, body)))
+        return bytes((_START_OF_TEXT,)) + body + bytes((_END_OF_TEXT, reduce(xor, body)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Poll:
+class EbdsPoll:
     """The machine's poll of the acceptor: the notes and tickets to accept.
 
     ``stack`` or ``return_`` is the machine's decision on the item in escrow.
@@ -140,19 +148,19 @@ class Poll:
     @property
     def data(self) -> bytes:
         """Return the three data bytes of the poll."""
-        mode = _MODE | (_STACK if self.stack else 0) | (_RETURN if self.return_ else 0)
-        return bytes((self.notes & 0x7F, mode, _BARCODES if self.barcodes else 0))
+        mode = _POLL_MODE_BITS | (_STACK_BIT if self.stack else 0) | (_RETURN_BIT if self.return_ else 0)
+        return bytes((self.notes & 0x7F, mode, _BARCODES_BIT if self.barcodes else 0))
 
     def encode(self) -> bytes:
         """Return the poll of the EBDS acceptor as the bytes to send."""
-        return Frame(Type.HOST | self.ack, self.data).encode()
+        return EbdsFrame(MessageType.HOST | self.ack, self.data).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class NoteQuery:
     """The query of one row of the acceptor's note table; ``poll`` holds the settings that the message also carries."""
 
-    poll: Poll
+    poll: EbdsPoll
     index: int
 
     @property
@@ -162,8 +170,8 @@ class NoteQuery:
 
     def encode(self) -> bytes:
         """Return the query of the acceptor's note table as the bytes to send."""
-        body = bytes((_EXTENDED_NOTE,)) + self.poll.data + bytes((self.index,))
-        return Frame(Type.EXTENDED | self.ack, body).encode()
+        body = bytes((_EXTENDED_NOTE_TYPE,)) + self.poll.data + bytes((self.index,))
+        return EbdsFrame(MessageType.EXTENDED | self.ack, body).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,16 +179,16 @@ class AuxiliaryCommand:
     """An auxiliary command: a query that the acceptor answers with a text, or a soft reset, which gets no reply."""
 
     ack: int
-    query: Query
+    query: IdentificationQuery
 
     def encode(self) -> bytes:
         """Return the auxiliary command to the EBDS acceptor as the bytes to send."""
-        first = 0x7F if self.query is Query.SOFT_RESET else 0
-        return Frame(Type.AUXILIARY | self.ack, bytes((first, first, self.query))).encode()
+        first = 0x7F if self.query is IdentificationQuery.SOFT_RESET else 0
+        return EbdsFrame(MessageType.AUXILIARY | self.ack, bytes((first, first, self.query))).encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class AcceptorStatus:
     """The acceptor's status; ``note`` (1 to 7, 0 for none) or ``barcode`` is the item that it reports."""
 
     ack: int
@@ -200,19 +208,21 @@ class Status:
         """Return the EBDS acceptor's status as the bytes to send."""
         status = self.data
         if not self.barcode:
-            return Frame(Type.DEVICE | self.ack, status).encode()
+            return EbdsFrame(MessageType.DEVICE | self.ack, status).encode()
         text = self.barcode.encode("ascii").ljust(BARCODE_MAX, b"(")
-        return Frame(Type.EXTENDED | self.ack, bytes((_EXTENDED_BARCODE,)) + status + text).encode()
+        return EbdsFrame(
+            MessageType.EXTENDED | self.ack, bytes((_EXTENDED_BARCODE_TYPE,)) + status + text
+        ).encode()
 
 
 @dataclass(frozen=True, slots=True)
-class NoteRow:
+class NoteTableRow:
     """A row of the acceptor's note table, with its status. An empty ``currency``: the table has no such row.
 
     The note is worth ``base`` times ten to ``exponent`` of the currency (ISO 4217).
     """
 
-    status: Status
+    status: AcceptorStatus
     index: int
     currency: str = ""
     base: int = 0
@@ -225,17 +235,17 @@ class NoteRow:
 
     def encode(self) -> bytes:
         """Return the acceptor's reply with this row of its note table as the bytes to send."""
-        row = bytes(_NOTE_BYTES - 1)
+        row = bytes(_NOTE_ROW_BYTES - 1)
         if self.currency:
             sign = "-" if self.exponent < 0 else "+"
             text = f"{self.currency}{self.base:03}{sign}{abs(self.exponent):02}"
             row = text.encode("ascii") + b"\0AAAA" + bytes(3)
-        body = bytes((_EXTENDED_NOTE,)) + self.status.data + bytes((self.index,)) + row
-        return Frame(Type.EXTENDED | self.ack, body).encode()
+        body = bytes((_EXTENDED_NOTE_TYPE,)) + self.status.data + bytes((self.index,)) + row
+        return EbdsFrame(MessageType.EXTENDED | self.ack, body).encode()
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class IdentificationText:
     """The acceptor's reply to an auxiliary query, as text."""
 
     ack: int
@@ -243,95 +253,97 @@ class Text:
 
     def encode(self) -> bytes:
         """Return the acceptor's text reply as the bytes to send."""
-        return Frame(Type.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
+        return EbdsFrame(MessageType.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
 
 
 #: Any message of the protocol, in either direction.
-Message = Poll | NoteQuery | AuxiliaryCommand | Status | NoteRow | Text
+Message = EbdsPoll | NoteQuery | AuxiliaryCommand | AcceptorStatus | NoteTableRow | IdentificationText
 
 
-def cut(buffer: bytes) -> Cut[Frame] | None:
+def cut_frame(buffer: bytes) -> Cut[EbdsFrame] | None:
     """Separate the first EBDS frame from the received bytes.
 
     None until it is complete (see :mod:`egm.devices.framing`).
     """
-    if (garbage := skip_to(buffer, _STX, PROTOCOL)) is not None:
+    if (garbage := skip_to_start_byte(buffer, _START_OF_TEXT, EBDS)) is not None:
         return garbage
     if len(buffer) < 2:
         return None
     size = buffer[1]
     if not _FRAME_MIN <= size <= 0x7F:
-        return Cut(1, ProtocolError(PROTOCOL, f"length {size} is not {_FRAME_MIN} to 127", buffer[:2]))
+        return Cut(1, ProtocolError(EBDS, f"length {size} is not {_FRAME_MIN} to 127", buffer[:2]))
     if len(buffer) < size:
         return None
     frame = buffer[:size]
-    if frame[-2] != _ETX or reduce(xor, frame[1:-2]) != frame[-1] or not frame.isascii():
-        return Cut(1, ProtocolError(PROTOCOL, "wrong end byte or check, or a byte of 8 bits", frame))
-    return Cut(size, Frame(frame[2], frame[3:-2]))
+    if frame[-2] != _END_OF_TEXT or reduce(xor, frame[1:-2]) != frame[-1] or not frame.isascii():
+        return Cut(1, ProtocolError(EBDS, "wrong end byte or check, or a byte of 8 bits", frame))
+    return Cut(size, EbdsFrame(frame[2], frame[3:-2]))
 
 
-def read_host(frame: Frame) -> Poll | NoteQuery | AuxiliaryCommand:
+def decode_machine_message(frame: EbdsFrame) -> EbdsPoll | NoteQuery | AuxiliaryCommand:
     """Decode a frame from the machine. Raises :class:`ProtocolError`."""
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
-    if kind == Type.HOST and len(data) == 3:
+    if kind == MessageType.HOST and len(data) == 3:
         return _decode_poll(ack, data)
-    if kind == Type.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE:
+    if kind == MessageType.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE_TYPE:
         return NoteQuery(_decode_poll(ack, data[1:4]), data[4])
-    if kind == Type.AUXILIARY and len(data) == 3 and data[2] in frozenset(Query):
-        return AuxiliaryCommand(ack, Query(data[2]))
-    raise ProtocolError(PROTOCOL, f"no host message of type {kind:02X}", data)
+    if kind == MessageType.AUXILIARY and len(data) == 3 and data[2] in frozenset(IdentificationQuery):
+        return AuxiliaryCommand(ack, IdentificationQuery(data[2]))
+    raise ProtocolError(EBDS, f"no host message of type {kind:02X}", data)
 
 
-def _decode_poll(ack: int, data: bytes) -> Poll:
+def _decode_poll(ack: int, data: bytes) -> EbdsPoll:
     """Decode the machine's poll."""
-    return Poll(
+    return EbdsPoll(
         ack=ack,
         notes=data[0],
-        barcodes=bool(data[2] & _BARCODES),
-        stack=bool(data[1] & _STACK),
-        return_=bool(data[1] & _RETURN),
+        barcodes=bool(data[2] & _BARCODES_BIT),
+        stack=bool(data[1] & _STACK_BIT),
+        return_=bool(data[1] & _RETURN_BIT),
     )
 
 
-def read_device(frame: Frame) -> Status | NoteRow | Text:
+def decode_acceptor_message(frame: EbdsFrame) -> AcceptorStatus | NoteTableRow | IdentificationText:
     """Decode a frame from the acceptor. Raises :class:`ProtocolError`."""
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
-    if kind == Type.DEVICE and len(data) == _STATUS_BYTES:
+    if kind == MessageType.DEVICE and len(data) == _STATUS_BYTES:
         return _decode_status(ack, data, "")
-    if kind == Type.EXTENDED and len(data) > _STATUS_BYTES:
+    if kind == MessageType.EXTENDED and len(data) > _STATUS_BYTES:
         status, remainder = data[1 : 1 + _STATUS_BYTES], data[1 + _STATUS_BYTES :]
-        if data[0] == _EXTENDED_NOTE and len(remainder) == _NOTE_BYTES:
+        if data[0] == _EXTENDED_NOTE_TYPE and len(remainder) == _NOTE_ROW_BYTES:
             return _decode_note_row(_decode_status(ack, status, ""), remainder)
-        is_barcode = data[0] == _EXTENDED_BARCODE
-        text = remainder.rstrip(_FILLERS).decode("ascii") or _NO_CHARACTER if is_barcode else ""
+        is_barcode = data[0] == _EXTENDED_BARCODE_TYPE
+        text = (
+            remainder.rstrip(_BARCODE_FILLERS).decode("ascii") or _UNREADABLE_CHARACTER if is_barcode else ""
+        )
         return _decode_status(ack, status, text)
-    if kind == Type.AUXILIARY:
-        return Text(ack, data.decode("ascii").strip("\0 "))
-    raise ProtocolError(PROTOCOL, f"no acceptor message of type {kind:02X} with {len(data)} bytes", data)
+    if kind == MessageType.AUXILIARY:
+        return IdentificationText(ack, data.decode("ascii").strip("\0 "))
+    raise ProtocolError(EBDS, f"no acceptor message of type {kind:02X} with {len(data)} bytes", data)
 
 
-def _decode_note_row(status: Status, row: bytes) -> NoteRow:
+def _decode_note_row(status: AcceptorStatus, row: bytes) -> NoteTableRow:
     """Decode a row of the note table: index, ISO 4217 code, three digits, sign, two digits; zeros for no row."""
     text = row[1:10].decode("ascii")
     if not text.strip("\0"):
-        return NoteRow(status, row[0])
+        return NoteTableRow(status, row[0])
     currency, base, sign, power = text[:3], text[3:6], text[6], text[7:9]
     if not (currency.isalpha() and base.isdigit() and sign in "+-" and power.isdigit()):
-        return NoteRow(status, row[0], currency, 0)
-    return NoteRow(status, row[0], currency, int(base), int(power) * (-1 if sign == "-" else 1))
+        return NoteTableRow(status, row[0], currency, 0)
+    return NoteTableRow(status, row[0], currency, int(base), int(power) * (-1 if sign == "-" else 1))
 
 
-def is_of_device(frame: Frame) -> bool:
+def is_from_acceptor(frame: EbdsFrame) -> bool:
     """Return whether a frame is the acceptor's, and not the machine's own on a line that echoes."""
-    return frame.control & 0x70 != Type.HOST
+    return frame.control & 0x70 != MessageType.HOST
 
 
-def _decode_status(ack: int, data: bytes, barcode: str) -> Status:
+def _decode_status(ack: int, data: bytes, barcode: str) -> AcceptorStatus:
     """Decode the six status bytes of the acceptor."""
     word = sum(byte << 7 * index for index, byte in enumerate(data[:4]))
-    return Status(
+    return AcceptorStatus(
         ack=ack,
-        bits=Bits(word & ~_VALUE_MASK & _ALL_BITS),
+        bits=Bits(word & ~_VALUE_MASK & _ALL_STATUS_BITS),
         note=(word & _VALUE_MASK) >> _VALUE_SHIFT,
         barcode=barcode,
         model=data[4],
@@ -340,4 +352,4 @@ def _decode_status(ack: int, data: bytes, barcode: str) -> Status:
 
 
 #: All bits that the acceptor's status may have.
-_ALL_BITS: Final = sum(Bits)
+_ALL_STATUS_BITS: Final = sum(Bits)

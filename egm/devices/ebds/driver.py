@@ -21,18 +21,18 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.devices.bill_driver import BillDriver, EscrowCommand, parse_ticket_barcode
-from egm.devices.channel_values import DOLLARS, ReportedValue, compute_minor_units
+from egm.devices.channel_values import DOLLAR_CURRENCIES, ReportedValue, compute_minor_units
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import (
+    AcceptorStatus,
     AuxiliaryCommand,
     Bits,
-    Frame,
+    EbdsFrame,
+    EbdsPoll,
+    IdentificationQuery,
+    IdentificationText,
     NoteQuery,
-    NoteRow,
-    Poll,
-    Query,
-    Status,
-    Text,
+    NoteTableRow,
 )
 from egm.devices.interface import (
     Content,
@@ -48,12 +48,12 @@ from egm.devices.line import LineSettings, SerialLine
 #: An acceptor that answers the identification query with a status this often is not queried again.
 _IDENTIFY_TRIES: Final = 3
 #: Attempts to read a row of the note table.
-_NOTE_TRIES: Final = 2
+_NOTE_QUERY_TRIES: Final = 2
 #: Settings of an EBDS line.
-LINE: Final = LineSettings(baud=9600, bits=7, parity="E", stop_bits=1)
+EBDS_LINE_SETTINGS: Final = LineSettings(baud=9600, bits=7, parity="E", stop_bits=1)
 
 #: Status bit -> the fault that it reports.
-_FAULTS: Final[Mapping[Bits, FaultCode]] = {
+_FAULT_BY_STATUS_BIT: Final[Mapping[Bits, FaultCode]] = {
     Bits.JAMMED: FaultCode.JAM,
     Bits.STALLED: FaultCode.STACKER_JAM,
     Bits.FULL: FaultCode.STACKER_FULL,
@@ -62,7 +62,7 @@ _FAULTS: Final[Mapping[Bits, FaultCode]] = {
 }
 
 
-class EbdsDriver(BillDriver[Frame]):
+class EbdsDriver(BillDriver[EbdsFrame]):
     """A :class:`~egm.devices.interface.BillAcceptor` that speaks the EBDS protocol."""
 
     poll_seconds = 0.1
@@ -73,16 +73,16 @@ class EbdsDriver(BillDriver[Frame]):
         line: SerialLine,
         sink: EventSink,
         ledger: EscrowLedger,
-        notes: Mapping[int, int] = codec.DOLLARS,
+        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE,
         *,
-        currencies: frozenset[str] = DOLLARS,
+        currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
         super().__init__(
             name,
             line,
             sink,
-            cutter=codec.cut,
-            protocol=codec.PROTOCOL,
+            cutter=codec.cut_frame,
+            protocol=codec.EBDS,
             ledger=ledger,
             notes=notes,
             currencies=currencies,
@@ -91,7 +91,7 @@ class EbdsDriver(BillDriver[Frame]):
         self._bits = Bits(0)  # the acceptor's last status bits
         self._settled = False  # whether replies certainly belong to this session
         self._identify_tries = _IDENTIFY_TRIES
-        self._note_tries = _NOTE_TRIES
+        self._note_tries = _NOTE_QUERY_TRIES
 
     def _reset_device_state(self) -> None:
         """Clear the acceptor's status and settings of the last session.
@@ -101,7 +101,7 @@ class EbdsDriver(BillDriver[Frame]):
         self._bits = Bits(0)
         self._settled = False
         self._identify_tries = _IDENTIFY_TRIES
-        self._note_tries = _NOTE_TRIES
+        self._note_tries = _NOTE_QUERY_TRIES
         position = self._escrow.protocol_position
         if position is not None:
             self._ack = position
@@ -111,9 +111,9 @@ class EbdsDriver(BillDriver[Frame]):
         """Run one cycle: identify the acceptor, then poll it with the notes to accept and the escrow decision."""
         if self._settled and self._identify_tries:
             self._identify_tries -= 1
-            await self._query(AuxiliaryCommand(self._ack, Query.TYPE))
+            await self._query(AuxiliaryCommand(self._ack, IdentificationQuery.TYPE))
         answer = self._find_escrow_command(self._ack) if self._settled else EscrowCommand.UNDECIDED
-        poll = Poll(
+        poll = EbdsPoll(
             ack=self._ack,
             notes=sum(1 << code - 1 for code in self._note_codes_to_accept),
             barcodes=self._can_accept_tickets,
@@ -125,9 +125,9 @@ class EbdsDriver(BillDriver[Frame]):
             await self._query_value(poll, code)
         else:
             await self._query(poll)
-        await self._pause()
+        await self._pause_until_next_poll()
 
-    async def _query_value(self, poll: Poll, code: int) -> None:
+    async def _query_value(self, poll: EbdsPoll, code: int) -> None:
         """Query the value of a note code: row ``code`` of the acceptor's note table."""
         if self._note_tries:
             self._note_tries -= 1
@@ -135,29 +135,31 @@ class EbdsDriver(BillDriver[Frame]):
         else:
             self._store_reported_value(code, None)
         if self._worth.next_channel != code:
-            self._note_tries = _NOTE_TRIES
+            self._note_tries = _NOTE_QUERY_TRIES
 
-    async def _query(self, question: Poll | NoteQuery | AuxiliaryCommand) -> None:
+    async def _query(self, question: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
         """Send a query to the acceptor and process the replies; repeats of processed replies are skipped."""
         self._escrow.set_protocol_position(self._ack)
         for frame in await self._exchange(question.encode()):
-            message = self._parse_or_refuse(codec.read_device, frame)
-            if frame.control & 1 != self._ack or not codec.is_of_device(frame):
+            message = self._parse_or_refuse(codec.decode_acceptor_message, frame)
+            if frame.control & 1 != self._ack or not codec.is_from_acceptor(frame):
                 continue  # the repeat of a reply that was processed
             match message:
-                case Text():
+                case IdentificationText():
                     self._identify_tries = 0
                     self._emit(Identified(device=self.name, identity=message.text))
-                case NoteRow(status=status):
+                case NoteTableRow(status=status):
                     if isinstance(question, NoteQuery) and message.index == question.index:
                         self._store_reported_value(question.index, _compute_reported_worth(message))
                     self._handle_status(status, question)
-                case Status():
+                case AcceptorStatus():
                     self._handle_status(message, question)
             self._ack ^= 1
 
     # ------------------------------------------------------------ what the acceptor says
-    def _handle_status(self, status: Status, question: Poll | NoteQuery | AuxiliaryCommand) -> None:
+    def _handle_status(
+        self, status: AcceptorStatus, question: EbdsPoll | NoteQuery | AuxiliaryCommand
+    ) -> None:
         """Process the acceptor's status: stacked, returned and rejected items, faults, and the item in escrow."""
         bits = status.bits
         if bits & Bits.STACKED:
@@ -166,7 +168,7 @@ class EbdsDriver(BillDriver[Frame]):
             self._escrow.record_direction(to_box=False)
         if bits & Bits.REJECTED:
             self._emit(Rejected(device=self.name, reason="not recognised"))
-        faults = {code: "" for bit, code in _FAULTS.items() if bits & bit}
+        faults = {code: "" for bit, code in _FAULT_BY_STATUS_BIT.items() if bits & bit}
         if not bits & Bits.BOX_PRESENT:
             faults[FaultCode.STACKER_REMOVED] = ""
         self._update_faults(faults)
@@ -183,10 +185,10 @@ class EbdsDriver(BillDriver[Frame]):
             self._escrow.record_direction(to_box=True)
         elif bits & (Bits.IDLING | Bits.ACCEPTING) and not bits & Bits.STACKED:
             self._handle_clear_path("the acceptor is idle")
-        if bits & Bits.IDLING and isinstance(question, Poll) and self._worth.is_known:
+        if bits & Bits.IDLING and isinstance(question, EbdsPoll) and self._worth.is_known:
             self._report_readiness(accepting=bool(question.notes or question.barcodes) and not faults)
 
-    def _read_content(self, status: Status) -> Content | None:
+    def _read_content(self, status: AcceptorStatus) -> Content | None:
         """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
         if status.barcode:
             return parse_ticket_barcode(status.barcode)
@@ -194,7 +196,7 @@ class EbdsDriver(BillDriver[Frame]):
         return None if cents is None else Note(cents)
 
 
-def _compute_reported_worth(row: NoteRow) -> ReportedValue:
+def _compute_reported_worth(row: NoteTableRow) -> ReportedValue:
     """Return the value reported in a row of the acceptor's note table."""
     if not row.currency:
         return ReportedValue("nothing", 0)

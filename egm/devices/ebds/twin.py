@@ -10,26 +10,26 @@ from typing import Final
 from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedPaper
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import (
+    AcceptorStatus,
     AuxiliaryCommand,
     Bits,
-    Frame,
+    EbdsFrame,
+    EbdsPoll,
+    IdentificationQuery,
+    IdentificationText,
     NoteQuery,
-    NoteRow,
-    Poll,
-    Query,
-    Status,
-    Text,
+    NoteTableRow,
 )
 from egm.devices.framing import ProtocolError
-from egm.devices.twin import Port
+from egm.devices.twin import SimulatedPort
 
 #: The simulated acceptor's type, as it identifies itself.
-TYPE: Final = "AE2600 SIMULATED"
+SIMULATED_MODEL: Final = "AE2600 SIMULATED"
 #: Time that the acceptor needs to start.
-_INITIALIZE_SECONDS: Final = 0.5
+_INITIALISATION_SECONDS: Final = 0.5
 
 #: Phase -> the status bits that report it.
-_BITS: Final[Mapping[ItemPhase, Bits]] = {
+_STATUS_BITS_BY_PHASE: Final[Mapping[ItemPhase, Bits]] = {
     ItemPhase.STARTING: Bits.POWER_UP,
     ItemPhase.READY: Bits.IDLING,
     ItemPhase.ACCEPTING: Bits.ACCEPTING,
@@ -49,56 +49,60 @@ _BITS: Final[Mapping[ItemPhase, Bits]] = {
 }
 
 
-class EbdsTwin(BillTwin[Frame]):
+class EbdsTwin(BillTwin[EbdsFrame]):
     """A simulated EBDS bill acceptor."""
 
     kind = "bill acceptor (EBDS)"
     escrow_seconds = None  # it holds its escrow while it is polled
 
     def __init__(
-        self, name: str, port: Port, speed: float = 1.0, notes: Mapping[int, int] = codec.DOLLARS
+        self,
+        name: str,
+        port: SimulatedPort,
+        speed: float = 1.0,
+        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE,
     ) -> None:
-        super().__init__(name, port, codec.cut, notes, speed)
+        super().__init__(name, port, codec.cut_frame, notes, speed)
         self._notes = 0
         self._barcodes = False
         self._last_ack: int | None = None
         self._last_answer = b""
         self._said_stacked = False
         self._once = Bits(0)
-        self._schedule_step(_INITIALIZE_SECONDS, self._start_with_paper)
+        self._schedule_step(_INITIALISATION_SECONDS, self._start_with_paper)
 
     # ------------------------------------------------------------ the line
-    def process_message(self, message: Frame) -> None:
+    def process_message(self, message: EbdsFrame) -> None:
         """Reply to a message of the machine as the protocol specifies."""
         try:
-            question = codec.read_host(message)
+            question = codec.decode_machine_message(message)
         except ProtocolError:
             return
         if question.ack != self._last_ack:
             if self._said_stacked:  # the poll has the other acknowledgement number: our reply was received
                 self._said_stacked = False
-                self.acknowledge()
+                self.acknowledge_stacked()
             self._last_ack = question.ack
             self._last_answer = self._answer(question)
         self._send(self._last_answer)
 
-    def _answer(self, question: Poll | NoteQuery | AuxiliaryCommand) -> bytes:
+    def _answer(self, question: EbdsPoll | NoteQuery | AuxiliaryCommand) -> bytes:
         """Return the reply to a message of the machine; empty for a soft reset."""
         match question:
-            case AuxiliaryCommand(query=Query.SOFT_RESET):
+            case AuxiliaryCommand(query=IdentificationQuery.SOFT_RESET):
                 self._stop_timers()
                 self.handle_power_return()
                 return b""
             case AuxiliaryCommand():
-                return Text(question.ack, TYPE).encode()
-            case Poll():
+                return IdentificationText(question.ack, SIMULATED_MODEL).encode()
+            case EbdsPoll():
                 self._apply_poll(question)
                 return self._build_status(question.ack).encode()
             case NoteQuery(poll=poll, index=index):
                 self._apply_poll(poll)
                 return self._build_note_row(index, self._build_status(poll.ack)).encode()
 
-    def _apply_poll(self, poll: Poll) -> None:
+    def _apply_poll(self, poll: EbdsPoll) -> None:
         """Apply the machine's poll: the bills and tickets to accept, and the decision on the item in escrow."""
         self._notes, self._barcodes = poll.notes, poll.barcodes
         if poll.stack:
@@ -106,27 +110,27 @@ class EbdsTwin(BillTwin[Frame]):
         elif poll.return_:
             self.return_escrowed_item()
 
-    def _build_note_row(self, index: int, status: Status) -> NoteRow:
+    def _build_note_row(self, index: int, status: AcceptorStatus) -> NoteTableRow:
         """Return a row of the simulated acceptor's note table, as a message."""
         base, exponent = self._find_note_value(index), -2
         if not base:
-            return NoteRow(status, index)
+            return NoteTableRow(status, index)
         while not base % 10:
             base, exponent = base // 10, exponent + 1
-        return NoteRow(status, index, self.currency, base, exponent)
+        return NoteTableRow(status, index, self.currency, base, exponent)
 
-    def _build_status(self, ack: int) -> Status:
+    def _build_status(self, ack: int) -> AcceptorStatus:
         """Return the present status, with an acknowledgement number."""
-        bits = _BITS[self._phase] | self._once | Bits.BARCODE_CAPABLE
+        bits = _STATUS_BITS_BY_PHASE[self._phase] | self._once | Bits.BARCODE_CAPABLE
         self._once = Bits(0)
         if self._phase is not ItemPhase.BOX_OUT:
             bits |= Bits.BOX_PRESENT
         self._said_stacked = self._phase is ItemPhase.IN_BOX
         paper = self._paper if self._phase in {ItemPhase.ESCROW, ItemPhase.HELD, ItemPhase.IN_BOX} else None
         if paper is None:
-            return Status(ack=ack, bits=bits, model=1, revision=2)
+            return AcceptorStatus(ack=ack, bits=bits, model=1, revision=2)
         note = self._codes.get(paper.cents, 0)
-        return Status(ack=ack, bits=bits, note=note, barcode=paper.barcode, model=1, revision=2)
+        return AcceptorStatus(ack=ack, bits=bits, note=note, barcode=paper.barcode, model=1, revision=2)
 
     # ------------------------------------------------------------ commands from the host
     def _is_accepting(self) -> bool:
@@ -160,11 +164,11 @@ class EbdsTwin(BillTwin[Frame]):
 
     def handle_power_return(self) -> None:
         """Start after the return of power: an item inside is stacked or returned without an order of the machine."""
-        if self._stuck is not None:
-            self._enter_phase(self._stuck)
+        if self._phase_at_fault is not None:
+            self._enter_phase(self._phase_at_fault)
             return
         self._enter_phase(ItemPhase.STARTING)
-        self._schedule_step(_INITIALIZE_SECONDS, self._start_with_paper)
+        self._schedule_step(_INITIALISATION_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
         """Become ready after the return of power; an item still inside is stacked or returned first."""

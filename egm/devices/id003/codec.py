@@ -16,12 +16,12 @@ from enum import IntEnum
 from typing import Final
 
 from egm.devices.crc import compute_crc_kermit
-from egm.devices.framing import Cut, ProtocolError, skip_to
+from egm.devices.framing import Cut, ProtocolError, skip_to_start_byte
 
 #: The name of this protocol in error messages.
-PROTOCOL: Final = "id003"
+ID003: Final = "id003"
 #: First byte of a frame.
-_SYNC: Final = 0xFC
+_SYNC_BYTE: Final = 0xFC
 #: Shortest frame, in bytes.
 _FRAME_MIN: Final = 5
 
@@ -78,22 +78,22 @@ class Status(IntEnum):
 
 
 #: The commands the acceptor echoes.
-SETTINGS: Final = frozenset(command for command in Command if command >= Command.DENOMINATIONS)
+SETTING_COMMANDS: Final = frozenset(command for command in Command if command >= Command.DENOMINATIONS)
 #: The codes of all statuses.
-_STATUSES: Final = frozenset(Status)
+_KNOWN_STATUSES: Final = frozenset(Status)
 
 #: Bytes of a row of the currency table.
-_DENOMINATION_BYTES: Final = 4
+_CURRENCY_TABLE_ROW_BYTES: Final = 4
 
 #: Precedes the digits of a ticket in an escrow status.
-BARCODE_MARK: Final = 0x6F
+BARCODE_ESCROW_CODE: Final = 0x6F
 #: Bar codes accepted: Interleaved 2 of 5, 18 characters.
-BARCODE_INTERLEAVED_18: Final = b"\x01\x12"
+BARCODE_TYPE_INTERLEAVED_18: Final = b"\x01\x12"
 
 #: The code of the first denomination.
-FIRST_NOTE: Final = 0x61
+FIRST_NOTE_CODE: Final = 0x61
 #: Note code to minor units, dollars. Tables differ by country: the cabinet file may specify another.
-DOLLARS: Final[Mapping[int, int]] = {
+DOLLAR_CENTS_BY_NOTE: Final[Mapping[int, int]] = {
     0x61: 1_00,
     0x63: 5_00,
     0x64: 10_00,
@@ -103,7 +103,7 @@ DOLLARS: Final[Mapping[int, int]] = {
 }
 
 #: The country byte of a denomination, as far as public drivers agree on it.
-CURRENCIES: Final[Mapping[int, str]] = {
+CURRENCY_BY_COUNTRY_CODE: Final[Mapping[int, str]] = {
     0x01: "USD",
     0x08: "CAD",
     0x16: "CHF",
@@ -120,7 +120,7 @@ CURRENCIES: Final[Mapping[int, str]] = {
 }
 
 #: Reason code of a rejection -> its text.
-REJECTIONS: Final[Mapping[int, str]] = {
+REJECTION_TEXT_BY_CODE: Final[Mapping[int, str]] = {
     0x71: "insertion error",
     0x72: "magnetic error",
     0x73: "a note remains in the head",
@@ -147,30 +147,30 @@ class Frame:
 
     def encode(self) -> bytes:
         """Return the ID-003 message as the bytes to send."""
-        body = bytes((_SYNC, _FRAME_MIN + len(self.data), self.command)) + self.data
+        body = bytes((_SYNC_BYTE, _FRAME_MIN + len(self.data), self.command)) + self.data
         return body + compute_crc_kermit(body).to_bytes(2, "little")
 
 
-def cut(buffer: bytes) -> Cut[Frame] | None:
+def cut_frame(buffer: bytes) -> Cut[Frame] | None:
     """Separate the first ID-003 frame from the received bytes.
 
     None until it is complete (see :mod:`egm.devices.framing`).
 
     After a bad length or CRC only the start byte is refused, so a valid frame after it is still found.
     """
-    if (garbage := skip_to(buffer, _SYNC, PROTOCOL)) is not None:
+    if (garbage := skip_to_start_byte(buffer, _SYNC_BYTE, ID003)) is not None:
         return garbage
     if len(buffer) < 2:
         return None
     size = buffer[1]
     if size < _FRAME_MIN:
-        return Cut(1, ProtocolError(PROTOCOL, f"length {size} below {_FRAME_MIN}", buffer[:2]))
+        return Cut(1, ProtocolError(ID003, f"length {size} below {_FRAME_MIN}", buffer[:2]))
     if len(buffer) < size:
         return None
     frame = buffer[:size]
     crc = compute_crc_kermit(frame[:-2])
     if int.from_bytes(frame[-2:], "little") != crc:
-        return Cut(1, ProtocolError(PROTOCOL, f"CRC is not {crc:04X}", frame))
+        return Cut(1, ProtocolError(ID003, f"CRC is not {crc:04X}", frame))
     return Cut(size, Frame(frame[2], frame[3:-2]))
 
 
@@ -191,7 +191,7 @@ class StatusReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Acknowledged:
+class CommandAcknowledged:
     """The acceptor's reply 50: it has accepted a command."""
 
 
@@ -204,14 +204,14 @@ class SettingEcho:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class SoftwareVersionReply:
     """The acceptor's reply with its model and software version, as text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Denomination:
+class CurrencyTableRow:
     """The note that a note code stands for: ``value`` times ten to ``exponent`` of a country's currency.
 
     A country of 0 is an empty channel.
@@ -227,7 +227,7 @@ class Denomination:
 class CurrencyTable:
     """The acceptor's reply with the note that each of its note codes stands for."""
 
-    rows: tuple[Denomination, ...]
+    rows: tuple[CurrencyTableRow, ...]
 
     def encode(self) -> bytes:
         """Return the table of notes as data of an ID-003 message."""
@@ -235,46 +235,50 @@ class CurrencyTable:
 
 
 #: Any message of the acceptor.
-Report = StatusReport | Acknowledged | SettingEcho | Version | CurrencyTable
+Report = StatusReport | CommandAcknowledged | SettingEcho | SoftwareVersionReply | CurrencyTable
 
 
-def read_report(frame: Frame) -> Report:
+def decode_report(frame: Frame) -> Report:
     """Decode a frame from the acceptor. Raises :class:`ProtocolError` for anything else."""
     command, data = frame.command, frame.data
     if command == Command.ACK:
-        return Acknowledged()
+        return CommandAcknowledged()
     if command in {Command.VERSION, Command.CURRENCY}:
         return _decode_version(data) if command == Command.VERSION else _decode_currency_table(data)
-    if command in SETTINGS:
+    if command in SETTING_COMMANDS:
         return SettingEcho(Command(command), data)
-    if command not in _STATUSES:
-        raise ProtocolError(PROTOCOL, f"unknown status {command:02X}", bytes((command,)) + data)
+    if command not in _KNOWN_STATUSES:
+        raise ProtocolError(ID003, f"unknown status {command:02X}", bytes((command,)) + data)
     status = Status(command)
     if status is Status.ESCROW:
         return _decode_escrow(data)
     code = data[0] if data else 0
-    reason = REJECTIONS.get(code, f"unknown rejection {code:02X}") if status is Status.REJECTING else ""
+    reason = (
+        REJECTION_TEXT_BY_CODE.get(code, f"unknown rejection {code:02X}")
+        if status is Status.REJECTING
+        else ""
+    )
     return StatusReport(status, reason=reason, data=data)
 
 
-def _decode_version(data: bytes) -> Version:
+def _decode_version(data: bytes) -> SoftwareVersionReply:
     """Decode the reply with model and software version."""
     if not data.isascii():
-        raise ProtocolError(PROTOCOL, "version is not ASCII", data)
-    return Version(data.decode("ascii").strip())
+        raise ProtocolError(ID003, "version is not ASCII", data)
+    return SoftwareVersionReply(data.decode("ascii").strip())
 
 
 def _decode_currency_table(data: bytes) -> CurrencyTable:
     """Decode the reply with the notes of all note codes."""
-    if not data or len(data) % _DENOMINATION_BYTES:
-        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of denominations, not 4 for each", data)
-    starts = range(0, len(data), _DENOMINATION_BYTES)
-    return CurrencyTable(tuple(Denomination(*data[at : at + _DENOMINATION_BYTES]) for at in starts))
+    if not data or len(data) % _CURRENCY_TABLE_ROW_BYTES:
+        raise ProtocolError(ID003, f"{len(data)} bytes of denominations, not 4 for each", data)
+    starts = range(0, len(data), _CURRENCY_TABLE_ROW_BYTES)
+    return CurrencyTable(tuple(CurrencyTableRow(*data[at : at + _CURRENCY_TABLE_ROW_BYTES]) for at in starts))
 
 
 def _decode_escrow(data: bytes) -> StatusReport:
     """Decode the status of an item in escrow: a note code, or a bar code."""
-    if len(data) > 1 and data[0] == BARCODE_MARK:
+    if len(data) > 1 and data[0] == BARCODE_ESCROW_CODE:
         text = data[1:].rstrip(b"\0 ").decode("ascii", "replace")
         return StatusReport(Status.ESCROW, barcode=text, data=data)
     return StatusReport(Status.ESCROW, note=data[0] if len(data) == 1 else None, data=data)

@@ -15,17 +15,22 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.devices.bill_driver import BillDriver, EscrowCommand, parse_ticket_barcode
-from egm.devices.channel_values import DOLLARS, ChannelValueCheck, ReportedValue, compute_minor_units
+from egm.devices.channel_values import (
+    DOLLAR_CURRENCIES,
+    ChannelValueCheck,
+    ReportedValue,
+    compute_minor_units,
+)
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import (
     Command,
     CurrencyTable,
-    Denomination,
+    CurrencyTableRow,
     Frame,
     SettingEcho,
+    SoftwareVersionReply,
     Status,
     StatusReport,
-    Version,
 )
 from egm.devices.interface import (
     Content,
@@ -39,14 +44,14 @@ from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
 
 #: Settings of an ID-003 line.
-LINE: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
+ID003_LINE_SETTINGS: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
 
 #: An acceptor releases an escrow after about ten seconds unless held again.
-_HOLD_SECONDS: Final = 4.0
+_HOLD_REPEAT_SECONDS: Final = 4.0
 #: Interval of resets for an acceptor in a fault that it cannot leave by itself.
 _RESET_SECONDS: Final = 3.0
 #: Attempts at a query that an acceptor may not support.
-_QUERIES_MAX: Final = 3
+_UNANSWERED_QUERIES_MAX: Final = 3
 #: Interval of queries while the acceptor is idle.
 _IDLE_POLL_SECONDS: Final = 0.2
 #: Interval of queries while an item moves.
@@ -55,7 +60,7 @@ _BUSY_POLL_SECONDS: Final = 0.1
 _COMMAND_GAP_SECONDS: Final = 0.01
 
 #: Status -> the fault that it reports.
-_FAULTS: Final[Mapping[Status, FaultCode]] = {
+_FAULT_BY_STATUS: Final[Mapping[Status, FaultCode]] = {
     Status.STACKER_FULL: FaultCode.STACKER_FULL,
     Status.STACKER_OPEN: FaultCode.STACKER_REMOVED,
     Status.ACCEPTOR_JAM: FaultCode.JAM,
@@ -64,19 +69,21 @@ _FAULTS: Final[Mapping[Status, FaultCode]] = {
     Status.FAILURE: FaultCode.FAILURE,
 }
 #: Statuses that show that nothing moves and nothing is unacknowledged.
-_CLEAR: Final = frozenset({Status.IDLE, Status.DISABLED, Status.ACCEPTING})
+_PATH_CLEAR_STATUSES: Final = frozenset({Status.IDLE, Status.DISABLED, Status.ACCEPTING})
 #: Statuses after the return of power.
-_POWER_UP: Final = frozenset(
+_POWER_UP_STATUSES: Final = frozenset(
     {Status.POWER_UP, Status.POWER_UP_BILL_IN_ACCEPTOR, Status.POWER_UP_BILL_IN_STACKER}
 )
 #: The note is being returned to the player, or about to be.
-_OUTWARD: Final = frozenset({Status.RETURNING, Status.REJECTING, Status.POWER_UP_BILL_IN_ACCEPTOR})
+_OUTWARD_STATUSES: Final = frozenset({Status.RETURNING, Status.REJECTING, Status.POWER_UP_BILL_IN_ACCEPTOR})
 #: Statuses in which the acceptor waits for an item.
-_IDLE_STATES: Final = frozenset({Status.IDLE, Status.DISABLED})
+_IDLE_STATUSES: Final = frozenset({Status.IDLE, Status.DISABLED})
 #: Statuses that only a reset ends.
-_NEEDS_RESET: Final = frozenset({Status.ACCEPTOR_JAM, Status.STACKER_JAM, Status.CHEATED, Status.FAILURE})
+_STATUSES_THAT_NEED_RESET: Final = frozenset(
+    {Status.ACCEPTOR_JAM, Status.STACKER_JAM, Status.CHEATED, Status.FAILURE}
+)
 #: Statuses in which the acceptor accepts settings.
-_TAKES_SETTINGS: Final = frozenset({Status.INITIALIZE, Status.IDLE, Status.DISABLED})
+_STATUSES_THAT_TAKE_SETTINGS: Final = frozenset({Status.INITIALIZE, Status.IDLE, Status.DISABLED})
 
 
 class Id003Driver(BillDriver[Frame]):
@@ -88,31 +95,31 @@ class Id003Driver(BillDriver[Frame]):
         line: SerialLine,
         sink: EventSink,
         ledger: EscrowLedger,
-        notes: Mapping[int, int] = codec.DOLLARS,
+        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE,
         *,
-        currencies: frozenset[str] = DOLLARS,
+        currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
         super().__init__(
             name,
             line,
             sink,
-            cutter=codec.cut,
-            protocol=codec.PROTOCOL,
+            cutter=codec.cut_frame,
+            protocol=codec.ID003,
             ledger=ledger,
             notes=notes,
             currencies=currencies,
         )
         self._status: Status | None = None
-        self._applied: dict[Command, bytes] = {}
-        self._questions: Counter[Command] = Counter()
+        self._applied_settings: dict[Command, bytes] = {}
+        self._query_counts: Counter[Command] = Counter()
         self._next_hold = 0.0
         self._next_reset = 0.0
 
     def _reset_device_state(self) -> None:
         """Clear the acceptor's status and settings of the last session."""
         self._status = None
-        self._applied.clear()
-        self._questions.clear()
+        self._applied_settings.clear()
+        self._query_counts.clear()
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
@@ -120,7 +127,7 @@ class Id003Driver(BillDriver[Frame]):
         answered = await self._query_and_handle_replies(Frame(Command.STATUS))
         command = self._find_due_command() if answered else None
         if command is None:
-            await self._pause()
+            await self._pause_until_next_poll()
         else:
             await self._query_and_handle_replies(command)
             await asyncio.sleep(_COMMAND_GAP_SECONDS)
@@ -129,17 +136,17 @@ class Id003Driver(BillDriver[Frame]):
         """Send a frame to the acceptor and process the replies; return whether there were any."""
         answers = await self._exchange(frame.encode())
         for answer in answers:
-            match self._parse_or_refuse(codec.read_report, answer):
+            match self._parse_or_refuse(codec.decode_report, answer):
                 case StatusReport(status=Status.INVALID_COMMAND):
                     pass  # the acceptor does not support the command; its status has not changed
                 case StatusReport() as report:
                     self._handle_status_report(report)
                 case SettingEcho(command=command, data=data):
-                    self._applied[command] = data
+                    self._applied_settings[command] = data
                 case CurrencyTable(rows=rows):
-                    self._note_table({row.note: _compute_reported_worth(row) for row in rows})
-                case Version(text=text):
-                    self._questions[Command.VERSION] = _QUERIES_MAX
+                    self._store_currency_table({row.note: _compute_reported_worth(row) for row in rows})
+                case SoftwareVersionReply(text=text):
+                    self._query_counts[Command.VERSION] = _UNANSWERED_QUERIES_MAX
                     self._emit(Identified(device=self.name, identity=text))
                 case _:  # an acknowledgement, or an invalid reply
                     pass
@@ -150,16 +157,16 @@ class Id003Driver(BillDriver[Frame]):
         """Process the acceptor's status: faults, lost settings after a power-up, readiness, and the item in escrow."""
         status = report.status
         entered, self._status = status is not self._status, status
-        self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATES else _BUSY_POLL_SECONDS
-        self._update_faults({_FAULTS[status]: ""} if status in _FAULTS else {})
-        if entered and (status in _POWER_UP or status is Status.INITIALIZE):
-            self._applied.clear()
+        self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATUSES else _BUSY_POLL_SECONDS
+        self._update_faults({_FAULT_BY_STATUS[status]: ""} if status in _FAULT_BY_STATUS else {})
+        if entered and (status in _POWER_UP_STATUSES or status is Status.INITIALIZE):
+            self._applied_settings.clear()
             self._worth = ChannelValueCheck(self._notes, self._currencies)
-            self._questions[Command.CURRENCY] = 0
-            self._ready = None
-        if status in _CLEAR:
+            self._query_counts[Command.CURRENCY] = 0
+            self._is_ready = None
+        if status in _PATH_CLEAR_STATUSES:
             self._handle_clear_path(f"the acceptor is {status.name.lower()}")
-            if status in _IDLE_STATES and (status is Status.IDLE) is self._can_accept_anything:
+            if status in _IDLE_STATUSES and (status is Status.IDLE) is self._can_accept_anything:
                 self._report_readiness(accepting=self._can_accept_anything)
         elif status is Status.ESCROW:
             self._handle_escrowed_item(self._read_content(report), report.data)
@@ -169,7 +176,7 @@ class Id003Driver(BillDriver[Frame]):
                 self._line.write(Frame(Command.ACK).encode())
         elif status is Status.STACKING:
             self._escrow.record_direction(to_box=True)
-        elif status in _OUTWARD:
+        elif status in _OUTWARD_STATUSES:
             self._escrow.record_direction(to_box=False)
             if entered and report.reason:
                 self._emit(Rejected(device=self.name, reason=report.reason))
@@ -186,14 +193,14 @@ class Id003Driver(BillDriver[Frame]):
         """Return the one command that the acceptor's last status requires, or None."""
         now = asyncio.get_running_loop().time()
         status = self._status
-        if status in _POWER_UP:
+        if status in _POWER_UP_STATUSES:
             return Frame(Command.RESET)
-        if status in _NEEDS_RESET and now >= self._next_reset:
+        if status in _STATUSES_THAT_NEED_RESET and now >= self._next_reset:
             self._next_reset = now + _RESET_SECONDS
             return Frame(Command.RESET)
         if status in {Status.ESCROW, Status.HOLDING}:
             return self._find_due_values_query() or self._build_escrow_command(now)
-        if status in _TAKES_SETTINGS:
+        if status in _STATUSES_THAT_TAKE_SETTINGS:
             return self._find_due_query() or self._find_due_setting()
         return None
 
@@ -202,8 +209,8 @@ class Id003Driver(BillDriver[Frame]):
 
         An acceptor that does not reply to them receives its settings nevertheless.
         """
-        if self._questions[Command.VERSION] < _QUERIES_MAX:
-            self._questions[Command.VERSION] += 1
+        if self._query_counts[Command.VERSION] < _UNANSWERED_QUERIES_MAX:
+            self._query_counts[Command.VERSION] += 1
             return Frame(Command.VERSION)
         return self._find_due_values_query()
 
@@ -211,13 +218,13 @@ class Id003Driver(BillDriver[Frame]):
         """Return the query for the values of the note codes, or None once it has been answered."""
         if self._worth.is_known:
             return None
-        if self._questions[Command.CURRENCY] < _QUERIES_MAX:
-            self._questions[Command.CURRENCY] += 1
+        if self._query_counts[Command.CURRENCY] < _UNANSWERED_QUERIES_MAX:
+            self._query_counts[Command.CURRENCY] += 1
             return Frame(Command.CURRENCY)
-        self._note_table(dict.fromkeys(self._notes))
+        self._store_currency_table(dict.fromkeys(self._notes))
         return None
 
-    def _note_table(self, table: Mapping[int, ReportedValue | None]) -> None:
+    def _store_currency_table(self, table: Mapping[int, ReportedValue | None]) -> None:
         """Store the reported values of all note codes; one that is omitted accepts nothing."""
         for code in self._notes:
             self._store_reported_value(code, table.get(code, ReportedValue("nothing", 0)))
@@ -230,7 +237,7 @@ class Id003Driver(BillDriver[Frame]):
             case EscrowCommand.RETURN:
                 return Frame(Command.RETURN)
             case EscrowCommand.HOLD if now >= self._next_hold:
-                self._next_hold = now + _HOLD_SECONDS
+                self._next_hold = now + _HOLD_REPEAT_SECONDS
                 return Frame(Command.HOLD)
             case _:
                 return None
@@ -240,26 +247,26 @@ class Id003Driver(BillDriver[Frame]):
 
         The inhibit ends initialisation and is last.
         """
-        accepted = sum(1 << code - codec.FIRST_NOTE for code in self._note_codes_to_accept)
+        accepted = sum(1 << code - codec.FIRST_NOTE_CODE for code in self._note_codes_to_accept)
         settings = {
             Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
             Command.SECURITY: b"\x00\x00",
             Command.OPTIONS: b"\x00\x00",
-            Command.BARCODE: codec.BARCODE_INTERLEAVED_18,
+            Command.BARCODE: codec.BARCODE_TYPE_INTERLEAVED_18,
             Command.BARCODE_INHIBIT: b"\x00" if self._can_accept_tickets else b"\x01",
             Command.INHIBIT: b"\x00" if self._can_accept_anything else b"\x01",
         }
         for command, data in settings.items():
-            if self._applied.get(command) != data:
+            if self._applied_settings.get(command) != data:
                 return Frame(command, data)
         return None
 
 
-def _compute_reported_worth(row: Denomination) -> ReportedValue:
+def _compute_reported_worth(row: CurrencyTableRow) -> ReportedValue:
     """Return the value that a row of the acceptor's table states for its note code."""
     if not row.country or not row.value:
         return ReportedValue("nothing", 0)
-    currency = codec.CURRENCIES.get(row.country)
+    currency = codec.CURRENCY_BY_COUNTRY_CODE.get(row.country)
     text = f"{row.value}E{row.exponent} of country {row.country:02X}"
     if currency is None:
         return ReportedValue(text, None)

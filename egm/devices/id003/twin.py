@@ -10,16 +10,16 @@ from typing import Final
 
 from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedPaper
 from egm.devices.id003 import codec
-from egm.devices.id003.codec import Command, CurrencyTable, Denomination, Frame, Status
-from egm.devices.twin import Port, Values, read_flag
+from egm.devices.id003.codec import Command, CurrencyTable, CurrencyTableRow, Frame, Status
+from egm.devices.twin import SimulatedPort, Values, read_flag
 
 #: Number of note codes.
-_CHANNELS: Final = 8
+_NOTE_CHANNELS: Final = 8
 #: The simulated acceptor's version, as it identifies itself.
-VERSION: Final = b"(USA) UBA-10-SS SIM V1.00 ID003"
+SIMULATED_VERSION: Final = b"(USA) UBA-10-SS SIM V1.00 ID003"
 
 #: Phase -> the status that reports it.
-_STATUS: Final[Mapping[ItemPhase, Status]] = {
+_STATUS_BY_PHASE: Final[Mapping[ItemPhase, Status]] = {
     ItemPhase.ACCEPTING: Status.ACCEPTING,
     ItemPhase.ESCROW: Status.ESCROW,
     ItemPhase.HELD: Status.HOLDING,
@@ -43,12 +43,16 @@ class Id003Twin(BillTwin[Frame]):
     kind = "bill acceptor (ID-003)"
 
     def __init__(
-        self, name: str, port: Port, speed: float = 1.0, notes: Mapping[int, int] = codec.DOLLARS
+        self,
+        name: str,
+        port: SimulatedPort,
+        speed: float = 1.0,
+        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE,
     ) -> None:
-        super().__init__(name, port, codec.cut, notes, speed)
+        super().__init__(name, port, codec.cut_frame, notes, speed)
         self._settings: dict[int, bytes] = {}
         self._revend = False
-        self._orders: dict[int, Callable[[], bool]] = {
+        self._action_by_command: dict[int, Callable[[], bool]] = {
             Command.STACK_1: self.stack_escrowed_item,
             Command.STACK_2: self.stack_escrowed_item,
             Command.RETURN: self.return_escrowed_item,
@@ -62,18 +66,18 @@ class Id003Twin(BillTwin[Frame]):
         if command == Command.STATUS:
             self._reply(self._build_status(), self._encode_status_data())
         elif command == Command.ACK:
-            self.acknowledge()
+            self.acknowledge_stacked()
         elif command == Command.RESET:
             self._reply(Command.ACK)
             self._reset()
         elif command == Command.VERSION:
-            self._reply(Command.VERSION, VERSION)
+            self._reply(Command.VERSION, SIMULATED_VERSION)
         elif command == Command.CURRENCY:
             self._reply(Command.CURRENCY, self._build_currency_table().encode())
-        elif command in codec.SETTINGS:
+        elif command in codec.SETTING_COMMANDS:
             self._reply(command, message.data)
             self._settings[command] = message.data
-        elif command in self._orders and self._orders[command]():
+        elif command in self._action_by_command and self._action_by_command[command]():
             self._reply(Command.ACK)
         else:
             self._reply(Status.INVALID_COMMAND)
@@ -93,14 +97,14 @@ class Id003Twin(BillTwin[Frame]):
             if Command.INHIBIT not in self._settings:
                 return Status.INITIALIZE
             return Status.IDLE if self._is_accepting() else Status.DISABLED
-        return _STATUS[self._phase]
+        return _STATUS_BY_PHASE[self._phase]
 
     def _encode_status_data(self) -> bytes:
         """Return the data of the acceptor's status: the item in escrow, or the reason of a rejection."""
         paper = self._paper
         if self._phase is ItemPhase.ESCROW and paper is not None:
             if paper.barcode:
-                return bytes((codec.BARCODE_MARK,)) + paper.barcode.encode("ascii")
+                return bytes((codec.BARCODE_ESCROW_CODE,)) + paper.barcode.encode("ascii")
             return bytes((self._codes[paper.cents],))
         if self._phase is ItemPhase.REJECTING:
             return b"\x76" if paper is not None and paper.counterfeit else b"\x79"
@@ -108,13 +112,13 @@ class Id003Twin(BillTwin[Frame]):
 
     def _build_currency_table(self) -> CurrencyTable:
         """Return the notes of all note codes."""
-        countries = {currency: country for country, currency in codec.CURRENCIES.items()}
+        countries = {currency: country for country, currency in codec.CURRENCY_BY_COUNTRY_CODE.items()}
         rows = []
-        for code in range(codec.FIRST_NOTE, codec.FIRST_NOTE + _CHANNELS):
+        for code in range(codec.FIRST_NOTE_CODE, codec.FIRST_NOTE_CODE + _NOTE_CHANNELS):
             value, exponent = self._find_note_value(code) // 100, 0
             while value and not value % 10:
                 value, exponent = value // 10, exponent + 1
-            rows.append(Denomination(code, countries[self.currency] if value else 0, value, exponent))
+            rows.append(CurrencyTableRow(code, countries[self.currency] if value else 0, value, exponent))
         return CurrencyTable(tuple(rows))
 
     # ------------------------------------------------------------ commands from the host
@@ -138,19 +142,19 @@ class Id003Twin(BillTwin[Frame]):
         """Restart the acceptor: it stacks, returns or keeps an item inside, depending on where the item is."""
         self._stop_timers()
         self._settings.clear()
-        if self._stuck is not None:
-            self._enter_phase(self._stuck)
+        if self._phase_at_fault is not None:
+            self._enter_phase(self._phase_at_fault)
             return
         if self._paper is None:
             self._enter_phase(ItemPhase.READY)
         elif self._paper.past_return:
             self._enter_phase(ItemPhase.STACKING)
-            self._schedule_step(STACK_SECONDS, self._finish_interrupted)
+            self._schedule_step(STACK_SECONDS, self._finish_interrupted_stacking)
         else:
             self._enter_phase(ItemPhase.RETURNING)
             self._schedule_step(self.return_seconds, self._give_item_out)
 
-    def _finish_interrupted(self) -> None:
+    def _finish_interrupted_stacking(self) -> None:
         """Finish a stacking that a power loss interrupted: report it again if ``revend`` is set."""
         if self._revend:
             self._enter_phase(ItemPhase.IN_BOX)

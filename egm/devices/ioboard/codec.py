@@ -44,18 +44,18 @@ from enum import IntEnum
 from typing import Final
 
 from egm.devices.crc import compute_crc_kermit
-from egm.devices.framing import Cut, ProtocolError, skip_to
+from egm.devices.framing import Cut, ProtocolError, skip_to_start_byte
 
 #: The name of this protocol in error messages.
-PROTOCOL: Final = "ioboard"
+IO_BOARD_PROTOCOL: Final = "ioboard"
 #: First byte of a frame.
-_SYNC: Final = 0xA5
+_SYNC_BYTE: Final = 0xA5
 #: Shortest frame, in bytes.
 _FRAME_MIN: Final = 5
 #: Most input changes in one status.
-EDGES_MAX: Final = 32
+STATUS_EDGES_MAX: Final = 32
 #: Number of electromechanical counters.
-HARD_METERS: Final = 6
+HARD_METER_COUNT: Final = 6
 
 #: The doors, in the order of their input numbers.
 DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
@@ -85,13 +85,13 @@ INPUTS: Final = (
     *(("sensor", name) for name in SENSORS),
 )
 #: Tower elements by meaning, in bit order.
-TOWER: Final = ("service", "door", "jackpot", "tilt")
+TOWER_LIGHTS: Final = ("service", "door", "jackpot", "tilt")
 #: The levels of a cabinet in its normal state: doors closed, keys off, nothing pressed, mains and battery
 #: good.
-IDLE_LEVELS: Final = 0b11 << 28
+IDLE_INPUT_LEVELS: Final = 0b11 << 28
 
 
-class Type(IntEnum):
+class FrameType(IntEnum):
     """The type of a frame of the I/O board."""
 
     HELLO = 0x01
@@ -103,16 +103,16 @@ class Type(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Hello:
+class IdentityQuery:
     """The machine's query of the I/O board's identity: model, firmware and boot number."""
 
     def encode(self) -> bytes:
         """Return the query of the I/O board's identity as the bytes to send."""
-        return _encode_frame(Type.HELLO, b"")
+        return _encode_frame(FrameType.HELLO, b"")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Poll:
+class IoBoardPoll:
     """A command to the I/O board that sets the outputs and drops the input changes up to number ``ack``.
 
     The board replies within ``wait`` hundredths of a second, earlier if an input changes.
@@ -128,12 +128,12 @@ class Poll:
         """Return the poll of the I/O board as the bytes to send. Raises ValueError for an unknown name."""
         data = self.ack.to_bytes(2, "little") + bytes((self.wait,))
         data += _encode_bits(self.lamps, BUTTONS).to_bytes(2, "little")
-        data += bytes((_encode_bits(self.tower, TOWER), self.bell))
-        return _encode_frame(Type.POLL, data)
+        data += bytes((_encode_bits(self.tower, TOWER_LIGHTS), self.bell))
+        return _encode_frame(FrameType.POLL, data)
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class IdentityReply:
     """The I/O board's reply with its identity."""
 
     boot: int
@@ -141,11 +141,11 @@ class Identity:
 
     def encode(self) -> bytes:
         """Return the I/O board's identity as the bytes to send."""
-        return _encode_frame(Type.IDENTITY, self.boot.to_bytes(2, "little") + self.text.encode("ascii"))
+        return _encode_frame(FrameType.IDENTITY, self.boot.to_bytes(2, "little") + self.text.encode("ascii"))
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class HardMeterTotals:
     """The machine's message with the pulses that each hard meter should have been given since the board was fitted."""
 
     pulses: tuple[int, ...]
@@ -155,11 +155,11 @@ class Totals:
 
         Raises ValueError unless there are six totals that fit their fields.
         """
-        return _encode_frame(Type.TOTALS, _encode_pulse_counts(self.pulses))
+        return _encode_frame(FrameType.TOTALS, _encode_pulse_counts(self.pulses))
 
 
 @dataclass(frozen=True, slots=True)
-class PulseCounts:
+class HardMeterPulseCounts:
     """The I/O board's report of the pulses that it has given each hard meter."""
 
     boot: int
@@ -171,12 +171,12 @@ class PulseCounts:
         Raises ValueError unless there are six counts that fit their fields.
         """
         return _encode_frame(
-            Type.COUNTED, self.boot.to_bytes(2, "little") + _encode_pulse_counts(self.pulses)
+            FrameType.COUNTED, self.boot.to_bytes(2, "little") + _encode_pulse_counts(self.pulses)
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class InputEdge:
     """One change of one input of the I/O board, with its number."""
 
     number: int
@@ -186,13 +186,13 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class InputStatus:
     """The I/O board's inputs and its unacknowledged input changes, oldest first and without gap."""
 
     boot: int
     levels: int
     lost: bool
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[InputEdge, ...] = ()
 
     def encode(self) -> bytes:
         """Return the I/O board's status as the bytes to send."""
@@ -200,11 +200,11 @@ class Status:
         data = self.boot.to_bytes(2, "little") + self.levels.to_bytes(4, "little") + bytes((self.lost,))
         data += first.to_bytes(2, "little")
         data += bytes(edge.input | edge.unattended << 6 | edge.level << 7 for edge in self.edges)
-        return _encode_frame(Type.STATUS, data)
+        return _encode_frame(FrameType.STATUS, data)
 
 
 #: Any message of the protocol, in either direction.
-Message = Hello | Poll | Totals | Identity | Status | PulseCounts
+Message = IdentityQuery | IoBoardPoll | HardMeterTotals | IdentityReply | InputStatus | HardMeterPulseCounts
 
 
 def compute_next_edge_number(number: int) -> int:
@@ -219,8 +219,10 @@ def count_edges_after(number: int, later_number: int) -> int:
 
 def _encode_pulse_counts(pulses: tuple[int, ...]) -> bytes:
     """Return pulse counts as 32-bit little-endian integers."""
-    if len(pulses) != HARD_METERS or not all(0 <= count < 1 << 32 for count in pulses):
-        raise ValueError(f"{PROTOCOL}: {HARD_METERS} counts below 2^32 are wanted, not {pulses}")
+    if len(pulses) != HARD_METER_COUNT or not all(0 <= count < 1 << 32 for count in pulses):
+        raise ValueError(
+            f"{IO_BOARD_PROTOCOL}: {HARD_METER_COUNT} counts below 2^32 are wanted, not {pulses}"
+        )
     return b"".join(count.to_bytes(4, "little") for count in pulses)
 
 
@@ -233,7 +235,9 @@ def _encode_bits(names: frozenset[str], table: tuple[str, ...]) -> int:
     """Return the bit mask of these lamps or other outputs; ``table`` has the name of each bit."""
     unknown = names.difference(table)
     if unknown:
-        raise ValueError(f"{PROTOCOL}: no {', '.join(sorted(unknown))}; there are {', '.join(table)}")
+        raise ValueError(
+            f"{IO_BOARD_PROTOCOL}: no {', '.join(sorted(unknown))}; there are {', '.join(table)}"
+        )
     return sum(1 << table.index(name) for name in names)
 
 
@@ -242,29 +246,29 @@ def _decode_names(bits: int, table: tuple[str, ...]) -> frozenset[str]:
     return frozenset(name for index, name in enumerate(table) if bits >> index & 1)
 
 
-def _encode_frame(kind: Type, data: bytes) -> bytes:
+def _encode_frame(kind: FrameType, data: bytes) -> bytes:
     """Return a frame with its length and CRC."""
-    body = bytes((_SYNC, _FRAME_MIN + len(data), kind)) + data
+    body = bytes((_SYNC_BYTE, _FRAME_MIN + len(data), kind)) + data
     return body + compute_crc_kermit(body).to_bytes(2, "little")
 
 
-def cut(buffer: bytes) -> Cut[Message] | None:
+def cut_message(buffer: bytes) -> Cut[Message] | None:
     """Separate the first message from the received bytes.
 
     None until it is complete (see :mod:`egm.devices.framing`).
     """
-    if (garbage := skip_to(buffer, _SYNC, PROTOCOL)) is not None:
+    if (garbage := skip_to_start_byte(buffer, _SYNC_BYTE, IO_BOARD_PROTOCOL)) is not None:
         return garbage
     if len(buffer) < 2:
         return None
     size = buffer[1]
     if size < _FRAME_MIN:
-        return Cut(1, ProtocolError(PROTOCOL, f"length {size} below {_FRAME_MIN}", buffer[:2]))
+        return Cut(1, ProtocolError(IO_BOARD_PROTOCOL, f"length {size} below {_FRAME_MIN}", buffer[:2]))
     if len(buffer) < size:
         return None
     frame = buffer[:size]
     if compute_crc_kermit(frame[:-2]) != int.from_bytes(frame[-2:], "little"):
-        return Cut(1, ProtocolError(PROTOCOL, "wrong CRC", frame))
+        return Cut(1, ProtocolError(IO_BOARD_PROTOCOL, "wrong CRC", frame))
     return Cut(size, _decode_message(frame[2], frame[3:-2]))
 
 
@@ -272,39 +276,39 @@ def _decode_message(kind: int, data: bytes) -> Message | ProtocolError:
     """Decode the data of a frame of this type, or return the error."""
     message: Message | ProtocolError
     match kind:
-        case Type.HELLO if not data:
-            message = Hello()
-        case Type.POLL if len(data) == 7:
-            message = Poll(
+        case FrameType.HELLO if not data:
+            message = IdentityQuery()
+        case FrameType.POLL if len(data) == 7:
+            message = IoBoardPoll(
                 ack=int.from_bytes(data[:2], "little"),
                 wait=data[2],
                 lamps=_decode_names(int.from_bytes(data[3:5], "little"), BUTTONS),
-                tower=_decode_names(data[5], TOWER),
+                tower=_decode_names(data[5], TOWER_LIGHTS),
                 bell=bool(data[6]),
             )
-        case Type.TOTALS if len(data) == 4 * HARD_METERS:
-            message = Totals(_decode_pulse_counts(data))
-        case Type.COUNTED if len(data) == 2 + 4 * HARD_METERS:
-            message = PulseCounts(int.from_bytes(data[:2], "little"), _decode_pulse_counts(data[2:]))
-        case Type.IDENTITY if len(data) >= 2 and data[2:].isascii():
-            message = Identity(int.from_bytes(data[:2], "little"), data[2:].decode("ascii"))
-        case Type.STATUS if 9 <= len(data) <= 9 + EDGES_MAX:
+        case FrameType.TOTALS if len(data) == 4 * HARD_METER_COUNT:
+            message = HardMeterTotals(_decode_pulse_counts(data))
+        case FrameType.COUNTED if len(data) == 2 + 4 * HARD_METER_COUNT:
+            message = HardMeterPulseCounts(int.from_bytes(data[:2], "little"), _decode_pulse_counts(data[2:]))
+        case FrameType.IDENTITY if len(data) >= 2 and data[2:].isascii():
+            message = IdentityReply(int.from_bytes(data[:2], "little"), data[2:].decode("ascii"))
+        case FrameType.STATUS if 9 <= len(data) <= 9 + STATUS_EDGES_MAX:
             message = _decode_status(data)
         case _:
-            message = ProtocolError(PROTOCOL, f"type {kind:02X} with {len(data)} data bytes", data)
+            message = ProtocolError(IO_BOARD_PROTOCOL, f"type {kind:02X} with {len(data)} data bytes", data)
     return message
 
 
-def _decode_status(data: bytes) -> Status | ProtocolError:
+def _decode_status(data: bytes) -> InputStatus | ProtocolError:
     """Decode the board's status, or return the error."""
     number = int.from_bytes(data[7:9], "little")
     edges = []
     for byte in data[9:]:
         if number == 0 or byte & 0x1F >= len(INPUTS):
-            return ProtocolError(PROTOCOL, f"no input {byte & 0x1F} or edge {number}", data)
-        edges.append(Edge(number, byte & 0x1F, bool(byte & 0x80), bool(byte & 0x40)))
+            return ProtocolError(IO_BOARD_PROTOCOL, f"no input {byte & 0x1F} or edge {number}", data)
+        edges.append(InputEdge(number, byte & 0x1F, bool(byte & 0x80), bool(byte & 0x40)))
         number = compute_next_edge_number(number)
-    return Status(
+    return InputStatus(
         boot=int.from_bytes(data[:2], "little"),
         levels=int.from_bytes(data[2:6], "little"),
         lost=bool(data[6] & 1),

@@ -19,7 +19,16 @@ from egm.devices.interface import (
     KeyTurned,
 )
 from egm.devices.ioboard import codec
-from egm.devices.ioboard.codec import Edge, Hello, Identity, Message, Poll, PulseCounts, Status, Totals
+from egm.devices.ioboard.codec import (
+    HardMeterPulseCounts,
+    HardMeterTotals,
+    IdentityQuery,
+    IdentityReply,
+    InputEdge,
+    InputStatus,
+    IoBoardPoll,
+    Message,
+)
 from egm.devices.line import LineSettings, SerialLine
 
 #: Settings of the line to an I/O board.
@@ -39,29 +48,29 @@ class IoBoardDriver(LineDriver[Message]):
     poll_seconds = 0.005  # the board's own wait paces the polls
 
     def __init__(self, name: str, line: SerialLine, sink: EventSink) -> None:
-        super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
-        self._boot: int | None = None
+        super().__init__(name, line, sink, codec.cut_message, codec.IO_BOARD_PROTOCOL)
+        self._board_boot_number: int | None = None
         self._known = False
         self._ack = 0
-        self._levels = codec.IDLE_LEVELS
-        self._lamps: frozenset[str] = frozenset()
-        self._tower: frozenset[str] = frozenset()
+        self._levels = codec.IDLE_INPUT_LEVELS
+        self._lit_lamps: frozenset[str] = frozenset()
+        self._lit_tower_lights: frozenset[str] = frozenset()
         self._bell = False
-        self._totals: tuple[int, ...] | None = None
-        self._counted: tuple[int, ...] | None = None
+        self._hard_meter_totals: tuple[int, ...] | None = None
+        self._counted_pulses: tuple[int, ...] | None = None
         self._watched = False
         self._bad_sensors: dict[FaultCode, str] = {}
 
     # ------------------------------------------------------------ the machine's side
     def light_lamps(self, lit: frozenset[str]) -> None:
         """Light exactly these button lamps. Raises ValueError for an unknown lamp."""
-        Poll(ack=0, wait=0, lamps=lit).encode()
-        self._lamps = lit
+        IoBoardPoll(ack=0, wait=0, lamps=lit).encode()
+        self._lit_lamps = lit
 
     def light_tower(self, lights: frozenset[str]) -> None:
         """Light exactly these tower elements. Raises ValueError for an unknown one."""
-        Poll(ack=0, wait=0, tower=lights).encode()
-        self._tower = lights
+        IoBoardPoll(ack=0, wait=0, tower=lights).encode()
+        self._lit_tower_lights = lights
 
     def switch_bell(self, *, on: bool) -> None:
         """Switch the alarm bell, which works without the screen's loudspeaker."""
@@ -70,7 +79,7 @@ class IoBoardDriver(LineDriver[Message]):
     @property
     def hard_meters_counted(self) -> tuple[int, ...] | None:
         """Return the pulses given to each hard meter since the I/O board was fitted; None until it has reported."""
-        return self._counted
+        return self._counted_pulses
 
     def watch_hard_meters(self) -> None:
         """Query from now on the positions of the hard meters that this I/O board drives."""
@@ -81,42 +90,48 @@ class IoBoardDriver(LineDriver[Message]):
 
         Raises ValueError unless there are six that the line can carry.
         """
-        Totals(totals).encode()
-        self._totals = totals
+        HardMeterTotals(totals).encode()
+        self._hard_meter_totals = totals
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
         """Clear the inputs and pulse counts that the I/O board has reported in the last session."""
-        self._boot = None
+        self._board_boot_number = None
         self._known = False
         self._ack = 0
-        self._counted = None
+        self._counted_pulses = None
 
     async def _cycle(self) -> None:
         """Run one cycle: poll the I/O board with the lamps to light, then send the totals if hard meters are behind."""
-        if self._boot is None:
-            request: Hello | Poll = Hello()
+        if self._board_boot_number is None:
+            request: IdentityQuery | IoBoardPoll = IdentityQuery()
         else:
             wait = _WAIT if self._known else 0
-            request = Poll(ack=self._ack, wait=wait, lamps=self._lamps, tower=self._tower, bell=self._bell)
+            request = IoBoardPoll(
+                ack=self._ack, wait=wait, lamps=self._lit_lamps, tower=self._lit_tower_lights, bell=self._bell
+            )
         for message in await self._exchange(request.encode()):
             self._process_message(message)
-        if self._boot is not None and self._are_meters_behind:
-            totals = self._totals if self._totals and self._may_pulse else (0,) * codec.HARD_METERS
-            for message in await self._exchange(Totals(totals).encode()):
+        if self._board_boot_number is not None and self._are_meters_behind:
+            totals = (
+                self._hard_meter_totals
+                if self._hard_meter_totals and self._may_pulse
+                else (0,) * codec.HARD_METER_COUNT
+            )
+            for message in await self._exchange(HardMeterTotals(totals).encode()):
                 self._process_message(message)
-        await self._pause()
+        await self._pause_until_next_poll()
 
     def _process_message(self, message: Message) -> None:
         """Process one message of the I/O board; pulse counts of another boot of the board are ignored."""
         match message:
-            case Identity():
-                self._boot = message.boot
+            case IdentityReply():
+                self._board_boot_number = message.boot
                 self._emit(Identified(device=self.name, identity=message.text))
-            case Status():
+            case InputStatus():
                 self._handle_status(message)
-            case PulseCounts() if message.boot == self._boot:
-                self._counted = message.pulses
+            case HardMeterPulseCounts() if message.boot == self._board_boot_number:
+                self._counted_pulses = message.pulses
                 self._report_faults()
             case _:  # our own frames, looped back: ignored
                 pass
@@ -125,7 +140,10 @@ class IoBoardDriver(LineDriver[Message]):
     @property
     def _are_meters_behind(self) -> bool:
         """Return whether the I/O board's hard meters must be queried or advanced."""
-        return self._watched and (self._counted is None or self._counted != (self._totals or self._counted))
+        return self._watched and (
+            self._counted_pulses is None
+            or self._counted_pulses != (self._hard_meter_totals or self._counted_pulses)
+        )
 
     @property
     def _may_pulse(self) -> bool:
@@ -134,24 +152,28 @@ class IoBoardDriver(LineDriver[Message]):
         Return False while the totals or the counts of the board are unknown; the board is then sent totals of zero,
         and reports its counts without a pulse.
         """
-        if self._totals is None or self._counted is None:
+        if self._hard_meter_totals is None or self._counted_pulses is None:
             return False
-        owed = [total - count for total, count in zip(self._totals, self._counted, strict=True)]
+        owed = [
+            total - count for total, count in zip(self._hard_meter_totals, self._counted_pulses, strict=True)
+        ]
         return all(0 <= pulses <= PULSES_OWED_MAX for pulses in owed)
 
     def _report_faults(self) -> None:
         """Report the faults of the board's sensors, and a fault if hard and soft meters differ too much."""
-        apart = self._totals is not None and self._counted is not None and not self._may_pulse
-        detail = f"counted {self._counted}, metered {self._totals}"
+        apart = (
+            self._hard_meter_totals is not None and self._counted_pulses is not None and not self._may_pulse
+        )
+        detail = f"counted {self._counted_pulses}, metered {self._hard_meter_totals}"
         self._update_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if apart else {}))
 
     # ------------------------------------------------------------ what the board says
-    def _handle_status(self, status: Status) -> None:
+    def _handle_status(self, status: InputStatus) -> None:
         """Report each input change in the I/O board's status exactly once.
 
         All inputs are reported if they were unknown or if changes were lost.
         """
-        if self._boot is None or status.boot != self._boot:
+        if self._board_boot_number is None or status.boot != self._board_boot_number:
             self._reset_session()  # a board that lost its edges, or a reply older than our hello
             return
         for edge in status.edges:
@@ -159,18 +181,18 @@ class IoBoardDriver(LineDriver[Message]):
                 continue  # a reply sent before our acknowledgement arrived
             self._ack = edge.number
             self._report_edge(edge)
-        complete = len(status.edges) < codec.EDGES_MAX
+        complete = len(status.edges) < codec.STATUS_EDGES_MAX
         if complete and (not self._known or status.lost or self._are_levels_different(status)):
             self._levels = status.levels
             self._known = True
             self._report_inputs()
 
-    def _are_levels_different(self, status: Status) -> bool:
+    def _are_levels_different(self, status: InputStatus) -> bool:
         """Return whether the inputs' levels differ from the sum of the reported changes: some were lost."""
         last = status.edges[-1].number if status.edges else self._ack
         return last == self._ack and status.levels != self._levels
 
-    def _report_edge(self, edge: Edge) -> None:
+    def _report_edge(self, edge: InputEdge) -> None:
         """Store an input's level and report its change; of a button, only a press while the driver is connected."""
         group, name = codec.INPUTS[edge.input]
         bit = 1 << edge.input

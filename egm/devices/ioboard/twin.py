@@ -6,17 +6,26 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from egm.devices.ioboard import codec
-from egm.devices.ioboard.codec import Edge, Hello, Identity, Message, Poll, PulseCounts, Status, Totals
-from egm.devices.twin import ActionError, Port, Twin, Values, read_flag, read_number, read_word
+from egm.devices.ioboard.codec import (
+    HardMeterPulseCounts,
+    HardMeterTotals,
+    IdentityQuery,
+    IdentityReply,
+    InputEdge,
+    InputStatus,
+    IoBoardPoll,
+    Message,
+)
+from egm.devices.twin import ActionError, SimulatedPort, Twin, Values, read_flag, read_number, read_word
 
 #: The simulated board's model and firmware.
-IDENTITY: Final = "open-egm I/O board, simulated 1.0"
+SIMULATED_IDENTITY: Final = "open-egm I/O board, simulated 1.0"
 #: Most input changes that the board stores.
-_MEMORY_EDGES: Final = 256
+_STORED_EDGES_MAX: Final = 256
 #: Time after the last poll for which the board counts as attended.
 _ATTENDED_SECONDS: Final = 1.0
 #: Time for which a pressed button stays pressed.
-_PRESS_SECONDS: Final = 0.08
+_BUTTON_PRESS_SECONDS: Final = 0.08
 #: Time of one pulse to a hard meter.
 _PULSE_SECONDS: Final = 0.1
 
@@ -26,37 +35,37 @@ class IoBoardTwin(Twin[Message]):
 
     kind = "input and output board"
 
-    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
-        super().__init__(name, port, codec.cut, speed)
+    def __init__(self, name: str, port: SimulatedPort, speed: float = 1.0) -> None:
+        super().__init__(name, port, codec.cut_message, speed)
         self._boot = 1
-        self._levels = codec.IDLE_LEVELS
-        self._edges: deque[Edge] = deque()
+        self._levels = codec.IDLE_INPUT_LEVELS
+        self._unacknowledged_edges: deque[InputEdge] = deque()
         self._number = 0
         self._lost = False
-        self._held: asyncio.TimerHandle | None = None
+        self._delayed_reply: asyncio.TimerHandle | None = None
         self._polled_at: float | None = None
-        self._outputs = Poll(ack=0, wait=0)
-        self._counted = [0] * codec.HARD_METERS
-        self._totals = [0] * codec.HARD_METERS
+        self._outputs = IoBoardPoll(ack=0, wait=0)
+        self._counted = [0] * codec.HARD_METER_COUNT
+        self._totals = [0] * codec.HARD_METER_COUNT
         self._pulsing = False
 
     # ------------------------------------------------------------ the line
     def process_message(self, message: Message) -> None:
         """Reply to the machine's message as the protocol specifies; the board's own messages are ignored."""
         match message:
-            case Hello():
-                self._send(Identity(self._boot, IDENTITY).encode())
-            case Poll():
+            case IdentityQuery():
+                self._send(IdentityReply(self._boot, SIMULATED_IDENTITY).encode())
+            case IoBoardPoll():
                 self._handle_poll(message)
-            case Totals():
+            case HardMeterTotals():
                 self._totals = list(message.pulses)
-                self._pulse()
-                self._send(PulseCounts(self._boot, tuple(self._counted)).encode())
-            case Identity() | Status() | PulseCounts():
+                self._start_pulse()
+                self._send(HardMeterPulseCounts(self._boot, tuple(self._counted)).encode())
+            case IdentityReply() | InputStatus() | HardMeterPulseCounts():
                 pass
 
     # ------------------------------------------------------------ the hard meters
-    def _pulse(self) -> None:
+    def _start_pulse(self) -> None:
         """Give one pulse to each hard meter that is behind, and schedule the end of the pulse."""
         meters = [index for index, total in enumerate(self._totals) if total > self._counted[index]]
         if self._pulsing or not meters:
@@ -69,38 +78,38 @@ class IoBoardTwin(Twin[Message]):
     def _finish_pulse(self) -> None:
         """End the pulses to the hard meters, and start the next ones if a meter is still behind."""
         self._pulsing = False
-        self._pulse()
+        self._start_pulse()
 
-    def _handle_poll(self, poll: Poll) -> None:
+    def _handle_poll(self, poll: IoBoardPoll) -> None:
         """Apply the machine's poll: lamps and acknowledged edges; reply at once if there is news, or else later."""
         self._polled_at = asyncio.get_running_loop().time()
         self._outputs = poll
         self._drop_edges(poll.ack)
         self._cancel_delayed_reply()
-        if self._edges or self._lost or not poll.wait:
-            self._answer()
+        if self._unacknowledged_edges or self._lost or not poll.wait:
+            self._send_status()
         else:
             # Not scaled by the mechanics' speed: the wait is part of the protocol.
-            self._held = asyncio.get_running_loop().call_later(poll.wait / 100, self._answer)
+            self._delayed_reply = asyncio.get_running_loop().call_later(poll.wait / 100, self._send_status)
 
     def _drop_edges(self, ack: int) -> None:
         """Drop the stored input changes up to the acknowledged one; drop none if that number is not stored."""
-        numbers = [edge.number for edge in self._edges]
+        numbers = [edge.number for edge in self._unacknowledged_edges]
         if ack in numbers:
             for _ in range(numbers.index(ack) + 1):
-                self._edges.popleft()
+                self._unacknowledged_edges.popleft()
 
     def _cancel_delayed_reply(self) -> None:
         """Cancel the delayed reply to the last poll, if there is one."""
-        if self._held is not None:
-            self._held.cancel()
-            self._held = None
+        if self._delayed_reply is not None:
+            self._delayed_reply.cancel()
+            self._delayed_reply = None
 
-    def _answer(self) -> None:
+    def _send_status(self) -> None:
         """Send the I/O board's status: inputs, unacknowledged input changes, and whether any changes were lost."""
-        self._held = None
-        edges = tuple(list(self._edges)[: codec.EDGES_MAX])
-        self._send(Status(boot=self._boot, levels=self._levels, lost=self._lost, edges=edges).encode())
+        self._delayed_reply = None
+        edges = tuple(list(self._unacknowledged_edges)[: codec.STATUS_EDGES_MAX])
+        self._send(InputStatus(boot=self._boot, levels=self._levels, lost=self._lost, edges=edges).encode())
         self._lost = False
 
     # ------------------------------------------------------------ the inputs
@@ -109,7 +118,7 @@ class IoBoardTwin(Twin[Message]):
         now = asyncio.get_running_loop().time()
         return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS
 
-    def _set(self, group: str, name: str, *, level: bool) -> None:
+    def _set_input(self, group: str, name: str, *, level: bool) -> None:
         """Set an input's level and store the change; if the board's memory is full, the oldest change is lost."""
         try:
             place = codec.INPUTS.index((group, name))
@@ -120,21 +129,23 @@ class IoBoardTwin(Twin[Message]):
             return
         self._levels ^= 1 << place
         self._number = codec.compute_next_edge_number(self._number)
-        self._edges.append(Edge(self._number, place, level, unattended=not self._is_attended()))
-        if len(self._edges) > _MEMORY_EDGES:
-            self._edges.popleft()
+        self._unacknowledged_edges.append(
+            InputEdge(self._number, place, level, unattended=not self._is_attended())
+        )
+        if len(self._unacknowledged_edges) > _STORED_EDGES_MAX:
+            self._unacknowledged_edges.popleft()
             self._lost = True
-        if self._held is not None:
+        if self._delayed_reply is not None:
             self._cancel_delayed_reply()
-            self._answer()
+            self._send_status()
 
     def handle_power_loss(self) -> None:
         """Keep the inputs and their changes, which the board's battery preserves."""
         self._cancel_delayed_reply()
         self._polled_at = None
-        self._totals, self._pulsing = [0] * codec.HARD_METERS, False
+        self._totals, self._pulsing = [0] * codec.HARD_METER_COUNT, False
         for button in codec.BUTTONS:  # nobody keeps a button pressed that long
-            self._set("button", button, level=False)
+            self._set_input("button", button, level=False)
 
     def handle_power_return(self) -> None:
         """Continue with the inputs and changes that the battery preserved."""
@@ -147,7 +158,9 @@ class IoBoardTwin(Twin[Message]):
             "number": self._number,
             "lost": self._lost,
             "counted": list(self._counted),
-            "edges": [[edge.number, edge.input, edge.level, edge.unattended] for edge in self._edges],
+            "edges": [
+                [edge.number, edge.input, edge.level, edge.unattended] for edge in self._unacknowledged_edges
+            ],
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
@@ -155,12 +168,12 @@ class IoBoardTwin(Twin[Message]):
         self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
         self._lost = memory["lost"]
         self._counted = list(memory.get("counted", self._counted))
-        self._edges = deque(
-            Edge(number, place, level, unattended=unattended)
+        self._unacknowledged_edges = deque(
+            InputEdge(number, place, level, unattended=unattended)
             for number, place, level, unattended in memory["edges"]
         )
         for button in codec.BUTTONS:
-            self._set("button", button, level=False)
+            self._set_input("button", button, level=False)
 
     # ------------------------------------------------------------ hands on it
     def list_actions(self) -> dict[str, Callable[[Values], str]]:
@@ -168,7 +181,7 @@ class IoBoardTwin(Twin[Message]):
         return {
             "door": self._set_door,
             "key": self._turn_key,
-            "press": self._press,
+            "press": self._press_button,
             "mains": self._set_mains,
             "battery": self._set_battery,
             "forget": self._fail_battery,
@@ -180,36 +193,36 @@ class IoBoardTwin(Twin[Message]):
     def _set_door(self, values: Values) -> str:
         """Open or close a door (``name``, ``open``)."""
         name, is_open = read_word(values, "name"), read_flag(values, "open")
-        self._set("door", name, level=is_open)
+        self._set_input("door", name, level=is_open)
         return f"{name} door {'open' if is_open else 'closed'}"
 
     def _turn_key(self, values: Values) -> str:
         """Turn a key switch (``name``, ``on``)."""
         name, on = read_word(values, "name"), read_flag(values, "on")
-        self._set("key", name, level=on)
+        self._set_input("key", name, level=on)
         return f"{name} key {'on' if on else 'off'}"
 
-    def _press(self, values: Values) -> str:
+    def _press_button(self, values: Values) -> str:
         """Press a button (``button``); it is released a moment later."""
         button = read_word(values, "button")
-        self._set("button", button, level=True)
-        self._schedule_step(_PRESS_SECONDS, lambda: self._set("button", button, level=False))
+        self._set_input("button", button, level=True)
+        self._schedule_step(_BUTTON_PRESS_SECONDS, lambda: self._set_input("button", button, level=False))
         return f"{button} pressed"
 
     def _set_mains(self, values: Values) -> str:
         """Set the mains sensor (``good``: whether there is mains voltage)."""
-        self._set("sensor", "mains_good", level=read_flag(values, "good"))
+        self._set_input("sensor", "mains_good", level=read_flag(values, "good"))
         return "mains sensor set"
 
     def _set_battery(self, values: Values) -> str:
         """Set the battery (``good``: whether it has its voltage)."""
-        self._set("sensor", "battery_good", level=read_flag(values, "good"))
+        self._set_input("sensor", "battery_good", level=read_flag(values, "good"))
         return "battery sensor set"
 
     def _jam_button(self, values: Values) -> str:
         """Make a button (``button``) stick in the pressed position."""
         button = read_word(values, "button")
-        self._set("button", button, level=True)
+        self._set_input("button", button, level=True)
         return f"{button} sticks"
 
     def _change_door_without_edge(self, _: Values) -> str:
@@ -220,14 +233,16 @@ class IoBoardTwin(Twin[Message]):
     def _set_hard_meter(self, values: Values) -> str:
         """Set hard meter ``meter`` (0 to 5) to ``pulses``, as if its wheels were turned by hand or on another board."""
         place, pulses = read_number(values, "meter"), read_number(values, "pulses")
-        if not 0 <= place < codec.HARD_METERS:
-            raise ActionError(f"{self.name}: no hard meter {place}; there are 0 to {codec.HARD_METERS - 1}")
+        if not 0 <= place < codec.HARD_METER_COUNT:
+            raise ActionError(
+                f"{self.name}: no hard meter {place}; there are 0 to {codec.HARD_METER_COUNT - 1}"
+            )
         self._counted[place] = pulses
         return f"hard meter {place} stands at {self._counted[place]}"
 
     def _fail_battery(self, _: Values) -> str:
         """Simulate a power loss with an empty battery: stored input changes are lost, the boot number changes."""
-        self._edges.clear()
+        self._unacknowledged_edges.clear()
         self._number = 0
         self._boot = self._boot % 0xFFFF + 1
         return "edges forgotten"
@@ -241,7 +256,7 @@ class IoBoardTwin(Twin[Message]):
             "lamps": sorted(self._outputs.lamps) if attended else [],
             "tower": sorted(self._outputs.tower) if attended else ["tilt"],
             "bell": self._outputs.bell if attended else False,
-            "edges_waiting": len(self._edges),
+            "edges_waiting": len(self._unacknowledged_edges),
             "hard_meters": list(self._counted),
         }
 

@@ -6,7 +6,7 @@ and ``1D 77 n`` the bar code's height and width, ``1D 6B 09 len digits`` prints 
 bytes. The line is 9600 8N1; there is no checksum in either direction.
 
 Confidence: the commands are in one public source for the Edge. **The status bytes' bits are in licensed
-manuals**; :data:`BITS` is this project's stand-in and the only place that defines them. Bits 7 and 6
+manuals**; :data:`STATUS_BIT_NAMES` is this project's stand-in and the only place that defines them. Bits 7 and 6
 distinguish the two bytes and are part of the stand-in.
 """
 
@@ -18,39 +18,39 @@ from egm.devices.framing import Cut, ProtocolError
 from egm.devices.printer_status import PrinterStatus
 
 #: The name of this protocol in error messages.
-PROTOCOL: Final = "ithaca"
+ITHACA: Final = "ithaca"
 #: Character set of the printer.
 ENCODING: Final = "cp437"
 #: First byte of a positioning command.
 _ESC: Final = 0x1B
 #: First byte of a bar code command or a status query.
-_GS: Final = 0x1D
+_GROUP_SEPARATOR: Final = 0x1D
 #: Bar code type: Interleaved 2 of 5.
-_INTERLEAVED: Final = 0x09
+_BARCODE_TYPE_INTERLEAVED: Final = 0x09
 
 #: Names of the bits of status bytes 1 and 2, bit 0 first.
-BITS: Final[Sequence[Sequence[str]]] = (
+STATUS_BIT_NAMES: Final[Sequence[Sequence[str]]] = (
     ("ticket_in_path", "is_busy", "barcode_done", "jam"),
     ("paper_out", "paper_low", "head_up", "chassis_open", "failure"),
 )
 #: Bits 7 and 6 that mark status bytes 1 and 2.
-_MARKS: Final = (0x40, 0x80)
+_STATUS_BYTE_MARKS: Final = (0x40, 0x80)
 
 
 #: Second bytes of the queries for status bytes 1 and 2.
-_ASK: Final = (0x7A, 0x53)
+_STATUS_QUERY_BYTES: Final = (0x7A, 0x53)
 #: Second byte of the command that sets the print position.
-_POSITION: Final = 0x58
+_POSITION_COMMAND: Final = 0x58
 #: Second byte of the command that sets the bar height.
-_BAR_HEIGHT: Final = 0x68
+_BAR_HEIGHT_COMMAND: Final = 0x68
 #: Second byte of the command that sets the bar width.
-_BAR_WIDTH: Final = 0x77
+_BAR_WIDTH_COMMAND: Final = 0x77
 #: Second byte of the command that prints a bar code.
-_BARS: Final = 0x6B
+_BARCODE_COMMAND: Final = 0x6B
 #: The command that presents the ticket.
-_PRESENT: Final = 0x0C
+_PRESENT_COMMAND: Final = 0x0C
 #: The command that discards what was sent.
-_CANCEL: Final = 0x18
+_CANCEL_COMMAND: Final = 0x18
 #: Longest line of text, in bytes.
 _LINE_MAX: Final = 256
 #: Most digits of a bar code.
@@ -58,7 +58,7 @@ _DIGITS_MAX: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class PrintTextLine:
     """A printer command that prints one line of text."""
 
     text: str
@@ -66,15 +66,15 @@ class Text:
     def encode(self) -> bytes:
         """Return the printer command as the bytes to send. Raises ValueError for characters that the printer lacks."""
         if not self.text.isprintable():
-            raise ValueError(f"{PROTOCOL}: control characters in {self.text!r}")
+            raise ValueError(f"{ITHACA}: control characters in {self.text!r}")
         try:
             return self.text.encode(ENCODING) + b"\n"
         except UnicodeEncodeError as error:
-            raise ValueError(f"{PROTOCOL}: no character {error.object[error.start]!r}") from error
+            raise ValueError(f"{ITHACA}: no character {error.object[error.start]!r}") from error
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class PrintSetting:
     """A printer command that sets the print position, bar height or bar width: ``command`` is its second byte."""
 
     command: int
@@ -82,13 +82,13 @@ class Setting:
 
     def encode(self) -> bytes:
         """Return the printer command as the bytes to send."""
-        if self.command == _POSITION:
+        if self.command == _POSITION_COMMAND:
             return bytes((_ESC, self.command)) + self.value.to_bytes(2, "big")
-        return bytes((_GS, self.command, self.value))
+        return bytes((_GROUP_SEPARATOR, self.command, self.value))
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
+class PrintBarcode:
     """A printer command that prints a bar code."""
 
     digits: str
@@ -97,26 +97,28 @@ class Bars:
         """Return the printer command as the bytes to send. Raises ValueError for an invalid bar code."""
         digits = self.digits
         if not (digits.isascii() and digits.isdigit()) or len(digits) % 2 or len(digits) > _DIGITS_MAX:
-            raise ValueError(f"{PROTOCOL}: {digits!r} is not an even number of digits, {_DIGITS_MAX} at most")
-        return bytes((_GS, _BARS, _INTERLEAVED, len(digits))) + digits.encode("ascii")
+            raise ValueError(f"{ITHACA}: {digits!r} is not an even number of digits, {_DIGITS_MAX} at most")
+        return bytes(
+            (_GROUP_SEPARATOR, _BARCODE_COMMAND, _BARCODE_TYPE_INTERLEAVED, len(digits))
+        ) + digits.encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class PresentTicket:
     """A printer command that ends the ticket and presents it to the player."""
 
     def encode(self) -> bytes:
         """Return the command's byte as sent to the printer."""
-        return bytes((_PRESENT,))
+        return bytes((_PRESENT_COMMAND,))
 
 
 @dataclass(frozen=True, slots=True)
-class Cancel:
+class CancelPrintJob:
     """A printer command that discards what was sent, and clears the state of the bar code."""
 
     def encode(self) -> bytes:
         """Return the printer command as the byte to send."""
-        return bytes((_CANCEL,))
+        return bytes((_CANCEL_COMMAND,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +129,21 @@ class StatusQuery:
 
     def encode(self) -> bytes:
         """Return the query of the printer's status as the bytes to send."""
-        return bytes((_GS, _ASK[self.which]))
+        return bytes((_GROUP_SEPARATOR, _STATUS_QUERY_BYTES[self.which]))
 
 
 #: Any command of the machine.
-Command = Text | Setting | Bars | Present | Cancel | StatusQuery
+Command = PrintTextLine | PrintSetting | PrintBarcode | PresentTicket | CancelPrintJob | StatusQuery
 
 
 def encode_ticket(lines: Sequence[str], digits: str) -> bytes:
     """Return the bytes of a complete ticket: the bar code near the leading edge, then the lines."""
-    commands: list[Command] = [Setting(_BAR_HEIGHT, 80), Setting(_BAR_WIDTH, 3), Setting(_POSITION, 40)]
-    commands += [Bars(digits), *(Text(line) for line in lines), Present()]
+    commands: list[Command] = [
+        PrintSetting(_BAR_HEIGHT_COMMAND, 80),
+        PrintSetting(_BAR_WIDTH_COMMAND, 3),
+        PrintSetting(_POSITION_COMMAND, 40),
+    ]
+    commands += [PrintBarcode(digits), *(PrintTextLine(line) for line in lines), PresentTicket()]
     return b"".join(command.encode() for command in commands)
 
 
@@ -147,9 +153,9 @@ def cut_command(buffer: bytes) -> Cut[Command] | None:
     None until it is complete (:mod:`egm.devices.framing`).
     """
     first = buffer[0]
-    if first in {_PRESENT, _CANCEL}:
-        return Cut(1, Present() if first == _PRESENT else Cancel())
-    return _cut_escape_command(buffer) if first in {_ESC, _GS} else _cut_text_line(buffer)
+    if first in {_PRESENT_COMMAND, _CANCEL_COMMAND}:
+        return Cut(1, PresentTicket() if first == _PRESENT_COMMAND else CancelPrintJob())
+    return _cut_escape_command(buffer) if first in {_ESC, _GROUP_SEPARATOR} else _cut_text_line(buffer)
 
 
 def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
@@ -159,11 +165,11 @@ def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
         if len(buffer) < _LINE_MAX:
             return None
         refused = buffer[:_LINE_MAX]
-        return Cut(_LINE_MAX, ProtocolError(PROTOCOL, f"no end of line within {_LINE_MAX} bytes", refused))
+        return Cut(_LINE_MAX, ProtocolError(ITHACA, f"no end of line within {_LINE_MAX} bytes", refused))
     text = buffer[:end].decode(ENCODING)
     if not text.isprintable():
-        return Cut(end + 1, ProtocolError(PROTOCOL, "control characters in a line", buffer[: end + 1]))
-    return Cut(end + 1, Text(text))
+        return Cut(end + 1, ProtocolError(ITHACA, "control characters in a line", buffer[: end + 1]))
+    return Cut(end + 1, PrintTextLine(text))
 
 
 def _cut_escape_command(buffer: bytes) -> Cut[Command] | None:
@@ -171,15 +177,15 @@ def _cut_escape_command(buffer: bytes) -> Cut[Command] | None:
     if len(buffer) < 2:
         return None
     first, second = buffer[:2]
-    if first == _GS and second in _ASK:
-        return Cut(2, StatusQuery(_ASK.index(second)))
-    if first == _ESC and second == _POSITION:
-        return Cut(4, Setting(second, int.from_bytes(buffer[2:4], "big"))) if len(buffer) >= 4 else None
-    if first == _GS and second in {_BAR_HEIGHT, _BAR_WIDTH}:
-        return Cut(3, Setting(second, buffer[2])) if len(buffer) >= 3 else None
-    if first == _GS and second == _BARS:
+    if first == _GROUP_SEPARATOR and second in _STATUS_QUERY_BYTES:
+        return Cut(2, StatusQuery(_STATUS_QUERY_BYTES.index(second)))
+    if first == _ESC and second == _POSITION_COMMAND:
+        return Cut(4, PrintSetting(second, int.from_bytes(buffer[2:4], "big"))) if len(buffer) >= 4 else None
+    if first == _GROUP_SEPARATOR and second in {_BAR_HEIGHT_COMMAND, _BAR_WIDTH_COMMAND}:
+        return Cut(3, PrintSetting(second, buffer[2])) if len(buffer) >= 3 else None
+    if first == _GROUP_SEPARATOR and second == _BARCODE_COMMAND:
         return _cut_barcode(buffer)
-    return Cut(1, ProtocolError(PROTOCOL, "unknown command", buffer[:2]))
+    return Cut(1, ProtocolError(ITHACA, "unknown command", buffer[:2]))
 
 
 def _cut_barcode(buffer: bytes) -> Cut[Command] | None:
@@ -187,44 +193,46 @@ def _cut_barcode(buffer: bytes) -> Cut[Command] | None:
     if len(buffer) < 4 or len(buffer) < 4 + buffer[3]:
         return None
     digits = buffer[4 : 4 + buffer[3]]
-    if buffer[2] != _INTERLEAVED or not digits.isdigit() or len(digits) % 2:
-        return Cut(2, ProtocolError(PROTOCOL, "no Interleaved 2 of 5 bar code", buffer[: 4 + buffer[3]]))
-    return Cut(4 + buffer[3], Bars(digits.decode("ascii")))
+    if buffer[2] != _BARCODE_TYPE_INTERLEAVED or not digits.isdigit() or len(digits) % 2:
+        return Cut(2, ProtocolError(ITHACA, "no Interleaved 2 of 5 bar code", buffer[: 4 + buffer[3]]))
+    return Cut(4 + buffer[3], PrintBarcode(digits.decode("ascii")))
 
 
 @dataclass(frozen=True, slots=True)
 class StatusByte:
-    """One of the printer's two status bytes: ``bits`` are named by :data:`BITS`."""
+    """One of the printer's two status bytes: ``bits`` are named by :data:`STATUS_BIT_NAMES`."""
 
     which: int
     bits: int
 
     def encode(self) -> bytes:
         """Return the printer's status as the byte to send."""
-        return bytes((_MARKS[self.which] | self.bits,))
+        return bytes((_STATUS_BYTE_MARKS[self.which] | self.bits,))
 
 
 def encode_status(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
     """Return a printer's status as its two bytes."""
-    words = [sum(getattr(status, name) << index for index, name in enumerate(names)) for names in BITS]
+    words = [
+        sum(getattr(status, name) << index for index, name in enumerate(names)) for names in STATUS_BIT_NAMES
+    ]
     return StatusByte(0, words[0]), StatusByte(1, words[1])
 
 
-def read_status(first: StatusByte, second: StatusByte) -> PrinterStatus:
+def decode_printer_status(first: StatusByte, second: StatusByte) -> PrinterStatus:
     """Return the printer's status that the two status bytes state."""
     return PrinterStatus(
         **{
             name: bool(byte.bits >> index & 1)
             for byte in (first, second)
-            for index, name in enumerate(BITS[byte.which])
+            for index, name in enumerate(STATUS_BIT_NAMES[byte.which])
         }
     )
 
 
-def cut_answer(buffer: bytes) -> Cut[StatusByte] | None:
+def cut_status_byte(buffer: bytes) -> Cut[StatusByte] | None:
     """Separate the printer's first reply from the received bytes (see :mod:`egm.devices.framing`)."""
     byte = buffer[0]
-    for which, mark in enumerate(_MARKS):
-        if byte & 0xC0 == mark and byte & 0x3F < 1 << len(BITS[which]):
+    for which, mark in enumerate(_STATUS_BYTE_MARKS):
+        if byte & 0xC0 == mark and byte & 0x3F < 1 << len(STATUS_BIT_NAMES[which]):
             return Cut(1, StatusByte(which, byte & 0x3F))
-    return Cut(1, ProtocolError(PROTOCOL, "no status byte", buffer[:1]))
+    return Cut(1, ProtocolError(ITHACA, "no status byte", buffer[:1]))

@@ -8,14 +8,14 @@ from typing import Final
 
 from egm.devices.interface import EventSink, TicketJob
 from egm.devices.ithaca import codec
-from egm.devices.ithaca.codec import Cancel, StatusByte, StatusQuery
+from egm.devices.ithaca.codec import CancelPrintJob, StatusByte, StatusQuery
 from egm.devices.ledgers import PrintLedger
 from egm.devices.line import LineSettings, SerialLine
 from egm.devices.printer_driver import PrinterDriver
 from egm.devices.printer_status import PrinterStatus
 
 #: Settings of the line to a printer.
-LINE: Final = LineSettings(baud=9600)
+ITHACA_LINE_SETTINGS: Final = LineSettings(baud=9600)
 
 
 class IthacaDriver(PrinterDriver[StatusByte]):
@@ -30,7 +30,7 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         layouts: Mapping[str, Sequence[str]],
     ) -> None:
         """Create the driver. ``layouts`` maps template names to lines such as ``"AMOUNT {amount}"``."""
-        super().__init__(name, line, sink, cutter=codec.cut_answer, protocol=codec.PROTOCOL, ledger=ledger)
+        super().__init__(name, line, sink, cutter=codec.cut_status_byte, protocol=codec.ITHACA, ledger=ledger)
         self._layouts = dict(layouts)
 
     def _print_command(self, job: TicketJob) -> bytes:
@@ -52,8 +52,10 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         for which in (0, 1):
             for byte in await self._exchange(StatusQuery(which).encode()):
                 status_bytes[byte.which] = byte
-        return codec.read_status(status_bytes[0], status_bytes[1]) if len(status_bytes) == 2 else None
+        return (
+            codec.decode_printer_status(status_bytes[0], status_bytes[1]) if len(status_bytes) == 2 else None
+        )
 
     async def _discard_printer_job(self) -> None:
         """Discard what was sent to the printer, and the state of its bar code."""
-        self._line.write(Cancel().encode())
+        self._line.write(CancelPrintJob().encode())

@@ -1,9 +1,17 @@
 """A simulated ESC-style ticket printer (Ithaca)."""
 
 from egm.devices.ithaca import codec
-from egm.devices.ithaca.codec import Bars, Cancel, Command, Present, Setting, StatusQuery, Text
+from egm.devices.ithaca.codec import (
+    CancelPrintJob,
+    Command,
+    PresentTicket,
+    PrintBarcode,
+    PrintSetting,
+    PrintTextLine,
+    StatusQuery,
+)
 from egm.devices.printer_twin import PrinterTwin
-from egm.devices.twin import Port
+from egm.devices.twin import SimulatedPort
 
 
 class IthacaTwin(PrinterTwin[Command]):
@@ -11,9 +19,9 @@ class IthacaTwin(PrinterTwin[Command]):
 
     kind = "ticket printer (ESC)"
 
-    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
+    def __init__(self, name: str, port: SimulatedPort, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut_command, speed)
-        self._lines: list[str] = []
+        self._printed_lines: list[str] = []
         self._digits = ""
 
     def process_message(self, message: Command) -> None:
@@ -21,23 +29,23 @@ class IthacaTwin(PrinterTwin[Command]):
         match message:
             case StatusQuery(which=which):
                 self._send(codec.encode_status(self._build_status())[which].encode())
-            case Text(text=text):
-                self._lines.append(text)
-            case Bars(digits=digits):
+            case PrintTextLine(text=text):
+                self._printed_lines.append(text)
+            case PrintBarcode(digits=digits):
                 self._digits = digits
-            case Present():
+            case PresentTicket():
                 if self._digits:
-                    self._print(self._lines, self._digits)
+                    self._start_printing(self._printed_lines, self._digits)
                 self._discard_input()
-            case Cancel():
+            case CancelPrintJob():
                 self._discard_input()
                 self._cancel()
-            case Setting():
+            case PrintSetting():
                 pass
 
     def _discard_input(self) -> None:
         """Discard the lines and the bar code received for the next ticket."""
-        self._lines, self._digits = [], ""
+        self._printed_lines, self._digits = [], ""
 
     def handle_power_loss(self) -> None:
         """Lose power; what was received and not printed yet is discarded too."""

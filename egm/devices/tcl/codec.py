@@ -9,18 +9,18 @@ The line is 9600 8N1; there is no checksum in either direction.
 
 Confidence: the commands are in one public source. **The status reply's layout is in licensed manuals**; the
 one above, its three flag characters (0x40 plus five bits, so none is a bar) and the meaning of their bits are
-this project's stand-in. :data:`FLAGS` is the only place that defines them.
+this project's stand-in. :data:`STATUS_FLAG_NAMES` is the only place that defines them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from egm.devices.framing import Cut, ProtocolError, skip_to
+from egm.devices.framing import Cut, ProtocolError, skip_to_start_byte
 from egm.devices.printer_status import PrinterStatus
 
 #: The name of this protocol in error messages.
-PROTOCOL: Final = "tcl"
+TCL: Final = "tcl"
 #: Character set of the printer.
 ENCODING: Final = "latin-1"
 #: The character that frames a command.
@@ -31,7 +31,7 @@ _STAR: Final = ord("*")
 _MESSAGE_MAX: Final = 2048
 
 #: Names of the bits of each status flag, bit 0 first.
-FLAGS: Final[Sequence[str]] = (
+STATUS_FLAG_NAMES: Final[Sequence[str]] = (
     "is_busy failure head_up paper_out jam",
     "paper_low ticket_in_path chassis_open",
     "barcode_done",
@@ -48,7 +48,7 @@ class StatusQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Clear:
+class ClearPrintJob:
     """A printer command that discards the print job, and clears the state of the bar code: ``^C|a|^``."""
 
     def encode(self) -> bytes:
@@ -57,7 +57,7 @@ class Clear:
 
 
 @dataclass(frozen=True, slots=True)
-class Print:
+class PrintTicket:
     """A printer command that prints a ticket by template, ``^P|template|field|...|^``."""
 
     template: str
@@ -67,13 +67,11 @@ class Print:
         """Return the command that prints a ticket as the bytes to send. Raises ValueError for an invalid field."""
         for field in (self.template, *self.fields):
             if not set("^|*").isdisjoint(field) or not field.isprintable():
-                raise ValueError(f"{PROTOCOL}: a field may not hold ^ | * or control characters: {field!r}")
+                raise ValueError(f"{TCL}: a field may not hold ^ | * or control characters: {field!r}")
         try:
             text = "|".join((self.template, *self.fields)).encode(ENCODING)
         except UnicodeEncodeError as error:
-            raise ValueError(
-                f"{PROTOCOL}: the printer has no character {error.object[error.start]!r}"
-            ) from error
+            raise ValueError(f"{TCL}: the printer has no character {error.object[error.start]!r}") from error
         return b"^P|" + text + b"|^"
 
 
@@ -88,29 +86,29 @@ class PrinterReply:
         """Return the TCL printer's reply as the bytes to send."""
         flags = [
             chr(0x40 | sum(getattr(self.status, name) << index for index, name in enumerate(names.split())))
-            for names in FLAGS
+            for names in STATUS_FLAG_NAMES
         ]
         return f"*S|{self.version}|{'|'.join(flags)}|*".encode("ascii")
 
 
-def cut_answer(buffer: bytes) -> Cut[PrinterReply] | None:
+def cut_printer_reply(buffer: bytes) -> Cut[PrinterReply] | None:
     """Separate the printer's first reply from the received bytes (see :mod:`egm.devices.framing`)."""
     framed = _cut_frame(buffer, _STAR)
     if not isinstance(framed, bytes):
         return framed
     fields = framed[1:-1].split(b"|")
-    if len(fields) != 3 + len(FLAGS) or fields[0] != b"S" or fields[-1] or not framed.isascii():
-        return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "no status answer", framed))
+    if len(fields) != 3 + len(STATUS_FLAG_NAMES) or fields[0] != b"S" or fields[-1] or not framed.isascii():
+        return Cut(len(framed) - 1, ProtocolError(TCL, "no status answer", framed))
     status: dict[str, bool] = {}
-    for flag, names in zip(fields[2:-1], FLAGS, strict=True):
+    for flag, names in zip(fields[2:-1], STATUS_FLAG_NAMES, strict=True):
         flag_names = names.split()
         if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(flag_names)):
-            return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "no status flag", flag))
+            return Cut(len(framed) - 1, ProtocolError(TCL, "no status flag", flag))
         status.update({name: bool(flag[0] >> index & 1) for index, name in enumerate(flag_names)})
     return Cut(len(framed), PrinterReply(fields[1].decode("ascii"), PrinterStatus(**status)))
 
 
-def cut_command(buffer: bytes) -> Cut[StatusQuery | Clear | Print] | None:
+def cut_command(buffer: bytes) -> Cut[StatusQuery | ClearPrintJob | PrintTicket] | None:
     """Separate the machine's first command from the received bytes (see :mod:`egm.devices.framing`)."""
     framed = _cut_frame(buffer, _CARET)
     if not isinstance(framed, bytes):
@@ -120,16 +118,16 @@ def cut_command(buffer: bytes) -> Cut[StatusQuery | Clear | Print] | None:
         case ["S"]:
             return Cut(len(framed), StatusQuery())
         case ["C", "a", ""]:
-            return Cut(len(framed), Clear())
+            return Cut(len(framed), ClearPrintJob())
         case ["P", template, *fields, ""]:
-            return Cut(len(framed), Print(template, tuple(fields)))
+            return Cut(len(framed), PrintTicket(template, tuple(fields)))
         case _:
-            return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "unknown command", framed))
+            return Cut(len(framed) - 1, ProtocolError(TCL, "unknown command", framed))
 
 
 def _cut_frame(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
     """Return the bytes between two frame marks (``mark``), or the :class:`Cut` to return if they are incomplete."""
-    if (garbage := skip_to(buffer, mark, PROTOCOL)) is not None:
+    if (garbage := skip_to_start_byte(buffer, mark, TCL)) is not None:
         return garbage
     end = buffer.find(bytes((mark,)), 1, _MESSAGE_MAX)
     if end >= 0:
@@ -137,4 +135,4 @@ def _cut_frame(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
     if len(buffer) < _MESSAGE_MAX:
         return None
     refused = buffer[:_MESSAGE_MAX]
-    return Cut(_MESSAGE_MAX, ProtocolError(PROTOCOL, f"no end within {_MESSAGE_MAX} bytes", refused))
+    return Cut(_MESSAGE_MAX, ProtocolError(TCL, f"no end within {_MESSAGE_MAX} bytes", refused))

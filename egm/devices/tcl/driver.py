@@ -10,14 +10,14 @@ from egm.devices.line import LineSettings, SerialLine
 from egm.devices.printer_driver import PrinterDriver
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.tcl import codec
-from egm.devices.tcl.codec import Clear, Print, PrinterReply, StatusQuery
+from egm.devices.tcl.codec import ClearPrintJob, PrinterReply, PrintTicket, StatusQuery
 
 #: Settings of the line to a printer.
-LINE: Final = LineSettings(baud=9600)
+TCL_LINE_SETTINGS: Final = LineSettings(baud=9600)
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class TclTemplate:
     """A template resident in the printer: its identifier there, and the names of its fields in order.
 
     The field called ``barcode`` is filled from the job's bar code.
@@ -36,10 +36,10 @@ class TclDriver(PrinterDriver[PrinterReply]):
         line: SerialLine,
         sink: EventSink,
         ledger: PrintLedger,
-        templates: Mapping[str, Template],
+        templates: Mapping[str, TclTemplate],
     ) -> None:
         """Create the driver. ``templates`` maps the names that tickets use to the printer's templates."""
-        super().__init__(name, line, sink, cutter=codec.cut_answer, protocol=codec.PROTOCOL, ledger=ledger)
+        super().__init__(name, line, sink, cutter=codec.cut_printer_reply, protocol=codec.TCL, ledger=ledger)
         self._templates = dict(templates)
         self._identity = ""
 
@@ -54,7 +54,7 @@ class TclDriver(PrinterDriver[PrinterReply]):
         extra = sorted(set(values).difference(template.fields))
         if missing or extra:
             raise ValueError(f"{self.name}: template {job.template}: missing {missing}, unknown {extra}")
-        return Print(template.identifier, tuple(values[field] for field in template.fields)).encode()
+        return PrintTicket(template.identifier, tuple(values[field] for field in template.fields)).encode()
 
     async def _query_status(self) -> PrinterStatus | None:
         """Query the printer's status once; return None if there is no reply or an invalid one."""
@@ -68,4 +68,4 @@ class TclDriver(PrinterDriver[PrinterReply]):
 
     async def _discard_printer_job(self) -> None:
         """Discard any job in the printer, and the state of its bar code."""
-        self._line.write(Clear().encode())
+        self._line.write(ClearPrintJob().encode())

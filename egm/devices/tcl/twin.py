@@ -5,32 +5,32 @@ from typing import Final
 
 from egm.devices.printer_twin import PrinterTwin
 from egm.devices.tcl import codec
-from egm.devices.tcl.codec import Clear, Print, PrinterReply, StatusQuery
-from egm.devices.twin import Port
+from egm.devices.tcl.codec import ClearPrintJob, PrinterReply, PrintTicket, StatusQuery
+from egm.devices.twin import SimulatedPort
 
 #: The simulated printer's firmware version.
-VERSION: Final = "TCLSIM100"
+SIMULATED_VERSION: Final = "TCLSIM100"
 #: Digits of a ticket's bar code.
 _BARCODE_DIGITS: Final = 18
 
 
-class TclTwin(PrinterTwin[StatusQuery | Clear | Print]):
+class TclTwin(PrinterTwin[StatusQuery | ClearPrintJob | PrintTicket]):
     """A simulated TCL ticket printer."""
 
     kind = "ticket printer (TCL)"
 
-    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
+    def __init__(self, name: str, port: SimulatedPort, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut_command, speed)
 
-    def process_message(self, message: StatusQuery | Clear | Print) -> None:
+    def process_message(self, message: StatusQuery | ClearPrintJob | PrintTicket) -> None:
         """Answer a status query; execute other commands without a reply."""
         match message:
             case StatusQuery():
-                self._send(PrinterReply(VERSION, self._build_status()).encode())
-            case Clear():
+                self._send(PrinterReply(SIMULATED_VERSION, self._build_status()).encode())
+            case ClearPrintJob():
                 self._cancel()
-            case Print():
-                self._print(message.fields, _find_barcode_field(message.fields))
+            case PrintTicket():
+                self._start_printing(message.fields, _find_barcode_field(message.fields))
 
 
 def _find_barcode_field(fields: Sequence[str]) -> str:

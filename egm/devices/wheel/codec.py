@@ -6,13 +6,13 @@ semicolons::
     *X;state;game number;last number;warnings;rotor speed;direction CR LF
     *X;5;117;13;0;002;0
 
-``state`` is 1 to 6 (:class:`ReaderPhase`), ``warnings`` the hexadecimal sum of :class:`Warnings`. Between
+``state`` is 1 to 6 (:class:`ReaderPhase`), ``warnings`` the hexadecimal sum of :class:`WheelWarnings`. Between
 such lines it may send the number alone, and its errors after ``*F``. The line is 9600 8N1; there is no
 checksum.
 
 Confidence: the states, the warnings and the order of the fields are as public users of Cammegh wheels quote
 them from the owner's handbook (p. 49) and from their own logs; the handbook itself was not available. How a
-wheel with a double zero reports it is unknown: :data:`NUMBERS` are those of a single zero.
+wheel with a double zero reports it is unknown: :data:`WHEEL_NUMBERS` are those of a single zero.
 """
 
 import re
@@ -23,15 +23,17 @@ from typing import Final
 from egm.devices.framing import Cut, ProtocolError
 
 #: The name of this protocol in error messages.
-PROTOCOL: Final = "wheel"
+WHEEL_PROTOCOL: Final = "wheel"
 #: The numbers of the wheel.
-NUMBERS: Final = range(37)
+WHEEL_NUMBERS: Final = range(37)
 #: Longest line of the reader, in bytes.
 _LINE_MAX: Final = 64
 #: The form of a status line.
-_STATUS: Final = re.compile(rb"\*X;([1-6]);(\d{3});(\d{1,2});([0-9A-F]);(\d{3});([01])", re.ASCII)
+_STATUS_LINE_PATTERN: Final = re.compile(
+    rb"\*X;([1-6]);(\d{3});(\d{1,2});([0-9A-F]);(\d{3});([01])", re.ASCII
+)
 #: The form of any other line.
-_ASIDE: Final = re.compile(rb"\d{1,2}|\*F[ -~]*", re.ASCII)
+_OTHER_LINE_PATTERN: Final = re.compile(rb"\d{1,2}|\*F[ -~]*", re.ASCII)
 
 
 class ReaderPhase(IntEnum):
@@ -47,7 +49,7 @@ class ReaderPhase(IntEnum):
     CLOSED = 6
 
 
-class Warnings(IntFlag):
+class WheelWarnings(IntFlag):
     """The faults that a wheel's reader reports for the current game."""
 
     NO_BALL = 1
@@ -60,11 +62,11 @@ class Warnings(IntFlag):
 
 
 #: No fault.
-NOTHING: Final = Warnings(0)
+NO_WARNINGS: Final = WheelWarnings(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class WheelReaderStatus:
     """A status report of a wheel's reader.
 
     ``number`` is the winning number of ``game`` in phase NUMBER; in earlier phases it is that of the game
@@ -74,7 +76,7 @@ class Status:
     phase: ReaderPhase
     game: int
     number: int
-    warnings: Warnings = NOTHING
+    warnings: WheelWarnings = NO_WARNINGS
     speed: int = 0
     direction: int = 0
 
@@ -85,24 +87,24 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class OtherReaderLine:
     """A line of the wheel's reader that is not a status report: a number alone, or an error as text."""
 
     text: str
 
 
 #: Anything that the reader sends.
-Report = Status | Aside
+Report = WheelReaderStatus | OtherReaderLine
 
 
-def cut(buffer: bytes) -> Cut[Report] | None:
+def cut_report(buffer: bytes) -> Cut[Report] | None:
     """Separate the first report of the wheel's reader from the received bytes (see :mod:`egm.devices.framing`)."""
     end = next((n for n, byte in enumerate(buffer[:_LINE_MAX]) if byte in b"\r\n"), None)
     if end is None:
         if len(buffer) < _LINE_MAX:
             return None
         why = f"no end within {_LINE_MAX} bytes"
-        return Cut(_LINE_MAX, ProtocolError(PROTOCOL, why, buffer[:_LINE_MAX]))
+        return Cut(_LINE_MAX, ProtocolError(WHEEL_PROTOCOL, why, buffer[:_LINE_MAX]))
     line = buffer[:end]
     size = end + 1
     while size < len(buffer) and buffer[size] in b"\r\n":
@@ -112,19 +114,19 @@ def cut(buffer: bytes) -> Cut[Report] | None:
 
 def _parse_report_line(line: bytes) -> Report | ProtocolError:
     """Decode a line of the reader, or return the error."""
-    if _ASIDE.fullmatch(line):
-        return Aside(line.decode("ascii"))
-    fields = _STATUS.fullmatch(line)
+    if _OTHER_LINE_PATTERN.fullmatch(line):
+        return OtherReaderLine(line.decode("ascii"))
+    fields = _STATUS_LINE_PATTERN.fullmatch(line)
     if fields is None:
-        return ProtocolError(PROTOCOL, "no report", line)
+        return ProtocolError(WHEEL_PROTOCOL, "no report", line)
     phase, game, number, warnings, speed, direction = fields.groups()
-    if int(number) not in NUMBERS:
-        return ProtocolError(PROTOCOL, f"no pocket {int(number)}", line)
-    return Status(
+    if int(number) not in WHEEL_NUMBERS:
+        return ProtocolError(WHEEL_PROTOCOL, f"no pocket {int(number)}", line)
+    return WheelReaderStatus(
         ReaderPhase(int(phase)),
         int(game),
         int(number),
-        Warnings(int(warnings, 16)),
+        WheelWarnings(int(warnings, 16)),
         int(speed),
         int(direction),
     )

@@ -6,12 +6,12 @@ from egm.devices.driver import LineDriver
 from egm.devices.interface import EventSink, FaultCode, WheelPhase, WheelTurned
 from egm.devices.line import LineSettings, SerialLine
 from egm.devices.wheel import codec
-from egm.devices.wheel.codec import Aside, ReaderPhase, Report, Status, Warnings
+from egm.devices.wheel.codec import OtherReaderLine, ReaderPhase, Report, WheelReaderStatus, WheelWarnings
 
 #: Settings of the line to a reader.
-LINE: Final = LineSettings(baud=9600)
+WHEEL_LINE_SETTINGS: Final = LineSettings(baud=9600)
 #: Phase of the reader -> phase of the machine's interface.
-_PHASES: Final = {
+_WHEEL_PHASE_BY_READER_PHASE: Final = {
     ReaderPhase.WAITING: WheelPhase.WAITING,
     ReaderPhase.BETTING: WheelPhase.BETTING,
     ReaderPhase.BALL_IN_TRACK: WheelPhase.BETTING,
@@ -20,7 +20,7 @@ _PHASES: Final = {
     ReaderPhase.CLOSED: WheelPhase.CLOSED,
 }
 #: Warnings with which a spin does not count.
-_VOID: Final = Warnings.NO_BALL | Warnings.SAME_DIRECTION | Warnings.VOID
+_WARNINGS_OF_VOID_SPIN: Final = WheelWarnings.NO_BALL | WheelWarnings.SAME_DIRECTION | WheelWarnings.VOID
 
 
 class WheelDriver(LineDriver[Report]):
@@ -30,12 +30,12 @@ class WheelDriver(LineDriver[Report]):
     reply_seconds = 0.75
 
     def __init__(self, name: str, line: SerialLine, sink: EventSink) -> None:
-        super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
-        self._told: WheelTurned | None = None
+        super().__init__(name, line, sink, codec.cut_report, codec.WHEEL_PROTOCOL)
+        self._last_report: WheelTurned | None = None
 
     def _reset_session(self) -> None:
         """Clear the last report of the wheel, so that the next report is emitted in any case."""
-        self._told = None
+        self._last_report = None
 
     async def _cycle(self) -> None:
         """Run one cycle: receive the reports of the wheel's reader and process them."""
@@ -44,27 +44,27 @@ class WheelDriver(LineDriver[Report]):
 
     def _process_report(self, report: Report) -> None:
         """Process a report of the wheel's reader; emit an event if it differs from the last one."""
-        if isinstance(report, Aside):
+        if isinstance(report, OtherReaderLine):
             return
         self._note_reply()
-        failed = Warnings.FAILURE in report.warnings
+        failed = WheelWarnings.FAILURE in report.warnings
         self._update_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if failed else {})
         turned = self._build_wheel_turned(report)
-        if turned != self._told:
-            self._told = turned
+        if turned != self._last_report:
+            self._last_report = turned
             self._emit(turned)
 
-    def _build_wheel_turned(self, report: Status) -> WheelTurned:
+    def _build_wheel_turned(self, report: WheelReaderStatus) -> WheelTurned:
         """Build the event of a wheel's report; it has a number only if the spin is decided without a warning."""
         void = report.phase in {
             ReaderPhase.BETTING,
             ReaderPhase.BALL_IN_TRACK,
             ReaderPhase.NO_MORE_BETS,
-        } and bool(report.warnings & _VOID)
+        } and bool(report.warnings & _WARNINGS_OF_VOID_SPIN)
         decided = report.phase is ReaderPhase.NUMBER and not report.warnings
         return WheelTurned(
             device=self.name,
-            phase=_PHASES[report.phase],
+            phase=_WHEEL_PHASE_BY_READER_PHASE[report.phase],
             spin=report.game,
             number=report.number if decided else None,
             void=void,

@@ -3,12 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.devices.twin import ActionError, Port, Twin, Values, read_flag, read_number
+from egm.devices.twin import ActionError, SimulatedPort, Twin, Values, read_flag, read_number
 from egm.devices.wheel import codec
-from egm.devices.wheel.codec import NOTHING, NUMBERS, ReaderPhase, Report, Status, Warnings
+from egm.devices.wheel.codec import (
+    NO_WARNINGS,
+    WHEEL_NUMBERS,
+    ReaderPhase,
+    Report,
+    WheelReaderStatus,
+    WheelWarnings,
+)
 
 #: The duration of each phase, in seconds, and the next phase.
-COURSE: Final[Mapping[ReaderPhase, tuple[float, ReaderPhase]]] = {
+SECONDS_AND_NEXT_PHASE: Final[Mapping[ReaderPhase, tuple[float, ReaderPhase]]] = {
     ReaderPhase.WAITING: (3.0, ReaderPhase.BETTING),
     ReaderPhase.BETTING: (15.0, ReaderPhase.BALL_IN_TRACK),
     ReaderPhase.BALL_IN_TRACK: (8.0, ReaderPhase.NO_MORE_BETS),
@@ -18,7 +25,7 @@ COURSE: Final[Mapping[ReaderPhase, tuple[float, ReaderPhase]]] = {
 #: Interval of the status reports.
 _REPORT_SECONDS: Final = 0.5
 #: Game numbers count modulo this number.
-_GAMES: Final = 256
+_GAME_NUMBER_MODULUS: Final = 256
 #: The simulation has no random numbers: its balls visit all pockets in steps of this size.
 _STEP: Final = 14
 
@@ -28,17 +35,17 @@ class WheelTwin(Twin[Report]):
 
     kind = "roulette wheel"
 
-    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
-        super().__init__(name, port, codec.cut, speed)
+    def __init__(self, name: str, port: SimulatedPort, speed: float = 1.0) -> None:
+        super().__init__(name, port, codec.cut_report, speed)
         self._game = 0
         self._number = 0
         self._phase = ReaderPhase.WAITING
-        self._warnings = NOTHING
-        self._stuck = NOTHING
-        self._lands: int | None = None
+        self._warnings = NO_WARNINGS
+        self._stuck = NO_WARNINGS
+        self._next_number: int | None = None
         self._begun = False
 
-    def begin(self) -> None:
+    def start_autonomous_behaviour(self) -> None:
         """Start the simulated games of the wheel."""
         if not self._begun:
             self._begun = True
@@ -51,21 +58,27 @@ class WheelTwin(Twin[Report]):
     def _send_status(self) -> None:
         """Send the wheel's status now, and again at regular intervals."""
         warnings = self._warnings | self._stuck
-        self._send(Status(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode())
+        self._send(
+            WheelReaderStatus(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode()
+        )
         self._schedule_step(_REPORT_SECONDS, self._send_status)
 
     def _enter_phase(self, phase: ReaderPhase) -> None:
         """Enter a phase of the simulated game and schedule the next one."""
         self._phase = phase
         if phase is ReaderPhase.BETTING:
-            self._warnings = NOTHING
+            self._warnings = NO_WARNINGS
         if phase is ReaderPhase.WAITING:
-            self._game = (self._game + 1) % _GAMES
+            self._game = (self._game + 1) % _GAME_NUMBER_MODULUS
         if phase is ReaderPhase.NUMBER:
-            self._number = (self._number + _STEP) % len(NUMBERS) if self._lands is None else self._lands
-            self._lands = None
-        if phase in COURSE:
-            seconds, following = COURSE[phase]
+            self._number = (
+                (self._number + _STEP) % len(WHEEL_NUMBERS)
+                if self._next_number is None
+                else self._next_number
+            )
+            self._next_number = None
+        if phase in SECONDS_AND_NEXT_PHASE:
+            seconds, following = SECONDS_AND_NEXT_PHASE[phase]
             self._schedule_step(seconds, lambda: self._enter_next_phase(following))
 
     def _enter_next_phase(self, following: ReaderPhase) -> None:
@@ -73,7 +86,7 @@ class WheelTwin(Twin[Report]):
         if self._phase is not ReaderPhase.NO_MORE_BETS or not (self._warnings | self._stuck):
             self._enter_phase(following)
         else:  # a faulty spin is void: the ball is launched again, in the same game
-            self._warnings = NOTHING
+            self._warnings = NO_WARNINGS
             self._enter_phase(ReaderPhase.NO_MORE_BETS)
 
     def handle_power_loss(self) -> None:
@@ -82,8 +95,8 @@ class WheelTwin(Twin[Report]):
     def handle_power_return(self) -> None:
         """Continue with the next game; the current one is lost."""
         self._begun = False
-        self._warnings = NOTHING
-        self.begin()
+        self._warnings = NO_WARNINGS
+        self.start_autonomous_behaviour()
 
     def export_memory(self) -> dict[str, object]:
         """Return what the wheel retains without power: the number of its last game, and the winning number."""
@@ -111,51 +124,51 @@ class WheelTwin(Twin[Report]):
             "wrong_way": self._reverse_ball,
             "jam": self._set_rim_sensor,
             "lie": self._report_false_number,
-            "close": self._close,
-            "open": self._open,
+            "close": self._close_table,
+            "open": self._open_table,
         }
 
     def _land_ball(self, values: Values) -> str:
         """Let the next ball come to rest on ``number``."""
         lands = read_number(values, "number")
-        if lands not in NUMBERS:
-            raise ActionError(f"number: a pocket from 0 to {NUMBERS[-1]} is needed, not {lands}")
-        self._lands = lands
+        if lands not in WHEEL_NUMBERS:
+            raise ActionError(f"number: a pocket from 0 to {WHEEL_NUMBERS[-1]} is needed, not {lands}")
+        self._next_number = lands
         return f"the next ball lands on {lands}"
 
     def _fail_launch(self, _: Values) -> str:
         """Make the launch fail: the spin is void."""
-        return self._set_warning(Warnings.VOID, "the launch fails")
+        return self._set_warning(WheelWarnings.VOID, "the launch fails")
 
     def _remove_ball(self, _: Values) -> str:
         """Take the ball out of the wheel."""
-        return self._set_warning(Warnings.NO_BALL, "the ball is out of the wheel")
+        return self._set_warning(WheelWarnings.NO_BALL, "the ball is out of the wheel")
 
     def _reverse_ball(self, _: Values) -> str:
         """Make the ball run in the direction of the rotor."""
-        return self._set_warning(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
+        return self._set_warning(WheelWarnings.SAME_DIRECTION, "the ball runs with the rotor")
 
-    def _set_warning(self, warning: Warnings, text: str) -> str:
+    def _set_warning(self, warning: WheelWarnings, text: str) -> str:
         """Set a warning of the wheel, so that the current spin is faulty; return ``text``, which describes it."""
         self._warnings |= warning
         return text
 
     def _set_rim_sensor(self, values: Values) -> str:
         """Break a sensor of the rim (``on``), or mend it."""
-        self._stuck = Warnings.FAILURE if read_flag(values, "on", default=True) else NOTHING
+        self._stuck = WheelWarnings.FAILURE if read_flag(values, "on", default=True) else NO_WARNINGS
         return "a sensor is broken" if self._stuck else "the sensors are whole"
 
     def _report_false_number(self, values: Values) -> str:
         """Report once that the ball is on ``number``, wherever it is."""
-        reported = read_number(values, "number", default=0) % len(NUMBERS)
-        self._send(Status(ReaderPhase.NUMBER, self._game, reported).encode())
+        reported = read_number(values, "number", default=0) % len(WHEEL_NUMBERS)
+        self._send(WheelReaderStatus(ReaderPhase.NUMBER, self._game, reported).encode())
         return f"reported that the ball lies on {reported}"
 
-    def _close(self, _: Values) -> str:
+    def _close_table(self, _: Values) -> str:
         """Close the table: the rotor stops after the current game."""
         return self._hold_phase(ReaderPhase.CLOSED, "closed")
 
-    def _open(self, _: Values) -> str:
+    def _open_table(self, _: Values) -> str:
         """Open the table: the next game begins."""
         return self._hold_phase(ReaderPhase.WAITING, "open")
 

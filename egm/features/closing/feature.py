@@ -9,7 +9,7 @@ from egm.features.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED, Closi
 from egm.features.closing.events import EVENTS, ClosingEvent, ClosingForm
 from egm.features.closing.keys import ClosingKey
 from egm.features.closing.last_rounds import (
-    ANNOUNCED_BEFORE,
+    CLOSING_ANNOUNCEMENT_LEAD,
     iter_closing_notices,
     notify_table_closed,
     read_closing_time,
@@ -20,7 +20,7 @@ from egm.kernel.events import Event, EventType, Next, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
-from egm.kernel.services import Attachment, DueEventService, MachineContext
+from egm.kernel.services import BackgroundService, DueEventService, MachineContext
 from egm.kernel.states import AWAKE, only
 from egm.people import Permission
 from egm.record_fields import Time
@@ -79,11 +79,11 @@ class ClosingClock(DueEventService):
         seconds = None if at is None else (at - self._context.clock.now()).total_seconds()
         if seconds is None or seconds < 0:
             return None
-        announced_in = seconds - ANNOUNCED_BEFORE.total_seconds()
+        announced_in = seconds - CLOSING_ANNOUNCEMENT_LEAD.total_seconds()
         return announced_in if announced_in > 0 else seconds % 60 + 0.1
 
 
-def create_closing_clock(context: MachineContext) -> Iterable[Attachment]:
+def create_closing_clock(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the service that updates the closing notices of one player position."""
     return (ClosingClock(context),)
 

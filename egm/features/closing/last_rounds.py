@@ -21,9 +21,9 @@ from meters.recall import PLAY_START, read_details
 from paytables import Game
 
 #: The number of rounds that every table still plays once its closing time has come.
-LAST_ROUNDS: Final = 3
+ROUNDS_AFTER_CLOSING_TIME: Final = 3
 #: How long before that the closing is announced to the players.
-ANNOUNCED_BEFORE: Final = timedelta(minutes=30)
+CLOSING_ANNOUNCEMENT_LEAD: Final = timedelta(minutes=30)
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ def count_rounds_left(machine: Machine) -> int | None:
     since = _read_rounds(machine, at)
     shared = since.rounds.get(game.digest, set())
     alone = since.rounds.get(f"{game.digest}/{machine.position.number}", set())
-    return max(0, LAST_ROUNDS - len(shared | alone))
+    return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared | alone))
 
 
 def is_table(game: Game) -> bool:
@@ -73,12 +73,12 @@ def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
     for entry in machine.journal.entries(PLAY_START, since=since.sequence):
         since.sequence = entry.sequence
         if entry.time_utc >= at:
-            table, round_ = name_round(entry)
+            table, round_ = find_table_and_round_id(entry)
             since.rounds.setdefault(table, set()).add(round_)
     return since
 
 
-def name_round(entry: StoredEntry) -> tuple[str, str]:
+def find_table_and_round_id(entry: StoredEntry) -> tuple[str, str]:
     """Return the table and the round id of the game that a journal entry starts."""
     record = read_details(entry)
     digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))
@@ -110,6 +110,6 @@ def iter_closing_notices(machine: Machine) -> Iterator[Notice]:
         code = "last_rounds" if rounds > 1 else "last_round" if rounds else "table_closes"
         values: dict[str, int | str] = {"rounds": rounds} if rounds > 1 else {}
         yield Notice(code=code, severity="warning", values=values, lasting=True)
-    elif left <= ANNOUNCED_BEFORE:
+    elif left <= CLOSING_ANNOUNCEMENT_LEAD:
         minutes = -(-int(left.total_seconds()) // 60)
         yield Notice(code="tables_close", values={"minutes": minutes}, lasting=True)

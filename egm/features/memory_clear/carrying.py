@@ -16,7 +16,7 @@ from typing import Final, Literal, cast
 from egm.features.memory_clear.claim_book import Claim
 from egm.features.memory_clear.claims import list_claims
 from egm.features.memory_clear.entries import TRANSFERS_UNPROVED, DecidedClaim, TransfersUnproved
-from egm.features.memory_clear.evidence import Evidence
+from egm.features.memory_clear.evidence import MemoryEvidence
 from egm.host.keys import HostKey
 from egm.kernel.feature import Features
 from egm.people import RecordedRoster
@@ -24,16 +24,16 @@ from egm.record_codec import to_json
 from egm.staff.keys import StaffKey
 from meters import Transaction
 from meters.clear import Clearance, ClearRefused
-from meters.salvage import Inspection, Salvage, inspect
+from meters.salvage import JournalInspection, SalvagedJournal, inspect_journal
 from meters.storage import Storage
 from meters.transaction import JSON
 
 #: Decision: the new journal carries the claim over.
-CARRIED: Final = "carried"
+DECISION_CARRIED: Final = "carried"
 #: Decision: the claim was paid by hand.
-PAID: Final = "paid"
+DECISION_PAID: Final = "paid"
 #: Decision: nothing is owed.
-ENDED: Final = "ended"
+DECISION_ENDED: Final = "ended"
 
 #: Whether entries after the last readable one are missing.
 LaterEntries = Literal["none", "missing", "unknown"]
@@ -45,7 +45,7 @@ _LATER_ENTRIES_TEXTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class ProposedClaim:
     """One claim as proposed to the persons who clear the memory, with what each copy of the memory says about it.
 
     ``proved`` says that the two copies together prove the claim as of the last entry that could be read.
@@ -54,7 +54,7 @@ class Proposal:
     """
 
     proposed: Claim
-    copies: Mapping[str, Claim]
+    claim_by_copy: Mapping[str, Claim]
     proved: bool
     later_entries: LaterEntries
 
@@ -68,11 +68,11 @@ class Proposal:
         """Return whether both copies of the old memory have the claim, as text, or that its record cannot be read."""
         if not self.proposed.is_readable:
             return "cannot be read"
-        first_claim, second_claim = self.copies.get("first"), self.copies.get("second")
+        first_claim, second_claim = self.claim_by_copy.get("first"), self.claim_by_copy.get("second")
         are_same = first_claim is not None and first_claim.is_same_claim(second_claim)
         if not (self.proved or are_same):
             are_both = first_claim is not None and second_claim is not None
-            return "they disagree" if are_both else f"only the {next(iter(self.copies))} copy"
+            return "they disagree" if are_both else f"only the {next(iter(self.claim_by_copy))} copy"
         if self.later_entries != "none":
             return _LATER_ENTRIES_TEXTS[self.later_entries]
         if are_same:
@@ -86,11 +86,14 @@ class Proposal:
         Ended is possible if only one copy has the claim and it is not proved, or if the amount may have been
         paid in an entry that cannot be read.
         """
-        is_in_one_copy = not self.proved and len(self.copies) == 1
+        is_in_one_copy = not self.proved and len(self.claim_by_copy) == 1
         may_be_paid = self.later_entries != "none" and self.proposed.amount > 0
         return tuple(
             dict.fromkeys(
-                (*self.proposed.possible_decisions, *((ENDED,) if is_in_one_copy or may_be_paid else ()))
+                (
+                    *self.proposed.possible_decisions,
+                    *((DECISION_ENDED,) if is_in_one_copy or may_be_paid else ()),
+                )
             )
         )
 
@@ -99,9 +102,9 @@ class Proposal:
         described: dict[str, JSON] = {
             "id": self.id,
             "amount": str(self.proposed.amount),
-            "says": dict(self.proposed.says),
+            "says": dict(self.proposed.details),
             "standing": self.describe_agreement_of_copies,
-            "copies": {name: str(claim.amount) for name, claim in self.copies.items()},
+            "copies": {name: str(claim.amount) for name, claim in self.claim_by_copy.items()},
         }
         return described
 
@@ -114,7 +117,7 @@ class ClaimDecision:
     to follow.
     """
 
-    act: str
+    decision: str
     amount_cents: int | None = None
     by: str = ""
     copy: str = ""
@@ -127,8 +130,8 @@ class ClaimInspection:
     ``carried_state`` is the entry of the new journal for state that is part of no claim.
     """
 
-    inspection: Inspection[Evidence]
-    proposals: tuple[Proposal, ...]
+    inspection: JournalInspection[MemoryEvidence]
+    proposals: tuple[ProposedClaim, ...]
     carried_state: Transaction | None
 
     @property
@@ -151,7 +154,7 @@ def inspect_claims(
 
     ``features`` are the features of the machine that wrote the memory.
     """
-    inspection = inspect(state_dir, second_dir=second_dir, storage=storage, visitor=Evidence)
+    inspection = inspect_journal(state_dir, second_dir=second_dir, storage=storage, visitor=MemoryEvidence)
     claims_by_copy = {
         name: _collect_claims(copy, features)[0]
         for name, copy in (("first", inspection.first), ("second", inspection.second))
@@ -160,7 +163,7 @@ def inspect_claims(
     later = _find_later_entries(inspection)
     if inspection.agree:
         proposals = tuple(
-            Proposal(claim, _list_copies_with_claim(claims_by_copy, claim.id), True, later)
+            ProposedClaim(claim, _list_copies_with_claim(claims_by_copy, claim.id), True, later)
             for claim in claims.values()
         )
     else:
@@ -172,7 +175,7 @@ def inspect_claims(
 
 
 def _collect_claims(
-    history: Salvage[Evidence], features: Features
+    history: SalvagedJournal[MemoryEvidence], features: Features
 ) -> tuple[dict[str, Claim], Transaction | None]:
     """Return the memory-clear claims of one copy of the old memory, by id, and the entry that carries over the rest."""
     claims, carried_state = list_claims(history, features)
@@ -186,16 +189,16 @@ def _list_copies_with_claim(
     return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
 
 
-def _find_later_entries(inspection: Inspection[Evidence]) -> LaterEntries:
+def _find_later_entries(inspection: JournalInspection[MemoryEvidence]) -> LaterEntries:
     """Return whether the machine had acknowledged journal entries after the last one that can be read."""
     if not inspection.acknowledged:
         return "unknown"
     return "missing" if inspection.acknowledged > inspection.together.sequence else "none"
 
 
-def _propose_larger_copy(copies: dict[str, Claim], later: LaterEntries) -> Proposal:
+def _propose_larger_copy(copies: dict[str, Claim], later: LaterEntries) -> ProposedClaim:
     """Return the proposal for a memory-clear claim about which the copies disagree: the larger amount."""
-    return Proposal(max(copies.values(), key=lambda claim: claim.amount), copies, False, later)
+    return ProposedClaim(max(copies.values(), key=lambda claim: claim.amount), copies, False, later)
 
 
 def prepare_clearance(
@@ -243,7 +246,7 @@ def prepare_clearance(
     )
 
 
-def _choose_copy(proposal: Proposal, decision: ClaimDecision) -> Claim:
+def _choose_copy(proposal: ProposedClaim, decision: ClaimDecision) -> Claim:
     """Return the version of a memory-clear claim that the persons follow.
 
     Raises :class:`ClearRefused` if they have to name a copy of the memory and have not.
@@ -252,47 +255,47 @@ def _choose_copy(proposal: Proposal, decision: ClaimDecision) -> Claim:
         if proposal.describe_agreement_of_copies == "they disagree":
             raise ClearRefused(f"{proposal.id}: the copies disagree; name the one to go by")
         return proposal.proposed
-    if proposal.proved or decision.copy not in proposal.copies:
+    if proposal.proved or decision.copy not in proposal.claim_by_copy:
         raise ClearRefused(f"{proposal.id}: the {decision.copy} copy cannot be chosen")
-    return proposal.copies[decision.copy]
+    return proposal.claim_by_copy[decision.copy]
 
 
 def _list_opening_entries(
-    claim: Claim, proposal: Proposal, decision: ClaimDecision
+    claim: Claim, proposal: ProposedClaim, decision: ClaimDecision
 ) -> tuple[Transaction, ...]:
     """Return the entries with which the new journal carries over, ends or pays a memory-clear claim, as decided.
 
     Raises :class:`ClearRefused` if the decision is not possible.
     """
-    if decision.act not in proposal.possible_decisions:
+    if decision.decision not in proposal.possible_decisions:
         raise ClearRefused(
-            f"{claim.id}: it can be {' or '.join(proposal.possible_decisions)}, not {decision.act!r}"
+            f"{claim.id}: it can be {' or '.join(proposal.possible_decisions)}, not {decision.decision!r}"
         )
-    if decision.act == CARRIED:
-        return claim.carried
-    if decision.act == ENDED:
-        return claim.ended or ()
+    if decision.decision == DECISION_CARRIED:
+        return claim.carry_entries
+    if decision.decision == DECISION_ENDED:
+        return claim.end_entries or ()
     least_amount = claim.amount if claim.least_cents is None else Fraction(claim.least_cents)
     if decision.amount_cents is None or not least_amount <= decision.amount_cents <= claim.amount:
         owed = str(claim.amount) if least_amount == claim.amount else f"{least_amount} to {claim.amount}"
         raise ClearRefused(f"{claim.id}: {owed} cents are owed, {decision.amount_cents} were paid")
     if not decision.by.strip():
         raise ClearRefused(f"{claim.id}: who paid it?")
-    return () if claim.paid is None else claim.paid(decision.amount_cents)
+    return () if claim.build_paid_entries is None else claim.build_paid_entries(decision.amount_cents)
 
 
 def _describe_decision(
-    proposal: Proposal, decision: ClaimDecision, entries: Iterable[Transaction]
+    proposal: ProposedClaim, decision: ClaimDecision, entries: Iterable[Transaction]
 ) -> DecidedClaim:
     """Return what the first entry of the new journal records about a memory-clear claim and its decision."""
-    is_paid = decision.act == PAID
+    is_paid = decision.decision == DECISION_PAID
     return DecidedClaim(
         id=proposal.id,
         amount=str(proposal.proposed.amount),
-        says=proposal.proposed.says,
+        says=proposal.proposed.details,
         standing=proposal.describe_agreement_of_copies,
-        copies={name: str(claim.amount) for name, claim in proposal.copies.items()},
-        act=cast(Literal["carried", "paid", "ended"], decision.act),
+        copies={name: str(claim.amount) for name, claim in proposal.claim_by_copy.items()},
+        act=cast(Literal["carried", "paid", "ended"], decision.decision),
         copy=decision.copy,
         paid_cents=decision.amount_cents if is_paid else None,
         by=decision.by if is_paid else "",

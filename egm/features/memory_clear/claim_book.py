@@ -11,34 +11,34 @@ from fractions import Fraction
 from typing import Final, TypeVar
 
 from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS, StateKept, TransferIdentifiers
-from egm.features.memory_clear.evidence import Evidence
+from egm.features.memory_clear.evidence import MemoryEvidence
 from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
-from egm.kernel.keys import ClearAction, Key, Keys
+from egm.kernel.keys import ClearAction, Key, StorageKeys
 from egm.money.keys import MoneyKey
 from egm.record_codec import RecordError, from_json, to_json
 from meters import Phase, Transaction, Transfer
 from meters.chart import Book, Role, find_account, parse_account_words
 from meters.ledger import Ledger, Reservation
-from meters.salvage import Salvage
+from meters.salvage import SalvagedJournal
 from meters.transaction import JSON, Dims
 
 R = TypeVar("R")
 
 #: Kind of the entry that carries a claim over.
-CARRIED: Final = "clear.carried"
+CLAIM_CARRIED: Final = "clear.carried"
 #: Kind of the entry that records a claim as paid by hand.
-PAID: Final = "clear.paid"
+CLAIM_PAID: Final = "clear.paid"
 #: Kind of the entry that records that a claim is no longer owed.
-ENDED: Final = "clear.ended"
+CLAIM_ENDED: Final = "clear.ended"
 #: The account from which the new journal receives amounts carried over.
-SOURCE: Final = "house:carried_over"
+CARRIED_OVER_ACCOUNT: Final = "house:carried_over"
 #: The account of amounts paid by hand.
-BY_HAND: Final = "out:handpay_cancelled_credit"
+PAID_BY_HAND_ACCOUNT: Final = "out:handpay_cancelled_credit"
 #: Kind of the entry that carries over state that is in no claim.
 CARRIED_STATE: Final = "clear.kept"
 #: Most identifiers in one entry.
-_CHUNK: Final = 4096
+_IDENTIFIERS_PER_ENTRY: Final = 4096
 #: No dimensions, state or record.
 _NOTHING: Final[Mapping[str, str]] = {}
 
@@ -47,18 +47,18 @@ _NOTHING: Final[Mapping[str, str]] = {}
 class Claim:
     """One thing owed according to a memory to be cleared, with the new journal's entries for each possible decision.
 
-    ``amount`` is in minor units, exact; ``says`` has the details for the person who decides. ``carried``,
-    ``paid`` and ``ended`` are the new journal's entries if the claim is carried over, paid by hand (at least
-    ``least_cents`` and at most ``amount``), or no longer owed; None if that decision is not possible.
+    ``amount`` is in minor units, exact; ``details`` has the details for the person who decides. ``carry_entries``,
+    ``build_paid_entries`` and ``end_entries`` are the new journal's entries if the claim is carried over, paid by
+    hand (at least ``least_cents`` and at most ``amount``), or no longer owed; None if that decision is not possible.
     """
 
     id: str
     amount: Fraction | int
-    says: Mapping[str, JSON]
+    details: Mapping[str, JSON]
     _: KW_ONLY
-    carried: tuple[Transaction, ...]
-    paid: Callable[[int], tuple[Transaction, ...]] | None = None
-    ended: tuple[Transaction, ...] | None = None
+    carry_entries: tuple[Transaction, ...]
+    build_paid_entries: Callable[[int], tuple[Transaction, ...]] | None = None
+    end_entries: tuple[Transaction, ...] | None = None
     least_cents: int | None = None
     is_readable: bool = True
     """Whether the claim's record is well-formed. If not, the amount is unknown, and it cannot be carried over."""
@@ -66,27 +66,34 @@ class Claim:
     @property
     def possible_decisions(self) -> tuple[str, ...]:
         """Return the possible decisions on the memory-clear claim: carried, paid or ended."""
-        acts = (("carried", self.carried or None), ("paid", self.paid), ("ended", self.ended))
+        acts = (
+            ("carried", self.carry_entries or None),
+            ("paid", self.build_paid_entries),
+            ("ended", self.end_entries),
+        )
         return tuple(act for act, possible in acts if possible is not None)
 
     def is_same_claim(self, other_claim: "Claim | None") -> bool:
         """Return whether the memory's other copy has the claim with the same amount and details."""
-        return other_claim is not None and (self.amount, self.says) == (other_claim.amount, other_claim.says)
+        return other_claim is not None and (self.amount, self.details) == (
+            other_claim.amount,
+            other_claim.details,
+        )
 
 
 class ClaimBook:
     """The claims that one copy of the old memory supports, and the parts of its state that they account for."""
 
-    def __init__(self, history: Salvage[Evidence], keys: Keys) -> None:
+    def __init__(self, history: SalvagedJournal[MemoryEvidence], keys: StorageKeys) -> None:
         self.keys: Final = keys
-        self.ledger: Ledger = history.ledger
-        self.state: dict[str, JSON] = dict(history.ledger.state)
-        self.seen = history.visitor
+        self.old_ledger: Ledger = history.ledger
+        self.old_state: dict[str, JSON] = dict(history.ledger.state)
+        self.evidence = history.visitor
         self._old_head = history.head_hex[:8]
         self.claims: list[Claim] = []
-        self.used: set[str] = set()
-        self.pending = dict(history.ledger.pending)
-        self.promised: Counter[str] = Counter()
+        self.accounted_names: set[str] = set()
+        self.unclaimed_reservations = dict(history.ledger.pending)
+        self.claimed_credit_cents: Counter[str] = Counter()
         """The players' credit that is part of claims other than the claim for credit, by account."""
 
     # ------------------------------------------------------------------ making entries
@@ -126,19 +133,19 @@ class ClaimBook:
         for flow in flows:
             if is_credit(flow.source):
                 needed[flow.source] += flow.amount_cents
-        return tuple(Transfer(SOURCE, name, cents) for name, cents in needed.items())
+        return tuple(Transfer(CARRIED_OVER_ACCOUNT, name, cents) for name, cents in needed.items())
 
     def read_record(self, kind: type[R], name: str) -> R:
         """Return the record that the old memory stores under a name."""
-        return from_json(kind, self.state[name], f"the memory's {name!r}")
+        return from_json(kind, self.old_state[name], f"the memory's {name!r}")
 
     def take_values(self, *names: str) -> dict[str, JSON]:
         """Return the values that the old memory stores under these names, and mark them as part of a claim."""
-        values = {name: self.state[name] for name in names if name in self.state}
-        self.used |= values.keys()
+        values = {name: self.old_state[name] for name in names if name in self.old_state}
+        self.accounted_names |= values.keys()
         return values
 
-    def reserve_again(
+    def build_reservation_entries(
         self, claim: str, reservations_held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
     ) -> tuple[Transaction, ...]:
         """Return the entries that repeat the old journal's reservations in the new one, with the same ids.
@@ -149,11 +156,11 @@ class ClaimBook:
         entries: list[Transaction] = []
         for number, reservation in enumerate(reservations := list(reservations_held), start=1):
             if funds := self.build_funding_transfers(reservation.transfers):
-                entries.append(self.build_entry(claim, CARRIED, number, transfers=funds))
+                entries.append(self.build_entry(claim, CLAIM_CARRIED, number, transfers=funds))
             entries.append(
                 self.build_entry(
                     claim,
-                    CARRIED,
+                    CLAIM_CARRIED,
                     id=reservation.id,
                     phase=Phase.RESERVE,
                     transfers=reservation.transfers,
@@ -165,7 +172,7 @@ class ClaimBook:
 
     def _find_original_kind(self, reservation: Reservation) -> str:
         """Return the kind of the journal entry that first made a reservation, before any memory clear."""
-        return self.seen.reserved_as.get(reservation.id, reservation.kind)
+        return self.evidence.original_kind_by_reservation.get(reservation.id, reservation.kind)
 
     def add(self, claim: Claim) -> None:
         """Add a memory-clear claim to the book."""
@@ -176,20 +183,29 @@ class ClaimBook:
 
         If the value is malformed, add a claim about which persons must decide.
         """
-        snapshot = self.pending.copy(), self.promised.copy(), self.used.copy(), list(self.claims)
+        snapshot = (
+            self.unclaimed_reservations.copy(),
+            self.claimed_credit_cents.copy(),
+            self.accounted_names.copy(),
+            list(self.claims),
+        )
         try:
             make(self, name)
         except Exception as why:  # noqa: BLE001 (whatever is wrong with one must not hide the others)
-            self.pending, self.promised, self.used, self.claims = snapshot
-            self.used.add(name)
+            self.unclaimed_reservations, self.claimed_credit_cents, self.accounted_names, self.claims = (
+                snapshot
+            )
+            self.accounted_names.add(name)
             reason = str(why) if isinstance(why, RecordError) else repr(why)
-            says = {"cannot be read": reason, "state": self.state[name]}
-            self.add(Claim(f"unreadable:{name}", 0, says, carried=(), ended=(), is_readable=False))
+            says = {"cannot be read": reason, "state": self.old_state[name]}
+            self.add(
+                Claim(f"unreadable:{name}", 0, says, carry_entries=(), end_entries=(), is_readable=False)
+            )
 
     # ------------------------------------------------------------------ what no key names
     def claim_keyless_reservations(self) -> None:
         """Add a claim for each pending reservation of money that belongs to no storage key."""
-        for reservation in list(self.pending.values()):
+        for reservation in list(self.unclaimed_reservations.values()):
             name = f"reservation:{reservation.id}"
             self.add(
                 Claim(
@@ -199,35 +215,39 @@ class ClaimBook:
                         "kind": self._find_original_kind(reservation),
                         "flows": encode_flows(reservation.transfers),
                     },
-                    carried=self.reserve_again(name, [reservation], {}),
-                    ended=self._return_to_credit(name, reservation),
+                    carry_entries=self.build_reservation_entries(name, [reservation], {}),
+                    end_entries=self._return_to_credit(name, reservation),
                 )
             )
 
     def _return_to_credit(self, claim: str, reservation: Reservation) -> tuple[Transaction, ...]:
         """Return the new journal's entries that put a cancelled reservation's amount on the credit meter."""
         funds = self.build_funding_transfers(reservation.transfers)
-        return (self.build_entry(claim, ENDED, transfers=funds),)
+        return (self.build_entry(claim, CLAIM_ENDED, transfers=funds),)
 
     def claim_remaining_credits(self) -> None:
         """Add claims for the players' credit that no other claim includes, by kind of credit and position."""
-        for name in sorted(self.ledger.accounts()):
-            cents = self.ledger.available_cents(name) - self.promised[name] if is_credit(name) else 0
+        for name in sorted(self.old_ledger.accounts()):
+            cents = (
+                self.old_ledger.available_cents(name) - self.claimed_credit_cents[name]
+                if is_credit(name)
+                else 0
+            )
             if cents <= 0:
                 continue
             words = parse_account_words(name)
             position = int(words["position"])
             restricted = is_restricted(name)
             state = self.take_values(format_state_name(position, MoneyKey.RESTRICTED)) if restricted else {}
-            flow = Transfer(SOURCE, name, cents)
-            out = Transfer(name, BY_HAND, cents)
+            flow = Transfer(CARRIED_OVER_ACCOUNT, name, cents)
+            out = Transfer(name, PAID_BY_HAND_ACCOUNT, cents)
             self.add(
                 Claim(
                     name,
                     cents,
                     {"terms": next(iter(state.values()), None)} if restricted else {},
-                    carried=(self.build_entry(name, CARRIED, transfers=(flow,), state=state),),
-                    paid=None if restricted else self._build_paid_entries(name, (flow, out)),
+                    carry_entries=(self.build_entry(name, CLAIM_CARRIED, transfers=(flow,), state=state),),
+                    build_paid_entries=None if restricted else self._build_paid_entries(name, (flow, out)),
                 )
             )
 
@@ -235,33 +255,38 @@ class ClaimBook:
         self, claim: str, flows: tuple[Transfer, ...]
     ) -> Callable[[int], tuple[Transaction, ...]]:
         """Return the function that builds the new journal's entries for a claim that was paid by hand in full."""
-        return lambda _: (self.build_entry(claim, PAID, transfers=flows),)
+        return lambda _: (self.build_entry(claim, CLAIM_PAID, transfers=flows),)
 
     def carry_transfer_identifiers(self) -> None:
         """Add a memory-clear claim that carries over the ids of past host transfers.
 
         So the host cannot move the same money again.
         """
-        identifiers = sorted(self.seen.identifiers)
+        identifiers = sorted(self.evidence.transfer_identifiers)
         if not identifiers:
             return
-        chunks = [identifiers[n : n + _CHUNK] for n in range(0, len(identifiers), _CHUNK)]
+        chunks = [
+            identifiers[n : n + _IDENTIFIERS_PER_ENTRY]
+            for n in range(0, len(identifiers), _IDENTIFIERS_PER_ENTRY)
+        ]
         self.add(
             Claim(
                 "transfers",
                 0,
                 {"identifiers": len(identifiers)},
-                carried=tuple(
+                carry_entries=tuple(
                     self.build_entry(
                         "transfers",
-                        CARRIED,
+                        CLAIM_CARRIED,
                         number,
                         entry_kind=TRANSFER_IDENTIFIERS.kind,
                         record=to_json(TransferIdentifiers(sha256=tuple(part))),
                     )
                     for number, part in enumerate(chunks, start=1)
                 ),
-                ended=(self.build_entry("transfers", ENDED, state={HostKey.TRANSFERS_UNPROVED: True}),),
+                end_entries=(
+                    self.build_entry("transfers", CLAIM_ENDED, state={HostKey.TRANSFERS_UNPROVED: True}),
+                ),
             )
         )
 
@@ -272,13 +297,13 @@ class ClaimBook:
         """
         keep = {
             name: value
-            for name, value in sorted(self.state.items())
-            if name not in self.used and not self._is_specific_to_journal(name)
+            for name, value in sorted(self.old_state.items())
+            if name not in self.accounted_names and not self._is_specific_to_journal(name)
         }
         record = StateKept(
-            ended=tuple(self.seen.ended_ids),
-            tickets=self.seen.ticket_ledger,
-            cabinet_text=self.seen.cabinet_text,
+            ended=tuple(self.evidence.ended_ids),
+            tickets=self.evidence.ticket_ledger,
+            cabinet_text=self.evidence.cabinet_text,
         )
         if not keep and record == StateKept(ended=record.ended):
             return None
@@ -286,7 +311,7 @@ class ClaimBook:
 
     def _is_specific_to_journal(self, name: str) -> bool:
         """Return whether a memory clear drops a stored value, because it only concerned the old journal."""
-        key = self.keys.of(name)
+        key = self.keys.find_key(name)
         return name.startswith("journal.") if key is None else key.clear_action is ClearAction.TRANSIENT
 
 
@@ -298,7 +323,7 @@ class ClaimMaker:
     """
 
     key: Key
-    make: Callable[[ClaimBook, str], None]
+    add_claims: Callable[[ClaimBook, str], None]
 
 
 # ---------------------------------------------------------------------------------------------- names

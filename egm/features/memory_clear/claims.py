@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Final
 
 from egm.features.memory_clear.claim_book import (
-    BY_HAND,
-    CARRIED,
-    ENDED,
-    PAID,
-    SOURCE,
+    CARRIED_OVER_ACCOUNT,
+    CLAIM_CARRIED,
+    CLAIM_ENDED,
+    CLAIM_PAID,
+    PAID_BY_HAND_ACCOUNT,
     Claim,
     ClaimBook,
     ClaimMaker,
@@ -26,7 +26,7 @@ from egm.features.memory_clear.claim_book import (
     is_restricted,
     parse_position,
 )
-from egm.features.memory_clear.evidence import Evidence
+from egm.features.memory_clear.evidence import MemoryEvidence
 from egm.host.keys import HostKey
 from egm.kernel.feature import Features
 from egm.kernel.keys import Key
@@ -38,12 +38,12 @@ from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import (
     GamePointer,
     GameRecord,
-    Hit,
-    Share,
+    LevelContribution,
+    LevelHitRecord,
     TableRecord,
     are_stakes_between_players,
 )
-from egm.play.records.games import PUSH
+from egm.play.records.games import PUSH_ACCOUNT
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.records import ClaimRecord, HeldPrize
@@ -53,18 +53,18 @@ from meters import Transaction, Transfer
 from meters.chart import Book, find_account
 from meters.ledger import Reservation
 from meters.recall import CARRIED_GAME
-from meters.salvage import Salvage
+from meters.salvage import SalvagedJournal
 from meters.transaction import JSON
 
 #: A controller may still report a win for any of this number of latest contributions, so their games are carried
 #: over.
 _REPORTABLE_CONTRIBUTIONS: Final = 8
 #: The accounts of a progressive level in which money is held.
-_HELD: Final = ("current", "hidden", "overflow", "won")
+_LEVEL_AMOUNT_FIELDS: Final = ("current", "hidden", "overflow", "won")
 
 
 def list_claims(
-    history: Salvage[Evidence], features: Features
+    history: SalvagedJournal[MemoryEvidence], features: Features
 ) -> tuple[tuple[Claim, ...], Transaction | None]:
     """Return every memory-clear claim that one copy of the old memory supports, and the entry with the remaining state.
 
@@ -72,8 +72,8 @@ def list_claims(
     """
     book = ClaimBook(history, features.keys)
     for key, describe in list_claim_makers(features).items():
-        for name in sorted(n for n in book.state if book.keys.of(n) is key):
-            if name not in book.used:
+        for name in sorted(n for n in book.old_state if book.keys.find_key(n) is key):
+            if name not in book.accounted_names:
                 book.add_claim_for_value(describe, name)
     book.claim_keyless_reservations()
     book.claim_remaining_credits()
@@ -85,24 +85,26 @@ def list_claims(
 def _claim_paper(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a bill or ticket that was sent to the box and neither credited nor returned."""
     paper = book.read_record(PaperRecord, name)
-    reservation = book.pending.pop(paper.id, None)
+    reservation = book.unclaimed_reservations.pop(paper.id, None)
     if reservation is None:  # it is already credited: only the driver has not finished
         return
     position, claim = parse_position(name), f"paper:{parse_position(name)}"
     state = book.take_values(name)
-    out = [Transfer(flow.target, BY_HAND, flow.amount_cents) for flow in reservation.transfers]
+    out = [Transfer(flow.target, PAID_BY_HAND_ACCOUNT, flow.amount_cents) for flow in reservation.transfers]
     promotional = any(is_restricted(flow.target) for flow in reservation.transfers)
     paid_entries = (
-        book.build_entry(claim, PAID, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *out)),
+        book.build_entry(
+            claim, CLAIM_PAID, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *out)
+        ),
     )
     book.add(
         Claim(
             claim,
             paper.amount_cents,
             {"what": "ticket" if paper.ticket else "bill", "number": paper.ticket, "position": position},
-            carried=book.reserve_again(claim, [reservation], state),
-            paid=None if promotional else lambda _: paid_entries,
-            ended=(book.build_entry(claim, ENDED),),
+            carry_entries=book.build_reservation_entries(claim, [reservation], state),
+            build_paid_entries=None if promotional else lambda _: paid_entries,
+            end_entries=(book.build_entry(claim, CLAIM_ENDED),),
         )
     )
 
@@ -111,7 +113,7 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
 def _claim_pay_out(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for credit that is being paid out as a ticket or in coins."""
     pay_out, position = book.read_record(CashOutRecord, name), parse_position(name)
-    reservation = book.pending.pop(pay_out.id, None)
+    reservation = book.unclaimed_reservations.pop(pay_out.id, None)
     if reservation is None:
         return
     claim, cents = f"payout:{position}", pay_out.amount_cents
@@ -122,7 +124,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
         format_state_name(position, MoneyKey.HOPPER),
         in_doubt,
     )
-    progress = {str(book.keys.of(key)): state[key] for key in state if key != name}
+    progress = {str(book.keys.find_key(key)): state[key] for key in state if key != name}
     credit = _list_credit_transfers(reservation)
     funds = book.build_funding_transfers(credit)
     source, way_out = credit[0].source, credit[0].target
@@ -134,8 +136,8 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
         The remainder had already left the machine.
         """
         already_paid = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
-        by_hand = [Transfer(source, BY_HAND, amount_cents)] if amount_cents else []
-        return (book.build_entry(claim, PAID, transfers=(*funds, *by_hand, *already_paid)),)
+        by_hand = [Transfer(source, PAID_BY_HAND_ACCOUNT, amount_cents)] if amount_cents else []
+        return (book.build_entry(claim, CLAIM_PAID, transfers=(*funds, *by_hand, *already_paid)),)
 
     ending_id = f"{reservation.id}.{'printed' if pay_out.payout_method == 'ticket' else 'paid'}"
     book.add(
@@ -143,9 +145,9 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
             claim,
             cents,
             {"way": pay_out.payout_method, "position": position, **progress},
-            carried=book.reserve_again(claim, [reservation], state),
-            paid=None if restricted else build_paid_entries,
-            ended=(book.build_entry(claim, ENDED, id=ending_id, transfers=(*funds, *credit)),),
+            carry_entries=book.build_reservation_entries(claim, [reservation], state),
+            build_paid_entries=None if restricted else build_paid_entries,
+            end_entries=(book.build_entry(claim, CLAIM_ENDED, id=ending_id, transfers=(*funds, *credit)),),
             least_cents=cents if pay_out.payout_method == "ticket" else 0,
         )
     )
@@ -156,20 +158,20 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
     record, position = book.read_record(CoinsGone, name), parse_position(name)
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
     cents = record.paid_cents
-    book.promised[credit] += cents
+    book.claimed_credit_cents[credit] += cents
     state = book.take_values(name)
-    funds = (Transfer(SOURCE, credit, cents),)
-    carried = (book.build_entry(claim, CARRIED, transfers=funds, state=state),)
-    book.add(Claim(claim, 0, {"coins": record.paid_coins, "amount_cents": cents}, carried=carried))
+    funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, cents),)
+    carried = (book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=state),)
+    book.add(Claim(claim, 0, {"coins": record.paid_coins, "amount_cents": cents}, carry_entries=carried))
 
 
 # ---------------------------------------------------------------------------------------------- in dispute
 def _claim_dispute(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a dispute, which is carried over and decided on the new machine."""
     disputed, state = book.read_record(DisputedAmount, name), book.take_values(name)
-    reservation = book.pending.pop(f"{disputed.id}.disputed", None)
+    reservation = book.unclaimed_reservations.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
-    carried = () if reservation is None else book.reserve_again(claim, [reservation], state)
+    carried = () if reservation is None else book.build_reservation_entries(claim, [reservation], state)
     book.add(
         Claim(
             claim,
@@ -180,7 +182,7 @@ def _claim_dispute(book: ClaimBook, name: str) -> None:
                 "ticket": disputed.ticket,
                 "least_cents": disputed.least_cents,
             },
-            carried=carried or (book.build_entry(claim, CARRIED, state=state),),
+            carry_entries=carried or (book.build_entry(claim, CLAIM_CARRIED, state=state),),
         )
     )
 
@@ -192,18 +194,18 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
     """
     ruling, position = book.read_record(DisputeRuling, name), parse_position(name)
     credit, held_cents = f"credit:{position}:cashable", ruling.disputed.held_cents
-    book.promised[credit] += held_cents
+    book.claimed_credit_cents[credit] += held_cents
     disputed = format_state_name(position, MoneyKey.DISPUTED) + ruling.disputed.id
     state = book.take_values(name, disputed)
     claim = f"ruling:{position}"
-    funds = (Transfer(SOURCE, credit, held_cents),) if held_cents else ()
+    funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, held_cents),) if held_cents else ()
     says: dict[str, JSON] = {"id": ruling.disputed.id, "held_cents": held_cents}
     book.add(
         Claim(
             claim,
             ruling.amount_cents,
             says,
-            carried=(book.build_entry(claim, CARRIED, transfers=funds, state=state),),
+            carry_entries=(book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=state),),
         )
     )
 
@@ -213,7 +215,9 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for money and merchandise prizes that wait for an attendant."""
     handpay, position = book.read_record(HandpayRecord, name), parse_position(name)
     ids = (handpay.instead_of, handpay.id)
-    reservation = [found for each in ids if each and (found := book.pending.pop(each, None)) is not None]
+    reservation = [
+        found for each in ids if each and (found := book.unclaimed_reservations.pop(each, None)) is not None
+    ]
     claim, state = f"handpay:{position}", book.take_values(name)
     prizes = [prize.id for prize in handpay.prizes]
     flows = reservation[-1].transfers if reservation else ()
@@ -223,10 +227,10 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
             claim,
             handpay.amount_cents,
             {"kind": handpay.kind, "position": position, "prizes": prizes},
-            carried=book.reserve_again(claim, reservation, state),
-            paid=lambda _: (
+            carry_entries=book.build_reservation_entries(claim, reservation, state),
+            build_paid_entries=lambda _: (
                 book.build_entry(
-                    claim, PAID, id=f"{handpay.id}.paid", transfers=paying, record={"prizes": prizes}
+                    claim, CLAIM_PAID, id=f"{handpay.id}.paid", transfers=paying, record={"prizes": prizes}
                 ),
             ),
         )
@@ -239,10 +243,10 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
     flows = unclaimed.transfers
     funds = book.build_funding_transfers(flows)
     for flow in funds:
-        book.promised[flow.target] += flow.amount_cents
-    carried = (book.build_entry(claim, CARRIED, transfers=funds, state=book.take_values(name)),)
+        book.claimed_credit_cents[flow.target] += flow.amount_cents
+    carried = (book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=book.take_values(name)),)
     cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is Book.LIVE)
-    book.add(Claim(claim, cents, {"id": unclaimed.id, "flows": encode_flows(flows)}, carried=carried))
+    book.add(Claim(claim, cents, {"id": unclaimed.id, "flows": encode_flows(flows)}, carry_entries=carried))
 
 
 # ---------------------------------------------------------------------------------------------- games
@@ -253,10 +257,10 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     round. If one of them was declared void, it is paid by hand, as the void game was.
     """
     position, play_id = parse_position(name), book.read_record(GamePointer, name).play_id
-    game = book.seen.games.get(play_id)
+    game = book.evidence.games.get(play_id)
     if game is None:
         return  # its beginning cannot be read: what is stored of it leads to a tilt, and persons decide
-    round_steps = book.seen.rounds.get(game.round_id, ())
+    round_steps = book.evidence.rounds.get(game.round_id, ())
     behind = len(round_steps) - len(game.steps) if game.wager.seat is not None else 0
     game = replace(game, round_steps=round_steps if behind > 0 else ())
     claim, outcome = f"game:{position}", game.outcome
@@ -268,7 +272,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
         *wins,
     )
     table = format_state_name(position, TableKey.TABLE) + game.game.digest
-    decides = outcome is not None and table in book.state  # the outcome decides the standing bets
+    decides = outcome is not None and table in book.old_state  # the outcome decides the standing bets
     state = book.take_values(*names, *([table] if decides else []))
     stake_cents = sum(cents for _, cents in game.staked or ())
     awards = [(hit.pool, _find_award_cents(hit, wins)) for hit in game.levels.hits]
@@ -279,22 +283,22 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     waits = outcome is not None and any(cents is None for _, cents in awards)
     by_hand: list[Transfer] = []
     if outcome is None:
-        by_hand = [Transfer("house:refund_defect", BY_HAND, stake_cents)]
+        by_hand = [Transfer("house:refund_defect", PAID_BY_HAND_ACCOUNT, stake_cents)]
     elif not waits and not prizes:
         by_hand = [Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents)] if win_cents else []
-        by_hand += [Transfer(PUSH, BY_HAND, back_cents)] if back_cents else []
+        by_hand += [Transfer(PUSH_ACCOUNT, PAID_BY_HAND_ACCOUNT, back_cents)] if back_cents else []
         by_hand += [
             Transfer(f"house:progressive:{pool}", "out:handpay_progressive", cents)
             for pool, cents in awards
             if cents
         ]
-    is_void = game.round_id in book.seen.void_rounds
+    is_void = game.round_id in book.evidence.void_rounds
     is_held = outcome is None and are_stakes_between_players((*game.steps, *round_steps)) and not is_void
     way = "hand" if outcome is not None else "void"
     closed_wins = {key: to_json(replace(won, way=way)) for key, won in wins.items()}
     paid_entries = (
-        _build_game_entry(book, claim, play_id, replace(game, ended=PAID), {}),
-        book.build_entry(claim, PAID, transfers=tuple(by_hand), state=closed_wins),
+        _build_game_entry(book, claim, play_id, replace(game, ended=CLAIM_PAID), {}),
+        book.build_entry(claim, CLAIM_PAID, transfers=tuple(by_hand), state=closed_wins),
     )
     book.add(
         Claim(
@@ -310,8 +314,8 @@ def _claim_game(book: ClaimBook, name: str) -> None:
                 "awaited": waits,
                 "steps_behind_round": max(behind, 0),
             },
-            carried=() if is_void else (_build_game_entry(book, claim, play_id, game, state),),
-            paid=(lambda _: paid_entries) if by_hand and not is_held else None,
+            carry_entries=() if is_void else (_build_game_entry(book, claim, play_id, game, state),),
+            build_paid_entries=(lambda _: paid_entries) if by_hand and not is_held else None,
         )
     )
 
@@ -320,15 +324,23 @@ def _claim_table(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a table between two games and the bets left on it."""
     table, state = book.read_record(TableRecord, name), book.take_values(name)
     claim, cents = name, table.standing_cents
-    by_hand = (book.build_entry(claim, PAID, transfers=(Transfer(PUSH, BY_HAND, cents),)),) if cents else ()
+    by_hand = (
+        (
+            book.build_entry(
+                claim, CLAIM_PAID, transfers=(Transfer(PUSH_ACCOUNT, PAID_BY_HAND_ACCOUNT, cents),)
+            ),
+        )
+        if cents
+        else ()
+    )
     book.add(
         Claim(
             claim,
             cents,
             {"game": table.game.id, "position": parse_position(name)},
-            carried=(book.build_entry(claim, CARRIED, state=state),),
-            paid=(lambda _: by_hand) if cents else None,
-            ended=None if cents else (book.build_entry(claim, ENDED),),
+            carry_entries=(book.build_entry(claim, CLAIM_CARRIED, state=state),),
+            build_paid_entries=(lambda _: by_hand) if cents else None,
+            end_entries=None if cents else (book.build_entry(claim, CLAIM_ENDED),),
         )
     )
 
@@ -338,9 +350,15 @@ def _build_game_entry(
 ) -> Transaction:
     """Return the new journal's entry by which a memory clear carries over a game with its record."""
     start_id = f"{play_id}.start"
-    dims = book.seen.dims.get(play_id, {})
+    dims = book.evidence.dims_by_play_id.get(play_id, {})
     return book.build_entry(
-        claim, CARRIED, id=start_id, entry_kind=CARRIED_GAME, dims=dims, state=state, record=to_json(game)
+        claim,
+        CLAIM_CARRIED,
+        id=start_id,
+        entry_kind=CARRIED_GAME,
+        dims=dims,
+        state=state,
+        record=to_json(game),
     )
 
 
@@ -348,12 +366,12 @@ def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
     """Return the old memory's hits of linked progressive levels that their controller has not closed, by key."""
     return {
         key: book.read_record(ClaimRecord, key)
-        for key in book.state
-        if book.keys.of(key) is ProgressiveKey.CLAIM
+        for key in book.old_state
+        if book.keys.find_key(key) is ProgressiveKey.CLAIM
     }
 
 
-def _find_award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
+def _find_award_cents(hit: LevelHitRecord, wins: Mapping[str, ClaimRecord]) -> int | None:
     """Return the amount of a progressive hit: the controller's award if there is one, otherwise the recorded amount."""
     record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim}")
     return hit.amount_cents if record is None else record.amount_cents
@@ -368,17 +386,19 @@ def _claim_level(book: ClaimBook, name: str) -> None:
     amounts = {"current": level.current, "hidden": level.hidden, "overflow": level.overflow}
     flows = tuple(
         Transfer(f"pool:{pool}:carried", f"pool:{pool}:{part}", cents)
-        for part in _HELD
-        if (cents := book.ledger.balance_cents(f"pool:{pool}:{part}")) > 0
+        for part in _LEVEL_AMOUNT_FIELDS
+        if (cents := book.old_ledger.balance_cents(f"pool:{pool}:{part}")) > 0
     )
     says = {part: str(amount) for part, amount in amounts.items()}
-    record = {"pool": pool, "opened": book.seen.levels.get(pool)}
+    record = {"pool": pool, "opened": book.evidence.levels.get(pool)}
     book.add(
         Claim(
             name,
             sum(amounts.values()),
             says,
-            carried=(book.build_entry(name, CARRIED, transfers=flows, state=state, record=record),),
+            carry_entries=(
+                book.build_entry(name, CLAIM_CARRIED, transfers=flows, state=state, record=record),
+            ),
         )
     )
 
@@ -389,7 +409,7 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
     book.take_values(name)
     fed = {
         play_id: shares
-        for play_id, game in book.seen.games.items()
+        for play_id, game in book.evidence.games.items()
         if (
             shares := [
                 share
@@ -398,12 +418,12 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
             ]
         )
     }
-    open_games = (key for key in book.state if book.keys.of(key) is PlayKey.GAME)
+    open_games = (key for key in book.old_state if book.keys.find_key(key) is PlayKey.GAME)
     is_open = {book.read_record(GamePointer, key).play_id for key in open_games}
     # The new journal numbers its entries from the beginning.
     unsent = to_json(replace(link, since=0))
     carried = [
-        _build_game_entry(book, "games", play_id, book.seen.games[play_id], {})
+        _build_game_entry(book, "games", play_id, book.evidence.games[play_id], {})
         for play_id in fed
         if play_id not in is_open
     ]
@@ -411,11 +431,16 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
     amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
     says = {"sequence": link.sequence, "counted": link.counted, "uncounted": len(uncounted)}
     book.add(
-        Claim(name, amount, says, carried=(*carried, book.build_entry(name, CARRIED, state={name: unsent})))
+        Claim(
+            name,
+            amount,
+            says,
+            carry_entries=(*carried, book.build_entry(name, CLAIM_CARRIED, state={name: unsent})),
+        )
     )
 
 
-def _is_uncounted(share: Share, pool: str, last_counted: int) -> bool:
+def _is_uncounted(share: LevelContribution, pool: str, last_counted: int) -> bool:
     """Return whether a contribution is to this pool and comes after the last one that its controller has counted."""
     return share.pool == pool and share.sequence is not None and share.sequence > last_counted
 
@@ -425,21 +450,21 @@ def _claim_linked_hit(book: ClaimBook, name: str) -> None:
     state = book.take_values(name)
     hit = book.read_record(ClaimRecord, name)
     says = {"pool": hit.pool, "way": hit.way, "amount_cents": hit.amount_cents}
-    book.add(Claim(name, 0, says, carried=(book.build_entry(name, CARRIED, state=state),)))
+    book.add(Claim(name, 0, says, carry_entries=(book.build_entry(name, CLAIM_CARRIED, state=state),)))
 
 
 def _claim_held_prize(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a progressive prize that cannot be proved; it is carried over with its game."""
     state = book.take_values(name)
     prize = book.read_record(HeldPrize, name)
-    game = book.seen.games.get(prize.play_id)
+    game = book.evidence.games.get(prize.play_id)
     is_ended = game is not None and bool(game.ended)
     games = (
         (_build_game_entry(book, "games", prize.play_id, game, {}),) if game is not None and is_ended else ()
     )
     says = {"pool": prize.pool, "why": prize.why, "ruling": prize.ruling}
-    carried = (*games, book.build_entry(name, CARRIED, state=state))
-    book.add(Claim(name, prize.amount_cents, says, carried=carried))
+    carried = (*games, book.build_entry(name, CLAIM_CARRIED, state=state))
+    book.add(Claim(name, prize.amount_cents, says, carry_entries=carried))
 
 
 def _carry_registration(book: ClaimBook, name: str) -> None:
@@ -450,8 +475,8 @@ def _carry_registration(book: ClaimBook, name: str) -> None:
             name,
             0,
             {"pos_id": book.read_record(RegistrationRecord, name).pos_id},
-            carried=(book.build_entry(name, CARRIED, state=state),),
-            ended=(book.build_entry(name, ENDED),),
+            carry_entries=(book.build_entry(name, CLAIM_CARRIED, state=state),),
+            end_entries=(book.build_entry(name, CLAIM_ENDED),),
         )
     )
 
@@ -461,11 +486,14 @@ def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, s
 
     The keys of added features are included.
     """
-    return {**CLAIMS, **{maker.key: maker.make for maker in features.list_contributions(ClaimMaker)}}
+    return {
+        **CLAIM_MAKER_BY_KEY,
+        **{maker.key: maker.add_claims for maker in features.list_contributions(ClaimMaker)},
+    }
 
 
 #: Claim makers by key, in the order in which they are called. A game takes its claims along.
-CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
+CLAIM_MAKER_BY_KEY: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     MoneyKey.PAPER: _claim_paper,
     MoneyKey.PAY_OUT: _claim_pay_out,
     MoneyKey.COINS_DISPENSED: _claim_coins_paid,
@@ -482,7 +510,7 @@ CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     HostKey.REGISTRATION: _carry_registration,
 }
 #: Keys whose value belongs to the claim of another key; None for the terms of restricted credit.
-WITH: Final[Mapping[Key, Key | None]] = {
+KEY_SETTLED_WITH: Final[Mapping[Key, Key | None]] = {
     MoneyKey.PRINT: MoneyKey.PAY_OUT,
     MoneyKey.HOPPER: MoneyKey.PAY_OUT,
     ProgressiveKey.AWAITING: PlayKey.GAME,

@@ -14,8 +14,8 @@ from typing import Any, Final
 from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS
 from egm.features.memory_clear.records import compute_short_digest
 from egm.integrity.entries import POWER_UP
-from egm.integrity.signed_file import CABINET_TEXT
-from egm.integrity.signed_file import KIND as FILE_SIGNED
+from egm.integrity.signed_file import CABINET_SIGNED_KIND as FILE_SIGNED
+from egm.integrity.signed_file import CABINET_TEXT_FIELD
 from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_PUSH, GAME_VOID
 from egm.play.records.game_record import (
@@ -25,7 +25,7 @@ from egm.play.records.game_record import (
     RecordedStep,
     are_stakes_between_players,
 )
-from egm.play.records.games import CHOICE, MYSTERY_WON, WAGER
+from egm.play.records.games import GAME_CHOICE_KIND, MYSTERY_WON, WAGER_ACCOUNT
 from egm.progressive.entries import LEVEL_OPENED
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import RecordError, from_json
@@ -35,18 +35,18 @@ from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_START
 from meters.transaction import JSON
 
 #: Prefix of the ids of host transfers.
-_TRANSFER: Final = "transfer:"
+_TRANSFER_PREFIX: Final = "transfer:"
 #: Kind of the entry that returns stakes.
-_PUSH: Final = GAME_PUSH.kind
+_PUSH_KIND: Final = GAME_PUSH.kind
 #: Ended tickets that the ticket ledger may not know: one per position, and there are at most sixteen.
-_ENDED_MAX: Final = 32
+_ENDED_TICKETS_MAX: Final = 32
 
 
 #: The number of later contributions within which a controller reports what one has won.
 _REPORTABLE_CONTRIBUTIONS: Final = 64
 
 
-class Evidence:
+class MemoryEvidence:
     """Facts about games, rounds and transfers from the entries of one copy of a memory to be cleared.
 
     The entries are added one by one, in order.
@@ -54,17 +54,17 @@ class Evidence:
 
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
-        self.dims: dict[str, dict[str, str | int]] = {}
+        self.dims_by_play_id: dict[str, dict[str, str | int]] = {}
         self.rounds: dict[str, tuple[RecordedStep, ...]] = {}
         """By round id, the steps of the longest game of each shared round that has an open game."""
         self.void_rounds: set[str] = set()
         """The ids of rounds between players that are over, because one of their games was declared void."""
         self.levels: dict[str, JSON] = {}
-        self.identifiers: set[str] = set()
-        self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)
+        self.transfer_identifiers: set[str] = set()
+        self.ended_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
         self.ticket_ledger: EarlierLedger | None = None
         """The end of the ticket ledger, and all ledgers known to be this machine's (:mod:`egm.tickets.audit`)."""
-        self.reserved_as: dict[str, str] = {}
+        self.original_kind_by_reservation: dict[str, str] = {}
         """The original kind of each reservation that an earlier memory clear has carried over, by reservation id."""
         self.cabinet_text = ""
         """The text of the cabinet file that persons signed last; empty if none was ever signed."""
@@ -82,8 +82,8 @@ class Evidence:
                 self._counted[name.removeprefix(ProgressiveKey.LINK)] = int(str(value["counted"]))
         if MoneyKey.TICKETS in entry.state:
             self._note_ticket_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKETS]))
-        if entry.id.startswith(_TRANSFER):
-            self.identifiers.add(compute_short_digest(entry.id.removeprefix(_TRANSFER)))
+        if entry.id.startswith(_TRANSFER_PREFIX):
+            self.transfer_identifiers.add(compute_short_digest(entry.id.removeprefix(_TRANSFER_PREFIX)))
         elif entry.id.endswith((".printed", ".in")):
             self.ended_ids.append(entry.id)
         self._update_from_kind(entry, record)
@@ -102,7 +102,7 @@ class Evidence:
     def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
         """Add an entry about games, levels or an earlier memory clear to the evidence."""
         kind = entry.kind
-        if kind in {PLAY_START, CARRIED_GAME, CHOICE, _PUSH, MYSTERY_WON}:
+        if kind in {PLAY_START, CARRIED_GAME, GAME_CHOICE_KIND, _PUSH_KIND, MYSTERY_WON}:
             with suppress(RecordError):  # an unreadable game is decided by persons
                 self._add_game_entry(entry)
         elif kind in PLAY_ENDS and record.get("play_id") in self.games:
@@ -110,15 +110,15 @@ class Evidence:
         elif kind == LEVEL_OPENED.kind:
             self.levels[record["pool"]] = dict(record)
         elif kind == "clear.carried" and "reserved_as" in record:
-            self.reserved_as[entry.id] = record["reserved_as"]
+            self.original_kind_by_reservation[entry.id] = record["reserved_as"]
         elif kind == "clear.carried" and record.get("opened"):
             self.levels[record["pool"]] = record["opened"]
         elif kind == TRANSFER_IDENTIFIERS.kind:
-            self.identifiers |= set(record["sha256"])
+            self.transfer_identifiers |= set(record["sha256"])
         elif kind == FILE_SIGNED:
             self.cabinet_text = str(record["text"])
         elif kind == "clear.kept":
-            self.cabinet_text = str(record.get(CABINET_TEXT, ""))
+            self.cabinet_text = str(record.get(CABINET_TEXT_FIELD, ""))
             self.ended_ids.extend(record["ended"])
             earlier_ledger = record.get(MoneyKey.TICKETS)
             self.ticket_ledger = (
@@ -128,13 +128,13 @@ class Evidence:
     def _add_game_entry(self, entry: StoredEntry) -> None:
         """Add a journal entry about a game to the evidence."""
         where = f"entry {entry.sequence}, {entry.kind}"
-        if entry.kind == CHOICE:
+        if entry.kind == GAME_CHOICE_KIND:
             choice = from_json(GameChoice, entry.record, where)
             if (game := self.games.get(choice.play_id)) is not None:
                 staked = (*(game.staked or ()), *_list_stakes(entry))
                 self._store_game(replace(game.with_step(choice), staked=staked))
             return
-        if entry.kind == _PUSH:
+        if entry.kind == _PUSH_KIND:
             play_id = entry.id.rpartition(".")[0]
             if play_id in self.games:
                 self.games[play_id] = replace(self.games[play_id], returned=True)
@@ -149,7 +149,7 @@ class Evidence:
             self._drop_settled_games()
             game = replace(game, staked=_list_stakes(entry))
         self._store_game(replace(game, claim=""))
-        self.dims[game.play_id] = dict(entry.transaction.dims)
+        self.dims_by_play_id[game.play_id] = dict(entry.transaction.dims)
 
     def _store_game(self, game: GameRecord) -> None:
         """Store a game, and the longest known list of steps of its shared round."""
@@ -178,7 +178,7 @@ class Evidence:
                 for share in game.levels.fed
             )
             if game.ended and not waits:
-                del self.games[play_id], self.dims[play_id]
+                del self.games[play_id], self.dims_by_play_id[play_id]
         played = {game.round_id for game in self.games.values()}
         for round_id in self.rounds.keys() - played:
             del self.rounds[round_id]
@@ -187,4 +187,4 @@ class Evidence:
 
 def _list_stakes(entry: StoredEntry) -> tuple[tuple[str, int], ...]:
     """Return the credit that a journal entry stakes: account and cents."""
-    return tuple((t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER)
+    return tuple((t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER_ACCOUNT)

@@ -15,7 +15,7 @@ from egm.kernel.logs import Log
 from egm.kernel.significance import Effect, Significance
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameRecord
-from egm.play.records.games import PURSE_CHOICE
+from egm.play.records.games import PURSE_GAME_CHOICE_KIND
 from egm.play.records.purse import Ending
 from egm.record_codec import omit_if_default
 from egm.record_fields import Cents, Count, Digest, NonBlankText, Persons, Positive, Serial
@@ -245,7 +245,7 @@ PURSE_GAME_START: Final = Entry(
     may_write=(PlayKey.DEFINITION, PlayKey.PURSE),
 )
 PURSE_GAME_CHOICE: Final = Entry(
-    kind=PURSE_CHOICE,
+    kind=PURSE_GAME_CHOICE_KIND,
     is_bookkeeping=True,
     record=GameChoice,
     about="A further step of a game played with points was taken: a choice, with its stake and draws.",

@@ -12,7 +12,7 @@ from egm.config.documented import read_field_meanings
 from egm.features.tournament.rules import Entries, ListedMachine, Prize, Tournament, TournamentRound
 
 #: The file of the example.
-EXAMPLE: Final = Path(__file__).parent / "example.toml"
+EXAMPLE_RULES: Final = Path(__file__).parent / "example.toml"
 #: The model of each table of the example.
 _MODEL_BY_TABLE: Final[dict[str, type[BaseModel]]] = {
     "entries": Entries,
@@ -26,10 +26,10 @@ _COMMENT_WIDTH: Final = 100
 
 def format_example() -> str:
     """Return the example rules file as TOML, with a comment at the first occurrence of each key."""
-    return "\n".join(_iter_lines(EXAMPLE.read_text(encoding="utf-8").splitlines())) + "\n"
+    return "\n".join(_iter_commented_lines(EXAMPLE_RULES.read_text(encoding="utf-8").splitlines())) + "\n"
 
 
-def _iter_lines(lines: list[str]) -> Iterator[str]:
+def _iter_commented_lines(lines: list[str]) -> Iterator[str]:
     """Yield the lines of the example rules file, with comments before the keys."""
     model: type[BaseModel] = Tournament
     commented: set[tuple[type[BaseModel], str]] = set()

@@ -20,7 +20,7 @@ from egm.features.tournament.games import (
     tournament_has_started,
 )
 from egm.features.tournament.installed import (
-    FILE_NAME,
+    RULES_FILE_NAME,
     RulesFile,
     find_future_start,
     install_rules,
@@ -70,8 +70,8 @@ from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import REPORT, DerivedState, Rule
-from egm.kernel.services import Attachment, DueEventService, MachineContext
-from egm.kernel.states import AWAKE, LISTENING, RULING, SHOWING, only
+from egm.kernel.services import BackgroundService, DueEventService, MachineContext
+from egm.kernel.states import AWAKE, RULING, STATES_AFTER_SELF_TEST, STATES_SHOWING_OUTCOME, only
 from egm.money.host_controls import game_is_enabled
 from egm.people import Permission
 from egm.play.choosing import set_bet
@@ -90,15 +90,15 @@ from egm.play.rulings import (
     open_game_has_neither_outcome_nor_win,
 )
 from egm.staff.desk import MenuEntry
-from egm.staff.form import REASON, Field, FieldKind, Form, build_form_rule
+from egm.staff.form import REASON_FIELD, Field, FieldKind, Form, build_form_rule
 from egm.staff.options import no_position_is_in_use
 
 #: Only while the service menu is open.
-_MENU: Final = only(State.SERVICE_MENU)
+_MENU_STATE: Final = only(State.SERVICE_MENU)
 #: Only while the machine is in a tournament and no game is open.
-_TOURNAMENT: Final = only(State.TOURNAMENT)
+_TOURNAMENT_STATE: Final = only(State.TOURNAMENT)
 #: Only while a game is shown.
-_PLAYING: Final = only(State.PLAYING)
+_PLAYING_STATE: Final = only(State.PLAYING)
 
 #: Form field of an entry's number.
 _ENTRY_NUMBER_FIELD: Final = Field(name="entry", kind=FieldKind.NUMBER, least=1, most=10**6)
@@ -188,7 +188,7 @@ _FORMS: Final = (
         subject="players",
         fields=(
             Field(name="status", kind=FieldKind.CHOICE, choices=("interrupted", "failed")),
-            REASON,
+            REASON_FIELD,
         ),
         needs=(tournament_is_on, purse_is_open, purse_game_is_closed),
     ),
@@ -197,7 +197,7 @@ _FORMS: Final = (
         event=TournamentEvent.VOID_ENTRY,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(_ENTRY_NUMBER_FIELD, REASON),
+        fields=(_ENTRY_NUMBER_FIELD, REASON_FIELD),
         needs=(rules_are_installed,),
     ),
     Form(
@@ -218,23 +218,23 @@ _FORMS: Final = (
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ staff
     build_form_rule(
-        _FORMS, TournamentEvent.INSTALL_RULES, _MENU, _INSTALLATION_GUARDS, install_rules, Next.SAME
+        _FORMS, TournamentEvent.INSTALL_RULES, _MENU_STATE, _INSTALLATION_GUARDS, install_rules, Next.SAME
     ),
     build_form_rule(
         _FORMS,
         TournamentEvent.REMOVE_RULES,
-        _MENU,
+        _MENU_STATE,
         (rules_are_installed, *_REMOVAL_GUARDS),
         remove_rules,
         Next.SAME,
     ),
     build_form_rule(
-        _FORMS, TournamentEvent.ENTER_TOURNAMENT, _MENU, _ENTERING_GUARDS, enter_tournament, Next.SAME
+        _FORMS, TournamentEvent.ENTER_TOURNAMENT, _MENU_STATE, _ENTERING_GUARDS, enter_tournament, Next.SAME
     ),
     build_form_rule(
         _FORMS,
         TournamentEvent.LEAVE_TOURNAMENT,
-        _MENU,
+        _MENU_STATE,
         (tournament_is_on, no_round_is_played),
         leave_tournament,
         Next.SAME,
@@ -242,7 +242,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         _FORMS,
         TournamentEvent.SELL_ENTRY,
-        _MENU,
+        _MENU_STATE,
         (
             rules_are_installed,
             entries_are_open,
@@ -257,7 +257,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         _FORMS,
         TournamentEvent.BEGIN_ROUND,
-        _MENU,
+        _MENU_STATE,
         (tournament_is_on, installed_rules_describe_machine, position_is_free, round_may_begin),
         begin_round,
         Next.SAME,
@@ -265,7 +265,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         _FORMS,
         TournamentEvent.END_ROUND,
-        _MENU,
+        _MENU_STATE,
         (tournament_is_on, purse_is_open, purse_game_is_closed, ending_and_reason_are_stated),
         end_round,
         Next.SAME,
@@ -273,7 +273,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         _FORMS,
         TournamentEvent.VOID_ENTRY,
-        _MENU,
+        _MENU_STATE,
         (rules_are_installed, entry_may_be_void),
         void_entry,
         Next.SAME,
@@ -281,7 +281,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         _FORMS,
         TournamentEvent.PAY_PRIZE,
-        _MENU,
+        _MENU_STATE,
         (*_PRIZE_PAYMENT_GUARDS, prize_may_be_paid),
         pay_prize,
         Next.SAME,
@@ -290,7 +290,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     # A round whose points no longer cover the bet and its raises is over after the event that made it so.
     Rule(
         EventType.PLAY,
-        _TOURNAMENT,
+        _TOURNAMENT_STATE,
         (
             purse_is_open,
             tournament_has_started,
@@ -305,7 +305,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         EventType.BET,
-        _TOURNAMENT,
+        _TOURNAMENT_STATE,
         (requested_bet_fits_tournament_wager,),
         (set_bet,),
         Next.SAME,
@@ -313,7 +313,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         EventType.CHOOSE,
-        _PLAYING,
+        _PLAYING_STATE,
         (purse_game_is_open, choice_is_offered, stake_of_choice_is_allowed, choice_may_be_taken),
         (continue_purse_game,),
         Next.SAME,
@@ -321,12 +321,12 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(
         EventType.SHOWN,
-        SHOWING,
+        STATES_SHOWING_OUTCOME,
         (purse_game_is_open, outcome_is_of_open_game),
         (end_purse_game,),
         Next.DERIVED,
     ),
-    Rule(EventType.AFTER_EVENT, LISTENING, (round_is_over,), (end_finished_round,)),
+    Rule(EventType.AFTER_EVENT, STATES_AFTER_SELF_TEST, (round_is_over,), (end_finished_round,)),
     Rule(TournamentEvent.ROUND_TIME, AWAKE),
     # ------------------------------------------------------------------ a game with points that cannot end
     build_form_rule(
@@ -365,9 +365,9 @@ class RoundClock(DueEventService):
         return None if seconds < 0 else seconds % 60 + 0.1
 
 
-def create_round_clock(context: MachineContext) -> Iterable[Attachment]:
+def create_round_clock(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the round clock of one player position; install the path of the tournament's rules file."""
-    context.engine.machine.install(RulesFile(context.folder.root / FILE_NAME))
+    context.engine.machine.install(RulesFile(context.folder.root / RULES_FILE_NAME))
     return (RoundClock(context),)
 
 

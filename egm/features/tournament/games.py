@@ -24,7 +24,7 @@ from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
-from egm.play.conversation import Conversation
+from egm.play.conversation import GameConversation
 from egm.play.definitions import build_definition_state
 from egm.play.events import BetRequest, ChoiceRequest
 from egm.play.keys import PlayKey
@@ -41,7 +41,7 @@ from egm.play.records.purse import (
 from egm.play.rounds import require_open_game, take_step
 from egm.play.showing import send_screen_update
 from egm.progressive import game_levels as progressives
-from egm.progressive.bet import Bet
+from egm.progressive.bet import AcceptedBet
 from egm.progressive.pools import has_prescribed_amounts
 from egm.staff.form import build_ruling_details
 from meters import Transfer
@@ -65,7 +65,7 @@ class PurseBet:
     game: Game | None = None
     table: JSON = None
     """The table state for which the bet was computed."""
-    bet: Bet | None = None
+    bet: AcceptedBet | None = None
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -117,7 +117,7 @@ def purse_game_is_closed(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- the bet
-def find_purse_bet(machine: Machine) -> Bet | None:
+def find_purse_bet(machine: Machine) -> AcceptedBet | None:
     """Return the bet to be played with points, or None if the selected bet is not the tournament's wager."""
     purse, selection = find_open_purse(machine), machine.selection
     if purse is None or selection.bet_credits != purse.bet_credits:
@@ -129,22 +129,22 @@ def find_purse_bet(machine: Machine) -> Bet | None:
     return cached.bet
 
 
-def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Bet | None:
+def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> AcceptedBet | None:
     """Return the bet of a selection at the table state stored in the purse, or None if the game does not accept it."""
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     try:
-        at = game.for_table(purse.table)
+        at = game.with_table_state(purse.table)
         wager = at.wager(selection.bet_credits, **selection.options)
         if at.levels(wager) or not has_prescribed_amounts(at, wager, cents):
             return None
     except (PaytableError, TypeError, ValueError):
         return None
-    return Bet(at, wager, cents, (), purse.table)
+    return AcceptedBet(at, wager, cents, (), purse.table)
 
 
-def _compute_needed_points(bet: Bet) -> int:
+def _compute_needed_points(bet: AcceptedBet) -> int:
     """Return the points that a bet can cost in all: its wager, and later stakes by the certified strategy."""
     return bet.wager.credits + bet.game.rules.reserve(bet.wager)
 
@@ -166,7 +166,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
     if bet is None or purse is None:
         raise InvariantError("a game was started without a bet of points")
     rules, play_id = bet.game, machine.fresh_id("play")
-    conversation = Conversation(rules, bet.wager, bet.table)
+    conversation = GameConversation(rules, bet.wager, bet.table)
     step = take_step(machine, conversation, None, progressives.begin_round(machine, bet, play_id), None)
     game = GameRecord(
         play_id=play_id,

@@ -27,7 +27,7 @@ from paytables import Game, PaytableError, load_game
 from paytables.source import read_contents
 
 #: The name of the rules file in the state folder, from which staff install it.
-FILE_NAME: Final = "tournament.toml"
+RULES_FILE_NAME: Final = "tournament.toml"
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class RulesFile:
     """The path of the rules file of the next tournament, or None if the machine has no state folder."""
 
     path: Path | None = None
-    accepted: str = ""
+    accepted_text: str = ""
     """The file's text as the form for installing it has checked it.
 
     This text is installed even if the file changes in the meantime.
@@ -52,11 +52,11 @@ class RulesFile:
 def read_installed_rules(machine: Machine) -> Tournament | None:
     """Return the rules installed on this machine, or None if there are none or this software version refuses them."""
     installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
-    return None if installed is None else find_rules(installed.text)
+    return None if installed is None else parse_rules_or_none(installed.text)
 
 
 @lru_cache(maxsize=4)
-def find_rules(text: str) -> Tournament | None:
+def parse_rules_or_none(text: str) -> Tournament | None:
     """Return the rules in a text that was accepted when it was installed.
 
     None if this version of the software refuses them: it may check more, or lack the game.
@@ -101,7 +101,7 @@ def find_future_start(machine: Machine) -> datetime | None:
     return rules.starts.replace(tzinfo=machine.identity.venue.zone)
 
 
-def compute_end(rules: Tournament) -> datetime:
+def compute_tournament_end(rules: Tournament) -> datetime:
     """Return when the tournament ends by its stated length, in the venue's local time without a time zone."""
     return rules.starts + timedelta(minutes=rules.duration_minutes)
 
@@ -190,7 +190,7 @@ def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
     text = file.read()
     if text is None or list_file_faults(text, machine.local_date):
         return False
-    file.accepted = text
+    file.accepted_text = text
     return reason_machine_is_unsuitable(machine, parse_rules(text)) is None
 
 
@@ -212,7 +212,7 @@ def tournament_is_off(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def install_rules(machine: Machine, event: Event) -> None:
     """Install the rules file that the form has checked, and record it; players can read it from now on."""
-    text = machine.component(RulesFile).accepted
+    text = machine.component(RulesFile).accepted_text
     digest = hashlib.sha256(text.encode()).hexdigest()
     machine.post(
         RULES_INSTALLED,

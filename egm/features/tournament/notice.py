@@ -153,50 +153,50 @@ def build_notice(rules: Tournament, language: str) -> str:
 
     If the rules have no day of publication yet, the notice has none.
     """
-    notice = _Notice(rules, language)
-    parts = [notice.choose(rules.name), notice.say("title")]
+    notice = _NoticeWriter(rules, language)
+    parts = [notice.choose_language(rules.name), notice.format_text("title")]
     if rules.published is not None:
-        parts += ["", *_wrap(notice.say("public", day=notice.format_day(rules.published)))]
+        parts += ["", *_wrap_lines(notice.format_text("public", day=notice.format_day(rules.published)))]
     for heading, sentences in list_sections(rules, language):
         parts += ["", heading]
         for sentence in sentences:
-            parts += _wrap(sentence, "  ")
+            parts += _wrap_lines(sentence, "  ")
     return "\n".join(parts) + "\n"
 
 
 def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the sections of a tournament's public notice: the heading and the sentences of each."""
-    notice = _Notice(rules, language)
+    notice = _NoticeWriter(rules, language)
     sections: dict[str, Callable[[], Iterator[str]]] = {
-        "event": notice.iter_event,
-        "participation": notice.iter_participation,
-        "rounds": notice.iter_rounds,
-        "ties": lambda: iter([notice.say(f"ties.{rules.ties}")]),
-        "incidents": notice.iter_incidents,
-        "prizes": notice.iter_prizes,
-        "method": notice.iter_method,
+        "event": notice.iter_event_lines,
+        "participation": notice.iter_participation_lines,
+        "rounds": notice.iter_round_lines,
+        "ties": lambda: iter([notice.format_text(f"ties.{rules.ties}")]),
+        "incidents": notice.iter_incident_lines,
+        "prizes": notice.iter_prize_lines,
+        "method": notice.iter_method_lines,
     }
-    return tuple((notice.say(key), tuple(lines())) for key, lines in sections.items())
+    return tuple((notice.format_text(key), tuple(lines())) for key, lines in sections.items())
 
 
-def _wrap(text: str, indent: str = "") -> list[str]:
+def _wrap_lines(text: str, indent: str = "") -> list[str]:
     """Return the text's lines after wrapping, each with this indent."""
     return textwrap.wrap(
         text, _LINE_WIDTH, initial_indent=indent, subsequent_indent=indent * 2, break_on_hyphens=False
     )
 
 
-class _Notice:
+class _NoticeWriter:
     """The sentences of a notice in one language."""
 
     def __init__(self, rules: Tournament, language: str) -> None:
         self._rules, self._language, self._locale = rules, language, _LOCALE_BY_LANGUAGE[language]
 
-    def say(self, key: str, **values: object) -> str:
+    def format_text(self, key: str, **values: object) -> str:
         """Return the notice's text for a key, with ``values`` filled in."""
         return TEXTS[self._language][key].format(**values)
 
-    def choose(self, text: Bilingual) -> str:
+    def choose_language(self, text: Bilingual) -> str:
         """Return a bilingual text of the rules file in the notice's language."""
         return str(getattr(text, self._language))
 
@@ -205,9 +205,9 @@ class _Notice:
         text = str(format_date(day, "full", locale=self._locale))
         return text.replace(" 1 ", " 1er ") if self._language == "fr" else text
 
-    def _say_moment(self, key: str, moment: datetime) -> str:
+    def _format_moment(self, key: str, moment: datetime) -> str:
         """Return the text of a key with a date and time."""
-        return self.say(
+        return self.format_text(
             key,
             day=self.format_day(moment.date()),
             time=format_time(moment.time(), "short", locale=self._locale),
@@ -230,76 +230,78 @@ class _Notice:
         percent = format_decimal(Decimal(hundredths.numerator).scaleb(-2), locale=self._locale)
         return f"{percent}\N{NO-BREAK SPACE}%"
 
-    def iter_event(self) -> Iterator[str]:
+    def iter_event_lines(self) -> Iterator[str]:
         """Yield the sentences about date, place, length, game and machines."""
         rules = self._rules
         title = load_game(rules.game).title
         first = rules.machines[0]
-        yield self._say_moment("starts", rules.starts)
-        yield self.say("lasts", minutes=self._format_number(rules.duration_minutes))
-        yield self.say("where", venue=self.choose(rules.venue))
-        yield self.say("game", game=title.get(self._language, rules.game))
-        yield self.say("machines", numbers=", ".join(machine.number for machine in rules.machines))
-        yield self.say(
+        yield self._format_moment("starts", rules.starts)
+        yield self.format_text("lasts", minutes=self._format_number(rules.duration_minutes))
+        yield self.format_text("where", venue=self.choose_language(rules.venue))
+        yield self.format_text("game", game=title.get(self._language, rules.game))
+        yield self.format_text("machines", numbers=", ".join(machine.number for machine in rules.machines))
+        yield self.format_text(
             "equal",
             denomination=self._format_money(first.denomination_cents),
             bet=self._format_number(first.bet),
         )
 
-    def iter_participation(self) -> Iterator[str]:
+    def iter_participation_lines(self) -> Iterator[str]:
         """Yield the sentences about who may take part, until when, how often, and the fee."""
         entries = self._rules.entries
-        yield self.choose(entries.participation)
-        yield self._say_moment("closes", entries.closes)
+        yield self.choose_language(entries.participation)
+        yield self._format_moment("closes", entries.closes)
         most, least = (
             self._format_number(entries.participants_max),
             self._format_number(entries.participants_min),
         )
-        yield self.say("places", most=most, least=least)
-        yield self.say("fee", fee=self._format_money(entries.fee_cents))
+        yield self.format_text("places", most=most, least=least)
+        yield self.format_text("fee", fee=self._format_money(entries.fee_cents))
         if self._rules.is_fee_from_side_bet:
-            yield self.say("side_bet", side_bet=self._format_money(SIDE_BET_CENTS))
+            yield self.format_text("side_bet", side_bet=self._format_money(SIDE_BET_CENTS))
         several = entries.per_participant > 1
-        yield self.say("more_entries" if several else "one_entry", count=entries.per_participant)
+        yield self.format_text("more_entries" if several else "one_entry", count=entries.per_participant)
 
-    def iter_rounds(self) -> Iterator[str]:
+    def iter_round_lines(self) -> Iterator[str]:
         """Yield the sentences about each round with its points and length, and about what counts."""
         for n, each in enumerate(self._rules.rounds, 1):
             is_last = each.advance is None
-            yield self.say(
+            yield self.format_text(
                 "round_minutes" if each.games is None else "round_games",
                 n=n,
                 points=self._format_number(each.points),
                 length=self._format_number(each.games or each.minutes or 0),
-                advance=self.say("last") if is_last else self.say("advance", count=each.advance),
+                advance=self.format_text("last")
+                if is_last
+                else self.format_text("advance", count=each.advance),
             )
-        yield self.say("score")
+        yield self.format_text("score")
         if len(self._rules.rounds) > 1:
-            yield self.say("carry.yes" if self._rules.carry_points else "carry.no")
+            yield self.format_text("carry.yes" if self._rules.carry_points else "carry.no")
 
-    def iter_incidents(self) -> Iterator[str]:
+    def iter_incident_lines(self) -> Iterator[str]:
         """Yield the sentences about entries that are interrupted or fail."""
-        yield self.say(f"interrupted.{self._rules.interrupted}")
-        yield self.say(f"failed.{self._rules.failed}")
+        yield self.format_text(f"interrupted.{self._rules.interrupted}")
+        yield self.format_text(f"failed.{self._rules.failed}")
         if self._rules.can_void_entries:
-            yield self.say("nobody")
+            yield self.format_text("nobody")
 
-    def iter_prizes(self) -> Iterator[str]:
+    def iter_prize_lines(self) -> Iterator[str]:
         """Yield the sentences about the prize of each rank."""
         for prize in self._rules.prizes:
             if prize.share is not None:
-                yield self.say("prize_share", rank=prize.rank, share=self._format_share(prize.share))
+                yield self.format_text("prize_share", rank=prize.rank, share=self._format_share(prize.share))
             else:
-                yield self.say(
+                yield self.format_text(
                     "prize_amount", rank=prize.rank, amount=self._format_money(prize.amount_cents or 0)
                 )
 
-    def iter_method(self) -> Iterator[str]:
+    def iter_method_lines(self) -> Iterator[str]:
         """Yield the sentences about how amounts are shared that do not divide to the cent."""
         rules = self._rules
-        yield self.say("return")
-        yield self.say("sold")
-        yield self.say(f"unclaimed.{rules.unclaimed}")
+        yield self.format_text("return")
+        yield self.format_text("sold")
+        yield self.format_text(f"unclaimed.{rules.unclaimed}")
         if any(prize.share is not None for prize in rules.prizes):
-            yield self.say("rounding")
-        yield self.say(f"remainders.{rules.remainders}")
+            yield self.format_text("rounding")
+        yield self.format_text(f"remainders.{rules.remainders}")

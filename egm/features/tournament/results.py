@@ -19,7 +19,7 @@ _REPEATABLE_ENDINGS: Final = frozenset({"", "interrupted"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
+class _RoundAttempt:
     """The last attempt at a round of an entry at one machine: its stored result, and the time of its last change."""
 
     machine: str
@@ -28,14 +28,14 @@ class _Attempt:
 
 
 @dataclass(slots=True)
-class _Collected:
+class _CollectedRecords:
     """The sales and rounds of one tournament, collected from the journals of its machines."""
 
-    sold: dict[int, tuple[str, str]] = field(default_factory=dict)
+    sold_entries: dict[int, tuple[str, str]] = field(default_factory=dict)
     """The participant of each valid (not void) entry, and the machine that sold it, by entry number."""
-    void: set[tuple[int, str]] = field(default_factory=set)
+    void_entries: set[tuple[int, str]] = field(default_factory=set)
     """The entries that were declared void, each with its participant."""
-    attempts: dict[tuple[int, int, str, str], _Attempt] = field(default_factory=dict)
+    round_attempts: dict[tuple[int, int, str, str], _RoundAttempt] = field(default_factory=dict)
     """The last attempt at each round, by entry, round, participant and machine."""
     machines: dict[str, tuple[str, str]] = field(default_factory=dict)
     """The serial number and the journal's name of each machine that had the rules installed, by operator's number."""
@@ -68,19 +68,21 @@ def derive_results(
     round occurs at two machines, if an entry was not sold or was played under another name or without the
     round before, if the series of entries has a gap, or if a correction changes nothing.
     """
-    collected = _Collected()
+    collected = _CollectedRecords()
     for machine, entries in journals.items():
-        _collect(collected, digest, machine, entries)
+        _collect_records(collected, digest, machine, entries)
     _require_all_machines(rules, collected, without)
-    attempts: dict[tuple[int, int], _Attempt] = {}
+    attempts: dict[tuple[int, int], _RoundAttempt] = {}
     other_names: set[int] = set()
     _drop_ignored_rounds(collected, ignored)
-    for (number, round_number, participant, _), attempt in sorted(collected.attempts.items()):
-        if (number, participant) in collected.void and collected.sold.get(number, ("",))[0] != participant:
+    for (number, round_number, participant, _), attempt in sorted(collected.round_attempts.items()):
+        if (number, participant) in collected.void_entries and collected.sold_entries.get(number, ("",))[
+            0
+        ] != participant:
             continue
-        if number not in collected.sold:
+        if number not in collected.sold_entries:
             raise ResultsError(f"entry {number}: it was played, but no journal records its sale")
-        buyer, seller = collected.sold[number]
+        buyer, seller = collected.sold_entries[number]
         if participant != buyer and number not in renamed:
             raise ResultsError(
                 f"entry {number}: it was sold to {buyer} at {seller}, and {attempt.machine} recorded round"
@@ -98,7 +100,7 @@ def derive_results(
         rules_sha256=digest,
         entries=tuple(
             _build_entry(attempts, number, participant, absent)
-            for number, (participant, _) in sorted(collected.sold.items())
+            for number, (participant, _) in sorted(collected.sold_entries.items())
         ),
     )
 
@@ -116,17 +118,23 @@ def iter_paid_prizes(
 
 
 def _check_rounds(
-    collected: _Collected, attempts: Mapping[tuple[int, int], _Attempt], absent: Collection[tuple[int, int]]
+    collected: _CollectedRecords,
+    attempts: Mapping[tuple[int, int], _RoundAttempt],
+    absent: Collection[tuple[int, int]],
 ) -> None:
     """Raise ResultsError if an entry skipped a round, or a round stated as absent was played or cannot be absent."""
     for number, round_number in sorted(absent):
-        if number not in collected.sold:
+        if number not in collected.sold_entries:
             raise ResultsError(f"entry {number}: its sale is in none of the journals, or it is void")
         if (attempt := attempts.get((number, round_number))) is not None:
             raise ResultsError(
                 f"entry {number}: {attempt.machine} recorded its round {round_number}: it is not absent"
             )
-    known = {*attempts, *absent, *((number, 1) for number in collected.sold if (number, 2) not in attempts)}
+    known = {
+        *attempts,
+        *absent,
+        *((number, 1) for number in collected.sold_entries if (number, 2) not in attempts),
+    }
     for number, round_number in sorted(known):
         if round_number > 1 and (number, round_number - 1) not in known:
             before = f"entry {number}: round {round_number - 1} is in none of the journals, but round {round_number} is"
@@ -138,13 +146,13 @@ def _check_rounds(
             )
 
 
-def _check_series(collected: _Collected, unused: Collection[int]) -> None:
+def _check_series(collected: _CollectedRecords, unused: Collection[int]) -> None:
     """Raise ResultsError if the entry numbers have a gap.
 
     Every number below the greatest entry sold must be sold, void or stated as unused.
     """
-    last = max(collected.sold, default=0)
-    used = {*collected.sold, *(number for number, _ in collected.void)}
+    last = max(collected.sold_entries, default=0)
+    used = {*collected.sold_entries, *(number for number, _ in collected.void_entries)}
     if unneeded := sorted(number for number in unused if number in used or number > last):
         number = unneeded[0]
         why = f"entry {last} is the last one sold" if number > last else "a journal records its sale"
@@ -157,7 +165,7 @@ def _check_series(collected: _Collected, unused: Collection[int]) -> None:
         )
 
 
-def _require_all_machines(rules: Tournament, collected: _Collected, without: Collection[str]) -> None:
+def _require_all_machines(rules: Tournament, collected: _CollectedRecords, without: Collection[str]) -> None:
     """Raise ResultsError if a machine listed in the rules has no journal and is not named in ``without``."""
     listed = [machine.number for machine in rules.machines]
     if unknown := sorted({*without} - {*listed}):
@@ -173,7 +181,9 @@ def _require_all_machines(rules: Tournament, collected: _Collected, without: Col
         )
 
 
-def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable[StoredEntry]) -> None:
+def _collect_records(
+    collected: _CollectedRecords, digest: str, machine: str, entries: Iterable[StoredEntry]
+) -> None:
     """Add the tournament's sales and rounds from one machine's journal to the collected data."""
     is_this_tournament = False
     sold: dict[int, str] = {}
@@ -189,20 +199,21 @@ def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable
         elif entry.kind == ENTRY_SOLD.kind:
             sold[record["entry"]] = record["participant"]
         elif entry.kind == ENTRY_VOIDED.kind:
-            collected.void.add((record["entry"], sold.pop(record["entry"])))
+            collected.void_entries.add((record["entry"], sold.pop(record["entry"])))
         for purse in _iter_purses(entry):
             key = purse.entry, purse.round, purse.participant, machine
-            collected.attempts[key] = _Attempt(machine, purse, entry.time_utc)
+            collected.round_attempts[key] = _RoundAttempt(machine, purse, entry.time_utc)
     for number, participant in sold.items():
-        if number in collected.sold:
+        if number in collected.sold_entries:
             raise ResultsError(
-                f"entry {number}: sold at {collected.sold[number][1]} and at {machine}; of one machine, give the last"
+                f"entry {number}: sold at {collected.sold_entries[number][1]} and at {machine}; "
+                f"of one machine, give the last"
                 " export only; of two machines, void one of the sales at its machine, and export that again"
             )
-        collected.sold[number] = participant, machine
+        collected.sold_entries[number] = participant, machine
 
 
-def _note_machine(collected: _Collected, number: str, serial: str, journal: str) -> None:
+def _note_machine(collected: _CollectedRecords, number: str, serial: str, journal: str) -> None:
     """Store the machine with an operator's number.
 
     Raises ResultsError if another machine has the same number.
@@ -215,19 +226,21 @@ def _note_machine(collected: _Collected, number: str, serial: str, journal: str)
         )
 
 
-def _drop_ignored_rounds(collected: _Collected, ignored: Collection[tuple[int, int, str]]) -> None:
+def _drop_ignored_rounds(collected: _CollectedRecords, ignored: Collection[tuple[int, int, str]]) -> None:
     """Remove the rounds (entry, round, journal) that staff declare as given by mistake.
 
     Raises ResultsError for an unknown one.
     """
     for number, round_number, machine in ignored:
         keys = [
-            key for key in collected.attempts if (key[0], key[1], key[3]) == (number, round_number, machine)
+            key
+            for key in collected.round_attempts
+            if (key[0], key[1], key[3]) == (number, round_number, machine)
         ]
         if not keys:
             raise ResultsError(f"entry {number}: {machine} has no round {round_number} of it to ignore")
         for key in keys:
-            del collected.attempts[key]
+            del collected.round_attempts[key]
 
 
 def _iter_purses(entry: StoredEntry) -> Iterable[Purse]:
@@ -237,7 +250,7 @@ def _iter_purses(entry: StoredEntry) -> Iterable[Purse]:
             yield from_json(Purse, value, f"entry {entry.sequence}, state.{key}")
 
 
-def _choose_attempt(first: _Attempt, second: _Attempt) -> _Attempt:
+def _choose_attempt(first: _RoundAttempt, second: _RoundAttempt) -> _RoundAttempt:
     """Return which of two attempts at a round counts: the uninterrupted one; if both were interrupted, the later one.
 
     Raises ResultsError if neither was interrupted.
@@ -255,7 +268,7 @@ def _choose_attempt(first: _Attempt, second: _Attempt) -> _Attempt:
 
 
 def _build_entry(
-    attempts: Mapping[tuple[int, int], _Attempt],
+    attempts: Mapping[tuple[int, int], _RoundAttempt],
     number: int,
     participant: str,
     absent: Collection[tuple[int, int]],

@@ -33,7 +33,7 @@ from egm.features.tournament.events import EntryForm, PrizeForm, RoundEndForm, R
 from egm.features.tournament.games import are_points_used_up, purse_game_is_closed
 from egm.features.tournament.installed import (
     build_mode,
-    compute_end,
+    compute_tournament_end,
     find_machine_in_rules,
     is_in_tournament,
     read_installed_digest,
@@ -62,7 +62,7 @@ from egm.play.records.purse import (
     read_points,
 )
 from egm.record_codec import from_json
-from egm.staff.events import has_texts
+from egm.staff.events import are_texts_filled_in
 from egm.staff.form import build_ruling_details, list_event_persons
 from meters import Transfer
 from meters.recall import read_details
@@ -161,7 +161,7 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
     if rules is None:
         return False
     now = read_local_time(machine)
-    return now.date() >= rules.starts.date() and now < compute_end(rules)
+    return now.date() >= rules.starts.date() and now < compute_tournament_end(rules)
 
 
 def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
@@ -172,7 +172,11 @@ def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
     until it ends (s. 125), and those who bought an entry play by them.
     """
     rules = read_installed_rules(machine)
-    return rules is None or read_local_time(machine) >= compute_end(rules) or not read_sold_entries(machine)
+    return (
+        rules is None
+        or read_local_time(machine) >= compute_tournament_end(rules)
+        or not read_sold_entries(machine)
+    )
 
 
 @refusal_code("machine_fits_the_rules")
@@ -224,7 +228,7 @@ def entry_is_new(machine: Machine, event: Event) -> bool:
     """Return whether the form names a participant and an entry number that was never sold at this machine."""
     form = event.of(EntryForm)
     used = {record.entry for record in iter_tournament_records(machine)}
-    return form.entry > 0 and has_texts(form.participant) and form.entry not in used
+    return form.entry > 0 and are_texts_filled_in(form.participant) and form.entry not in used
 
 
 def participant_may_enter(machine: Machine, event: Event) -> bool:
@@ -247,7 +251,7 @@ def round_may_begin(machine: Machine, event: Event) -> bool:
     be repeated if the rules say so. Rounds played at other machines are unknown here.
     """
     rules, form = read_installed_rules(machine), event.of(RoundForm)
-    if rules is None or not has_texts(form.participant) or not 1 <= form.round <= len(rules.rounds):
+    if rules is None or not are_texts_filled_in(form.participant) or not 1 <= form.round <= len(rules.rounds):
         return False
     if form.entry <= 0 or any(purse.entry == form.entry for purse in list_open_purses(machine)):
         return False
@@ -270,20 +274,20 @@ def _list_void_entries(machine: Machine) -> set[int]:
 def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
     """Return whether the form says how the round ends (interrupted or failed) and why."""
     form = event.of(RoundEndForm)
-    return form.status is not None and has_texts(form.reason)
+    return form.status is not None and are_texts_filled_in(form.reason)
 
 
 def entry_may_be_void(machine: Machine, event: Event) -> bool:
     """Return whether the entry was sold at this machine, is not void yet and is not being played."""
     form = event.of(VoidForm)
     is_played = any(purse.entry == form.entry for purse in list_open_purses(machine))
-    return has_texts(form.reason) and form.entry in read_sold_entries(machine) and not is_played
+    return are_texts_filled_in(form.reason) and form.entry in read_sold_entries(machine) and not is_played
 
 
 def prize_may_be_paid(machine: Machine, event: Event) -> bool:
     """Return whether the form names an entry, its participant and an amount, and no prize was paid here for it."""
     form = event.of(PrizeForm)
-    if form.entry <= 0 or form.amount_cents <= 0 or not has_texts(form.participant):
+    if form.entry <= 0 or form.amount_cents <= 0 or not are_texts_filled_in(form.participant):
         return False
     records = [record for record in iter_tournament_records(machine) if record.entry == form.entry]
     is_closed = any(isinstance(record, EntryVoided | PrizePaid) for record in records)

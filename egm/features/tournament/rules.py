@@ -17,10 +17,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
-from egm.config.documented import Documented
+from egm.config.documented import DocumentedFieldsMixin
 from egm.config.faults import (
     Fault,
-    Lines,
+    TomlLineNumbers,
     build_fault,
     build_rule_error,
     parse_location,
@@ -36,7 +36,7 @@ from paytables.source import is_path
 from paytables.wording import format_percent
 
 #: How long the rules are public before the day of the start (s. 125).
-PUBLISHED_BEFORE: Final = timedelta(days=7)
+PUBLICATION_LEAD: Final = timedelta(days=7)
 #: The least part of Let It Ride's supplemental wager that the entry fee takes (s. 124).
 SIDE_BET_SHARE_MIN: Final = Fraction(30, 100)
 #: The supplemental wager of Let It Ride, minor units (s. 67.9).
@@ -76,13 +76,13 @@ def _check_local_time(value: object) -> object:
     return value
 
 
-class _Table(Documented, BaseModel):
+class _RulesTable(DocumentedFieldsMixin, BaseModel):
     """Base class of the tables of a tournament's rules; an unknown key is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Bilingual(_Table):
+class Bilingual(_RulesTable):
     """A text in both languages of the notice."""
 
     en: _Text
@@ -91,7 +91,7 @@ class Bilingual(_Table):
     """The text in French."""
 
 
-class Entries(_Table):
+class Entries(_RulesTable):
     """The conditions of taking part: how many participants, how often, and for which fee."""
 
     fee_cents: _Cents
@@ -120,7 +120,7 @@ class Entries(_Table):
         return self
 
 
-class TournamentRound(_Table):
+class TournamentRound(_RulesTable):
     """One round: its length, by games or by time, its points and the participants who qualify."""
 
     games: _Count | None = None
@@ -133,7 +133,7 @@ class TournamentRound(_Table):
     """How many participants go on to the next round; not in the last round."""
 
 
-class ListedMachine(_Table):
+class ListedMachine(_RulesTable):
     """One machine or table that is used for the tournament and marked as such (s. 126)."""
 
     number: Annotated[str, Field(min_length=1, max_length=40)]
@@ -146,7 +146,7 @@ class ListedMachine(_Table):
     """A variant of the tournament's game on this machine; without it, the tournament's game."""
 
 
-class Prize(_Table):
+class Prize(_RulesTable):
     """The prize of one rank: an exact share of the fees sold, or a fixed amount."""
 
     rank: Annotated[int, Field(gt=0, le=1000, strict=True)]
@@ -157,7 +157,7 @@ class Prize(_Table):
     """A fixed amount, minor units; or give share."""
 
 
-class Tournament(_Table):
+class Tournament(_RulesTable):
     """The rules of a tournament, as they are made public."""
 
     name: Bilingual
@@ -302,7 +302,7 @@ def read_rules(path: Path) -> Tournament:
     """Read the rules file of a tournament. Raises OperatorError with every fault: line, key and reason."""
     rules, text = read_toml_file(path, "tournament rules", Tournament)
     rules._text = text  # noqa: SLF001 (its own reader)
-    if faults := _add_lines(rules, _iter_errors_in_games(rules)):
+    if faults := _add_line_numbers(rules, _iter_errors_in_games(rules)):
         raise OperatorError("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
     return rules
 
@@ -316,7 +316,7 @@ def parse_rules(text: str) -> Tournament:
     rules, faults = read_toml(text, Tournament)
     if rules is not None:
         rules._text = text  # noqa: SLF001 (its own reader)
-        faults = _add_lines(rules, _iter_errors_in_games(rules))
+        faults = _add_line_numbers(rules, _iter_errors_in_games(rules))
     if rules is None or faults:
         raise OperatorError("\n".join(f"tournament rules: {fault}" for fault in faults))
     return rules
@@ -334,18 +334,18 @@ def list_violations(rules: Tournament, today: date) -> list[Fault]:
         *_iter_inequalities(rules),
         *_iter_unsuitable_games(rules),
     )
-    return _add_lines(rules, faults)
+    return _add_line_numbers(rules, faults)
 
 
-def _add_lines(rules: Tournament, faults: Iterable[Fault]) -> list[Fault]:
+def _add_line_numbers(rules: Tournament, faults: Iterable[Fault]) -> list[Fault]:
     """Return the faults with the lines of their keys in the rules file."""
-    lines = Lines(rules._text)  # noqa: SLF001 (its own reader)
+    lines = TomlLineNumbers(rules._text)  # noqa: SLF001 (its own reader)
     return [replace(fault, line=lines.find_line(parse_location(fault.key))) for fault in faults]
 
 
 def find_latest_publication(rules: Tournament) -> date:
     """Return the last day on which the rules can be made public (s. 125)."""
-    return rules.starts.date() - PUBLISHED_BEFORE
+    return rules.starts.date() - PUBLICATION_LEAD
 
 
 def _load_library_game(name: str) -> Game:

@@ -9,14 +9,14 @@ from egm.features.tournament.standings import Results, Standing, Standings, rank
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
+class TournamentSettlement:
     """The money of a finished tournament, in minor units: fees, prizes and refunds, with its standings."""
 
     standings: Standings
     prizes_cents: tuple[int, ...]
     """The prize of each standing, in order."""
     entries: int
-    sold_cents: int
+    sold_fees_cents: int
     """The fees of all entries that were not refunded."""
     refunded_cents: int
     added_cents: int
@@ -32,14 +32,16 @@ class Settlement:
     @property
     def returned_share(self) -> Fraction | None:
         """Return the part of the fees sold that the prizes return, or None if all fees were refunded."""
-        return Fraction(self.total_cents, self.sold_cents) if self.sold_cents else None
+        return Fraction(self.total_cents, self.sold_fees_cents) if self.sold_fees_cents else None
 
     def list_paid(self) -> list[tuple[Standing, int]]:
         """Return every final standing with its prize in minor units."""
         return [*zip(self.standings.ranked, self.prizes_cents, strict=True)]
 
 
-def settle(rules: Tournament, results: Results, added_cents: int = 0) -> Settlement:
+def compute_tournament_settlement(
+    rules: Tournament, results: Results, added_cents: int = 0
+) -> TournamentSettlement:
     """Return the settlement of a tournament by its rules.
 
     ``added_cents`` is an amount that the venue adds, shared equally by all ranks. If the prizes are less than
@@ -55,11 +57,11 @@ def settle(rules: Tournament, results: Results, added_cents: int = 0) -> Settlem
         more = split_cents(added_cents, [Fraction(1)] * ranked, rules.remainders)
         prizes = [prize + each for prize, each in zip(prizes, more, strict=True)]
     paid = share_ties(prizes, [each.rank for each in standings.ranked], rules.remainders)
-    return Settlement(
+    return TournamentSettlement(
         standings=standings,
         prizes_cents=tuple(paid),
         entries=len(results.entries),
-        sold_cents=sold_cents,
+        sold_fees_cents=sold_cents,
         refunded_cents=refunded_cents,
         added_cents=added_cents if ranked else 0,
         missing_cents=find_missing_cents(sold_cents, sum(paid)),

@@ -27,13 +27,13 @@ class ResultsError(OperatorError):
     """The results of a tournament do not fit its rules; the text names the entry and the round."""
 
 
-class _Item(BaseModel):
+class _ResultsItem(BaseModel):
     """Base class of the objects of a results file; an unknown key is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class RoundResult(_Item):
+class RoundResult(_ResultsItem):
     """The result of one entry in one round: its points, and how the round ended."""
 
     points: _Points
@@ -42,7 +42,7 @@ class RoundResult(_Item):
     """How the round ended."""
 
 
-class EntryResult(_Item):
+class EntryResult(_ResultsItem):
     """The result of one entry: its number, its participant, and its rounds in order."""
 
     entry: Annotated[int, Field(gt=0, le=10**6, strict=True)]
@@ -50,7 +50,7 @@ class EntryResult(_Item):
     rounds: tuple[RoundResult, ...] = ()
 
 
-class Results(_Item):
+class Results(_ResultsItem):
     """The whole content of a results file."""
 
     rules_sha256: str | None = None
@@ -87,7 +87,7 @@ class Standings:
 
 
 @dataclass(slots=True)
-class _Outcome:
+class _RankingOutcome:
     """Intermediate result of the ranking: points and last round of each entry, and the entries that lost their rank."""
 
     points: dict[int, int] = field(default_factory=dict)
@@ -99,7 +99,9 @@ class _Outcome:
 def read_results(path: Path) -> Results:
     """Return the content of a results file. Raises OperatorError with its first faults: key and reason."""
     try:
-        data = json.loads(read_contents(path).decode(), object_pairs_hook=_refuse_doubles, parse_float=str)
+        data = json.loads(
+            read_contents(path).decode(), object_pairs_hook=_refuse_duplicate_keys, parse_float=str
+        )
     except OSError as error:
         raise OperatorError(f"results {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -117,7 +119,7 @@ def read_results(path: Path) -> Results:
         ) from None
 
 
-def _refuse_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return a JSON object as a dict. Raises ValueError if a key occurs twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -136,7 +138,7 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
     everyone = [each.entry for each in results.entries]
     if len({each.participant for each in results.entries}) < rules.entries.participants_min:
         return Standings(ranked=(), refunded=tuple(sorted(everyone)), excluded=(), cancelled=True)
-    outcome = _Outcome()
+    outcome = _RankingOutcome()
     groups: list[list[Standing]] = []
     scored_entries: list[list[EntryResult]] = []
     for scored, standings, qualified in _iter_rounds(rules, results, outcome):
@@ -161,7 +163,7 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
 
 
 def _iter_rounds(
-    rules: Tournament, results: Results, outcome: _Outcome
+    rules: Tournament, results: Results, outcome: _RankingOutcome
 ) -> Iterator[tuple[list[EntryResult], list[Standing], list[Standing]]]:
     """Yield three lists for each round: the ranked entries, the standings, and the standings that qualify.
 
@@ -170,8 +172,8 @@ def _iter_rounds(
     entries = {each.entry: each for each in results.entries}
     playing = sorted(entries)
     for n, terms in enumerate(rules.rounds, 1):
-        scored = [entries[entry] for entry in playing if _score(rules, entries[entry], n, outcome)]
-        standings = _list_best(rules, scored, n, outcome.points)
+        scored = [entries[entry] for entry in playing if _score_entry(rules, entries[entry], n, outcome)]
+        standings = _list_best_entries(rules, scored, n, outcome.points)
         qualified = [each for each in standings if terms.advance is not None and each.rank <= terms.advance]
         yield scored, standings, qualified
         playing = sorted(each.entry for each in qualified)
@@ -186,7 +188,7 @@ def rank_round(rules: Tournament, results: Results, number: int) -> tuple[list[S
     if number > len(rules.rounds):
         raise ResultsError(f"round {number}: the rules have only {len(rules.rounds)} rounds")
     _check_entries(rules, results)
-    rounds = islice(_iter_rounds(rules, results, _Outcome()), number - 1, number)
+    rounds = islice(_iter_rounds(rules, results, _RankingOutcome()), number - 1, number)
     _, standings, qualified = next(rounds)
     return standings, qualified
 
@@ -195,7 +197,7 @@ def _restore_other_entries(
     rules: Tournament,
     groups: list[list[Standing]],
     scored_entries: Sequence[Sequence[EntryResult]],
-    outcome: _Outcome,
+    outcome: _RankingOutcome,
 ) -> None:
     """Rank a participant's other entry if their better entry has lost its rank in a later round.
 
@@ -213,7 +215,7 @@ def _restore_other_entries(
         if added:
             entries = {each.entry: each for each in scored_entries[n - 1]}
             stayed = [entries[each.entry] for each in groups[n - 1]]
-            groups[n - 1] = _list_best(rules, [*stayed, *added], n, outcome.points)
+            groups[n - 1] = _list_best_entries(rules, [*stayed, *added], n, outcome.points)
 
 
 def _check_entries(rules: Tournament, results: Results) -> None:
@@ -236,7 +238,7 @@ def _check_entries(rules: Tournament, results: Results) -> None:
         )
 
 
-def _score(rules: Tournament, result: EntryResult, n: int, outcome: _Outcome) -> bool:
+def _score_entry(rules: Tournament, result: EntryResult, n: int, outcome: _RankingOutcome) -> bool:
     """Add an entry's result of round ``n`` to the outcome; return whether the entry keeps its rank.
 
     Raises :class:`ResultsError` if the result is missing or the rules do not allow it.
@@ -270,11 +272,11 @@ def _score(rules: Tournament, result: EntryResult, n: int, outcome: _Outcome) ->
     return True
 
 
-def _list_best(
+def _list_best_entries(
     rules: Tournament, results: Sequence[EntryResult], n: int, points: dict[int, int]
 ) -> list[Standing]:
     """Return the standings of round ``n`` in rank order, with the best entry of each participant."""
-    rows = sorted((_build_key(rules, result, n, points), result.entry, result) for result in results)
+    rows = sorted((_build_ranking_key(rules, result, n, points), result.entry, result) for result in results)
     best: list[Standing] = []
     seen: set[str] = set()
     last_key: tuple[int, ...] = ()
@@ -297,7 +299,9 @@ def _list_best(
     return best
 
 
-def _build_key(rules: Tournament, result: EntryResult, n: int, points: dict[int, int]) -> tuple[int, ...]:
+def _build_ranking_key(
+    rules: Tournament, result: EntryResult, n: int, points: dict[int, int]
+) -> tuple[int, ...]:
     """Return the sort key of an entry's result in a round, the best first; entries with equal keys are tied."""
     found = result.rounds[n - 1]
     if rules.ties == "earlier-entry":

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from egm.features.tournament.installed import find_future_start, find_rules, is_in_tournament
+from egm.features.tournament.installed import find_future_start, is_in_tournament, parse_rules_or_none
 from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.notice import LANGUAGES, list_sections
 from egm.features.tournament.records import InstalledRules
@@ -47,7 +47,7 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
 @lru_cache(maxsize=2)
 def _build_rules_view(text: str) -> TournamentView:
     """Return the view of an announced tournament's rules; cached, because each screen update contains it."""
-    rules = find_rules(text)
+    rules = parse_rules_or_none(text)
     if rules is None:
         return TournamentView(name={"en": ""}, rules=dict.fromkeys(LANGUAGES, ()), on=False)
     return TournamentView(

@@ -15,8 +15,8 @@ from egm.devices.crc import compute_crc_modbus
 from egm.devices.framing import Cut, ProtocolError
 
 #: The name of this protocol in error messages.
-PROTOCOL: Final = "GAT"
-VERSION: Final = b"\x03\x50"
+GAT: Final = "GAT"
+GAT_PROTOCOL_VERSION: Final = b"\x03\x50"
 """The GAT version 3.50 as the status reply states it, in binary coded decimal (BCD)."""
 #: The largest GAT packet, in bytes.
 PACKET_BYTES_MAX: Final = 255
@@ -28,7 +28,7 @@ _REPLY_BIT: Final = 0x80
 DATA_BYTES_MAX: Final = PACKET_BYTES_MAX - _FRAME_BYTES - 3
 
 
-class Command(IntEnum):
+class GatCommand(IntEnum):
     """The command bytes of the requests that a GAT verifier may send to the machine."""
 
     STATUS = 0x01
@@ -37,14 +37,14 @@ class Command(IntEnum):
     INITIATE = 0x04
 
 
-class Format(IntEnum):
+class ReportFormat(IntEnum):
     """The formats in which the results of a GAT signature calculation are sent."""
 
     TEXT = 0x01
     XML = 0x02
 
 
-class Calculation(IntEnum):
+class CalculationStatus(IntEnum):
     """Progress of the last signature calculation (bits 2-3 of the GAT status).
 
     The only public GAT host program reads results only if it receives these values.
@@ -67,7 +67,7 @@ class Packet:
         """Return the GAT packet as the bytes to send. Raises ProtocolError if the payload does not fit."""
         size = len(self.payload) + _FRAME_BYTES
         if size > PACKET_BYTES_MAX:
-            raise ProtocolError(PROTOCOL, f"a packet of {size} bytes, {PACKET_BYTES_MAX} fit", self.payload)
+            raise ProtocolError(GAT, f"a packet of {size} bytes, {PACKET_BYTES_MAX} fit", self.payload)
         body = bytes((self.command, size)) + self.payload
         return body + compute_crc_modbus(body).to_bytes(2, "big")
 
@@ -91,7 +91,7 @@ class ResultsQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Initiate:
+class InitiateCalculation:
     """The verifier's request to start a signature calculation.
 
     ``parameters``: the special function's name, then its arguments.
@@ -102,10 +102,10 @@ class Initiate:
 
 
 #: Any request that a GAT verifier may send.
-Request: TypeAlias = StatusQuery | LastStatusQuery | ResultsQuery | Initiate
+Request: TypeAlias = StatusQuery | LastStatusQuery | ResultsQuery | InitiateCalculation
 
 
-def cut(buffer: bytes) -> Cut[Packet] | None:
+def cut_packet(buffer: bytes) -> Cut[Packet] | None:
     """Separate the first GAT packet from the received bytes; return None until it is complete.
 
     Parameters and result are those of every :data:`~egm.devices.framing.Cutter`.
@@ -114,20 +114,20 @@ def cut(buffer: bytes) -> Cut[Packet] | None:
         return None
     size = buffer[1]
     if size < _FRAME_BYTES:
-        return Cut(1, ProtocolError(PROTOCOL, f"length {size}", buffer[:1]))
+        return Cut(1, ProtocolError(GAT, f"length {size}", buffer[:1]))
     if len(buffer) < size:
         return None
     body, crc = buffer[: size - 2], int.from_bytes(buffer[size - 2 : size], "big")
     if compute_crc_modbus(body) != crc:
-        return Cut(size, ProtocolError(PROTOCOL, "wrong CRC", buffer[:size]))
+        return Cut(size, ProtocolError(GAT, "wrong CRC", buffer[:size]))
     return Cut(size, Packet(body[0], body[2:]))
 
 
-def read_request(packet: Packet) -> Request:
+def decode_request(packet: Packet) -> Request:
     """Decode a GAT verifier's request. Raises ProtocolError for an unknown command or a malformed payload."""
-    reader = _READERS.get(packet.command)
+    reader = _DECODER_BY_COMMAND.get(packet.command)
     if reader is None:
-        raise ProtocolError(PROTOCOL, f"unknown command {packet.command:02X}", packet.payload)
+        raise ProtocolError(GAT, f"unknown command {packet.command:02X}", packet.payload)
     return reader(packet.payload)
 
 
@@ -146,53 +146,53 @@ def _decode_results_query(payload: bytes) -> ResultsQuery:
     return ResultsQuery(payload[0], int.from_bytes(payload[1:], "big"))
 
 
-def _decode_initiate(payload: bytes) -> Initiate:
+def _decode_initiate(payload: bytes) -> InitiateCalculation:
     if len(payload) < 3 or payload[1]:
-        raise ProtocolError(PROTOCOL, "no level, 00 and function", payload)
-    return Initiate(payload[0], tuple(payload[2:].decode("latin-1").split("\t")))
+        raise ProtocolError(GAT, "no level, 00 and function", payload)
+    return InitiateCalculation(payload[0], tuple(payload[2:].decode("latin-1").split("\t")))
 
 
 def _require_payload_size(payload: bytes, size: int) -> None:
     """Raise ProtocolError unless the GAT packet's payload has exactly ``size`` bytes."""
     if len(payload) != size:
-        raise ProtocolError(PROTOCOL, f"{len(payload)} bytes of payload, {size} expected", payload)
+        raise ProtocolError(GAT, f"{len(payload)} bytes of payload, {size} expected", payload)
 
 
 #: Decoder of each command's payload.
-_READERS: Final[Mapping[int, Callable[[bytes], Request]]] = MappingProxyType(
+_DECODER_BY_COMMAND: Final[Mapping[int, Callable[[bytes], Request]]] = MappingProxyType(
     {
-        Command.STATUS: _decode_status_query,
-        Command.LAST_STATUS: _decode_last_status_query,
-        Command.LAST_RESULTS: _decode_results_query,
-        Command.INITIATE: _decode_initiate,
+        GatCommand.STATUS: _decode_status_query,
+        GatCommand.LAST_STATUS: _decode_last_status_query,
+        GatCommand.LAST_RESULTS: _decode_results_query,
+        GatCommand.INITIATE: _decode_initiate,
     }
 )
 
 
 # ------------------------------------------------------------------ answers
-def encode_status_reply(calculation: Calculation, *, ready: bool) -> Packet:
+def encode_status_reply(calculation: CalculationStatus, *, ready: bool) -> Packet:
     """Encode GAT reply 81: protocol version, progress of the last calculation, readiness and formats of results."""
-    under_way = calculation is Calculation.CALCULATING
+    under_way = calculation is CalculationStatus.CALCULATING
     bits = int(under_way) | int(ready) << 1 | calculation << 2
-    return Packet(Command.STATUS | _REPLY_BIT, VERSION + bytes((bits, 1 << 0 | 1 << 1)))
+    return Packet(GatCommand.STATUS | _REPLY_BIT, GAT_PROTOCOL_VERSION + bytes((bits, 1 << 0 | 1 << 1)))
 
 
 def encode_last_status_reply(level: int, seconds: int) -> Packet:
     """Encode GAT reply 82: the level of the last authentication and how many seconds ago it ended."""
     seconds = max(0, min(seconds, 0xFFFFFFFF))
-    return Packet(Command.LAST_STATUS | _REPLY_BIT, bytes((level,)) + seconds.to_bytes(4, "big"))
+    return Packet(GatCommand.LAST_STATUS | _REPLY_BIT, bytes((level,)) + seconds.to_bytes(4, "big"))
 
 
 def encode_results_reply(data: bytes, frame: int, *, last: bool) -> Packet:
     """Encode GAT reply 83: one frame of the signature calculation's results."""
-    return Packet(Command.LAST_RESULTS | _REPLY_BIT, bytes((last << 1,)) + frame.to_bytes(2, "big") + data)
+    return Packet(GatCommand.LAST_RESULTS | _REPLY_BIT, bytes((last << 1,)) + frame.to_bytes(2, "big") + data)
 
 
 def encode_no_results_reply(frame: int) -> Packet:
     """Encode GAT reply 83 for a frame of results that does not exist."""
-    return Packet(Command.LAST_RESULTS | _REPLY_BIT, b"\x01" + frame.to_bytes(2, "big"))
+    return Packet(GatCommand.LAST_RESULTS | _REPLY_BIT, b"\x01" + frame.to_bytes(2, "big"))
 
 
 def encode_initiated_reply(*, started: bool) -> Packet:
     """Encode GAT reply 84: whether the signature calculation has started."""
-    return Packet(Command.INITIATE | _REPLY_BIT, bytes((not started,)))
+    return Packet(GatCommand.INITIATE | _REPLY_BIT, bytes((not started,)))

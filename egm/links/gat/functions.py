@@ -16,16 +16,16 @@ from egm.verify.digest import Algorithm, read_seed
 from egm.verify.tree import COMPONENTS
 
 #: Name of the special function that lists all others.
-LIST: Final = "Get Special Functions"
+LIST_FUNCTIONS: Final = "Get Special Functions"
 #: Name of the file with the identity of the installed software.
-PROGRAM_ID: Final = "ProgramID.xml"
+PROGRAM_ID_PARAMETER: Final = "ProgramID.xml"
 
 
 class SpecialFunctionError(OperatorError):
     """The error that a verifier has requested an unknown special function, or one with an invalid parameter."""
 
 
-class Kind(StrEnum):
+class FunctionResultKind(StrEnum):
     """The kind of result that a GAT special function gives the verifier."""
 
     LIST = "list"
@@ -41,21 +41,21 @@ class FunctionRequest:
     all.
     """
 
-    kind: Kind
+    kind: FunctionResultKind
     algorithm: Algorithm | None = None
     seed: bytes = b""
     components: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class SpecialFunction:
     """A GAT special function as listed for a verifier: its name, its fixed parameter, and what it computes."""
 
     feature: str
     """The name of the special function."""
     parameter: str
     """The fixed first parameter, which selects what the function does."""
-    kind: Kind
+    kind: FunctionResultKind
     algorithm: Algorithm | None = None
     components: tuple[str, ...] = ()
 
@@ -69,17 +69,21 @@ class Function:
 _PLACEHOLDER: Final = {Algorithm.SHA1_HMAC: "%%SHA1_HMAC%%", Algorithm.SHA256_HMAC: "%%SHA256_HMAC%%"}
 
 
-def _build_signature_function(component: str, algorithm: Algorithm) -> Function:
+def _build_signature_function(component: str, algorithm: Algorithm) -> SpecialFunction:
     """Return the special function that computes the signature of one software component."""
     feature = "Component" if algorithm is Algorithm.SHA1_HMAC else "Component SHA-256"
-    return Function(feature, component, Kind.SIGNATURES, algorithm, (component,))
+    return SpecialFunction(feature, component, FunctionResultKind.SIGNATURES, algorithm, (component,))
 
 
 #: The functions that a verifier may initiate in addition to the list itself.
 FUNCTIONS: Final = (
-    Function("Get File", PROGRAM_ID, Kind.IDENTITY),
-    Function("Get File", "AuthenticationResponse.xml", Kind.SIGNATURES, Algorithm.SHA1_HMAC),
-    Function("Get File", "AuthenticationResponse-SHA256.xml", Kind.SIGNATURES, Algorithm.SHA256_HMAC),
+    SpecialFunction("Get File", PROGRAM_ID_PARAMETER, FunctionResultKind.IDENTITY),
+    SpecialFunction(
+        "Get File", "AuthenticationResponse.xml", FunctionResultKind.SIGNATURES, Algorithm.SHA1_HMAC
+    ),
+    SpecialFunction(
+        "Get File", "AuthenticationResponse-SHA256.xml", FunctionResultKind.SIGNATURES, Algorithm.SHA256_HMAC
+    ),
     *(
         _build_signature_function(component, algorithm)
         for algorithm in (Algorithm.SHA1_HMAC, Algorithm.SHA256_HMAC)
@@ -88,7 +92,7 @@ FUNCTIONS: Final = (
 )
 
 
-def list_offered_functions(components: frozenset[str]) -> tuple[Function, ...]:
+def list_offered_functions(components: frozenset[str]) -> tuple[SpecialFunction, ...]:
     """Return the special functions that a machine with these components offers to a verifier."""
     return tuple(function for function in FUNCTIONS if components.issuperset(function.components))
 
@@ -98,9 +102,9 @@ def parse_function_request(parameters: tuple[str, ...], components: frozenset[st
 
     The seed may be omitted, which signs under an empty one.
     """
-    if parameters[0] == LIST:
+    if parameters[0] == LIST_FUNCTIONS:
         _check_parameter_count(parameters, 1)
-        return FunctionRequest(Kind.LIST)
+        return FunctionRequest(FunctionResultKind.LIST)
     for function in list_offered_functions(components):
         if parameters[:2] == (function.feature, function.parameter):
             break

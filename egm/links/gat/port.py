@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import Final
 
 from egm.devices.framing import FrameReader, ProtocolError
-from egm.devices.line import Handle, LineLostError, LineSettings, SerialLine, open_port
-from egm.devices.twin import make_pair
+from egm.devices.line import LineLostError, LineSettings, SerialHandle, SerialLine, open_port
+from egm.devices.twin import create_terminal_pair
 from egm.errors import LocalError
 from egm.kernel.messages import Snapshot
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import BackgroundService, MachineContext
 from egm.links.gat import codec
 from egm.links.gat.codec import Packet
 from egm.links.gat.functions import FunctionRequest
-from egm.links.gat.report import About
-from egm.links.gat.service import Service
+from egm.links.gat.report import ReportIdentity
+from egm.links.gat.service import GatService
 from egm.verify.digest import Algorithm
 from egm.verify.examine import find_scope, sign_in_child_process
 from egm.verify.tree import find_components
 
 #: Settings of the serial line to a verifier.
-LINE: Final = LineSettings(baud=9600)
+GAT_LINE_SETTINGS: Final = LineSettings(baud=9600)
 #: A pause of this length between bytes ends a packet, complete or not.
 _GAP_SECONDS: Final = 0.05
 #: Time limit of a read before a packet starts; the port is then read again.
@@ -35,7 +35,7 @@ _IDLE_SECONDS: Final = 3600.0
 #: Delay before a lost port is opened again.
 _REOPEN_SECONDS: Final = 0.5
 #: The machine's name in GAT reports.
-_NAME: Final = "Open EGM"
+_MACHINE_NAME: Final = "Open EGM"
 #: The manufacturer's name in GAT reports.
 _MANUFACTURER: Final = "open-egm"
 
@@ -45,7 +45,7 @@ class _PseudoTerminalEnd:
 
     def __init__(self, link: Path) -> None:
         self._link = link
-        self._near, self._far = make_pair(link)
+        self._near, self._far = create_terminal_pair(link)
         os.set_blocking(self._near, False)
 
     def fileno(self) -> int:
@@ -58,7 +58,7 @@ class _PseudoTerminalEnd:
         os.close(self._far)
 
 
-def _open_own(path: str, _: LineSettings) -> Handle:
+def _open_own_terminal_end(path: str, _: LineSettings) -> SerialHandle:
     """Open the machine's own end of a pseudo-terminal for a GAT verifier on this computer."""
     return _PseudoTerminalEnd(Path(path))
 
@@ -72,18 +72,20 @@ class GatPort:
         machine = context.engine.machine
         own = port == "pty"
         path = str(context.folder.gat_port) if own else port
-        self._line = SerialLine(path, LINE, _open_own if own else open_port)
+        self._line = SerialLine(path, GAT_LINE_SETTINGS, _open_own_terminal_end if own else open_port)
         self._scope = find_scope(context.file)
-        self._orders: asyncio.Queue[FunctionRequest] = asyncio.Queue()
+        self._pending_requests: asyncio.Queue[FunctionRequest] = asyncio.Queue()
         self._calculation: asyncio.Task[None] | None = None
-        about = About(
-            name=_NAME,
+        about = ReportIdentity(
+            name=_MACHINE_NAME,
             manufacturer=_MANUFACTURER,
             version=version("open-egm"),
             serial=machine.identity.serial,
         )
         components = find_components(self._scope)
-        self._service = Service(machine, about, components, self._orders.put_nowait, self._stop_calculations)
+        self._service = GatService(
+            machine, about, components, self._pending_requests.put_nowait, self._stop_calculations
+        )
 
     def process_change(self, now: Snapshot) -> None:
         """Do nothing: no change of the machine affects what a GAT verifier reads."""
@@ -93,24 +95,24 @@ class GatPort:
         self._service.resume()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._calculate())
-            group.create_task(self._listen())
+            group.create_task(self._open_and_serve())
 
     def _stop_calculations(self) -> None:
         """Stop the GAT verifier's current signature calculation, and drop the one waiting to start."""
-        while not self._orders.empty():
-            self._orders.get_nowait()
+        while not self._pending_requests.empty():
+            self._pending_requests.get_nowait()
         if self._calculation is not None:
             self._calculation.cancel()
 
     async def _calculate(self) -> None:
         """Compute the signatures that the GAT verifier requests, one calculation after another."""
         while True:
-            order = await self._orders.get()
+            order = await self._pending_requests.get()
             async with asyncio.TaskGroup() as group:
-                self._calculation = group.create_task(self._sign(order))
+                self._calculation = group.create_task(self._calculate_signatures(order))
             self._calculation = None
 
-    async def _sign(self, order: FunctionRequest) -> None:
+    async def _calculate_signatures(self, order: FunctionRequest) -> None:
         """Compute the signatures of the requested components, and store them, or the reason why this failed."""
         algorithm = order.algorithm or Algorithm.SHA1_HMAC
         try:
@@ -120,7 +122,7 @@ class GatPort:
         else:
             self._service.store_result(values)
 
-    async def _listen(self) -> None:
+    async def _open_and_serve(self) -> None:
         """Open the GAT port and serve the verifier; open it again after it is lost."""
         try:
             while True:
@@ -135,13 +137,13 @@ class GatPort:
 
     async def _serve(self) -> None:
         """Read the GAT verifier's packets and reply to them; a pause within a packet discards it."""
-        reader: FrameReader[Packet] = FrameReader(codec.cut)
+        reader: FrameReader[Packet] = FrameReader(codec.cut_packet)
         has_partial_packet = False
         while True:
             data = await self._line.read(_GAP_SECONDS if has_partial_packet else _IDLE_SECONDS)
             has_partial_packet = bool(data)
             if not data:
-                reader.flush(codec.PROTOCOL)
+                reader.flush(codec.GAT)
             for item in reader.feed(data):
                 self._reply_to(item)
 
@@ -156,6 +158,6 @@ class GatPort:
         self._line.write(answer.encode())
 
 
-def create_gat_port(context: MachineContext) -> Iterable[Attachment]:
+def create_gat_port(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the GAT port if the cabinet file has one."""
     return () if context.file.gat is None else (GatPort(context, context.file.gat.port),)

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from egm.links.gat.codec import Format
-from egm.links.gat.functions import Function
+from egm.links.gat.codec import ReportFormat
+from egm.links.gat.functions import SpecialFunction
 
 #: The first line of every XML report.
-_DECLARATION: Final = b"<?xml version='1.0' encoding='UTF-8'?>\n"
+_XML_DECLARATION: Final = b"<?xml version='1.0' encoding='UTF-8'?>\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class ReportIdentity:
     """The machine's name, manufacturer, software version and serial number, as its GAT reports state them."""
 
     name: str
@@ -22,9 +22,9 @@ class About:
     serial: str
 
 
-def build_functions_report(functions: tuple[Function, ...], form: Format) -> bytes:
+def build_functions_report(functions: tuple[SpecialFunction, ...], form: ReportFormat) -> bytes:
     """Return the report of the special functions that a verifier may initiate."""
-    if form is Format.TEXT:
+    if form is ReportFormat.TEXT:
         return _encode_text(
             line
             for function in functions
@@ -40,10 +40,10 @@ def build_functions_report(functions: tuple[Function, ...], form: Format) -> byt
 
 
 def build_signatures_report(
-    about: About, algorithm: str, signatures: Mapping[str, str], form: Format
+    about: ReportIdentity, algorithm: str, signatures: Mapping[str, str], form: ReportFormat
 ) -> bytes:
     """Return the report of each component's signature, in capital hexadecimal digits."""
-    if form is Format.TEXT:
+    if form is ReportFormat.TEXT:
         return _encode_text(
             (*_format_head_lines(about), f"Algorithm: {algorithm}", *_format_value_lines(signatures))
         )
@@ -56,13 +56,15 @@ def build_signatures_report(
     return _encode_xml(root)
 
 
-def build_identity_report(about: About, signer: str, components: Mapping[str, str], form: Format) -> bytes:
+def build_identity_report(
+    about: ReportIdentity, signer: str, components: Mapping[str, str], form: ReportFormat
+) -> bytes:
     """Return a report of the installed software: the version, the machine, and the digest of each signed component.
 
     ``signer`` is who signed the components. If it is empty, nobody vouches for the software, and the report
     says so.
     """
-    if form is Format.TEXT:
+    if form is ReportFormat.TEXT:
         signed = signer or "nobody: a development installation"
         lines = (f"Version: {about.version}", f"Serial: {about.serial}", f"Signed by: {signed}")
         return _encode_text((*_format_head_lines(about), *lines, *_format_value_lines(components)))
@@ -77,7 +79,7 @@ def build_identity_report(about: About, signer: str, components: Mapping[str, st
     return _encode_xml(root)
 
 
-def _add_game_element(root: ET.Element, about: About) -> ET.Element:
+def _add_game_element(root: ET.Element, about: ReportIdentity) -> ET.Element:
     """Add the XML element with the machine's name and manufacturer to the report's ``root``, and return it."""
     game = ET.SubElement(root, "Game")
     ET.SubElement(game, "Name").text = about.name
@@ -85,7 +87,7 @@ def _add_game_element(root: ET.Element, about: About) -> ET.Element:
     return game
 
 
-def _format_head_lines(about: About) -> tuple[str, str]:
+def _format_head_lines(about: ReportIdentity) -> tuple[str, str]:
     """Return the first two lines of a text report, which identify the machine."""
     return f"Name: {about.name}", f"Manufacturer: {about.manufacturer}"
 
@@ -102,4 +104,4 @@ def _encode_text(lines: Iterable[str]) -> bytes:
 
 def _encode_xml(root: ET.Element) -> bytes:
     """Return an XML report as bytes."""
-    return _DECLARATION + ET.tostring(root, encoding="unicode").encode()
+    return _XML_DECLARATION + ET.tostring(root, encoding="unicode").encode()

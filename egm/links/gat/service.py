@@ -17,38 +17,43 @@ from egm.kernel.machine import Machine
 from egm.links.entries import GAT_REQUEST, GAT_RESULT, GatCalculation, GatRequest, GatResult
 from egm.links.gat import codec
 from egm.links.gat.codec import (
-    Calculation,
-    Format,
-    Initiate,
+    CalculationStatus,
+    InitiateCalculation,
     LastStatusQuery,
     Packet,
+    ReportFormat,
     ResultsQuery,
     StatusQuery,
 )
 from egm.links.gat.functions import (
     FunctionRequest,
-    Kind,
+    FunctionResultKind,
     SpecialFunctionError,
     list_offered_functions,
     parse_function_request,
 )
-from egm.links.gat.report import About, build_functions_report, build_identity_report, build_signatures_report
+from egm.links.gat.report import (
+    ReportIdentity,
+    build_functions_report,
+    build_identity_report,
+    build_signatures_report,
+)
 from egm.links.keys import LinksKey
 
 #: Seconds since the last authentication, as reported if there has been none.
-_NEVER: Final = 0xFFFFFFFF
+_SECONDS_IF_NEVER_CALCULATED: Final = 0xFFFFFFFF
 #: Name of the report's row that states who signed the software.
-_SIGNER: Final = "signed by"
+_SIGNER_LABEL: Final = "signed by"
 
 
-def _find_progress(calculation: GatCalculation) -> Calculation:
+def _find_progress(calculation: GatCalculation) -> CalculationStatus:
     """Return the progress of the last signature calculation, as GAT's status reply encodes it."""
     if not calculation.finished:
-        return Calculation.CALCULATING
-    return Calculation.ERROR if calculation.trouble else Calculation.FINISHED
+        return CalculationStatus.CALCULATING
+    return CalculationStatus.ERROR if calculation.trouble else CalculationStatus.FINISHED
 
 
-class Service:
+class GatService:
     """The machine's replies to one GAT verifier, and the record of the last signature calculation.
 
     ``begin`` starts a calculation, which ends with :meth:`store_result` or :meth:`store_failure`; ``cancel`` stops
@@ -58,7 +63,7 @@ class Service:
     def __init__(
         self,
         machine: Machine,
-        about: About,
+        about: ReportIdentity,
         components: frozenset[str],
         begin: Callable[[FunctionRequest], None],
         cancel: Callable[[], None],
@@ -81,22 +86,22 @@ class Service:
 
     def answer(self, packet: Packet) -> Packet:
         """Return the reply to a GAT verifier's packet. Raises ProtocolError for a packet that gets none."""
-        match codec.read_request(packet):
+        match codec.decode_request(packet):
             case StatusQuery():
                 calculation = self._last_calculation
                 if calculation is None:
-                    return codec.encode_status_reply(Calculation.REQUESTED, ready=False)
+                    return codec.encode_status_reply(CalculationStatus.REQUESTED, ready=False)
                 state = _find_progress(calculation)
-                return codec.encode_status_reply(state, ready=state is Calculation.FINISHED)
+                return codec.encode_status_reply(state, ready=state is CalculationStatus.FINISHED)
             case LastStatusQuery():
                 return self._build_last_status_reply()
             case ResultsQuery(form, frame):
                 return self._build_results_reply(form, frame)
-            case Initiate() as request:
+            case InitiateCalculation() as request:
                 return codec.encode_initiated_reply(started=self._start_calculation(request))
 
     # ------------------------------------------------------------------ a calculation
-    def _start_calculation(self, request: Initiate) -> bool:
+    def _start_calculation(self, request: InitiateCalculation) -> bool:
         """Start the requested signature calculation in place of the current one; return whether the request was valid.
 
         The results of the last calculation are dropped, even if the request is not valid.
@@ -108,15 +113,19 @@ class Service:
             self._record_request(request, None, trouble=str(error))
             return False
         self._record_request(request, order)
-        if order.kind is Kind.SIGNATURES:
+        if order.kind is FunctionResultKind.SIGNATURES:
             self._begin(order)
         else:
             installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
-            values = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
+            values = (
+                {} if installed is None else {_SIGNER_LABEL: installed["signer"], **installed["components"]}
+            )
             self.store_result(values)
         return True
 
-    def _record_request(self, request: Initiate, order: FunctionRequest | None, trouble: str = "") -> None:
+    def _record_request(
+        self, request: InitiateCalculation, order: FunctionRequest | None, trouble: str = ""
+    ) -> None:
         """Record a requested signature calculation; with ``trouble`` it has failed at once, for this reason."""
         self._machine.post(
             GAT_REQUEST,
@@ -170,32 +179,32 @@ class Service:
         """Return the reply with the level of the last signature calculation and how long ago it ended."""
         calculation = self._last_calculation
         if calculation is None or not calculation.kind or not calculation.finished:
-            return codec.encode_last_status_reply(0, _NEVER)
+            return codec.encode_last_status_reply(0, _SECONDS_IF_NEVER_CALCULATED)
         ago = self._machine.clock.now() - datetime.fromisoformat(calculation.finished)
         return codec.encode_last_status_reply(calculation.level, int(ago.total_seconds()))
 
     def _build_results_reply(self, form: int, frame: int) -> Packet:
         """Return the reply with frame number ``frame`` of the last results, in the requested form."""
         calculation = self._last_calculation
-        is_known_format = form in set(Format)
+        is_known_format = form in set(ReportFormat)
         if (
             calculation is None
             or not is_known_format
-            or _find_progress(calculation) is not Calculation.FINISHED
+            or _find_progress(calculation) is not CalculationStatus.FINISHED
         ):
             return codec.encode_no_results_reply(frame)
-        report = self._build_report(calculation, Format(form))
+        report = self._build_report(calculation, ReportFormat(form))
         start = (frame - 1) * codec.DATA_BYTES_MAX
         data = report[start : start + codec.DATA_BYTES_MAX] if frame else b""
         if not data:
             return codec.encode_no_results_reply(frame)
         return codec.encode_results_reply(data, frame, last=start + len(data) == len(report))
 
-    def _build_report(self, calculation: GatCalculation, form: Format) -> bytes:
+    def _build_report(self, calculation: GatCalculation, form: ReportFormat) -> bytes:
         """Return the results of a signature calculation as a report in the requested GAT format."""
-        if calculation.kind == Kind.LIST:
+        if calculation.kind == FunctionResultKind.LIST:
             return build_functions_report(list_offered_functions(self._components), form)
-        if calculation.kind == Kind.IDENTITY:
+        if calculation.kind == FunctionResultKind.IDENTITY:
             values = dict(calculation.values)
-            return build_identity_report(self._about, values.pop(_SIGNER, ""), values, form)
+            return build_identity_report(self._about, values.pop(_SIGNER_LABEL, ""), values, form)
         return build_signatures_report(self._about, calculation.algorithm, calculation.values, form)

@@ -17,27 +17,35 @@ from egm.config.sas_line import SasLine
 from egm.errors import LocalError
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.messages import Snapshot
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import BackgroundService, MachineContext
 from egm.links.entries import HOST_POLL_FAILED, PollFailed
-from egm.links.sas.channel import Channel, Confirmed, LinkChanged, QueueFull, Refused, Reported, RunEffect
+from egm.links.sas.channel import (
+    ExceptionsReceived,
+    LinkChanged,
+    PollUnanswered,
+    QueueFullChanged,
+    ReplyReceived,
+    RunPollEffect,
+    SasChannelState,
+)
 from egm.links.sas.codec import MalformedPollError, Reply
 from egm.links.sas.health import iter_line_metrics
-from egm.links.sas.host import Host
+from egm.links.sas.host import SasHost
 from egm.links.sas.journal_exceptions import iter_exceptions
 from egm.links.sas.line import (
     LOOP_PRIORITY,
-    LineHealth,
-    News,
+    SasLineHealth,
+    SasLineNews,
     SasLineThread,
     raise_priority,
     restore_priority,
 )
-from egm.links.sas.money import MoneyExceptions
+from egm.links.sas.money import MoneyExceptionMonitor
 from egm.links.sas.polls import find_available_polls
 from egm.links.sas.polls.control import close_acceptor_after_bill
 from egm.links.sas.ports import open_port
-from egm.links.sas.reader import Reader, Readings
-from egm.links.sas.watch import LinkWatch
+from egm.links.sas.reader import MeterReadingCache, ReadoutBuilder
+from egm.links.sas.watch import SasLinkWatch
 from egm.links.sas.wire import LenientFraming, LongPoll, WakeupBitFraming
 from egm.money.entries import BILL_IN
 from egm.secret_files import replace_transient
@@ -49,18 +57,20 @@ It is far more than the exception queue holds.
 """
 
 
-class SasChannel:
+class SasLineService:
     """The background service for the line to one SAS host."""
 
-    def __init__(self, context: MachineContext, name: str, settings: SasLine, readings: Readings) -> None:
+    def __init__(
+        self, context: MachineContext, name: str, settings: SasLine, readings: MeterReadingCache
+    ) -> None:
         self.name = f"sas-{name}"
         self._context = context
-        self._polls = find_available_polls(settings.groups)
+        self._polls = find_available_polls(settings.permitted_groups)
         self._answered = frozenset(self._polls)
         framing = WakeupBitFraming if settings.framing == "strict" else LenientFraming
         self._line = SasLineThread(
             name,
-            Channel(
+            SasChannelState(
                 settings.address,
                 self._polls,
                 queue=settings.queue,
@@ -72,19 +82,24 @@ class SasChannel:
             opened=lambda: open_port(
                 settings.port, strict=settings.framing == "strict", link=context.folder.find_sas_port(name)
             ),
-            run_effect=self._schedule,
+            run_effect=self._schedule_poll_effect,
             report=self._pass_to_loop,
             monotonic_ns=context.clock.monotonic_ns,
             busy_ns=settings.busy_ms * 1_000_000,
         )
-        self.host = Host(
-            name, settings, self._answered, context, send=self._line.send, republish=self._send_readout
+        self.host = SasHost(
+            name,
+            settings,
+            self._answered,
+            context,
+            send=self._line.send_to_line,
+            republish_readout=self._send_readout,
         )
-        self._reader = Reader(self.host, readings)
-        self._money = MoneyExceptions(self.host)
-        self._watch = LinkWatch(self.host)
+        self._reader = ReadoutBuilder(self.host, readings)
+        self._money = MoneyExceptionMonitor(self.host)
+        self._watch = SasLinkWatch(self.host)
         journal = context.engine.machine.journal
-        self._cursor = _DeliveredSequence(context.folder.root / f"sas-{name}.told", journal.journal_tag)
+        self._cursor = _DeliveredSequenceFile(context.folder.root / f"sas-{name}.told", journal.journal_tag)
         self._noted = journal.sequence
         is_new_journal = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
         delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)
@@ -92,10 +107,10 @@ class SasChannel:
         self._selected_game = self._reader.build_readout().selected_game
         self._failures: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        context.sources.append(lambda: iter_line_metrics(name, self.health))
+        context.metrics_sources.append(lambda: iter_line_metrics(name, self.health))
 
     @property
-    def health(self) -> LineHealth:
+    def health(self) -> SasLineHealth:
         """Return the health of the host's line: the counts of its messages and the reply times."""
         return self._line.health
 
@@ -118,7 +133,7 @@ class SasChannel:
             await asyncio.to_thread(self._line.join)
             raise LocalError(f"{self.name}: the line's thread has ended")
         finally:
-            self._line.end()
+            self._line.request_end()
             restore_priority()
 
     def process_change(self, now: Snapshot) -> None:
@@ -129,7 +144,7 @@ class SasChannel:
         entries = list(self.host.machine.journal.entries(since=self._seen))
         for entry in entries:
             if entry.sequence > self._noted:
-                self._reader.note(entry)
+                self._reader.note_entry(entry)
         readout = self._reader.build_readout()
         news = [
             what
@@ -140,16 +155,16 @@ class SasChannel:
         ]
         self._selected_game = readout.selected_game
         self._seen = self._noted = now.journal_sequence
-        self._line.send(readout, *news)
+        self._line.send_to_line(readout, *news)
         if any(entry.kind == BILL_IN.kind for entry in entries):
             close_acceptor_after_bill(self.host)
 
     def _send_readout(self) -> None:
         """Send the current readout (the immutable data from which polls are answered) to the SAS line's thread."""
-        self._line.send(self._reader.build_readout())
+        self._line.send_to_line(self._reader.build_readout())
 
     # ------------------------------------------------------------------ from the line's thread
-    def _schedule(self, ask: RunEffect) -> "Future[Reply | None]":
+    def _schedule_poll_effect(self, ask: RunPollEffect) -> "Future[Reply | None]":
         """Schedule the effect of a host's poll on the machine's event loop; return the future of its reply.
 
         The future is cancelled if the machine is stopping.
@@ -163,14 +178,14 @@ class SasChannel:
             future.cancel()
         return future
 
-    def _pass_to_loop(self, news: News) -> None:
+    def _pass_to_loop(self, news: SasLineNews) -> None:
         """Pass an action of the SAS line's thread to the machine's event loop; ignore it if the loop has ended."""
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._handle_news, news)
 
     # ------------------------------------------------------------------ for it, on the loop
-    def _run_effect(self, ask: RunEffect, future: "Future[Reply | None]") -> None:
+    def _run_effect(self, ask: RunPollEffect, future: "Future[Reply | None]") -> None:
         """Run the effect of a host's poll, and set its reply in ``future``: None for an invalid poll.
 
         If the machine itself fails, record that the poll was not answered, and raise the error.
@@ -186,22 +201,22 @@ class SasChannel:
             self._record_failed_poll(ask.request, repr(error))
             raise
 
-    def _handle_news(self, news: News) -> None:
+    def _handle_news(self, news: SasLineNews) -> None:
         """Act on a report of the SAS line's thread, such as a confirmation, a changed link or a refused poll."""
         match news:
-            case Confirmed(poll=poll, request=request, reply=reply):
+            case ReplyReceived(poll=poll, request=request, reply=reply):
                 if poll.acknowledged is not None:
                     poll.acknowledged(self.host, request, reply)
-            case Reported(sequence=sequence):
+            case ExceptionsReceived(sequence=sequence):
                 self._cursor.write(sequence)
-            case QueueFull(is_full=full):
+            case QueueFullChanged(is_full=full):
                 self._watch.handle_queue_full(full=full)
             case LinkChanged(up=up):
-                self._money.link(up=up)
+                self._money.record_host_polling(up=up)
                 self._watch.record_link_state(up=up)
-            case Refused(request=request, why=why, failed=True):
+            case PollUnanswered(request=request, why=why, failed=True):
                 self._record_failed_poll(request, why)
-            case Refused():
+            case PollUnanswered():
                 return
 
     def _record_failed_poll(self, request: LongPoll, why: str) -> None:
@@ -212,7 +227,7 @@ class SasChannel:
             self.host.machine.post(HOST_POLL_FAILED, failed)
 
 
-class _DeliveredSequence:
+class _DeliveredSequenceFile:
     """The stored sequence number of the last journal entry that a SAS host has received.
 
     ``journal_tag`` names the journal. If the number is lost, the host receives some reports again.
@@ -238,7 +253,7 @@ class _DeliveredSequence:
         replace_transient(self._path, f"{sequence} {self._journal_tag}")
 
 
-def create_sas_lines(context: MachineContext) -> Iterable[Attachment]:
+def create_sas_lines(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the SAS lines that the cabinet file names."""
-    readings = Readings(context.engine.machine.journal)
-    return [SasChannel(context, name, settings, readings) for name, settings in context.file.sas.items()]
+    readings = MeterReadingCache(context.engine.machine.journal)
+    return [SasLineService(context, name, settings, readings) for name, settings in context.file.sas.items()]

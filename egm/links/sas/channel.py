@@ -13,11 +13,11 @@ from typing import Final, TypeAlias
 from egm.links.sas.codec import BUSY, EVENT_MARK, MalformedPollError, Reply
 from egm.links.sas.crc import append_crc
 from egm.links.sas.exception_queue import ExceptionQueue, SasException
-from egm.links.sas.names import Urgency
+from egm.links.sas.names import ExceptionUrgency
 from egm.links.sas.poll import Poll
-from egm.links.sas.readout import Readout
-from egm.links.sas.tables.exceptions import EXCEPTIONS, NOTHING
-from egm.links.sas.wire import BROADCAST, GeneralPoll, LongPoll, MessageToOther, ReceivedMessage
+from egm.links.sas.readout import SasReadout
+from egm.links.sas.tables.exceptions import EXCEPTIONS, NO_EXCEPTION
+from egm.links.sas.wire import BROADCAST_ADDRESS, GeneralPoll, LongPoll, MessageToOther, ReceivedMessage
 
 LINK_LOST_NS: Final = 5_000_000_000
 """Time without a valid poll after which the link to the host counts as down."""
@@ -26,7 +26,7 @@ CHIRP_NS: Final = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Send:
+class SendBytes:
     """Action: send ``data`` to the host. With ``wakeup``, the ninth bit is set, which only a chirp needs."""
 
     data: bytes
@@ -34,7 +34,7 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
-class RunEffect:
+class RunPollEffect:
     """Action: run the effect of ``poll``, then call :meth:`Channel.reply_to_request`.
 
     If the effect takes too long, call :meth:`Channel.reply_busy` first.
@@ -45,7 +45,7 @@ class RunEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmed:
+class ReplyReceived:
     """Action: report that the host has received the reply to a long poll."""
 
     poll: Poll
@@ -54,7 +54,7 @@ class Confirmed:
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class ExceptionsReceived:
     """Action: report that the host has received the exceptions of every journal entry up to ``sequence``."""
 
     sequence: int
@@ -68,14 +68,14 @@ class LinkChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueFull:
+class QueueFullChanged:
     """Action: report that the exception queue has overflowed or, with ``is_full`` False, is empty again."""
 
     is_full: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class PollUnanswered:
     """Action: report that a poll got no reply, and why.
 
     ``failed`` is whether the machine itself was at fault, rather than the poll.
@@ -87,7 +87,15 @@ class Refused:
 
 
 #: Anything that the channel asks its caller to do.
-Action: TypeAlias = Send | RunEffect | Confirmed | Reported | LinkChanged | QueueFull | Refused
+ChannelAction: TypeAlias = (
+    SendBytes
+    | RunPollEffect
+    | ReplyReceived
+    | ExceptionsReceived
+    | LinkChanged
+    | QueueFullChanged
+    | PollUnanswered
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,7 @@ class _LastReply:
     """Whether this reply is the delayed result of an earlier request."""
 
 
-class Channel:
+class SasChannelState:
     """The protocol state of the line of one SAS host, for the machine with SAS address ``address``.
 
     ``polls`` are the long polls that the machine answers, by command code.
@@ -127,7 +135,7 @@ class Channel:
         now_ns: int = 0,
     ) -> None:
         self.address = address
-        self.readout: Readout | None = None
+        self.readout: SasReadout | None = None
         self.real_time = False
         """Whether the host has switched real-time event reporting on."""
         self._polls = polls
@@ -148,25 +156,25 @@ class Channel:
         self._reported = 0
 
     # ------------------------------------------------------------------ from the machine
-    def post(self, exception: SasException, now_ns: int) -> Iterator[Action]:
+    def post_exception(self, exception: SasException, now_ns: int) -> Iterator[ChannelAction]:
         """Queue an exception for the host."""
         self._posted = max(self._posted, exception.sequence)
-        if EXCEPTIONS[exception.code].urgency is Urgency.REAL_TIME and not self.real_time:
+        if EXCEPTIONS[exception.code].urgency is ExceptionUrgency.REAL_TIME and not self.real_time:
             return
-        if not self._queue.post(exception, now_ns) and not self._full:
+        if not self._queue.add_exception(exception, now_ns) and not self._full:
             self._full = True
-            yield QueueFull(is_full=True)
+            yield QueueFullChanged(is_full=True)
 
-    def withdraw(self, code: int) -> None:
+    def withdraw_exception(self, code: int) -> None:
         """Remove a priority exception that no longer applies from the exceptions waiting for the host."""
-        self._queue.withdraw(code)
+        self._queue.withdraw_exception(code)
 
-    def deliver(self, code: int, reply: Reply) -> None:
+    def deliver_delayed_result(self, code: int, reply: Reply) -> None:
         """Queue the delayed result of a long poll; it answers the host's next general poll, before exceptions."""
         self._delayed.append(reply.build_frame(self.address, code))
 
     # ------------------------------------------------------------------ from the line
-    def process_message(self, message: ReceivedMessage, now_ns: int) -> Iterator[Action]:
+    def process_message(self, message: ReceivedMessage, now_ns: int) -> Iterator[ChannelAction]:
         """Process a message decoded from the host's line; yield the actions that follow."""
         match message:
             case GeneralPoll(address=self.address):
@@ -177,31 +185,31 @@ class Channel:
                 yield from self._note_poll(now_ns)
                 if self._synchronised:
                     yield from self._handle_long_poll(message, now_ns)
-            case LongPoll() if message.address == BROADCAST:
+            case LongPoll() if message.address == BROADCAST_ADDRESS:
                 yield from self._note_poll(now_ns)
                 yield from self._handle_poll_elsewhere(now_ns)
                 poll = self._polls.get(message.code)
                 if poll is not None and poll.broadcast:
                     self._running_effect = None
-                    yield RunEffect(poll, message)
+                    yield RunPollEffect(poll, message)
             case GeneralPoll() | MessageToOther():
                 yield from self._handle_poll_elsewhere(now_ns)
             case _:  # broken bytes acknowledge nothing
                 return
 
-    def _note_poll(self, now_ns: int) -> Iterator[Action]:
+    def _note_poll(self, now_ns: int) -> Iterator[ChannelAction]:
         """Store the time of the host's poll; if it had stopped polling, report that the link is up again."""
         self._polled_ns = now_ns
         if not self._up:
             self._up = True
             yield LinkChanged(up=True)
 
-    def _handle_poll_elsewhere(self, now_ns: int) -> Iterator[Action]:
+    def _handle_poll_elsewhere(self, now_ns: int) -> Iterator[ChannelAction]:
         """Handle a poll to another machine or to all machines, which acknowledges this machine's last reply."""
         self._synchronised = True
         yield from self._process_acknowledgement(now_ns)
 
-    def _handle_general_poll(self, now_ns: int) -> Iterator[Action]:
+    def _handle_general_poll(self, now_ns: int) -> Iterator[ChannelAction]:
         """Reply to a general poll with the next exception.
 
         If the host repeats the general poll, send the last reply again.
@@ -212,7 +220,7 @@ class Channel:
             and not last_reply.request_frame
             and (last_reply.exception is not None or last_reply.delayed)
         ):
-            yield Send(last_reply.out)  # the same poll again: the host did not receive the reply
+            yield SendBytes(last_reply.out)  # the same poll again: the host did not receive the reply
             return
         yield from self._process_acknowledgement(now_ns)
         if self._delayed:
@@ -222,18 +230,18 @@ class Channel:
             if self.real_time:
                 out = self._encode_event_report(exception)
             else:
-                out = bytes((NOTHING if exception is None else exception.code,))
+                out = bytes((NO_EXCEPTION if exception is None else exception.code,))
             self._last_reply = _LastReply(b"", out, exception=exception)
-        yield Send(self._last_reply.out)
+        yield SendBytes(self._last_reply.out)
 
     def _encode_event_report(self, exception: SasException | None) -> bytes:
         """Encode an exception for real-time event reporting; None reports that there is no event."""
         if exception is None:
-            return append_crc(bytes((self.address, EVENT_MARK, NOTHING)))
+            return append_crc(bytes((self.address, EVENT_MARK, NO_EXCEPTION)))
         code = exception.event or exception.code
         return append_crc(bytes((self.address, EVENT_MARK, code)) + exception.data)
 
-    def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
+    def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[ChannelAction]:
         """Reply to a long poll, or schedule its effect on the machine.
 
         If the host repeats a poll that has an effect, send the same reply again.
@@ -246,7 +254,7 @@ class Channel:
             and last_reply.answered_poll is not None
             and last_reply.answered_poll[2].once
         ):
-            yield Send(last_reply.out)
+            yield SendBytes(last_reply.out)
             return
         if not again or (last_reply is not None and last_reply.exception is not None):
             yield from self._process_acknowledgement(now_ns)
@@ -265,45 +273,45 @@ class Channel:
             self._last_reply = _LastReply(
                 request.frame, self._encode_event_report(exception), exception=exception
             )
-            yield Send(self._last_reply.out)
+            yield SendBytes(self._last_reply.out)
         elif poll.answer is None:
             self._running_effect = effect  # the line also waits for one effect only
-            yield RunEffect(poll, request)
+            yield RunPollEffect(poll, request)
         elif self.readout is not None:
             try:
                 reply = poll.answer(request, self.readout)
             except MalformedPollError as error:
-                yield Refused(request, str(error))
+                yield PollUnanswered(request, str(error))
                 return
             except Exception as error:  # noqa: BLE001 (one answer that fails must not silence the line)
-                yield Refused(request, repr(error), failed=True)
+                yield PollUnanswered(request, repr(error), failed=True)
                 return
             yield from self.reply_to_request(poll, request, reply)
 
-    def reply_to_request(self, poll: Poll, request: LongPoll, reply: Reply | None) -> Iterator[Action]:
+    def reply_to_request(self, poll: Poll, request: LongPoll, reply: Reply | None) -> Iterator[ChannelAction]:
         """Send ``reply`` to the host's ``request``; None means no reply. A broadcast is never answered."""
-        if request.address == BROADCAST:
+        if request.address == BROADCAST_ADDRESS:
             return
         if self._running_effect is not None and self._running_effect[0] == request.frame:
             self._running_effect = None
         if reply is None:
             self._last_reply = None
-            yield Refused(request, "not supported by this machine")
+            yield PollUnanswered(request, "not supported by this machine")
             return
         out = reply.build_frame(self.address, request.code)
         self._last_reply = _LastReply(
             request.frame, out, answered_poll=(poll, request, reply), serves=self._pending_at_poll
         )
-        yield Send(out)
+        yield SendBytes(out)
 
-    def reply_busy(self, request: LongPoll) -> Iterator[Action]:
+    def reply_busy(self, request: LongPoll) -> Iterator[ChannelAction]:
         """Reply that ``request`` is still being processed, so that the host repeats it."""
         self._running_effect = (request.frame, self._pending_at_poll)
         out = BUSY.build_frame(self.address, request.code)
         self._last_reply = _LastReply(request.frame, out, is_busy=True)
-        yield Send(out)
+        yield SendBytes(out)
 
-    def _process_acknowledgement(self, now_ns: int) -> Iterator[Action]:
+    def _process_acknowledgement(self, now_ns: int) -> Iterator[ChannelAction]:
         """Process the host's acknowledgement of the last reply; yield the actions that follow."""
         acknowledged, self._last_reply = self._last_reply, None
         if acknowledged is None:
@@ -315,23 +323,23 @@ class Channel:
         if acknowledged.answered_poll is not None:
             poll, request, reply = acknowledged.answered_poll
             self._queue.remove_served(acknowledged.serves)
-            yield Confirmed(poll, request, reply)
+            yield ReplyReceived(poll, request, reply)
         if self._full and self._queue.has_no_ordinary_exception:
             self._full = False
-            yield QueueFull(is_full=False)
+            yield QueueFullChanged(is_full=False)
         oldest = self._queue.oldest_sequence
         sequence = self._posted if oldest is None else oldest - 1
         if sequence > self._reported:
             self._reported = sequence
-            yield Reported(sequence)
+            yield ExceptionsReceived(sequence)
 
     # ------------------------------------------------------------------ from the clock
     @property
     def deadline_ns(self) -> int:
-        """Return the monotonic time at which :meth:`tick` must be called next."""
+        """Return the monotonic time at which :meth:`process_elapsed_time` must be called next."""
         return self._polled_ns + LINK_LOST_NS if self._up else self._next_chirp_ns
 
-    def tick(self, now_ns: int) -> Iterator[Action]:
+    def process_elapsed_time(self, now_ns: int) -> Iterator[ChannelAction]:
         """Process the passing of time: detect that the host has stopped polling, and chirp while the link is down."""
         if self._up and now_ns - self._polled_ns >= LINK_LOST_NS:
             self._up = False
@@ -342,4 +350,4 @@ class Channel:
         if not self._up and now_ns >= self._next_chirp_ns:
             self._next_chirp_ns = now_ns + CHIRP_NS
             if self._chirp:
-                yield Send(bytes((self.address,)), wakeup=True)
+                yield SendBytes(bytes((self.address,)), wakeup=True)

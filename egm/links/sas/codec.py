@@ -80,7 +80,7 @@ def is_bcd(data: bytes) -> bool:
     return data.hex().isdecimal()
 
 
-def from_bcd(poll: LongPoll, data: bytes) -> int:
+def decode_bcd(poll: LongPoll, data: bytes) -> int:
     """Return the number in packed decimal (BCD) bytes of ``poll``. Raises :class:`MalformedPollError`."""
     if not is_bcd(data):
         raise MalformedPollError(poll, f"{data.hex(' ')} is not decimal")
@@ -92,7 +92,7 @@ def encode_binary(value: int, size: int) -> bytes:
     return value.to_bytes(size, "little")
 
 
-def from_binary(data: bytes) -> int:
+def decode_binary(data: bytes) -> int:
     """Return the number in binary bytes, least significant first."""
     return int.from_bytes(data, "little")
 

@@ -4,15 +4,15 @@ from typing import Final
 
 from egm.devices.crc import compute_crc_kermit
 
-SIZE: Final = 2
+CRC_BYTES: Final = 2
 """Size of a CRC, in bytes."""
 
 
 def append_crc(body: bytes) -> bytes:
     """Return ``body`` followed by its CRC."""
-    return body + compute_crc_kermit(body).to_bytes(SIZE, "little")
+    return body + compute_crc_kermit(body).to_bytes(CRC_BYTES, "little")
 
 
 def is_intact(frame: bytes) -> bool:
     """Return whether the last two bytes of ``frame`` are the CRC of those before them."""
-    return len(frame) > SIZE and append_crc(frame[:-SIZE]) == frame
+    return len(frame) > CRC_BYTES and append_crc(frame[:-CRC_BYTES]) == frame

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from egm.links.sas.names import Urgency
-from egm.links.sas.tables.exceptions import EXCEPTIONS, OVERFLOW
+from egm.links.sas.names import ExceptionUrgency
+from egm.links.sas.tables.exceptions import EXCEPTIONS, QUEUE_OVERFLOW
 
 #: Interval at which a priority exception is sent again until it is served.
-RAISE_AGAIN_NS: Final = 15_000_000_000
+EXCEPTION_REPEAT_NS: Final = 15_000_000_000
 
 #: Priority exception -> the polls that serve it; one without polls is repeated until it has been received.
-SERVED_BY: Final[Mapping[int, frozenset[int]]] = {
+POLLS_THAT_SERVE_EXCEPTION: Final[Mapping[int, frozenset[int]]] = {
     0x3D: frozenset({0x3D, 0x4D}),
     0x3E: frozenset({0x4D}),
     0x3F: frozenset({0x4C}),
@@ -66,72 +66,76 @@ class ExceptionQueue:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._waiting: deque[SasException] = deque()
-        self._urgent: dict[int, _PriorityException] = {}
+        self._ordinary_exceptions: deque[SasException] = deque()
+        self._priority_exceptions: dict[int, _PriorityException] = {}
 
-    def post(self, exception: SasException, now_ns: int) -> bool:
+    def add_exception(self, exception: SasException, now_ns: int) -> bool:
         """Queue an exception for the host; return False if the queue was full.
 
         If it was full, the exception is dropped and the overflow exception is raised.
         """
         urgency = EXCEPTIONS[exception.code].urgency
-        if urgency in {Urgency.PRIORITY, Urgency.EITHER}:
-            self._urgent[exception.code] = _PriorityException(exception, now_ns)
-        elif len(self._waiting) < self._size:
-            self._waiting.append(exception)
+        if urgency in {ExceptionUrgency.PRIORITY, ExceptionUrgency.EITHER}:
+            self._priority_exceptions[exception.code] = _PriorityException(exception, now_ns)
+        elif len(self._ordinary_exceptions) < self._size:
+            self._ordinary_exceptions.append(exception)
         else:
-            self._urgent[OVERFLOW] = _PriorityException(SasException(OVERFLOW), now_ns)
+            self._priority_exceptions[QUEUE_OVERFLOW] = _PriorityException(
+                SasException(QUEUE_OVERFLOW), now_ns
+            )
             return False
         return True
 
     @property
     def has_no_ordinary_exception(self) -> bool:
         """Return whether no exception of ordinary priority waits."""
-        return not self._waiting
+        return not self._ordinary_exceptions
 
-    def withdraw(self, code: int) -> None:
+    def withdraw_exception(self, code: int) -> None:
         """Remove a priority exception that no longer applies."""
-        self._urgent.pop(code, None)
+        self._priority_exceptions.pop(code, None)
 
     def find_next(self, now_ns: int) -> SasException | None:
         """Return the exception to send to the host now; it stays queued until :meth:`remove_received`."""
-        for standing in self._urgent.values():
+        for standing in self._priority_exceptions.values():
             if standing.due_ns <= now_ns:
                 return standing.exception
-        return self._waiting[0] if self._waiting else None
+        return self._ordinary_exceptions[0] if self._ordinary_exceptions else None
 
     def remove_received(self, exception: SasException, now_ns: int) -> None:
         """Remove from the queue an exception that the host has received.
 
         A priority exception that only a long poll ends stays raised, and is sent again later.
         """
-        if self._waiting and self._waiting[0] is exception:
-            self._waiting.popleft()
+        if self._ordinary_exceptions and self._ordinary_exceptions[0] is exception:
+            self._ordinary_exceptions.popleft()
             return
-        standing = self._urgent.get(exception.code)
+        standing = self._priority_exceptions.get(exception.code)
         if standing is None or standing.exception is not exception:
             return
-        if exception.code in SERVED_BY:
-            standing.due_ns = now_ns + RAISE_AGAIN_NS
+        if exception.code in POLLS_THAT_SERVE_EXCEPTION:
+            standing.due_ns = now_ns + EXCEPTION_REPEAT_NS
         else:
-            del self._urgent[exception.code]
+            del self._priority_exceptions[exception.code]
 
     def list_served_by(self, poll: int) -> tuple[SasException, ...]:
         """Return the pending priority exceptions that a long poll with command code ``poll`` ends."""
         return tuple(
-            standing.exception for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
+            standing.exception
+            for code, standing in self._priority_exceptions.items()
+            if poll in POLLS_THAT_SERVE_EXCEPTION.get(code, ())
         )
 
     def remove_served(self, exceptions: tuple[SasException, ...]) -> None:
         """Remove priority exceptions, because the host has received the reply to the poll that ends them."""
         for exception in exceptions:
-            standing = self._urgent.get(exception.code)
+            standing = self._priority_exceptions.get(exception.code)
             if standing is not None and standing.exception is exception:
-                del self._urgent[exception.code]
+                del self._priority_exceptions[exception.code]
 
     @property
     def oldest_sequence(self) -> int | None:
         """Return the number of the oldest journal entry whose exception the host has not received, or None."""
-        waiting = [h.sequence for h in self._waiting if h.sequence]
-        urgent = [s.exception.sequence for s in self._urgent.values() if s.exception.sequence]
+        waiting = [h.sequence for h in self._ordinary_exceptions if h.sequence]
+        urgent = [s.exception.sequence for s in self._priority_exceptions.values() if s.exception.sequence]
         return min(waiting + urgent, default=None)

@@ -4,38 +4,38 @@ from collections.abc import Iterator
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from egm.links.sas.line import LineHealth
+from egm.links.sas.line import SasLineHealth
 
 #: The label names of these metrics.
 _LABEL = ("line",)
 
 
-def iter_line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
+def iter_line_metrics(name: str, health: SasLineHealth) -> Iterator[Metric]:
     """Yield the metric families of the health of one SAS line, such as counts of polls and reply times.
 
     The exporter merges the families of several lines.
     """
     for family, meaning, value in (
-        ("egm_host_link_open", "1 while the port of a host's line is open.", int(health.open)),
-        ("egm_host_link_up", "1 while a host polls.", int(health.up)),
+        ("egm_host_link_open", "1 while the port of a host's line is open.", int(health.port_is_open)),
+        ("egm_host_link_up", "1 while a host polls.", int(health.host_is_polling)),
     ):
         yield _add_line_sample(GaugeMetricFamily(family, meaning, labels=_LABEL), name, value)
     for family, meaning, value in (
         ("egm_host_polls", "Polls to this machine.", health.polls),
-        ("egm_host_busy_answers", "Polls answered busy.", health.busy),
-        ("egm_host_refused_polls", "Polls that could not be read or are not answered.", health.refused),
-        ("egm_host_broken_messages", "Messages with a wrong CRC, or broken off.", health.broken),
-        ("egm_host_polls_elsewhere", "Polls to other machines on the line.", health.elsewhere),
+        ("egm_host_busy_answers", "Polls answered busy.", health.busy_replies),
+        ("egm_host_refused_polls", "Polls that could not be read or are not answered.", health.polls_refused),
+        ("egm_host_broken_messages", "Messages with a wrong CRC, or broken off.", health.broken_messages),
+        ("egm_host_polls_elsewhere", "Polls to other machines on the line.", health.polls_of_other_machines),
     ):
         yield _add_line_sample(CounterMetricFamily(family, meaning, labels=_LABEL), name, value)
     answers = HistogramMetricFamily(
         "egm_host_answer_seconds", "From the last byte of a poll to the answer.", labels=_LABEL
     )
     within, buckets = 0, []
-    for limit_ms, count in health.answered_within_ms:
+    for limit_ms, count in health.replies_by_time_bucket_ms:
         within += count
         buckets.append((str(limit_ms / 1000) if limit_ms else "+Inf", float(within)))
-    answers.add_metric((name,), buckets, health.answering_ns / 1e9)
+    answers.add_metric((name,), buckets, health.total_reply_ns / 1e9)
     yield answers
 
 

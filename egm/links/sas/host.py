@@ -20,30 +20,30 @@ from egm.links.entries import HOST_TIME, HostTime
 from egm.links.keys import LinksKey
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
-from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
+from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, Message, RealTimeReportingSet
 
 #: Largest accepted difference between a host's time and the machine's; a larger one might give dates that do
 #: not exist.
-_AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
-READ_HANDPAY: Final = "handpay"
+_HOST_CLOCK_AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
+READ_HANDPAY_NOTE: Final = "handpay"
 """Key in :attr:`Host.notes` of the journal id of the hand-pay that the host has read."""
 
 
 @dataclass(slots=True)
-class Host:
+class SasHost:
     """One SAS host, as the effects of its polls use it: the machine, the host's settings, and ways to report to it."""
 
     name: str
     """The name of the host: its table in the cabinet file."""
     settings: SasLine
-    polls: frozenset[int]
+    permitted_poll_codes: frozenset[int]
     """Codes of the polls that the host may use."""
     context: MachineContext
     send: Callable[[Message], None]
     """Passes a message to the host's line."""
-    republish: Callable[[], None]
+    republish_readout: Callable[[], None]
     """Prepares the data for the host's polls again, after a change that the journal does not show."""
-    notes: dict[str, Any] = field(default_factory=dict)
+    exchange_notes: dict[str, Any] = field(default_factory=dict)
     """Facts about the exchange with this host on which a later reply depends; lost at a restart."""
 
     @property
@@ -70,7 +70,7 @@ class Host:
     def clock_offset_seconds(self) -> int:
         """Return by how many seconds this host's time is ahead of the machine's; 0 until the host has sent its time."""
         stored = self.machine.journal.state(f"{LinksKey.HOST_TIME}{self.name}")
-        return stored if isinstance(stored, int) and abs(stored) <= _AHEAD_SECONDS_MAX else 0
+        return stored if isinstance(stored, int) and abs(stored) <= _HOST_CLOCK_AHEAD_SECONDS_MAX else 0
 
     def set_time(self, host_time: datetime) -> None:
         """Store the host's time as its difference from the machine's, in whole seconds.
@@ -87,24 +87,24 @@ class Host:
             HostTime(host=self.name, told=host_time.isoformat(), ahead_seconds=ahead_seconds),
             state={f"{LinksKey.HOST_TIME}{self.name}": ahead_seconds},
         )
-        self.republish()
+        self.republish_readout()
 
-    def handle(self, event: EventType, payload: Payload) -> None:
+    def submit_event(self, event: EventType, payload: Payload) -> None:
         """Submit an event to the machine."""
         self.context.handle(Event(event, payload))
 
-    def post(self, code: int, data: bytes = b"", event: int = 0) -> None:
+    def post_exception(self, code: int, data: bytes = b"", event: int = 0) -> None:
         """Queue an exception for this host that no journal entry raises by itself."""
         self.send(SasException(code, data, event))
 
-    def withdraw(self, code: int) -> None:
+    def withdraw_exception(self, code: int) -> None:
         """Withdraw a priority exception for this host that no longer applies."""
-        self.send(Withdrawn(code))
+        self.send(ExceptionWithdrawn(code))
 
-    def deliver(self, code: int, reply: Reply) -> None:
+    def deliver_delayed_result(self, code: int, reply: Reply) -> None:
         """Send a request's delayed result to this host, as the reply to its next general poll."""
-        self.send(Delivered(code, reply))
+        self.send(DelayedResultDelivered(code, reply))
 
-    def report_real_time(self, *, on: bool) -> None:
+    def set_real_time_reporting(self, *, on: bool) -> None:
         """Turn real-time event reporting to this host on or off."""
-        self.send(RealTime(on))
+        self.send(RealTimeReportingSet(on))

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from egm.integrity.entries import POWER_UP, SERVICE_DISABLED
-from egm.kernel.entries import Entries
+from egm.kernel.entries import EntryDeclarations
 from egm.links.sas.codec import encode_bcd
-from egm.links.sas.exception_queue import SERVED_BY, SasException
-from egm.links.sas.readout import Readout
-from egm.links.sas.tables.denominations import BILLS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
+from egm.links.sas.exception_queue import POLLS_THAT_SERVE_EXCEPTION, SasException
+from egm.links.sas.readout import SasReadout
+from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
 from egm.links.sas.tables.exceptions import EXCEPTIONS
 from egm.money.entries import BILL_IN, HANDPAY_PENDING
 from egm.money.keys import MoneyKey
@@ -33,13 +33,13 @@ _POWER_LOST, _POWER_APPLIED = 0x18, 0x17
 #: Exception codes: the stacker was removed; its count was set to zero.
 _STACKER_REMOVED, _STACKER_COUNT_RESET = 0x1B, 0x7B
 #: Id of the journal entry of a machine's first power-up, before which no power was lost.
-_FIRST_POWER_UP: Final = "power-up-1"
+_FIRST_POWER_UP_ENTRY_ID: Final = "power-up-1"
 #: SAS bill code of each bill, by its value in major units.
-_BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILLS.items()}
+_BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILL_VALUE_BY_CODE.items()}
 
 
 #: Exception codes that this module raises, in addition to those in the declarations of the entries.
-_OTHERS: Final = frozenset(
+_CODES_OF_OTHER_EXCEPTIONS: Final = frozenset(
     {
         BILL_ACCEPTED,
         _GAME_STARTED,
@@ -52,13 +52,19 @@ _OTHERS: Final = frozenset(
 )
 
 
-def list_raised_exceptions(entries: Entries) -> frozenset[int]:
+def list_raised_exceptions(entries: EntryDeclarations) -> frozenset[int]:
     """Return the codes of the SAS exceptions that journal entries can raise."""
-    return _OTHERS | {event.sas for _, event in entries.iter_significant() if event.sas is not None}
+    return _CODES_OF_OTHER_EXCEPTIONS | {
+        event.sas for _, event in entries.iter_significant() if event.sas is not None
+    }
 
 
 def iter_exceptions(
-    entry: StoredEntry, entries: Entries, readout: Readout, answered: frozenset[int], selected_before: int
+    entry: StoredEntry,
+    entries: EntryDeclarations,
+    readout: SasReadout,
+    answered: frozenset[int],
+    selected_before: int,
 ) -> Iterator[SasException]:
     """Yield the SAS exceptions that a journal entry raises for a host.
 
@@ -67,13 +73,13 @@ def iter_exceptions(
     cleared.
     """
     for code, data, event in _iter_exception_codes(entry, entries, readout, selected_before):
-        servants = SERVED_BY.get(code)
+        servants = POLLS_THAT_SERVE_EXCEPTION.get(code)
         if code in EXCEPTIONS and (servants is None or servants & answered):
             yield SasException(code, data, event, entry.sequence)
 
 
 def _iter_exception_codes(
-    entry: StoredEntry, entries: Entries, readout: Readout, selected_before: int
+    entry: StoredEntry, entries: EntryDeclarations, readout: SasReadout, selected_before: int
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield the exceptions that a journal entry raises, each as (exception code, event data, event code).
 
@@ -93,7 +99,7 @@ def _iter_exception_codes(
             number = _find_selected_game(entry, readout)
             if number not in {None, selected_before}:
                 yield _GAME_SELECTED, encode_bcd(number or 0, 2), 0
-        case POWER_UP.kind if entry.id != _FIRST_POWER_UP:
+        case POWER_UP.kind if entry.id != _FIRST_POWER_UP_ENTRY_ID:
             yield _POWER_LOST, b"", 0  # it could not be reported when it happened
             yield _POWER_APPLIED, b"", 0
         case SERVICE_DISABLED.kind if str(details.get("source", "")) == "operator":
@@ -103,7 +109,7 @@ def _iter_exception_codes(
 
 
 def _iter_significant_exception(
-    entry: StoredEntry, entries: Entries, details: Mapping[str, Any], readout: Readout
+    entry: StoredEntry, entries: EntryDeclarations, details: Mapping[str, Any], readout: SasReadout
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield the exception that the declaration of the journal entry's significant event names."""
     significance = entries.find_significance(entry)
@@ -117,14 +123,14 @@ def _iter_significant_exception(
         yield _STACKER_COUNT_RESET, b"", 0
 
 
-def _encode_game_start(entry: StoredEntry, readout: Readout) -> bytes:
+def _encode_game_start(entry: StoredEntry, readout: SasReadout) -> bytes:
     """Return the data of a game start event: credits wagered, total coin-in, wager type, progressive group."""
     bet_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:wager")
     total = readout.convert_to_credits(readout.read_meters()["coin_in"])
     return encode_bcd(readout.convert_to_credits(bet_cents), 2) + encode_bcd(total, 4) + b"\0\0"
 
 
-def _find_selected_game(entry: StoredEntry, readout: Readout) -> int | None:
+def _find_selected_game(entry: StoredEntry, readout: SasReadout) -> int | None:
     """Return the SAS number of the game that a game-selection entry names, or None."""
     selection = entry.state.get("selection")
     if not isinstance(selection, Mapping):
@@ -137,7 +143,7 @@ def find_bill_codes(amount_cents: int, currency: str) -> tuple[int, int | None]:
     return COUNTRY_OF_CURRENCY.get(currency, UNKNOWN_COUNTRY), _BILL_CODES.get(amount_cents // 100)
 
 
-def _encode_bill(amount_cents: int, readout: Readout) -> bytes:
+def _encode_bill(amount_cents: int, readout: SasReadout) -> bytes:
     """Return the data of a bill event: country, bill code, and the count of such bills so far."""
     country, code = find_bill_codes(amount_cents, readout.currency)
     return (

@@ -1,6 +1,6 @@
 """Thread of a SAS line, which waits only for bytes on the line, so that replies are on time.
 
-It receives what it needs of the machine as immutable values: a :class:`Readout` after every change, and
+It receives what it needs of the machine as immutable values: a :class:`SasReadout` after every change, and
 exceptions to send. It passes requests to the machine's event loop, and waits for a result no longer than the
 host does.
 """
@@ -17,29 +17,29 @@ from typing import Final, TypeAlias
 
 from egm.devices.line import LineLostError
 from egm.links.sas.channel import (
-    Action,
-    Channel,
-    Confirmed,
+    ChannelAction,
+    ExceptionsReceived,
     LinkChanged,
-    QueueFull,
-    Refused,
-    Reported,
-    RunEffect,
-    Send,
+    PollUnanswered,
+    QueueFullChanged,
+    ReplyReceived,
+    RunPollEffect,
+    SasChannelState,
+    SendBytes,
 )
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
-from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
-from egm.links.sas.ports import Port
-from egm.links.sas.readout import Readout
+from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, Message, RealTimeReportingSet
+from egm.links.sas.ports import SasPort
+from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import (
-    BROADCAST,
-    Broken,
-    Framing,
+    BROADCAST_ADDRESS,
+    BrokenMessage,
     GeneralPoll,
     LongPoll,
     MessageToOther,
     ReceivedMessage,
+    SasFraming,
 )
 
 #: Delay before a lost port is opened again.
@@ -47,38 +47,38 @@ _REOPEN_SECONDS: Final = 1.0
 #: Scheduling priorities of the machine's event loop and of a SAS line's thread.
 LOOP_PRIORITY, LINE_PRIORITY = 1, 2
 #: Interval at which the interpreter switches threads, so that the SAS line's thread is not delayed.
-_SWITCH_SECONDS: Final = 0.0005
+_THREAD_SWITCH_SECONDS: Final = 0.0005
 #: Upper limits of the counts of replies by reply time, in milliseconds.
-_BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
+_REPLY_TIME_BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
 
 
 @dataclass(frozen=True, slots=True)
-class LineHealth:
+class SasLineHealth:
     """Health of a SAS line since the machine started: counts of messages, and reply times.
 
-    ``open``: the port is open; ``up``: the host polls. ``broken`` counts bytes that form no message,
-    ``elsewhere`` messages to other machines, ``busy`` replies that a request is still being processed.
-    ``answered_within_ms`` counts replies by the time from reading a poll's last byte to writing the reply, as
+    ``broken_messages`` counts bytes that form no message, ``polls_of_other_machines`` messages to other
+    machines, ``busy_replies`` replies that a request is still being processed.
+    ``replies_by_time_bucket_ms`` counts replies by the time from reading a poll's last byte to writing the reply, as
     (limit in milliseconds, replies within it), not cumulative; the last limit is 0, for all above.
-    ``answering_ns`` is the sum of those times. Many broken messages point to a bad cable.
+    ``total_reply_ns`` is the sum of those times. Many broken messages point to a bad cable.
     """
 
-    open: bool = False
-    up: bool = False
+    port_is_open: bool = False
+    host_is_polling: bool = False
     polls: int = 0
-    answers: int = 0
-    busy: int = 0
-    refused: int = 0
-    broken: int = 0
-    elsewhere: int = 0
+    replies_sent: int = 0
+    busy_replies: int = 0
+    polls_refused: int = 0
+    broken_messages: int = 0
+    polls_of_other_machines: int = 0
     last_error: str = ""
-    answered_within_ms: tuple[tuple[int, int], ...] = ()
-    answering_ns: int = 0
+    replies_by_time_bucket_ms: tuple[tuple[int, int], ...] = ()
+    total_reply_ns: int = 0
 
 
 #: The channel's actions that concern the machine and not the line; they are passed to the machine's event
 #: loop.
-News: TypeAlias = Confirmed | Reported | LinkChanged | QueueFull | Refused
+SasLineNews: TypeAlias = ReplyReceived | ExceptionsReceived | LinkChanged | QueueFullChanged | PollUnanswered
 
 
 def raise_priority(priority: int) -> None:
@@ -89,7 +89,7 @@ def raise_priority(priority: int) -> None:
     switching threads is also reduced, from five milliseconds to half a millisecond, which costs nothing
     noticeable.
     """
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    sys.setswitchinterval(_THREAD_SWITCH_SECONDS)
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
 
@@ -111,12 +111,12 @@ class SasLineThread(threading.Thread):
     def __init__(
         self,
         name: str,
-        channel: Channel,
-        framing: Framing,
+        channel: SasChannelState,
+        framing: SasFraming,
         *,
-        opened: Callable[[], Port],
-        run_effect: Callable[[RunEffect], "Future[Reply | None]"],
-        report: Callable[[News], None],
+        opened: Callable[[], SasPort],
+        run_effect: Callable[[RunPollEffect], "Future[Reply | None]"],
+        report: Callable[[SasLineNews], None],
         monotonic_ns: Callable[[], int],
         busy_ns: int,
     ) -> None:
@@ -129,43 +129,43 @@ class SasLineThread(threading.Thread):
         self._now = monotonic_ns
         self._busy_ns = busy_ns
         self._inbox: deque[Message] = deque()
-        self._readout: Readout | None = None
+        self._readout: SasReadout | None = None
         self._ending = threading.Event()
         self.serving = threading.Event()
         """An event that is set while the line's port is open."""
-        self._port: Port | None = None
+        self._port: SasPort | None = None
         self._pending: tuple[bytes, Future[Reply | None]] | None = None
         self._received_ns = 0
         self._counts = dict.fromkeys(("polls", "answers", "busy", "refused", "broken", "elsewhere"), 0)
-        self._within = dict.fromkeys((*_BUCKETS_MS, 0), 0)
+        self._within = dict.fromkeys((*_REPLY_TIME_BUCKETS_MS, 0), 0)
         self._answering_ns = 0
         self._up = False
         self._last_error = ""
 
     # ------------------------------------------------------------------ from the loop
-    def send(self, *messages: Message) -> None:
+    def send_to_line(self, *messages: Message) -> None:
         """Pass messages of the machine's loop to the SAS line, which processes them before it answers the next poll."""
         for message in messages:
-            if isinstance(message, Readout):  # only the newest readout is ever read
+            if isinstance(message, SasReadout):  # only the newest readout is ever read
                 self._readout = message
             else:
                 self._inbox.append(message)
 
-    def end(self) -> None:
+    def request_end(self) -> None:
         """Request the end of the SAS line's thread; :meth:`join` waits for it."""
         self._ending.set()
         if self._port is not None:
             self._port.wake()
 
     @property
-    def health(self) -> LineHealth:
+    def health(self) -> SasLineHealth:
         """Return the current health of the SAS line: the counts of its messages and the reply times."""
-        return LineHealth(
-            open=self.serving.is_set(),
-            up=self._up,
+        return SasLineHealth(
+            port_is_open=self.serving.is_set(),
+            host_is_polling=self._up,
             last_error=self._last_error,
-            answered_within_ms=tuple(self._within.items()),
-            answering_ns=self._answering_ns,
+            replies_by_time_bucket_ms=tuple(self._within.items()),
+            total_reply_ns=self._answering_ns,
             **self._counts,
         )
 
@@ -174,7 +174,7 @@ class SasLineThread(threading.Thread):
         """Open the SAS line and serve it, reopening after errors, until asked to end."""
         raise_priority(LINE_PRIORITY)
         while not self._ending.is_set():
-            self._take_news()
+            self._take_messages_from_machine()
             try:
                 port = self._opened()
             except LineLostError as error:
@@ -193,24 +193,24 @@ class SasLineThread(threading.Thread):
                 self._port = None
                 port.close()
 
-    def _serve(self, port: Port) -> None:
+    def _serve(self, port: SasPort) -> None:
         """Serve an open SAS port: read, decode and act, until the line is to end (runs in a thread)."""
         while not self._ending.is_set():
-            self._take_news()
+            self._take_messages_from_machine()
             now = self._now()
-            for action in self._channel.tick(now):
-                self._perform(port, action)
+            for action in self._channel.process_elapsed_time(now):
+                self._perform_action(port, action)
             data = port.read(max(0, self._channel.deadline_ns - now) / 1e9)
             if not data:
                 continue
             self._received_ns = self._now()
             for message in self._framing.decode(data, self._received_ns):
-                self._take_news()
+                self._take_messages_from_machine()
                 self._count_message(message)
                 for action in self._channel.process_message(message, self._received_ns):
-                    self._perform(port, action)
+                    self._perform_action(port, action)
 
-    def _take_news(self) -> None:
+    def _take_messages_from_machine(self) -> None:
         """Process all messages that the machine's event loop has passed to the SAS line, in order.
 
         This happens even while the host does not poll.
@@ -220,41 +220,41 @@ class SasLineThread(threading.Thread):
         while self._inbox:
             match self._inbox.popleft():
                 case SasException() as exception:
-                    for action in self._channel.post(exception, self._now()):
-                        self._perform(None, action)
-                case Withdrawn(code=code):
-                    self._channel.withdraw(code)
-                case Delivered(code=code, reply=reply):
-                    self._channel.deliver(code, reply)
-                case RealTime(on=on):
+                    for action in self._channel.post_exception(exception, self._now()):
+                        self._perform_action(None, action)
+                case ExceptionWithdrawn(code=code):
+                    self._channel.withdraw_exception(code)
+                case DelayedResultDelivered(code=code, reply=reply):
+                    self._channel.deliver_delayed_result(code, reply)
+                case RealTimeReportingSet(is_on=on):
                     self._channel.real_time = on
 
     def _count_message(self, message: ReceivedMessage) -> None:
         """Count a message on the SAS line: a poll of this machine, a message to another machine, or broken bytes."""
         match message:
-            case Broken():
+            case BrokenMessage():
                 self._counts["broken"] += 1
             case GeneralPoll(address=address) | LongPoll(address=address):
-                is_for_us = address in {self._channel.address, BROADCAST}
+                is_for_us = address in {self._channel.address, BROADCAST_ADDRESS}
                 self._counts["polls" if is_for_us else "elsewhere"] += 1
             case MessageToOther():
                 self._counts["elsewhere"] += 1
 
-    def _perform(self, port: Port | None, action: Action) -> None:
+    def _perform_action(self, port: SasPort | None, action: ChannelAction) -> None:
         """Perform an action that the SAS channel has yielded; skip one that sends if the port is closed (None)."""
         match action:
-            case Send(data=data, wakeup=wakeup) if port is not None:
+            case SendBytes(data=data, wakeup=wakeup) if port is not None:
                 port.write(data, wakeup=wakeup)
                 if not wakeup:
                     self._count_reply_time()
-            case RunEffect() if port is not None:
+            case RunPollEffect() if port is not None:
                 self._run_or_check_effect(port, action)
-            case Send() | RunEffect():  # the line is closed
+            case SendBytes() | RunPollEffect():  # the line is closed
                 return
             case _:
                 if isinstance(action, LinkChanged):
                     self._up = action.up
-                elif isinstance(action, Refused):
+                elif isinstance(action, PollUnanswered):
                     self._counts["refused"] += 1
                 self._report(action)
 
@@ -264,9 +264,9 @@ class SasLineThread(threading.Thread):
         took_ms = took_ns / 1e6
         self._answering_ns += took_ns
         self._counts["answers"] += 1
-        self._within[next((limit for limit in _BUCKETS_MS if took_ms <= limit), 0)] += 1
+        self._within[next((limit for limit in _REPLY_TIME_BUCKETS_MS if took_ms <= limit), 0)] += 1
 
-    def _run_or_check_effect(self, port: Port, ask: RunEffect) -> None:
+    def _run_or_check_effect(self, port: SasPort, ask: RunPollEffect) -> None:
         """Start the effect of a SAS poll and send its reply; if a repeated poll's effect still runs, wait for it.
 
         If the effect takes too long, reply that the machine is busy; the host then repeats the poll. A
@@ -278,7 +278,7 @@ class SasLineThread(threading.Thread):
         else:
             future = self._run_effect(ask)
         self._pending = None
-        if ask.request.address == BROADCAST:
+        if ask.request.address == BROADCAST_ADDRESS:
             return
         try:
             reply = future.result(max(0, self._received_ns + self._busy_ns - self._now()) / 1e9)
@@ -289,7 +289,7 @@ class SasLineThread(threading.Thread):
         except CancelledError:  # the machine is stopping
             return
         else:
-            self._take_news()  # consequences of the effect must apply before its reply is sent
+            self._take_messages_from_machine()  # consequences of the effect must apply before its reply is sent
             actions = self._channel.reply_to_request(ask.poll, ask.request, reply)
         for action in actions:
-            self._perform(port, action)
+            self._perform_action(port, action)

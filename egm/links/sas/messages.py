@@ -4,18 +4,18 @@ from dataclasses import dataclass
 
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
-from egm.links.sas.readout import Readout
+from egm.links.sas.readout import SasReadout
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawn:
+class ExceptionWithdrawn:
     """Message to a SAS line: withdraw a priority exception that no longer applies."""
 
     code: int
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
+class DelayedResultDelivered:
     """Message to a SAS line: the delayed result of a request, which answers a later general poll of the host."""
 
     code: int
@@ -23,11 +23,11 @@ class Delivered:
 
 
 @dataclass(frozen=True, slots=True)
-class RealTime:
+class RealTimeReportingSet:
     """Message to a SAS line: turn real-time event reporting on or off."""
 
-    on: bool
+    is_on: bool
 
 
 #: Anything that the machine's loop sends to a SAS line's thread.
-Message = SasException | Withdrawn | Delivered | RealTime | Readout
+Message = SasException | ExceptionWithdrawn | DelayedResultDelivered | RealTimeReportingSet | SasReadout

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from egm.links.sas.names import MeterUnit
-from egm.links.sas.readout import Readout
+from egm.links.sas.readout import SasReadout
 from egm.links.sas.tables.meters import BILL_RUNS, METERS
 
 #: Machine meters of tickets in that count as cashable.
@@ -25,7 +25,7 @@ _MACHINE_WINS: Final = ("coin_out", "mach_progressive", "mach_bonus", "residual_
 #: Machine meters of wins paid by an attendant.
 _ATTENDANT_WINS: Final = ("att_jackpot", "att_progressive", "att_bonus")
 #: Machine meters of everything that left the credit meter other than by play.
-_CANCELLED: Final = (
+_CANCELLED_CREDIT_METERS: Final = (
     "att_cancel_credit",
     "phys_coin_out",
     *_TICKETS_OUT,
@@ -34,12 +34,12 @@ _CANCELLED: Final = (
 )
 
 #: SAS meter code -> the canonical machine meters that it sums, in minor units or occurrences.
-_SUMS: Final[Mapping[int, tuple[str, ...]]] = {
+_METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
     0x00: ("coin_in",),
     0x01: _MACHINE_WINS,
     0x02: _ATTENDANT_WINS,
     0x03: ("att_cancel_credit",),
-    0x04: _CANCELLED,
+    0x04: _CANCELLED_CREDIT_METERS,
     0x05: ("games_played",),
     # SAS only knows won and lost: a game that returned something counts as won
     0x06: ("games_won", "games_pushed"),
@@ -123,49 +123,54 @@ _SUMS: Final[Mapping[int, tuple[str, ...]]] = {
 
 #: Runs of bill counts that this machine has. Every bill is in the stacker until it is collected, so the bills
 #: accepted and the bills to the drop agree.
-_COUNTED_RUNS: Final = ("accepted", "to the drop")
+_BILL_RUNS_COUNTED: Final = ("accepted", "to the drop")
 #: SAS meter code -> the value of the bill that it counts, in minor units.
 _BILL_COUNTS: Final[Mapping[int, int]] = {
     code: bill * 100
     for first, (destination, bills) in BILL_RUNS.items()
-    if destination in _COUNTED_RUNS
+    if destination in _BILL_RUNS_COUNTED
     for code, bill in enumerate(bills, start=first)
 }
 #: SAS meter code of the theoretical payback.
-_PAYBACK: Final = 0x7F
+_PAYBACK_METER: Final = 0x7F
 #: SAS meters of the stacker's content; they are not sums over the journal, because staff empty the stacker.
-_STACKER: Final[Mapping[int, Callable[[Readout], int]]] = {
+_STACKER_VALUE_BY_CODE: Final[Mapping[int, Callable[[SasReadout], int]]] = {
     0x3E: lambda readout: readout.stacker_bills,
     0x3F: lambda readout: readout.convert_to_credits(readout.stacker_cents),
 }
 
 #: Codes of the SAS meters that also exist for each game and denomination.
-PER_GAME: Final = frozenset(
-    {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _PAYBACK}
+METERS_AVAILABLE_PER_GAME: Final = frozenset(
+    {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _PAYBACK_METER}
 )
 
-SUPPORTED: Final = frozenset(_SUMS) | frozenset(_BILL_COUNTS) | frozenset(_STACKER) | {_PAYBACK}
+SUPPORTED_METER_CODES: Final = (
+    frozenset(_METERS_SUMMED_BY_CODE)
+    | frozenset(_BILL_COUNTS)
+    | frozenset(_STACKER_VALUE_BY_CODE)
+    | {_PAYBACK_METER}
+)
 """Codes of the SAS meters that this machine supports; it lacks the device or the transfer of all others."""
 
 
-def read_meter(code: int, readout: Readout, game: str = "") -> int | None:
+def read_meter(code: int, readout: SasReadout, game: str = "") -> int | None:
     """Return the SAS meter with this code, of the machine or of a game, in its own unit; None if none exists."""
-    if code not in SUPPORTED or (game and code not in PER_GAME):
+    if code not in SUPPORTED_METER_CODES or (game and code not in METERS_AVAILABLE_PER_GAME):
         return None
-    if code == _PAYBACK:
+    if code == _PAYBACK_METER:
         return compute_payback(readout, game)
-    if code in _STACKER:
-        return _STACKER[code](readout)
+    if code in _STACKER_VALUE_BY_CODE:
+        return _STACKER_VALUE_BY_CODE[code](readout)
     if code in _BILL_COUNTS:
         return readout.count_bills(_BILL_COUNTS[code])
     values = readout.read_meters(game)
-    total = sum(values.get(name, 0) for name in _SUMS[code])
+    total = sum(values.get(name, 0) for name in _METERS_SUMMED_BY_CODE[code])
     if METERS[code].unit is MeterUnit.CREDITS:
         return readout.convert_to_credits(total)
     return total
 
 
-def compute_payback(readout: Readout, game: str = "") -> int:
+def compute_payback(readout: SasReadout, game: str = "") -> int:
     """Return the theoretical payback (RTP) of the machine or of one game, in hundredths of a percent.
 
     That of the machine is the average of its games, weighted by wagers.

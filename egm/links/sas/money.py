@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from egm.host.keys import HostKey
-from egm.links.sas.host import Host
-from egm.links.sas.polls.aft import COMPLETE, find_transfers
+from egm.links.sas.host import SasHost
+from egm.links.sas.polls.aft import AFT_TRANSFER_COMPLETE, find_transfers
 from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, find_tickets
 from egm.money.host_money import HostMoney
 from egm.money.records.host import HostTicketRecord, TransferRecord
@@ -19,9 +19,9 @@ _NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED = 0x3F, 0x57, 0x67
 #: Exception codes: a cash-out is offered to the host, the machine is locked for a transfer.
 _CASH_OUT_TO_HOST, _LOCKED = 0x6A, 0x6F
 
-RAISED: Final = frozenset(
+MONEY_EXCEPTION_CODES: Final = frozenset(
     {_NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED, TICKET_DONE, PRINTED}
-    | {COMPLETE, _CASH_OUT_TO_HOST, _LOCKED}
+    | {AFT_TRANSFER_COMPLETE, _CASH_OUT_TO_HOST, _LOCKED}
 )
 """The codes of the priority exceptions about tickets and transfers."""
 
@@ -32,10 +32,10 @@ If the id changes, the exception is raised again.
 """
 
 
-class MoneyExceptions:
+class MoneyExceptionMonitor:
     """The priority exceptions about tickets and transfers for one SAS host: raised and withdrawn as they apply."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: SasHost) -> None:
         self._host = host
         self._last: frozenset[ExceptionOfSubject] = frozenset()
 
@@ -43,19 +43,19 @@ class MoneyExceptions:
         """Raise the exceptions about tickets and transfers that now apply, and withdraw those that no longer do."""
         now = frozenset(self._iter_applicable())
         for code in {code for code, _ in self._last} - {code for code, _ in now}:
-            self._host.withdraw(code)
+            self._host.withdraw_exception(code)
         for code, _ in sorted(now - self._last):
-            self._host.post(code)
+            self._host.post_exception(code)
         self._last = now
 
-    def link(self, *, up: bool) -> None:
+    def record_host_polling(self, *, up: bool) -> None:
         """Store whether the SAS host polls.
 
         When it has started to poll, raise all exceptions that apply again. While it does not poll, no
         exception is pending for it.
         """
         money = self._host.machine.component(HostMoney)
-        if money.line == self._host.name:
+        if money.money_line_name == self._host.name:
             money.online = up
         if up:  # it may have lost everything it had received
             self._last = frozenset()
@@ -63,9 +63,9 @@ class MoneyExceptions:
 
     def _iter_applicable(self) -> Iterator[ExceptionOfSubject]:
         """Yield the money exceptions that apply now, if the host's polls can serve them."""
-        if 0x71 in self._host.polls:
+        if 0x71 in self._host.permitted_poll_codes:
             yield from self._iter_ticket_exceptions()
-        if 0x72 in self._host.polls:
+        if 0x72 in self._host.permitted_poll_codes:
             yield from self._iter_transfer_exceptions()
 
     def _iter_ticket_exceptions(self) -> Iterator[ExceptionOfSubject]:
@@ -91,8 +91,8 @@ class MoneyExceptions:
             return
         if transfers.has_unread_result:
             record = self._host.machine.memory.require(TransferRecord, HostKey.TRANSFER)
-            yield COMPLETE, f"{record.identifier} {record.at}"
+            yield AFT_TRANSFER_COMPLETE, f"{record.identifier} {record.at}"
         if transfers.is_cash_out_offered:
             yield _CASH_OUT_TO_HOST, ""
-        if transfers.locked:
+        if transfers.lock_state:
             yield _LOCKED, ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Confidence(StrEnum):
+class TableConfidence(StrEnum):
     """The degree of certainty that a row of a SAS table is right."""
 
     TWO_SOURCES = "A"
@@ -34,7 +34,7 @@ class PollType(StrEnum):
     """A set poll that may also be broadcast to address 0, to which no machine replies."""
 
 
-class Urgency(StrEnum):
+class ExceptionUrgency(StrEnum):
     """The way in which a SAS exception waits for the host: queued, with priority, or in real time only."""
 
     #: In the queue, first in, first out.
@@ -64,7 +64,7 @@ class SasPoll:
     code: int
     name: str
     type: PollType
-    confidence: Confidence
+    confidence: TableConfidence
     note: str = ""
 
 
@@ -74,8 +74,8 @@ class ExceptionName:
 
     code: int
     name: str
-    urgency: Urgency
-    confidence: Confidence = Confidence.TWO_SOURCES
+    urgency: ExceptionUrgency
+    confidence: TableConfidence = TableConfidence.TWO_SOURCES
     minimum: bool = False
     """Whether the exception is in the smallest published set (Montana)."""
 
@@ -88,4 +88,4 @@ class MeterName:
     name: str
     unit: MeterUnit
     size: int = 4
-    confidence: Confidence = Confidence.TWO_SOURCES
+    confidence: TableConfidence = TableConfidence.TWO_SOURCES

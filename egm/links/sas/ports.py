@@ -23,13 +23,13 @@ BAUD: Final = 19_200
 _READ_BYTES: Final = 4096
 #: Indices of the input flags and the control flags in the terminal attributes of ``termios``.
 _IFLAG, _CFLAG = 0, 2
-_CMSPAR: Final = 0o10000000000
+_MARK_SPACE_PARITY_FLAG: Final = 0o10000000000
 """The Linux flag for mark or space parity (asm-generic/termbits.h), which the termios module does not define."""
 _SERVER_SLICE_SECONDS: Final = 0.05
 """The longest wait of one read from a serial server, because a waiting read cannot be ended."""
 
 
-class Port(Protocol):
+class SasPort(Protocol):
     """Interface of an open port to a SAS host."""
 
     def read(self, seconds: float) -> bytes:
@@ -52,7 +52,7 @@ class Port(Protocol):
         ...
 
 
-class _Descriptor:
+class _DescriptorPort:
     """A port to a SAS host that is an open file descriptor: a serial port or a pseudo-terminal."""
 
     def __init__(self, path: str, fileno: int) -> None:
@@ -113,7 +113,7 @@ class _Descriptor:
         os.close(self._waker)
 
 
-class PseudoTerminal(_Descriptor):
+class PseudoTerminalPort(_DescriptorPort):
     """A port of a SAS line that is a pseudo-terminal, for a SAS host program on this computer.
 
     The host opens the other end by a path in the state folder. That end is also kept open here, so that a
@@ -140,7 +140,7 @@ class PseudoTerminal(_Descriptor):
         os.close(self._slave)
 
 
-class SerialPort(_Descriptor):
+class SerialPort(_DescriptorPort):
     """A real serial port of a SAS line; it sends with space parity.
 
     With strict framing, it reads the UART's marks of parity errors, which show the wakeup bit. If the port is
@@ -187,7 +187,7 @@ class SerialPort(_Descriptor):
         if not self._ninth_bit:
             return
         settings = termios.tcgetattr(self._fileno)
-        settings[_CFLAG] |= termios.PARENB | _CMSPAR
+        settings[_CFLAG] |= termios.PARENB | _MARK_SPACE_PARITY_FLAG
         if mark:
             settings[_CFLAG] |= termios.PARODD
         else:
@@ -200,7 +200,7 @@ class SerialPort(_Descriptor):
         self._serial.close()
 
 
-class SerialServer:
+class SerialServerPort:
     """A port to a SAS host behind a network address, ``socket://`` or ``rfc2217://``, by pyserial."""
 
     def __init__(self, url: str) -> None:
@@ -236,10 +236,10 @@ class SerialServer:
         self._serial.close()
 
 
-def open_port(name: str, *, strict: bool, link: Path) -> Port:
+def open_port(name: str, *, strict: bool, link: Path) -> SasPort:
     """Open the SAS port named in a cabinet file; ``link`` is the path for a pseudo-terminal's other end."""
     if name == "pty":
-        return PseudoTerminal(link)
+        return PseudoTerminalPort(link)
     if "://" in name:
-        return SerialServer(name)
+        return SerialServerPort(name)
     return SerialPort(name, strict=strict)

@@ -8,8 +8,8 @@ from typing import Any, Final
 from egm.devices.interface import Devices
 from egm.kernel.games import InstalledGames
 from egm.kernel.own_entries import FAULT_RAISED
-from egm.links.sas.host import READ_HANDPAY, Host
-from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
+from egm.links.sas.host import READ_HANDPAY_NOTE, SasHost
+from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, SasReadout
 from egm.money.entries import BILL_IN, VOUCHER_OUT
 from egm.money.host_controls import is_game_allowed
 from egm.money.host_money import HostMoney
@@ -25,7 +25,7 @@ from meters.view import JournalView
 _STACKER_REMOVED: Final = "bill_acceptor.stacker_removed"
 
 
-class Readings:
+class MeterReadingCache:
     """Cache of the machine's meter values as of the last journal entry, shared by all its SAS lines."""
 
     def __init__(self, journal: JournalView) -> None:
@@ -39,14 +39,14 @@ class Readings:
         return self._last
 
 
-class Reader:
+class ReadoutBuilder:
     """Builder of the readout for one SAS host.
 
-    The readout is the data from which the host's polls are answered. :meth:`note` must be called once with
+    The readout is the data from which the host's polls are answered. :meth:`note_entry` must be called once with
     every journal entry.
     """
 
-    def __init__(self, host: Host, readings: Readings) -> None:
+    def __init__(self, host: SasHost, readings: MeterReadingCache) -> None:
         self._host = host
         self._readings = readings
         machine = host.machine
@@ -80,12 +80,12 @@ class Reader:
             if _get_entry_details(entry).get("code") == _STACKER_REMOVED
         )
         for entry in journal.entries(BILL_IN.kind, since=next(removals, 0)):
-            self.note(entry)
+            self.note_entry(entry)
         for kind in (BILL_IN.kind, VOUCHER_OUT.kind):
             for entry in journal.entries(kind, newest_first=True, limit=1):
                 self._store_last_amount(entry)
 
-    def note(self, entry: StoredEntry) -> None:
+    def note_entry(self, entry: StoredEntry) -> None:
         """Store what a journal entry states beyond the meters: last bill and ticket, content of the stacker."""
         self._store_last_amount(entry)
         details = _get_entry_details(entry)
@@ -102,15 +102,17 @@ class Reader:
         elif entry.kind == VOUCHER_OUT.kind:
             self._last_ticket_cents = int(_get_entry_details(entry)["amount_cents"])
 
-    def build_readout(self) -> Readout:
+    def build_readout(self) -> SasReadout:
         """Return the machine's data as of now, from which the host's polls are answered."""
         host, machine = self._host, self._host.machine
         selection = machine.selection
         # Money goes through one host; the others see a machine without one.
         money = (
-            machine.component(HostMoney) if machine.component(HostMoney).line == host.name else HostMoney()
+            machine.component(HostMoney)
+            if machine.component(HostMoney).money_line_name == host.name
+            else HostMoney()
         )
-        return Readout(
+        return SasReadout(
             reading=self._readings.read_values(),
             serial=machine.identity.serial,
             currency=machine.profile.currency,
@@ -127,7 +129,7 @@ class Reader:
             stacker_cents=self._stacker_cents,
             reel_stops=self._read_reel_stops(),
             local_time=_build_local_clock(host),
-            polls=host.polls,
+            polls=host.permitted_poll_codes,
             validation=money.validation,
             transfers=money.transfers,
             bonuses=money.bonuses,
@@ -136,7 +138,7 @@ class Reader:
     def _read_handpay(self) -> HandpayFacts | None:
         """Return the money owed by hand, unless this host has already read it."""
         owed = self._host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
-        if owed is None or owed.id == self._host.notes.get(READ_HANDPAY):
+        if owed is None or owed.id == self._host.exchange_notes.get(READ_HANDPAY_NOTE):
             return None
         return HandpayFacts(owed.id, owed.kind, owed.amount_cents)
 
@@ -167,7 +169,7 @@ def _to_hundredths(fraction: Any) -> int:
     return 0 if fraction is None else int(fraction * 10_000)
 
 
-def _build_local_clock(host: Host) -> Any:
+def _build_local_clock(host: SasHost) -> Any:
     """Return a function that returns the venue's local time, by the time that the host has set if it has."""
     clock, zone = host.context.clock, host.zone
     offset = timedelta(seconds=host.clock_offset_seconds)

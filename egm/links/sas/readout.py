@@ -45,7 +45,7 @@ class HopperFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Readout:
+class SasReadout:
     """The machine's data, as of one journal entry, from which the replies to a SAS host are built.
 
     ``reading`` has the meters and the number (``sequence``) of that entry.
@@ -109,7 +109,7 @@ class Readout:
             counts = self._sums["bills by amount"] = self.reading.split_by("bill_in.count", "bill_cents")
         return counts.get(str(amount_cents), 0)
 
-    def for_denomination(self, denomination_cents: int) -> "Readout":
+    def for_denomination(self, denomination_cents: int) -> "SasReadout":
         """Return a copy of the readout whose meters of play are those of one denomination."""
         return replace(self, only_denomination_cents=denomination_cents)
 

@@ -7,18 +7,18 @@ the command; it counts the bytes after itself, without the CRC.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.links.sas.crc import SIZE as CRC_BYTES
+from egm.links.sas.crc import CRC_BYTES
 from egm.links.sas.names import PollType
 from egm.links.sas.tables.polls import POLLS
 
-HEAD_BYTES: Final = 2
+REQUEST_HEAD_BYTES: Final = 2
 """Size of a request's address and command."""
 
 #: Bytes of a game number.
 _GAME_BYTES: Final = 2
 
 #: Data bytes of each fixed-length poll whose type does not give its length (R and S have none, M a game number).
-_FIXED: Final[Mapping[int, int]] = dict.fromkeys((0x4D, 0x50, 0x0E, 0xA8, 0xAA), 1) | {
+_DATA_BYTES_BY_POLL: Final[Mapping[int, int]] = dict.fromkeys((0x4D, 0x50, 0x0E, 0xA8, 0xAA), 1) | {
     0x08: 5,
     0x09: 3,
     0x21: 2,
@@ -33,9 +33,9 @@ _FIXED: Final[Mapping[int, int]] = dict.fromkeys((0x4D, 0x50, 0x0E, 0xA8, 0xAA),
     0xB4: 4,
 }
 #: Command codes of polls that state their own length.
-_OWN_LENGTH: Final = frozenset(bytes.fromhex("2F 6E 6F 71 72 73 75 76 7A 7B 7C 7D 86 AF B0"))
+_POLLS_WITH_LENGTH_BYTE: Final = frozenset(bytes.fromhex("2F 6E 6F 71 72 73 75 76 7A 7B 7C 7D 86 AF B0"))
 #: Polls of unknown length: the rest of such a message is skipped.
-_UNKNOWN: Final = frozenset(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
+_POLLS_OF_UNKNOWN_LENGTH: Final = frozenset(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
 
 
 def find_frame_size(head: bytes | bytearray) -> int | None:
@@ -44,18 +44,22 @@ def find_frame_size(head: bytes | bytearray) -> int | None:
     ``head`` is address, command and the following bytes received so far. Return 0 if more bytes are needed to
     determine the size, None for an unknown command.
     """
-    if len(head) < HEAD_BYTES:
+    if len(head) < REQUEST_HEAD_BYTES:
         return 0
     code = head[1]
-    if code in _OWN_LENGTH:
-        return HEAD_BYTES + 1 + head[HEAD_BYTES] + CRC_BYTES if len(head) > HEAD_BYTES else 0
-    if code not in POLLS or code in _UNKNOWN:
+    if code in _POLLS_WITH_LENGTH_BYTE:
+        return (
+            REQUEST_HEAD_BYTES + 1 + head[REQUEST_HEAD_BYTES] + CRC_BYTES
+            if len(head) > REQUEST_HEAD_BYTES
+            else 0
+        )
+    if code not in POLLS or code in _POLLS_OF_UNKNOWN_LENGTH:
         return None
     kind = POLLS[code].type
     if kind is PollType.READ:
-        return HEAD_BYTES
-    data_bytes = _FIXED.get(code, _GAME_BYTES if kind is PollType.GAME else 0)
-    return HEAD_BYTES + data_bytes + CRC_BYTES
+        return REQUEST_HEAD_BYTES
+    data_bytes = _DATA_BYTES_BY_POLL.get(code, _GAME_BYTES if kind is PollType.GAME else 0)
+    return REQUEST_HEAD_BYTES + data_bytes + CRC_BYTES
 
 
 def has_crc(code: int) -> bool:

@@ -15,7 +15,7 @@ from egm.links.entries import (
     HostNamed,
 )
 from egm.links.keys import LinksKey
-from egm.links.sas.host import Host
+from egm.links.sas.host import SasHost
 
 #: Suffixes of the reasons for which a host's line stops the machine: a full exception queue, a delayed game.
 FULL, DELAY = ":full", ":delay"
@@ -23,13 +23,13 @@ FULL, DELAY = ":full", ":delay"
 _TEMPORARY_SUFFIXES: Final = (FULL, DELAY)
 
 
-class LinkWatch:
+class SasLinkWatch:
     """The monitoring of one SAS host's polling.
 
     The time when the host stopped polling is in the journal and survives a restart.
     """
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: SasHost) -> None:
         self._host = host
         self._timer: asyncio.TimerHandle | None = None
 
@@ -41,7 +41,7 @@ class LinkWatch:
     def begin(self) -> None:
         """Start to watch the host after start-up, when no host has polled yet."""
         for suffix in _TEMPORARY_SUFFIXES:  # temporary holds ended with the run that made them
-            self._host.handle(EventType.ENABLED, Enabled(source=f"{self._host.source}{suffix}"))
+            self._host.submit_event(EventType.ENABLED, Enabled(source=f"{self._host.source}{suffix}"))
         self._wait_for_start_up()
         if self._host.machine.profile.host.silence_seconds is None:
             return
@@ -58,7 +58,7 @@ class LinkWatch:
         key = f"{LinksKey.HOST_KNOWN}{self._host.name}"
         if machine.profile.host.starts_machine and machine.journal.state(key) is None:
             machine.post(HOST_START_AWAITED, HostNamed(host=self._host.name), state={key: True})
-            self._host.handle(EventType.DISABLED, Disabled(source=self._host.source, reason="host"))
+            self._host.submit_event(EventType.DISABLED, Disabled(source=self._host.source, reason="host"))
 
     def record_link_state(self, *, up: bool) -> None:
         """Record that the host has started to poll, or has stopped, and apply the jurisdiction's rules on it."""
@@ -67,7 +67,7 @@ class LinkWatch:
             self._timer = None
         if up:
             self._record_event(HOST_LINK_UP, silent=False)
-            self._host.handle(EventType.ENABLED, Enabled(source=self._source))
+            self._host.submit_event(EventType.ENABLED, Enabled(source=self._source))
         else:
             self._record_event(HOST_LINK_LOST, silent=True)
             self._stop_after_silence()
@@ -81,9 +81,9 @@ class LinkWatch:
             return
         source = f"{self._host.source}{FULL}"
         if full:
-            self._host.handle(EventType.DISABLED, Disabled(source=source, reason="host_behind"))
+            self._host.submit_event(EventType.DISABLED, Disabled(source=source, reason="host_behind"))
         else:
-            self._host.handle(EventType.ENABLED, Enabled(source=source))
+            self._host.submit_event(EventType.ENABLED, Enabled(source=source))
 
     def _record_event(self, entry: Entry[HostNamed], *, silent: bool) -> None:
         """Record a change of the host's link in the journal; ``silent`` says whether the host has stopped polling."""
@@ -114,7 +114,7 @@ class LinkWatch:
         # A clock set back since then counts as no silence yet, never as a longer wait.
         silent_seconds = max(0.0, (self._host.machine.times.read_steady_time() - since).total_seconds())
         if silent_seconds >= limit:
-            self._host.handle(EventType.DISABLED, Disabled(source=self._source, reason="host_silent"))
+            self._host.submit_event(EventType.DISABLED, Disabled(source=self._source, reason="host_silent"))
             return
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(limit - silent_seconds, self._stop_after_silence)

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from egm.links.sas.crc import is_intact
-from egm.links.sas.requests import HEAD_BYTES, find_frame_size, has_crc
+from egm.links.sas.requests import REQUEST_HEAD_BYTES, find_frame_size, has_crc
 
 #: The address that reaches all machines on a line.
-BROADCAST: Final = 0
+BROADCAST_ADDRESS: Final = 0
 #: The highest address of a machine.
 ADDRESS_MAX: Final = 127
 #: The bit of the address byte that makes a message a general poll.
-_GENERAL: Final = 0x80
+_GENERAL_POLL_BIT: Final = 0x80
 #: The byte that introduces a UART's mark of a parity error.
-_ESCAPE: Final = 0xFF
+_PARITY_ESCAPE_BYTE: Final = 0xFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class LongPoll:
     @property
     def data(self) -> bytes:
         """Return the bytes between command and CRC, a length byte included."""
-        return self.frame[HEAD_BYTES:-2] if has_crc(self.code) else b""
+        return self.frame[REQUEST_HEAD_BYTES:-2] if has_crc(self.code) else b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class MessageToOther:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenMessage:
     """Bytes on the line of a SAS host that form no message.
 
     ``why`` is ``crc`` (wrong CRC), ``gap`` (a pause inside a message), ``cut`` (cut short by the next
@@ -73,10 +73,10 @@ class Broken:
 
 
 #: Anything that was decoded from a SAS line.
-ReceivedMessage: TypeAlias = GeneralPoll | LongPoll | MessageToOther | Broken
+ReceivedMessage: TypeAlias = GeneralPoll | LongPoll | MessageToOther | BrokenMessage
 
 
-class Framing(Protocol):
+class SasFraming(Protocol):
     """Interface of a decoder that splits the bytes of one SAS line into messages."""
 
     def decode(self, data: bytes, now_ns: int) -> Iterator[ReceivedMessage]:
@@ -87,7 +87,7 @@ class Framing(Protocol):
 def _build_message(frame: bytes) -> ReceivedMessage:
     """Return the long poll that a complete frame contains, or Broken if its CRC is wrong."""
     if has_crc(frame[1]) and not is_intact(frame):
-        return Broken("crc", frame)
+        return BrokenMessage("crc", frame)
     return LongPoll(frame)
 
 
@@ -110,7 +110,7 @@ class WakeupBitFraming:
         for byte in data:
             if self._escape:
                 yield from self._process_escaped_byte(byte)
-            elif byte == _ESCAPE:
+            elif byte == _PARITY_ESCAPE_BYTE:
                 self._escape = b"\xff"
             else:
                 yield from self._process_plain_byte(byte)
@@ -122,7 +122,7 @@ class WakeupBitFraming:
             yield from self._process_marked_byte(byte)
         elif byte == 0:
             self._escape = escape + b"\0"
-        elif byte == _ESCAPE:
+        elif byte == _PARITY_ESCAPE_BYTE:
             yield from self._process_plain_byte(byte)
         else:  # no UART sends that: a lone FF is dropped
             yield from self._process_plain_byte(byte)
@@ -130,9 +130,9 @@ class WakeupBitFraming:
     def _process_marked_byte(self, byte: int) -> Iterator[ReceivedMessage]:
         """Process a byte with the wakeup bit: a message begins, whatever came before."""
         yield from self._discard_message("cut")
-        if byte & _GENERAL:
+        if byte & _GENERAL_POLL_BIT:
             yield GeneralPoll(byte & ADDRESS_MAX)
-        elif byte in {self._address, BROADCAST}:
+        elif byte in {self._address, BROADCAST_ADDRESS}:
             self._message.append(byte)
             self._listening = True
         else:
@@ -159,7 +159,7 @@ class WakeupBitFraming:
         if self._message:
             broken = bytes(self._message)
             self._message.clear()
-            yield Broken(why, broken)
+            yield BrokenMessage(why, broken)
 
 
 class LenientFraming:
@@ -184,13 +184,13 @@ class LenientFraming:
         self._heard_ns = now_ns
         for position, byte in enumerate(data):
             if self._lost:
-                yield Broken("stray", data[position:])
+                yield BrokenMessage("stray", data[position:])
                 return
             yield from self._process_byte(byte)
 
     def _process_byte(self, byte: int) -> Iterator[ReceivedMessage]:
         """Process one byte, using the lengths of known polls; yield the message that it completes, if any."""
-        if not self._message and byte & _GENERAL:
+        if not self._message and byte & _GENERAL_POLL_BIT:
             yield GeneralPoll(byte & ADDRESS_MAX)
             return
         self._message.append(byte)
@@ -202,18 +202,20 @@ class LenientFraming:
             frame = bytes(self._message)
             self._message.clear()
             message = _build_message(frame)
-            self._lost = isinstance(message, Broken)
+            self._lost = isinstance(message, BrokenMessage)
             yield (
-                message if self._lost or frame[0] in {self._address, BROADCAST} else MessageToOther(frame[0])
+                message
+                if self._lost or frame[0] in {self._address, BROADCAST_ADDRESS}
+                else MessageToOther(frame[0])
             )
 
-    def _discard_broken_message(self, why: str) -> Broken:
+    def _discard_broken_message(self, why: str) -> BrokenMessage:
         """Discard the message received so far, and return it as broken for the reason ``why``."""
         broken = bytes(self._message)
         self._message.clear()
-        return Broken(why, broken)
+        return BrokenMessage(why, broken)
 
 
-def mark_message(message: bytes) -> bytes:
+def escape_message_with_wakeup(message: bytes) -> bytes:
     """Return a host's message as a Linux UART reports it: its first byte is marked as having the wakeup bit."""
     return b"\xff\0" + message[:1] + message[1:].replace(b"\xff", b"\xff\xff")

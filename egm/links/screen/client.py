@@ -15,9 +15,9 @@ from egm.kernel.messages import LINE_BYTES_MAX, Hello, Message, MessageError, de
 from egm.unix_sockets import open_socket_address
 
 #: Delay in seconds before the first attempt to reconnect.
-WAIT_FIRST: Final = 0.1
+FIRST_RECONNECT_SECONDS: Final = 0.1
 #: Longest delay in seconds between attempts to reconnect.
-WAIT_MAX: Final = 0.5
+RECONNECT_SECONDS_MAX: Final = 0.5
 #: Most bytes read at a time.
 _READ_BYTES: Final = 1 << 18
 #: Most bytes that wait to be sent; beyond them messages are dropped.
@@ -32,12 +32,12 @@ class PollResult:
     """
 
     messages: tuple[Message, ...] = ()
-    up: bool = False
-    down: bool = False
+    link_opened: bool = False
+    link_lost: bool = False
     error: str = ""
 
 
-class Client:
+class ScreenClient:
     """One client connection to the machine or to the process of the simulated devices."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Client:
         self._socket: socket.socket | None = None
         self._inbox = bytearray()
         self._outbox = bytearray()
-        self._wait = WAIT_FIRST
+        self._wait = FIRST_RECONNECT_SECONDS
         self._next_try = 0.0
 
     @property
@@ -87,10 +87,10 @@ class Client:
             self.close()
             self._back_off(now)
             is_absent = isinstance(error, ConnectionError)  # a peer that stops or restarts is not an error
-            return PollResult(up=up, down=True, error="" if is_absent else str(error))
+            return PollResult(link_opened=up, link_lost=True, error="" if is_absent else str(error))
         if messages:
-            self._wait = WAIT_FIRST
-        return PollResult(messages, up=up)
+            self._wait = FIRST_RECONNECT_SECONDS
+        return PollResult(messages, link_opened=up)
 
     def close(self) -> None:
         """Close the connection, and drop unsent messages."""
@@ -103,7 +103,7 @@ class Client:
     def _back_off(self, now: float) -> None:
         """Schedule the next attempt to connect, each time after twice the last delay."""
         self._next_try = now + self._wait
-        self._wait = min(WAIT_MAX, self._wait * 2)
+        self._wait = min(RECONNECT_SECONDS_MAX, self._wait * 2)
 
     def _connect(self, now: float) -> bool:
         """Connect and queue the greeting; on failure schedule the next attempt and return False."""

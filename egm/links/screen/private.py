@@ -10,7 +10,7 @@ from typing import Final
 from egm.secret_files import replace_private, share_with_screens
 from egm.unix_sockets import open_socket_address
 
-HOST: Final = "127.0.0.1"
+LOOPBACK_ADDRESS: Final = "127.0.0.1"
 """The address on which the browser screen listens: this computer only."""
 
 
@@ -28,12 +28,12 @@ def read_or_create_token(path: Path) -> str:
     return stored or make_token(path)
 
 
-def is_token(text: str, token: str) -> bool:
+def is_same_token(text: str, token: str) -> bool:
     """Return whether the text that a client sent is the token; compares in constant time."""
     return hmac.compare_digest(text.encode("utf-8", "surrogatepass"), token.encode())
 
 
-async def listen(
+async def serve_unix_socket(
     path: Path,
     serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
     *,

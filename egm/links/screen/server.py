@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from egm.kernel.messages import REQUEST_BYTES_MAX, Alive, Hello, Intent, Message, MessageError, decode, encode
-from egm.links.screen.private import is_token, listen
+from egm.links.screen.private import is_same_token, serve_unix_socket
 
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 """The number of unread bytes at which a screen is disconnected; it may reconnect and receive everything again."""
@@ -57,7 +57,7 @@ class ScreenServer:
 
         A socket left by a killed machine is replaced: this process holds the state folder's lock.
         """
-        self._server = await listen(self._path, self._serve, line_bytes_max=REQUEST_BYTES_MAX)
+        self._server = await serve_unix_socket(self._path, self._serve, line_bytes_max=REQUEST_BYTES_MAX)
 
     async def close(self) -> None:
         """Stop listening for screens and disconnect every one."""
@@ -67,12 +67,12 @@ class ScreenServer:
             writer.close()
 
     @property
-    def audience(self) -> int:
+    def player_screen_count(self) -> int:
         """Return the number of connected screens that a player uses; screens that only observe are not counted."""
         return len(self._screens)
 
     @property
-    def living(self) -> int:
+    def living_screen_count(self) -> int:
         """Return the number of connected screens that a player uses and that still send signs of life.
 
         A hung program keeps its socket open and shows an outdated picture, so it is not counted.
@@ -95,7 +95,7 @@ class ScreenServer:
         """Serve one screen: check its token, send the greeting, then pass on its messages until it disconnects."""
         try:
             hello = decode(await reader.readline())
-            if not isinstance(hello, Hello) or not is_token(hello.token, self._token):
+            if not isinstance(hello, Hello) or not is_same_token(hello.token, self._token):
                 raise MessageError("a screen without the token")
             for message in self._greeting():
                 writer.write(encode(message))

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from egm.record_codec import inline_record, omit_if_default
 from egm.record_fields import Cents, Count, Digest, Positive
 from meters.transaction import JSON
-from paytables import ALL_STAKED, Outcome, Wager
+from paytables import ALL_STAKED_CUE, Outcome, Wager
 
 DrawRecord: TypeAlias = tuple[int, int, str]
 """A random number drawn: its exclusive upper bound, its value and its purpose."""
@@ -43,11 +43,11 @@ def are_stakes_between_players(steps: Iterable[RecordedStep]) -> bool:
 
     In such a round, the first decision recorded that all players had staked.
     """
-    return any(step.choice == ALL_STAKED for step in steps)
+    return any(step.choice == ALL_STAKED_CUE for step in steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class LevelContribution:
     """The part of a wager that was added to the pool of a progressive level."""
 
     pool: str
@@ -60,7 +60,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class LevelHitRecord:
     """A hit of a progressive level by a game.
 
     Its amount is either locked at once (``amount_cents``), or claimed from the level's controller, which last
@@ -85,11 +85,11 @@ class LevelsPlayed:
 
     pools: Mapping[str, str] = field(default_factory=dict)
     """The pool of each level that the game plays for, by the level's name."""
-    fed: tuple[Share, ...] = ()
+    fed: tuple[LevelContribution, ...] = ()
     """The contributions of the wager to the pools."""
     mystery: tuple[DrawRecord, ...] = ()
     """The numbers drawn for mystery levels."""
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[LevelHitRecord, ...] = ()
     broadcast_cents: Mapping[str, int] = omit_if_default({})
     """Amounts displayed by broadcast levels when the game began."""
 
@@ -117,7 +117,7 @@ class GameRecord:
     standing_credits: Count = omit_if_default(0)
     """The credits left standing on the table by a decided game."""
     table: JSON = omit_if_default(None)
-    """The state of the table when the game began (:meth:`paytables.game.Rules.for_table`)."""
+    """The state of the table when the game began (:meth:`paytables.game.Rules.with_table_state`)."""
     raised_credits: int = omit_if_default(0)
     """The credits added to the wager by answers; 0 at the beginning of a game."""
     levels: LevelsPlayed = inline_record(LevelsPlayed())
@@ -194,7 +194,7 @@ class GameRecord:
             raised_credits=self.raised_credits + step.staked_credits,
         ).with_hits(step.hits)
 
-    def with_hits(self, hits: tuple[Hit, ...]) -> "GameRecord":
+    def with_hits(self, hits: tuple[LevelHitRecord, ...]) -> "GameRecord":
         """Return the game's record with additional progressive hits."""
         return (
             self if not hits else replace(self, levels=replace(self.levels, hits=(*self.levels.hits, *hits)))
@@ -215,7 +215,7 @@ class GameChoice:
     """The credits that the choice adds to the stake."""
     standing_credits: Count = omit_if_default(0)
     """The credits that the outcome leaves standing on the table."""
-    hits: tuple[Hit, ...] = omit_if_default(())
+    hits: tuple[LevelHitRecord, ...] = omit_if_default(())
     round_id: str = omit_if_default("")
     """The id of the round whose other seats take this step as well, whichever seat decided; else empty."""
 
@@ -300,7 +300,7 @@ class MysteryWon:
     """The controller's commitment to the secret, as first received; None if none was received."""
     proved: bool
     """Whether the opened secret matches the commitment and shows that this contribution won."""
-    hits: tuple[Hit, ...] = omit_if_default(())
+    hits: tuple[LevelHitRecord, ...] = omit_if_default(())
     """The hits that the prize adds to its game, if that is still open."""
     late: Literal["", "hand", "void", "declined"] = omit_if_default("")
     """What was done with a prize whose game was over already.

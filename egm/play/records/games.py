@@ -16,14 +16,14 @@ from egm.record_codec import from_json
 from meters import StoredEntry
 
 #: Kinds of the entries by which a player cashes out.
-_CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
-CHOICE: Final = "game.choice"
+_CASH_OUT_KINDS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
+GAME_CHOICE_KIND: Final = "game.choice"
 """The entry kind of a further step of a game."""
-PURSE_CHOICE: Final = "tournament.choice"
+PURSE_GAME_CHOICE_KIND: Final = "tournament.choice"
 """The entry kind of a further step of a tournament game, which is played with points."""
-PUSH: Final = "house:push"
+PUSH_ACCOUNT: Final = "house:push"
 """The account from which stakes are returned to the player (a push, or a bet taken down)."""
-WAGER: Final = "house:wager"
+WAGER_ACCOUNT: Final = "house:wager"
 """The account that receives every stake: wagers, and amounts that answers add to them."""
 MYSTERY_WON: Final = "progressive.won"
 """The entry kind of a mystery prize that a controller reported; it adds the prize to the game that won it."""
@@ -88,7 +88,7 @@ def _list_wagers(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]
     """Return the account and amount of each wager that a journal entry moves."""
     entry = machine.journal.get(entry_id)
     flows = () if entry is None else entry.transfers
-    return tuple((flow.source, flow.amount_cents) for flow in flows if flow.target == WAGER)
+    return tuple((flow.source, flow.amount_cents) for flow in flows if flow.target == WAGER_ACCOUNT)
 
 
 def win_is_taken(machine: Machine, game: GameRecord) -> bool:
@@ -97,7 +97,7 @@ def win_is_taken(machine: Machine, game: GameRecord) -> bool:
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
     return end is not None and any(
         flow.source in credit_accounts
-        for entry in machine.journal.entries(_CASH_OUTS, since=end.sequence)
+        for entry in machine.journal.entries(_CASH_OUT_KINDS, since=end.sequence)
         for flow in entry.transfers
     )
 
@@ -113,7 +113,9 @@ def read_cached_game(machine: Machine, play_id: str) -> GameRecord:
 def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
     start, game = find_first_entry(machine, play_id)
-    for entry in machine.journal.entries((CHOICE, PURSE_CHOICE, MYSTERY_WON), since=start.sequence):
+    for entry in machine.journal.entries(
+        (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON), since=start.sequence
+    ):
         location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind != MYSTERY_WON:
             choice = from_json(GameChoice, entry.record, location)

@@ -42,7 +42,8 @@ def find_table_keys(rules: Rules, positions: int) -> TableStateKeys:
     """Return the names of the values in a game's table state that are shared on a machine with this many positions."""
     several = positions > 1 and rules.betting_seconds is not None
     return TableStateKeys(
-        tuple(sorted(rules.shared_table_keys)) if several else (), tuple(sorted(rules.bound_keys))
+        tuple(sorted(rules.shared_state_keys)) if several else (),
+        tuple(sorted(rules.standing_bet_state_keys)),
     )
 
 

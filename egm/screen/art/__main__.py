@@ -21,12 +21,12 @@ import pygame
 
 from egm.private_process import make_process_private
 from egm.screen.art.files import PictureError, rasterise_picture
-from egm.screen.art.own import DRAW_SECONDS, MEMORY_BYTES, PIXEL_BYTES, SIDE
+from egm.screen.art.own import DRAW_MEMORY_BYTES_MAX, DRAW_SECONDS_MAX, PICTURE_BYTES, PICTURE_SIDE_PIXELS
 
 #: Exit status of a child process that cannot draw its picture.
-_REFUSED: Final = 1
+_EXIT_CODE_CANNOT_DRAW: Final = 1
 #: The reason for a picture that was not drawn within its time.
-_TOO_LONG: Final = f"takes longer than {DRAW_SECONDS} s to draw"
+_TOO_LONG_TEXT: Final = f"takes longer than {DRAW_SECONDS_MAX} s to draw"
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def main() -> None:
     all_seconds = float(sys.argv[1])
     for name, length in json.loads(sys.stdin.buffer.readline()):
         answer = _draw_in_child_process(name, sys.stdin.buffer.read(length), all_seconds)
-        sys.stdout.buffer.write(answer if len(answer) == PIXEL_BYTES + 1 else answer + b"\n")
+        sys.stdout.buffer.write(answer if len(answer) == PICTURE_BYTES + 1 else answer + b"\n")
         sys.stdout.buffer.flush()
 
 
@@ -62,11 +62,11 @@ def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
         os._exit(status)
     os.close(writable)
     with os.fdopen(readable, "rb") as output:
-        answer = output.read(PIXEL_BYTES + 1)
+        answer = output.read(PICTURE_BYTES + 1)
     _, ended = os.waitpid(child, 0)
     if not os.WIFEXITED(ended):
         late = os.WTERMSIG(ended) in {signal.SIGXCPU, signal.SIGKILL}
-        return (_TOO_LONG if late else f"ends its decoder (signal {os.WTERMSIG(ended)})").encode()
+        return (_TOO_LONG_TEXT if late else f"ends its decoder (signal {os.WTERMSIG(ended)})").encode()
     return b"\n" + answer if not os.WEXITSTATUS(ended) else answer or b"ends its decoder"
 
 
@@ -76,12 +76,12 @@ def _draw(name: str, data: bytes, out: IO[bytes]) -> int:
     Return the exit status of the child process: 0 if the picture can be used.
     """
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    memory = pages * resource.getpagesize() + MEMORY_BYTES
+    memory = pages * resource.getpagesize() + DRAW_MEMORY_BYTES_MAX
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (DRAW_SECONDS, DRAW_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (DRAW_SECONDS_MAX, DRAW_SECONDS_MAX))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        surface = rasterise_picture(data, name, (SIDE, SIDE))
+        surface = rasterise_picture(data, name, (PICTURE_SIDE_PIXELS, PICTURE_SIDE_PIXELS))
         pixels = pygame.image.tobytes(surface, "RGBA")
         reason = "" if surface.get_bounding_rect().size != (0, 0) else "shows nothing"
     except PictureError as error:
@@ -89,7 +89,7 @@ def _draw(name: str, data: bytes, out: IO[bytes]) -> int:
     except (MemoryError, ArithmeticError, ValueError) as error:
         reason = f"cannot be drawn: {type(error).__name__}"
     out.write(" ".join(reason.split()).encode() or pixels)
-    return _REFUSED if reason else 0
+    return _EXIT_CODE_CANNOT_DRAW if reason else 0
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ from egm.screen.theme import Colour
 from egm.terminal import echo
 
 #: Most bytes of a picture file.
-_BYTES_MAX: Final = 1024 * 1024
+_PICTURE_BYTES_MAX: Final = 1024 * 1024
 #: Pictures in scenes, other than symbols.
-_PICTURES: Final = Path(__file__).parent / "pictures"
+_SCENE_PICTURES_FOLDER: Final = Path(__file__).parent / "pictures"
 
 
 class PictureError(LocalError):
@@ -40,7 +40,7 @@ def read_unchanged_file(file: ArtFile) -> bytes | None:
     """
     try:
         with Path(file.path).open("rb") as opened:
-            data = opened.read(_BYTES_MAX + 1)
+            data = opened.read(_PICTURE_BYTES_MAX + 1)
     except OSError as error:
         echo(f"screen: {file.path}: {error.strerror}", err=True)
         return None
@@ -85,7 +85,7 @@ def render_own_drawing(path: Path, size: tuple[int, int]) -> pygame.Surface:
 
 def render_own_picture(name: str, size: tuple[int, int], colour: Colour | None = None) -> pygame.Surface:
     """Return a picture of the folder ``pictures`` as a surface, with its white replaced by ``colour``."""
-    surface = render_own_drawing(_PICTURES / f"{name}.svg", size)
+    surface = render_own_drawing(_SCENE_PICTURES_FOLDER / f"{name}.svg", size)
     if colour is not None:
         surface.fill(premultiply_colour(colour), special_flags=pygame.BLEND_RGBA_MULT)
     return surface

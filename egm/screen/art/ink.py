@@ -111,7 +111,7 @@ class Ink:
     def _to_pixels(self, path: Sequence[Point]) -> list[tuple[float, float]]:
         return [(x * self.kx, y * self.ky) for x, y in path]
 
-    def _put(
+    def _paint_through_mask(
         self, mask: pygame.Surface, at: tuple[int, int], paint: Paint, box: pygame.Rect | None = None
     ) -> None:
         """Draw a shape at ``at``: a white mask, coloured with a paint that spans ``box``."""
@@ -128,7 +128,7 @@ class Ink:
         height = math.ceil(max(p[1] for p in points)) - top + 1
         mask = pygame.Surface((max(1, width), max(1, height)), pygame.SRCALPHA)
         pygame.draw.polygon(mask, (255, 255, 255, 255), [(x - left, y - top) for x, y in points])
-        self._put(mask, (left, top), paint)
+        self._paint_through_mask(mask, (left, top), paint)
 
     def stroke(self, path: Sequence[Point], width: float, paint: Paint, *, closed: bool = True) -> None:
         """Draw along the outline with a round pen ``width`` units wide, half of it on either side."""
@@ -152,7 +152,7 @@ class Ink:
                     [(ax + nx, ay + ny), (bx + nx, by + ny), (bx - nx, by - ny), (ax - nx, ay - ny)],
                 )
         pygame.draw.circle(mask, white, local[-1], radius)
-        self._put(mask, (left, top), paint)
+        self._paint_through_mask(mask, (left, top), paint)
 
     def fill_inside(self, shape: Sequence[Point], path: Sequence[Point], paint: Paint) -> None:
         """Fill ``path`` only inside ``shape``, as for a highlight, a band or a facet."""
@@ -164,9 +164,9 @@ class Ink:
         box = layer.get_bounding_rect()
         if box.width and box.height:
             cut = layer.subsurface(box).copy()
-            self._put(cut, box.topleft, paint)
+            self._paint_through_mask(cut, box.topleft, paint)
 
-    def glow(self, path: Sequence[Point], spread: float, colour: Colour, dy: float = 0.0) -> None:
+    def draw_glow(self, path: Sequence[Point], spread: float, colour: Colour, dy: float = 0.0) -> None:
         """Draw a soft glow (or a shadow, if the colour is dark) around the outline.
 
         It is ``spread`` units wide and lies ``dy`` units below the outline.
@@ -186,7 +186,7 @@ class Ink:
             special_flags=pygame.BLEND_PREMULTIPLIED,
         )
 
-    def text(
+    def draw_text(
         self,
         font_file: str,
         text: str,
@@ -213,7 +213,7 @@ class Ink:
         )
         if edge > 0:
             self._draw_text_edge(mask, at, round(edge * self.kx), edge_paint)
-        self._put(mask, at, paint)
+        self._paint_through_mask(mask, at, paint)
 
     def _draw_text_edge(self, mask: pygame.Surface, at: tuple[int, int], radius: int, paint: Paint) -> None:
         """Draw the edge of a text: the text's mask, grown by ``radius`` pixels."""
@@ -228,7 +228,7 @@ class Ink:
                     (radius + reach * math.cos(angle), radius + reach * math.sin(angle)),
                     special_flags=pygame.BLEND_RGBA_MAX,
                 )
-        self._put(grown, (at[0] - radius, at[1] - radius), paint)
+        self._paint_through_mask(grown, (at[0] - radius, at[1] - radius), paint)
 
     def finish(self) -> pygame.Surface:
         """Return the drawing scaled to its final size, with premultiplied alpha."""

@@ -21,19 +21,19 @@ from egm.screen.art.files import read_unchanged_file
 from egm.terminal import echo
 
 #: Width and height of what is drawn, in pixels: more than a symbol needs on the largest picture.
-SIDE: Final = 384
+PICTURE_SIDE_PIXELS: Final = 384
 #: Size of a drawn picture in bytes: four for each pixel.
-PIXEL_BYTES: Final = SIDE * SIDE * 4
+PICTURE_BYTES: Final = PICTURE_SIDE_PIXELS * PICTURE_SIDE_PIXELS * 4
 #: Processor seconds for one picture.
-DRAW_SECONDS: Final = 1
+DRAW_SECONDS_MAX: Final = 1
 #: Processor seconds for all pictures of a game.
 _all_seconds = 5.0
 #: Memory for drawing one picture, in addition to the process's own.
-MEMORY_BYTES: Final = 256 * 1024 * 1024
+DRAW_MEMORY_BYTES_MAX: Final = 256 * 1024 * 1024
 #: Longest wait for the process, even if the computer is busy.
-_PATIENCE_SECONDS: Final = 25.0
+_PROCESS_SECONDS_MAX: Final = 25.0
 #: Maximum number of cached pictures.
-_CACHE_MAX: Final = 128
+_CACHED_PICTURES_MAX: Final = 128
 
 #: The drawn pictures; None for one that cannot be used. The oldest comes first.
 _cache: dict[ArtFile, Image.Image | None] = {}
@@ -42,7 +42,7 @@ _cache: dict[ArtFile, Image.Image | None] = {}
 def draw_in_child_process(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
     """Draw pictures in a child process; return each one's pixels, or the reason why it cannot be drawn.
 
-    ``pictures`` are the name and the bytes of each file. Pixels are ``SIDE`` rows of RGBA, premultiplied.
+    ``pictures`` are the name and the bytes of each file. Pixels are ``PICTURE_SIDE_PIXELS`` rows of premultiplied RGBA.
     """
     head = json.dumps([(name, len(data)) for name, data in pictures]).encode() + b"\n"
     try:
@@ -65,7 +65,7 @@ async def _run_drawing_process(request: bytes) -> bytes:
         process.stdin.write(request)
         process.stdin.write_eof()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE_SECONDS):
+            async with asyncio.timeout(_PROCESS_SECONDS_MAX):
                 while piece := await process.stdout.read(1 << 16):
                     output += piece
     with contextlib.suppress(ProcessLookupError):
@@ -79,8 +79,8 @@ def _read_answer(output: IO[bytes]) -> bytes | str:
     reason = output.readline().decode("utf-8", "replace").strip()
     if reason:
         return reason
-    pixels = output.read(PIXEL_BYTES)
-    return pixels if len(pixels) == PIXEL_BYTES else "could not be drawn"
+    pixels = output.read(PICTURE_BYTES)
+    return pixels if len(pixels) == PICTURE_BYTES else "could not be drawn"
 
 
 def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
@@ -109,6 +109,6 @@ def _draw_into_cache(picture: ArtFile, others: Iterable[ArtFile]) -> None:
         if isinstance(answer, str):
             echo(f"screen: {file.path}: {answer}; it is not used", err=True)
         else:
-            _cache[file] = Image.frombytes("RGBa", (SIDE, SIDE), answer)
-    while len(_cache) > _CACHE_MAX:
+            _cache[file] = Image.frombytes("RGBa", (PICTURE_SIDE_PIXELS, PICTURE_SIDE_PIXELS), answer)
+    while len(_cache) > _CACHED_PICTURES_MAX:
         del _cache[next(iter(_cache))]

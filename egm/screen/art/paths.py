@@ -17,7 +17,7 @@ def ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: floa
     return [(cx + x * c - y * s, cy + x * s + y * c) for x, y in points]
 
 
-def polygon(cx: float, cy: float, radius: float, sides: int, turn: float = -90.0) -> Path:
+def build_polygon_path(cx: float, cy: float, radius: float, sides: int, turn: float = -90.0) -> Path:
     """Return the path of a regular polygon; ``turn`` rotates it."""
     return [
         (
@@ -47,11 +47,11 @@ def box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Path:
     return path
 
 
-def scale(path: Iterable[Point], factor: float, centre: Point = (50, 50)) -> Path:
+def scale_path(path: Iterable[Point], factor: float, centre: Point = (50, 50)) -> Path:
     """Return the path scaled by ``factor`` about ``centre``."""
     return [(centre[0] + (x - centre[0]) * factor, centre[1] + (y - centre[1]) * factor) for x, y in path]
 
 
-def mirror(path: Sequence[Point], axis: float = 50.0) -> Path:
+def mirror_path(path: Sequence[Point], axis: float = 50.0) -> Path:
     """Return the path mirrored left to right about the vertical line x = ``axis``."""
     return [(2 * axis - x, y) for x, y in reversed(path)]

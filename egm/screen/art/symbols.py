@@ -16,13 +16,13 @@ from egm.kernel.messages import ArtFile
 from egm.screen.art.files import render_own_drawing
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.own import get_game_picture
-from egm.screen.art.paths import ellipse, polygon, scale
+from egm.screen.art.paths import build_polygon_path, ellipse, scale_path
 from egm.screen.theme import HERE, Colour, mix, parse_colour
 
 #: The folder of the symbols' drawings.
-_FOLDER: Final = Path(__file__).parent / "svg"
+_DRAWINGS_FOLDER: Final = Path(__file__).parent / "svg"
 #: Other names of a drawing.
-_ALSO: Final = {
+_OTHER_DRAWING_NAMES: Final = {
     "bar": ("bar_1", "single_bar"),
     "blue_seven": ("seven_blue",),
     "cherry": ("cherries",),
@@ -39,11 +39,15 @@ _ALSO: Final = {
 }
 #: Drawings by name. A symbol uses the longest name that its identifier contains.
 DRAWINGS: Final[Mapping[str, Path]] = {
-    **{path.stem: path for path in sorted(_FOLDER.glob("*.svg"))},
-    **{name: _FOLDER / f"{drawing}.svg" for drawing, names in _ALSO.items() for name in names},
+    **{path.stem: path for path in sorted(_DRAWINGS_FOLDER.glob("*.svg"))},
+    **{
+        name: _DRAWINGS_FOLDER / f"{drawing}.svg"
+        for drawing, names in _OTHER_DRAWING_NAMES.items()
+        for name in names
+    },
 }
 #: Short identifiers of cards and the drawings that they stand for.
-_SHORT: Final = {
+_DRAWING_BY_SHORT_CARD_NAME: Final = {
     "a": "ace",
     "k": "king",
     "q": "queen",
@@ -57,9 +61,9 @@ _SHORT: Final = {
     "3bar": "bar_3",
 }
 #: Identifiers of symbols that show nothing.
-_BLANK: Final = frozenset({"blank", "empty", "none", "space", "-", ""})
+_BLANK_SYMBOLS: Final = frozenset({"blank", "empty", "none", "space", "-", ""})
 #: Light, base and deep shade of a token: ruby, sapphire, emerald, amethyst, topaz.
-_SHADES: Final = (
+_TOKEN_SHADES: Final = (
     ("#ff9aa8", "#e0153c", "#6d0320"),
     ("#a9ccff", "#1f5fe0", "#061a5e"),
     ("#a4ffc9", "#12a860", "#043d24"),
@@ -74,24 +78,24 @@ def _build_gradient(*stops: tuple[float, str]) -> Linear:
 
 
 #: The gold of a token's face.
-_GOLD: Final = _build_gradient(
+_TOKEN_FACE_PAINT: Final = _build_gradient(
     (0, "#fff8d2"), (0.35, "#ffd75e"), (0.55, "#e79f1f"), (0.75, "#ffdf7a"), (1, "#a8650f")
 )
 #: The dark gold of a token's edge.
-_GOLD_EDGE: Final = _build_gradient((0, "#b8741a"), (1, "#5d3206"))
+_TOKEN_EDGE_PAINT: Final = _build_gradient((0, "#b8741a"), (1, "#5d3206"))
 #: The paint of a token's text.
-_LETTERS: Final = _build_gradient((0, "#ffffff"), (1, "#ffe9b0"))
+_TOKEN_TEXT_PAINT: Final = _build_gradient((0, "#ffffff"), (1, "#ffe9b0"))
 
 
 def is_blank(symbol: str) -> bool:
     """Return whether the symbol with this identifier is a blank, for which nothing is drawn."""
-    return symbol.lower() in _BLANK
+    return symbol.lower() in _BLANK_SYMBOLS
 
 
 def find_drawing_name(symbol: str) -> str | None:
     """Return the name of the drawing for a symbol's identifier, or None."""
     name = re.sub(r"[^a-z0-9]+", "_", symbol.lower()).strip("_")
-    name = _SHORT.get(name, name).replace("7", "seven").replace("sevens", "seven")
+    name = _DRAWING_BY_SHORT_CARD_NAME.get(name, name).replace("7", "seven").replace("sevens", "seven")
     if name in DRAWINGS:
         return name
     words = set(name.split("_"))
@@ -124,14 +128,18 @@ def draw_symbol(
 
 def _draw_name_token(symbol: str, text: str, side: int) -> pygame.Surface:
     """Return the drawing of a token that shows a name, for a symbol without a drawing of its own."""
-    light, base, deep = map(parse_colour, _SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_SHADES)])
+    light, base, deep = map(
+        parse_colour, _TOKEN_SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_TOKEN_SHADES)]
+    )
     black: Colour = (0, 0, 0, 255)
     ink = Ink((side, side))
-    shape = polygon(50, 50, 47, 8, -67.5)
-    ink.fill(shape, _GOLD_EDGE)
-    ink.fill(scale(shape, 0.965), _GOLD)
-    ink.fill(scale(shape, 0.86), Radial(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9))
-    ink.fill_inside(scale(shape, 0.86), ellipse(50, 14, 60, 30), (255, 255, 255, 56))
+    shape = build_polygon_path(50, 50, 47, 8, -67.5)
+    ink.fill(shape, _TOKEN_EDGE_PAINT)
+    ink.fill(scale_path(shape, 0.965), _TOKEN_FACE_PAINT)
+    ink.fill(scale_path(shape, 0.86), Radial(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9))
+    ink.fill_inside(scale_path(shape, 0.86), ellipse(50, 14, 60, 30), (255, 255, 255, 56))
     font = str(HERE / "fonts" / "Lato-Black.ttf")
-    ink.text(font, text, (50, 50), 30, _LETTERS, edge=1.4, edge_paint=mix(deep, black, 0.6), width=68)
+    ink.draw_text(
+        font, text, (50, 50), 30, _TOKEN_TEXT_PAINT, edge=1.4, edge_paint=mix(deep, black, 0.6), width=68
+    )
     return ink.finish()

@@ -5,7 +5,7 @@ import signal
 import sys
 
 from egm.private_process import make_process_private
-from egm.screen.audio.making import COMMON, write_family_sounds
+from egm.screen.audio.making import COMMON_FAMILY, write_family_sounds
 from egm.screen.audio.scores import read_sound_table
 
 
@@ -13,8 +13,8 @@ def main() -> None:
     """Compute the game sounds in this process, at low priority."""
     make_process_private()
     family = sys.argv[1] if len(sys.argv) == 2 else ""
-    if family != COMMON and family not in read_sound_table().families:
-        sys.exit(f"one of {', '.join((COMMON, *read_sound_table().families))} is wanted")
+    if family != COMMON_FAMILY and family not in read_sound_table().families:
+        sys.exit(f"one of {', '.join((COMMON_FAMILY, *read_sound_table().families))} is wanted")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # End when the reader has gone.
     os.nice(10)
     write_family_sounds(family, sys.stdout.buffer)

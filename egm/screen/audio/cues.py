@@ -10,22 +10,22 @@ from typing import Final
 
 from egm.screen.audio.making import SoundStore, build_own_family_name
 from egm.screen.audio.mixer import Speakers
-from egm.screen.audio.scores import ALARMS, CUES, STOPS, TONES
+from egm.screen.audio.scores import ALARM_CUES, CUES, REEL_STOP_SOUNDS, TEST_TONES_HZ
 from egm.screen.show import Timeline, find_anticipated_reel, has_title, is_feature
 from egm.screen.steps import GambleStep, KenoStep, PickStep, WheelStep
 from egm.screen.theme import Theme
 from egm.screen.view import ATTRACT_AFTER, Scene, View, build_view_timeline
 
 #: Loudness of each volume step, as a share of full loudness.
-LEVELS: Final = (0.0, 0.25, 0.55, 1.0)
+LOUDNESS_BY_VOLUME_STEP: Final = (0.0, 0.25, 0.55, 1.0)
 #: The least loudness of an alarm, at whatever volume step (J-17).
-ALARM_FLOOR: Final = 0.5
+ALARM_LOUDNESS_MIN: Final = 0.5
 #: Seconds for which no other sound replaces an alarm.
-ALARM_SECONDS: Final = 2.0
+ALARM_PROTECTED_SECONDS: Final = 2.0
 #: Seconds between the attract tunes of an idle machine.
-ATTRACT_EVERY: Final = 90.0
+ATTRACT_INTERVAL_SECONDS: Final = 90.0
 #: Changes of a loop's level that are smaller than this are not applied.
-_SAME: Final = 1e-3
+_LEVEL_CHANGE_MIN: Final = 1e-3
 
 
 def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
@@ -33,18 +33,18 @@ def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
 
     Alarms and test tones have a minimum loudness, which no limit lowers.
     """
-    level = LEVELS[volume] * most_percent / 100
-    return max(level, ALARM_FLOOR) if cue in ALARMS or cue in TONES else level
+    level = LOUDNESS_BY_VOLUME_STEP[volume] * most_percent / 100
+    return max(level, ALARM_LOUDNESS_MIN) if cue in ALARM_CUES or cue in TEST_TONES_HZ else level
 
 
 def is_allowed(cue: str, view: View) -> bool:
     """Return whether a host permits a sound cue. Alarms (J-17) and test tones are always permitted."""
     level = "on" if view.snapshot is None else view.snapshot.sound
     silenced = cue not in CUES or CUES[cue].is_of_game_play
-    return cue in ALARMS or cue in TONES or level == "on" or (level == "no_play" and not silenced)
+    return cue in ALARM_CUES or cue in TEST_TONES_HZ or level == "on" or (level == "no_play" and not silenced)
 
 
-class Sounds:
+class SoundPlayer:
     """The player of the sounds that a change between two successive views causes; silent without speakers."""
 
     def __init__(
@@ -107,7 +107,7 @@ class Sounds:
             ):
                 del self._loops[channel]
                 speakers.stop(channel)
-            elif abs(level - self._compute_level(cue, view)) > _SAME:
+            elif abs(level - self._compute_level(cue, view)) > _LEVEL_CHANGE_MIN:
                 self._loops[channel] = (cue, sound_family, self._compute_level(cue, view))
                 speakers.set_level(channel, self._loops[channel][2])
         for channel, cue in loops_to_play.items():
@@ -126,8 +126,8 @@ class Sounds:
         level, channel = self._compute_level(cue, view), CUES[cue].channel
         if level <= 0:
             return
-        if cue in ALARMS:
-            self._alarm_until = view.now + ALARM_SECONDS
+        if cue in ALARM_CUES:
+            self._alarm_until = view.now + ALARM_PROTECTED_SECONDS
         elif channel == "lead" and view.now < self._alarm_until:
             return
         if channel == "touch":  # Two touch sounds may overlap.
@@ -191,7 +191,7 @@ def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
     if current.notices_at > previous.notices_at and new and any(n.severity != "info" for n in new.notices):
         names.append("refused")
     if current.desk.toned_at > previous.desk.toned_at:
-        names = [current.desk.tone]  # Only the tone: a key's click could be mistaken for it.
+        names = [current.desk.playing_tone]  # Only the tone: a key's click could be mistaken for it.
     names += _list_value_cues(previous, current)
     if new and new.reminder and (old is None or old.reminder != new.reminder):
         names.append("reminder")
@@ -210,7 +210,7 @@ def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
 def _count_attract_tunes_due(view: View) -> int:
     """Return how many attract tunes were due since the last activity."""
     since = view.now - view.active_at - ATTRACT_AFTER
-    return 0 if view.scene is not Scene.ATTRACT or since < 0 else 1 + int(since // ATTRACT_EVERY)
+    return 0 if view.scene is not Scene.ATTRACT or since < 0 else 1 + int(since // ATTRACT_INTERVAL_SECONDS)
 
 
 def _list_value_cues(previous: View, current: View) -> list[str]:
@@ -255,4 +255,4 @@ def _find_stop_cue(step: object, part: int) -> str:
         return "card"
     if isinstance(step, KenoStep):
         return "ball"
-    return f"stop_{STOPS if isinstance(step, WheelStep) else min(part + 1, STOPS)}"
+    return f"stop_{REEL_STOP_SOUNDS if isinstance(step, WheelStep) else min(part + 1, REEL_STOP_SOUNDS)}"

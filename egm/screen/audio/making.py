@@ -10,17 +10,17 @@ from typing import IO, Final
 from egm.isolated import build_python_command
 from egm.kernel.messages import GameView
 from egm.screen.art.files import read_unchanged_file
-from egm.screen.audio.scores import CHANNELS, CUES, list_common_cues, list_own_cues, synthesise_cue
+from egm.screen.audio.scores import CHANNEL_PEAKS, CUES, list_common_cues, list_own_cues, synthesise_cue
 from egm.screen.audio.synthesis import limit_peak
 from egm.terminal import echo
 from paytables.assets import read_samples
 
 #: The family name of the sounds that all games share.
-COMMON: Final = "common"
+COMMON_FAMILY: Final = "common"
 #: Most bytes of one sound.
-_LONGEST_BYTES: Final = 4_000_000
+_SOUND_BYTES_MAX: Final = 4_000_000
 #: Seconds until the next attempt if no process could be started.
-_AGAIN_SECONDS: Final = 5.0
+_PROCESS_RETRY_SECONDS: Final = 5.0
 
 
 def write_family_sounds(family: str, out: IO[bytes]) -> None:
@@ -28,7 +28,7 @@ def write_family_sounds(family: str, out: IO[bytes]) -> None:
 
     Each sound is a line with its name and its length in bytes, followed by its samples.
     """
-    for cue in list_common_cues() if family == COMMON else list_own_cues():
+    for cue in list_common_cues() if family == COMMON_FAMILY else list_own_cues():
         data = synthesise_cue(cue, family)
         out.write(f"{cue} {len(data)}\n".encode() + data)
         out.flush()
@@ -41,7 +41,7 @@ async def read_family_sounds(stream: asyncio.StreamReader) -> AsyncIterator[tupl
     """
     while line := await stream.readline():
         cue, length = line.decode("ascii").split()
-        if cue not in CUES or not 0 <= int(length) <= _LONGEST_BYTES:
+        if cue not in CUES or not 0 <= int(length) <= _SOUND_BYTES_MAX:
             raise ValueError(f"no sound: {line!r}")
         try:
             yield cue, await stream.readexactly(int(length))
@@ -61,10 +61,10 @@ class SoundStore:
     """
 
     def __init__(self) -> None:
-        self._made: dict[tuple[str, str], bytes] = {}
-        self._asked: set[str] = set()
-        self._tried: set[tuple[str, str]] = set()
-        self._waiting: deque[str] = deque()
+        self._samples_by_cue_and_family: dict[tuple[str, str], bytes] = {}
+        self._requested_families: set[str] = set()
+        self._attempted_game_sounds: set[tuple[str, str]] = set()
+        self._waiting_families: deque[str] = deque()
         self._call = threading.Condition()
         self._process: asyncio.subprocess.Process | None = None
         self._closed = False
@@ -75,12 +75,16 @@ class SoundStore:
 
         They precede earlier requests that are not started yet.
         """
-        new = [family for family in dict.fromkeys((COMMON, *families)) if family not in self._asked]
+        new = [
+            family
+            for family in dict.fromkeys((COMMON_FAMILY, *families))
+            if family not in self._requested_families
+        ]
         if not new:
             return
         with self._call:
-            self._asked.update(new)
-            self._waiting.extendleft(reversed(new))
+            self._requested_families.update(new)
+            self._waiting_families.extendleft(reversed(new))
             self._call.notify()
         if self._thread is None:
             self._thread = threading.Thread(target=self._synthesise_requested, name="sounds", daemon=True)
@@ -90,16 +94,22 @@ class SoundStore:
         """Store the sounds supplied by a game; reduce the volume of a sound that exceeds its channel's peak."""
         for cue, file in game.art.sounds.items():
             key = (cue, build_own_family_name(game))
-            if key in self._tried or cue not in CUES:
+            if key in self._attempted_game_sounds or cue not in CUES:
                 continue
-            self._tried.add(key)
+            self._attempted_game_sounds.add(key)
             if (data := read_unchanged_file(file)) is not None:
-                self._made[key] = limit_peak(read_samples(data), CHANNELS[CUES[cue].channel])
+                self._samples_by_cue_and_family[key] = limit_peak(
+                    read_samples(data), CHANNEL_PEAKS[CUES[cue].channel]
+                )
 
     def get(self, cue: str, family: str) -> bytes | None:
         """Return a sound's samples, or None if it has not been synthesised yet or does not exist."""
         how = CUES.get(cue)
-        return None if how is None else self._made.get((cue, family if how.is_per_family else COMMON))
+        return (
+            None
+            if how is None
+            else self._samples_by_cue_and_family.get((cue, family if how.is_per_family else COMMON_FAMILY))
+        )
 
     def close(self) -> None:
         """Stop the thread that synthesises sounds."""
@@ -114,18 +124,18 @@ class SoundStore:
         """Synthesise one requested family after another until closed (runs in a thread)."""
         while True:
             with self._call:
-                while not self._waiting and not self._closed:
+                while not self._waiting_families and not self._closed:
                     self._call.wait()
                 if self._closed:
                     return
-                family = self._waiting.popleft()
+                family = self._waiting_families.popleft()
             try:
                 asyncio.run(self._synthesise_family(family))
             except OSError as error:  # No descriptor or memory for a process: try again later.
                 echo(f"screen: the sounds of {family}: {error.strerror}; they are tried again", err=True)
                 with self._call:
-                    self._waiting.append(family)
-                    self._call.wait_for(lambda: self._closed, timeout=_AGAIN_SECONDS)
+                    self._waiting_families.append(family)
+                    self._call.wait_for(lambda: self._closed, timeout=_PROCESS_RETRY_SECONDS)
 
     async def _synthesise_family(self, family: str) -> None:
         """Synthesise the sounds of a family in a child process and store them."""
@@ -142,7 +152,7 @@ class SoundStore:
         try:
             if stream is not None:
                 async for cue, data in read_family_sounds(stream):
-                    self._made[cue, family] = data
+                    self._samples_by_cue_and_family[cue, family] = data
         except ValueError:  # Not a sound; the exit status shows the error.
             process.kill()
         if await process.wait() and not self._closed:

@@ -6,11 +6,11 @@ from typing import Final, Protocol
 import pygame
 
 from egm.screen.audio.making import SoundStore
-from egm.screen.audio.scores import CHANNELS, CUES
-from egm.screen.audio.synthesis import RATE
+from egm.screen.audio.scores import CHANNEL_PEAKS, CUES
+from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 
 #: Samples in the device's buffer (46 ms). SDL mixes in its own thread, independently of frames.
-BUFFER: Final = 1024
+BUFFER_SAMPLES: Final = 1024
 #: Length of a fade-out, in milliseconds.
 _FADE_MS: Final = 120
 
@@ -40,12 +40,12 @@ class Mixer:
     def __init__(self, sound_store: SoundStore) -> None:
         self._sound_store = sound_store
         self._sounds: dict[bytes, pygame.mixer.Sound] = {}
-        self._numbers = {name: number for number, name in enumerate(CHANNELS)}
+        self._numbers = {name: number for number, name in enumerate(CHANNEL_PEAKS)}
         self.on = False
         """Whether there is an audio device."""
         with contextlib.suppress(pygame.error):
-            pygame.mixer.init(RATE, -16, 1, BUFFER)
-            pygame.mixer.set_num_channels(len(CHANNELS))
+            pygame.mixer.init(SAMPLES_PER_SECOND, -16, 1, BUFFER_SAMPLES)
+            pygame.mixer.set_num_channels(len(CHANNEL_PEAKS))
             self.on = True
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:

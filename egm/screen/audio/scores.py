@@ -15,10 +15,10 @@ from typing import Any, Final
 from egm.screen.audio.synthesis import Instrument, Note, hertz_from_midi_number, mix_notes
 
 #: The file of the scores.
-_TABLE: Final = Path(__file__).with_name("sounds.toml")
+_SCORES_FILE: Final = Path(__file__).with_name("sounds.toml")
 
 #: The peak of each channel, as a share of full scale. ``touch`` and ``touch_2`` take turns.
-CHANNELS: Final[Mapping[str, float]] = {
+CHANNEL_PEAKS: Final[Mapping[str, float]] = {
     "music": 0.12,
     "turn": 0.13,
     "lead": 0.4,
@@ -26,11 +26,11 @@ CHANNELS: Final[Mapping[str, float]] = {
     "touch_2": 0.16,
 }
 #: How many reels have their own stop sound; further ones use the last.
-STOPS: Final = 6
+REEL_STOP_SOUNDS: Final = 6
 #: The tones of the speaker test, in Hz.
-TONES: Final = {"tone_low": 110.0, "tone_middle": 440.0, "tone_high": 1760.0, "tone_highest": 7040.0}
+TEST_TONES_HZ: Final = {"tone_low": 110.0, "tone_middle": 440.0, "tone_high": 1760.0, "tone_highest": 7040.0}
 #: The cues that are alarms.
-ALARMS: Final = frozenset({"alarm", "jackpot"})
+ALARM_CUES: Final = frozenset({"alarm", "jackpot"})
 
 
 class SoundError(Exception):
@@ -38,7 +38,7 @@ class SoundError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Cue:
+class SoundCue:
     """How a sound cue is played: its channel, whether it repeats, its loudness, and who supplies its sound."""
 
     channel: str
@@ -56,41 +56,43 @@ class Cue:
 
 
 #: The loudness of each grade of win, as a share of the lead channel's peak.
-_GRADES: Final = (0.55, 0.7, 0.85, 1.0)
+_LOUDNESS_BY_WIN_GRADE: Final = (0.55, 0.7, 0.85, 1.0)
 #: Every cue by name.
-CUES: Final[Mapping[str, Cue]] = {
-    "key": Cue("touch"),
-    "coin": Cue("touch"),
-    "paper": Cue("touch"),
-    "card": Cue("touch"),
-    "ball": Cue("touch", is_of_game_play=True),
-    "refused": Cue("touch"),
-    "reminder": Cue("lead", share=0.5),
-    "alarm": Cue("lead", drive=2.0),
-    "jackpot": Cue("lead", drive=1.6),
-    **dict.fromkeys(TONES, Cue("lead")),
-    "credit": Cue("lead", is_per_family=True, share=0.5),
-    "attract": Cue("music", is_per_family=True, drive=1.6),
-    "turn": Cue("turn", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4),
+CUES: Final[Mapping[str, SoundCue]] = {
+    "key": SoundCue("touch"),
+    "coin": SoundCue("touch"),
+    "paper": SoundCue("touch"),
+    "card": SoundCue("touch"),
+    "ball": SoundCue("touch", is_of_game_play=True),
+    "refused": SoundCue("touch"),
+    "reminder": SoundCue("lead", share=0.5),
+    "alarm": SoundCue("lead", drive=2.0),
+    "jackpot": SoundCue("lead", drive=1.6),
+    **dict.fromkeys(TEST_TONES_HZ, SoundCue("lead")),
+    "credit": SoundCue("lead", is_per_family=True, share=0.5),
+    "attract": SoundCue("music", is_per_family=True, drive=1.6),
+    "turn": SoundCue("turn", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4),
     **{
-        f"stop_{n}": Cue("touch", is_of_game_play=True, is_per_family=True, drive=1.4)
-        for n in range(1, STOPS + 1)
+        f"stop_{n}": SoundCue("touch", is_of_game_play=True, is_per_family=True, drive=1.4)
+        for n in range(1, REEL_STOP_SOUNDS + 1)
     },
-    "anticipation": Cue("lead", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4, share=0.55),
-    "count": Cue("turn", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4),
-    "count_end": Cue("lead", is_of_game_play=True, is_per_family=True, drive=1.4, share=0.55),
+    "anticipation": SoundCue(
+        "lead", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4, share=0.55
+    ),
+    "count": SoundCue("turn", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4),
+    "count_end": SoundCue("lead", is_of_game_play=True, is_per_family=True, drive=1.4, share=0.55),
     **{
-        f"win_{n}": Cue("lead", is_of_game_play=True, is_per_family=True, drive=1.6, share=share)
-        for n, share in enumerate(_GRADES, 1)
+        f"win_{n}": SoundCue("lead", is_of_game_play=True, is_per_family=True, drive=1.6, share=share)
+        for n, share in enumerate(_LOUDNESS_BY_WIN_GRADE, 1)
     },
-    "title": Cue("lead", is_of_game_play=True, is_per_family=True, drive=1.6),
-    "feature": Cue("music", loop=True, is_of_game_play=True, is_per_family=True, drive=1.6),
-    "closing": Cue("lead", is_of_game_play=True, is_per_family=True, drive=1.6),
+    "title": SoundCue("lead", is_of_game_play=True, is_per_family=True, drive=1.6),
+    "feature": SoundCue("music", loop=True, is_of_game_play=True, is_per_family=True, drive=1.6),
+    "closing": SoundCue("lead", is_of_game_play=True, is_per_family=True, drive=1.6),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class SoundFamily:
     """A sound family: the music of one look, as in ``sounds.toml``. Chords, melodies and figures are scale degrees."""
 
     root: int
@@ -139,7 +141,7 @@ class SoundTable:
     instruments: Mapping[str, Instrument]
     common: Mapping[str, tuple[Note, ...]]
     """The notes of each sound that all games share."""
-    families: Mapping[str, Family]
+    families: Mapping[str, SoundFamily]
 
 
 @cache
@@ -147,7 +149,7 @@ def read_sound_table() -> SoundTable:
     """Read ``sounds.toml``. Raises :class:`SoundError` naming the file and the key."""
     where = ""
     try:
-        data = tomllib.loads(_TABLE.read_text("utf-8"))
+        data = tomllib.loads(_SCORES_FILE.read_text("utf-8"))
         instruments = {}
         for name, entry in data["instruments"].items():
             where = f"instruments.{name}"
@@ -163,7 +165,7 @@ def read_sound_table() -> SoundTable:
             where = f"families.{name}"
             families[name] = _parse_family(entry, instruments)
     except (OSError, KeyError, TypeError, ValueError) as error:
-        raise SoundError(f"{_TABLE}: {where}: {error!r}") from error
+        raise SoundError(f"{_SCORES_FILE}: {where}: {error!r}") from error
     return SoundTable(instruments, common, families)
 
 
@@ -178,9 +180,9 @@ def _parse_instrument(entry: Mapping[str, Any]) -> Instrument:
     )
 
 
-def _parse_family(entry: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> Family:
+def _parse_family(entry: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> SoundFamily:
     """Return a sound family from its table in ``sounds.toml``. Raises ValueError for patterns of the wrong length."""
-    family = Family(
+    family = SoundFamily(
         int(entry["root"]),
         tuple(map(int, entry["scale"])),
         30 / float(entry["tempo"]),
@@ -203,7 +205,9 @@ def _parse_family(entry: Mapping[str, Any], instruments: Mapping[str, Instrument
 Notes = list[Note]
 
 
-def _build_melody(family: Family, tokens: tuple[str, ...], instrument: Instrument, strength: float) -> Notes:
+def _build_melody(
+    family: SoundFamily, tokens: tuple[str, ...], instrument: Instrument, strength: float
+) -> Notes:
     """Return a melody's notes: each token is an eighth; ``-`` extends the previous note."""
     notes: Notes = []
     for index, mark in enumerate(tokens):
@@ -223,7 +227,7 @@ def _build_melody(family: Family, tokens: tuple[str, ...], instrument: Instrumen
     return notes
 
 
-def _build_accompaniment(family: Family, bars: int) -> Notes:
+def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
     """Return the accompaniment of a melody: bass, chords, figure and beats."""
     instruments = read_sound_table().instruments
     notes: Notes = []
@@ -249,14 +253,14 @@ def _build_accompaniment(family: Family, bars: int) -> Notes:
     return notes
 
 
-def _build_run(family: Family, degrees: tuple[int, ...], step: float, start: float = 0.0) -> Notes:
+def _build_run(family: SoundFamily, degrees: tuple[int, ...], step: float, start: float = 0.0) -> Notes:
     """Return the notes of scale degrees played in sequence on the leading instrument, ``step`` seconds apart."""
     return [
         Note(family.lead, start + i * step, family.pitch(d), step * 1.6, 0.8) for i, d in enumerate(degrees)
     ]
 
 
-def _build_chord(family: Family, degree: int, at: float, seconds: float) -> Notes:
+def _build_chord(family: SoundFamily, degree: int, at: float, seconds: float) -> Notes:
     """Return the notes of a chord with a drum, starting at ``at`` seconds."""
     instruments = read_sound_table().instruments
     pitches = (*family.list_triad_pitches(degree), family.pitch(degree + family.octave))
@@ -267,7 +271,7 @@ def _build_chord(family: Family, degree: int, at: float, seconds: float) -> Note
     ]
 
 
-def _build_spin_loop(family: Family) -> tuple[Notes, float]:
+def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
     """Return the looped sound of spinning reels and its length in seconds: a whirr under a moving figure of notes."""
     instruments, step = read_sound_table().instruments, family.eighth / 2
     notes: Notes = [Note(instruments["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
@@ -283,7 +287,7 @@ def _build_spin_loop(family: Family) -> tuple[Notes, float]:
     return notes, 16 * step
 
 
-def _build_anticipation(family: Family) -> tuple[Notes, float]:
+def _build_anticipation(family: SoundFamily) -> tuple[Notes, float]:
     """Return a trill over a drum roll, which is looped until the reel stops, and its length in seconds."""
     instruments, step = read_sound_table().instruments, 0.085
     top = family.octave
@@ -294,7 +298,7 @@ def _build_anticipation(family: Family) -> tuple[Notes, float]:
     return notes, 12 * step
 
 
-def _build_count_up_loop(family: Family) -> tuple[Notes, float]:
+def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
     """Return the looped sound of a win being counted up, a run of short notes, and its length in seconds."""
     instruments, step, top = read_sound_table().instruments, 0.07, family.octave
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
@@ -303,7 +307,7 @@ def _build_count_up_loop(family: Family) -> tuple[Notes, float]:
     return notes, 8 * step
 
 
-def _build_win_music(family: Family, grade: int) -> Notes:
+def _build_win_music(family: SoundFamily, grade: int) -> Notes:
     """Return the music of a win by its grade.
 
     Grade 1 is three notes, grade 2 a fanfare, grade 3 one bar of the theme, and grade 4 two bars with bells.
@@ -336,14 +340,14 @@ def _delay_note(note: Note, seconds: float) -> Note:
     return Note(note.instrument, note.start + seconds, note.pitch, note.seconds, note.strength)
 
 
-def _build_reel_stop(family: Family, number: int) -> Notes:
+def _build_reel_stop(family: SoundFamily, number: int) -> Notes:
     """Return the sound of a stopping reel: a knock, and a note that is higher for each further reel."""
     degree = (0, 2, 4, family.octave, family.octave + 2, family.octave + 4)[number - 1]
     knock = read_sound_table().instruments["knock"]
     return [Note(knock, 0, 92.0, 0.2, 1.0), Note(family.lead, 0.01, family.pitch(degree), 0.16, 0.7)]
 
 
-def _build_title_fanfare(family: Family) -> Notes:
+def _build_title_fanfare(family: SoundFamily) -> Notes:
     """Return the fanfare that announces a feature."""
     top, drum = family.octave, read_sound_table().instruments["drum"]
     roll = [Note(drum, i * 0.07, 74.0, 0.1, 0.2 + 0.05 * i) for i in range(10)]
@@ -351,7 +355,7 @@ def _build_title_fanfare(family: Family) -> Notes:
     return [*roll, *rising_notes, *_build_chord(family, 0, 0.78, 1.1), *_build_chord(family, 4, 0.74, 0.1)]
 
 
-def _build_closing_tune(family: Family) -> Notes:
+def _build_closing_tune(family: SoundFamily) -> Notes:
     """Return the tune that closes a feature."""
     return [
         *_build_chord(family, 3, 0, 0.28),
@@ -363,7 +367,7 @@ def _build_closing_tune(family: Family) -> Notes:
     ]
 
 
-def _build_attract_tune(family: Family) -> Notes:
+def _build_attract_tune(family: SoundFamily) -> Notes:
     """Return the tune by which an idle machine attracts players."""
     two = 16 * family.eighth
     return [
@@ -374,7 +378,7 @@ def _build_attract_tune(family: Family) -> Notes:
 
 
 #: Functions that return the notes of the cues that sound once.
-_ONCE: Final[Mapping[str, Callable[[Family], Notes]]] = {
+_NOTES_FUNCTION_BY_CUE: Final[Mapping[str, Callable[[SoundFamily], Notes]]] = {
     "credit": lambda f: _build_run(f, (f.octave, f.octave + 4), 0.1),
     "attract": _build_attract_tune,
     "count_end": lambda f: _build_chord(f, 0, 0, 0.8),
@@ -382,7 +386,7 @@ _ONCE: Final[Mapping[str, Callable[[Family], Notes]]] = {
     "closing": _build_closing_tune,
 }
 #: Functions that return the notes of the looped cues, and the seconds after which they repeat.
-_ROUND: Final[Mapping[str, Callable[[Family], tuple[Notes, float]]]] = {
+_LOOP_FUNCTION_BY_CUE: Final[Mapping[str, Callable[[SoundFamily], tuple[Notes, float]]]] = {
     "turn": _build_spin_loop,
     "anticipation": _build_anticipation,
     "count": _build_count_up_loop,
@@ -398,19 +402,19 @@ def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
     if not CUES[cue].is_per_family:
         return list(read_sound_table().common[cue]), 0.0
     plays = read_sound_table().families[family]
-    if cue in _ROUND:
-        return _ROUND[cue](plays)
+    if cue in _LOOP_FUNCTION_BY_CUE:
+        return _LOOP_FUNCTION_BY_CUE[cue](plays)
     name, _, number = cue.rpartition("_")
     if name in {"stop", "win"}:
         return (_build_reel_stop if name == "stop" else _build_win_music)(plays, int(number)), 0.0
-    return _ONCE[cue](plays), 0.0
+    return _NOTES_FUNCTION_BY_CUE[cue](plays), 0.0
 
 
 def synthesise_cue(cue: str, family: str) -> bytes:
     """Return the sound of a cue in a family as 16-bit mono samples, at its channel's peak level."""
     how = CUES[cue]
     notes, loop = build_cue_notes(cue, family)
-    return mix_notes(notes, CHANNELS[how.channel] * how.share, loop=loop, drive=how.drive)
+    return mix_notes(notes, CHANNEL_PEAKS[how.channel] * how.share, loop=loop, drive=how.drive)
 
 
 def list_own_cues() -> tuple[str, ...]:

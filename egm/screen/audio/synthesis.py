@@ -16,13 +16,13 @@ from operator import add, mul
 from typing import Final
 
 #: Samples per second, one channel, 16 bits.
-RATE: Final = 22050
+SAMPLES_PER_SECOND: Final = 22050
 #: The largest value of a 16-bit sample.
-_FULL: Final = 32767
+_SAMPLE_MAX: Final = 32767
 #: A vibration above this share of the rate would alias to another pitch.
-_HIGHEST: Final = 0.45
+_PITCH_MAX_SHARE_OF_RATE: Final = 0.45
 #: Fade-out of a note that is cut off, in seconds, to prevent a click.
-_FADE: Final = 0.012
+_CUT_FADE_SECONDS: Final = 0.012
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ def hertz_from_midi_number(number: float) -> float:
 
 def _compute_decaying_sine(pitch: float, strength: float, decay: float, count: int) -> list[float]:
     """Return ``count`` samples of a sine of ``pitch`` Hz that decays by ``decay`` per second."""
-    turn = math.tau * pitch / RATE
-    shrink = math.exp(-decay / RATE)
+    turn = math.tau * pitch / SAMPLES_PER_SECOND
+    shrink = math.exp(-decay / SAMPLES_PER_SECOND)
     c, d = 2 * shrink * math.cos(turn), shrink * shrink
     out = [0.0] * count
     sample, next_sample = 0.0, strength * shrink * math.sin(turn)
@@ -88,19 +88,19 @@ def _generate_noise(count: int, dull: int) -> "array.array[float]":
 @lru_cache(maxsize=512)
 def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "array.array[float]":
     """Return the samples of a note at full strength, packed in 8 bytes each because hundreds of notes are cached."""
-    count = max(1, round(RATE * (instrument.ring or seconds + instrument.release)))
+    count = max(1, round(SAMPLES_PER_SECOND * (instrument.ring or seconds + instrument.release)))
     total = [0.0] * count
     full_strength = sum(strength for _, strength, _ in instrument.modes) + instrument.noise[0]
     for ratio, strength, decay in instrument.modes:
-        if pitch * ratio < RATE * _HIGHEST:
+        if pitch * ratio < SAMPLES_PER_SECOND * _PITCH_MAX_SHARE_OF_RATE:
             # Inaudible samples at the end are not computed.
-            audible_samples = count if decay <= 0 else min(count, round(RATE * 9.2 / decay))
+            audible_samples = count if decay <= 0 else min(count, round(SAMPLES_PER_SECOND * 9.2 / decay))
             part = _compute_decaying_sine(pitch * ratio, strength / full_strength, decay, audible_samples)
             total[:audible_samples] = map(add, total, part)
     if instrument.noise[0]:
         strength, decay = instrument.noise
-        audible_samples = min(count, round(RATE * 7 / decay))
-        fall = math.exp(-decay / RATE)
+        audible_samples = min(count, round(SAMPLES_PER_SECOND * 7 / decay))
+        fall = math.exp(-decay / SAMPLES_PER_SECOND)
         level, levels = strength / full_strength, []
         for _ in range(audible_samples):
             levels.append(level)
@@ -108,16 +108,16 @@ def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "a
         total[:audible_samples] = map(
             add, total, map(mul, _generate_noise(audible_samples, instrument.dull), levels)
         )
-    _fade_in_and_out(total, instrument.attack, _FADE if instrument.ring else instrument.release)
+    _fade_in_and_out(total, instrument.attack, _CUT_FADE_SECONDS if instrument.ring else instrument.release)
     return array.array("d", total)
 
 
 def _fade_in_and_out(samples: list[float], attack: float, release: float) -> None:
     """Fade samples in and out, in place; ``attack`` and ``release`` are the fade times in seconds."""
-    rise = min(len(samples), round(attack * RATE))
+    rise = min(len(samples), round(attack * SAMPLES_PER_SECOND))
     for i in range(rise):
         samples[i] *= i / rise
-    fall = min(len(samples), round(release * RATE))
+    fall = min(len(samples), round(release * SAMPLES_PER_SECOND))
     for i in range(fall):
         samples[-1 - i] *= i / fall
 
@@ -129,12 +129,12 @@ def mix_notes(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: f
     beginning, so that the transition is inaudible. ``drive`` is how much the loudest parts are compressed,
     which makes the sound louder at the same peak.
     """
-    placed = [(round(note.start * RATE), note) for note in notes]
+    placed = [(round(note.start * SAMPLES_PER_SECOND), note) for note in notes]
     rung = [
         (at, _synthesise_note(note.instrument, note.pitch, note.seconds), note.strength)
         for at, note in placed
     ]
-    length = round(loop * RATE) or max(at + len(data) for at, data, _ in rung)
+    length = round(loop * SAMPLES_PER_SECOND) or max(at + len(data) for at, data, _ in rung)
     total = [0.0] * length
     for at, data, strength in rung:
         _add_note_samples(total, at % length if loop else at, data, strength)
@@ -143,7 +143,7 @@ def mix_notes(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: f
         level = drive / maximum
         total = list(map(math.tanh, map(mul, total, repeat(level))))
         maximum = math.tanh(drive)
-    scale = peak * _FULL / maximum
+    scale = peak * _SAMPLE_MAX / maximum
     return array.array("h", map(int, map(mul, total, repeat(scale)))).tobytes()
 
 
@@ -161,9 +161,9 @@ def limit_peak(data: bytes, peak: float) -> bytes:
     """Return samples whose maximum is at most ``peak`` of full scale; softer ones are unchanged."""
     samples = array.array("h", data)
     maximum = max(map(abs, samples), default=0)
-    if maximum <= peak * _FULL:
+    if maximum <= peak * _SAMPLE_MAX:
         return data
-    return array.array("h", (int(sample * peak * _FULL / maximum) for sample in samples)).tobytes()
+    return array.array("h", (int(sample * peak * _SAMPLE_MAX / maximum) for sample in samples)).tobytes()
 
 
 def encode_wave_file(data: bytes) -> bytes:
@@ -172,6 +172,6 @@ def encode_wave_file(data: bytes) -> bytes:
     with wave.open(file, "wb") as out:
         out.setnchannels(1)
         out.setsampwidth(2)
-        out.setframerate(RATE)
+        out.setframerate(SAMPLES_PER_SECOND)
         out.writeframes(data)
     return file.getvalue()

@@ -10,18 +10,18 @@ from egm.kernel.messages import Play
 from egm.screen.art.ink import Ink, Linear, Radial, create_painted_surface
 from egm.screen.art.paths import ellipse
 from egm.screen.art.symbols import render_drawing
-from egm.screen.motion import clamp, compute_roll_up_amount, ease_out
+from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount, ease_out
 from egm.screen.painter import Style, build_gold_gradient
 from egm.screen.scenes.prizes import format_prizes_won
 from egm.screen.scenes.stage import BLACK, Stage, format_stage_name
-from egm.screen.show import Show, find_step_stage, is_feature
+from egm.screen.show import GameShow, find_step_stage, is_feature
 from egm.screen.theme import fade, mix
 from egm.screen.view import build_view_timeline, is_decision_due
 
 #: The number of coins in the celebration of each level of win.
-_COINS: Final = (0, 0, 26, 60, 110)
+_COINS_BY_WIN_LEVEL: Final = (0, 0, 26, 60, 110)
 #: The dark band behind the text of a smaller win.
-_BAND: Final = Linear(
+_TEXT_BAND_PAINT: Final = Linear(
     (
         (0, (0, 0, 0, 0)),
         (0.2, (10, 4, 20, 210)),
@@ -31,7 +31,7 @@ _BAND: Final = Linear(
     )
 )
 #: The dark veil over the field behind the text of a great win.
-_VEIL: Final = Linear(
+_FIELD_VEIL_PAINT: Final = Linear(
     ((0, (8, 4, 18, 150)), (0.3, (10, 4, 20, 215)), (0.7, (18, 8, 32, 225)), (1, (8, 4, 18, 150)))
 )
 
@@ -88,16 +88,18 @@ def draw_celebration(stage: Stage) -> None:
     x, y, w, h = stage.layout.field
     cx, cy = x + w / 2, y + h / 2
     arrive = 1.0 if view.reduced_motion else ease_out(since / 0.35)
-    leave = 1 - clamp((since - length) / 1.2)
+    leave = 1 - clamp_to_unit_interval((since - length) / 1.2)
     large = line.level >= 3 or bool(closing)
     if line.level >= 3 and not view.reduced_motion:
         _draw_rays(stage, (cx, cy), arrive * leave)
     if not view.reduced_motion:
-        _draw_celebration_items(stage, since, _COINS[line.level], length + 1.0)
+        _draw_celebration_items(stage, since, _COINS_BY_WIN_LEVEL[line.level], length + 1.0)
     height = 320.0 if large else 132.0
     top = cy - height / 2 if large else y + h - height - 6
     if leave > 0.6:
-        p.shade((x, y, w, h) if large else (x, top, w, height), _VEIL if large else _BAND)
+        p.shade(
+            (x, y, w, h) if large else (x, top, w, height), _FIELD_VEIL_PAINT if large else _TEXT_BAND_PAINT
+        )
         play = view.show.play
         has_named_prize = bool(play.progressives or play.prizes)  # named before the feature they came from
         name = closing if closing and not has_named_prize else _format_win_name(stage, play, line.level)
@@ -191,7 +193,7 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
     p.surface.set_clip(clip)
 
 
-def _find_closing_title(stage: Stage, show: Show) -> str:
+def _find_closing_title(stage: Stage, show: GameShow) -> str:
     """Return the title of the title card that closes a feature, or "" if the game does not end with a feature."""
     last = len(show.steps) - 1
     if not show.is_complete or not is_feature(show, last):
@@ -203,7 +205,7 @@ def _draw_celebration_items(stage: Stage, since: float, count: int, length: floa
     """Draw coins and the game's highest symbol, moving in the celebration pattern of the game's look."""
     p, symbol = stage.painter, _find_highest_prize_symbol(stage)
     x, y, w, h = stage.layout.field
-    place_item = _WAYS[stage.look.cheer]
+    place_item = _ITEM_POSITION_BY_ANIMATION[stage.look.cheer]
     clip = p.surface.get_clip()
     p.surface.set_clip(p.box(stage.layout.field).clip(clip))
     for i in range(count):
@@ -216,7 +218,7 @@ def _draw_celebration_items(stage: Stage, since: float, count: int, length: floa
         cx, cy = x + w * right, y + h * down
         if symbol and i % 2:
             item_rect = (cx - side / 2, cy - side / 2, side, side)
-            p.art(("cheer", symbol), item_rect, lambda size: p.symbol(symbol, "", size))
+            p.art(("cheer", symbol), item_rect, lambda size: p.render_symbol(symbol, "", size))
             continue
         frame = round(abs(math.cos(t * 7 + i)) * 6)
         width = max(8.0, side * frame / 6)
@@ -266,7 +268,7 @@ def _place_in_stream(i: int, t: float) -> tuple[float, float]:
 
 
 #: Where an item of a celebration is at a time, by the name of the animation.
-_WAYS: Final[Mapping[str, Callable[[int, float], tuple[float, float]]]] = {
+_ITEM_POSITION_BY_ANIMATION: Final[Mapping[str, Callable[[int, float], tuple[float, float]]]] = {
     "fountain": _place_in_fountain,
     "rain": _place_in_rain,
     "burst": _place_in_burst,

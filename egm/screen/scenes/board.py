@@ -12,7 +12,7 @@ from egm.screen.scenes.reels import draw_fall, draw_running, draw_still
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.wheel import draw_idle_wheel, is_wheel
 from egm.screen.scenes.wins import draw_wins, find_current_window, find_reels_stop_time
-from egm.screen.show import LONGEST, Show, StepTime, count_step_parts, has_title
+from egm.screen.show import LONGEST, GameShow, StepTime, count_step_parts, has_title
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
 from egm.screen.view import (
     build_view_timeline,
@@ -82,7 +82,7 @@ def _draw_idle(stage: Stage) -> None:
     draw_wins(stage, field, window, wins, view.now)
 
 
-def _draw_step(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
+def _draw_step(stage: Stage, show: GameShow, index: int, time: StepTime, since: float) -> None:
     """Draw one step of the game being presented, on reels or of any other kind."""
     step: Step = show.steps[index]
     if isinstance(step, ReelSpin):
@@ -105,7 +105,7 @@ def _draw_step_without_reels(stage: Stage, step: Step, time: StepTime, since: fl
         draw_keno(stage, step, time, since)
 
 
-def _draw_reels(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
+def _draw_reels(stage: Stage, show: GameShow, index: int, time: StepTime, since: float) -> None:
     """Draw a step on reels: they spin, then each window of a cascade and its wins are shown in turn."""
     step = show.steps[index]
     game = stage.view.game

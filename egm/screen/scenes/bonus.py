@@ -6,22 +6,24 @@ from typing import Final
 import pygame
 
 from egm.screen.art.ink import Ink, Linear, Radial
-from egm.screen.art.paths import box, ellipse, polygon
+from egm.screen.art.paths import box, build_polygon_path, ellipse
 from egm.screen.art.symbols import render_drawing
 from egm.screen.marks import find_least_revolutions
-from egm.screen.motion import clamp, ease_out
+from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
 from egm.screen.show import StepTime
-from egm.screen.steps import HoldStep, Item, PickStep, WheelStep
+from egm.screen.steps import BonusItem, HoldStep, PickStep, WheelStep
 from egm.screen.theme import mix, parse_colour
 
 #: The least width beside a wheel for its pay, in units.
-_BESIDE: Final = 230.0
+_WIDTH_BESIDE_WHEEL_MIN: Final = 230.0
 #: The least number of turns of a bonus wheel.
-_TURNS: Final = 4
+_WHEEL_TURNS_MIN: Final = 4
 #: The colours of a wheel's segments, one for each kind of award.
-_PARTS: Final = tuple(map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2cc0", "#d98a10", "#147a8a")))
+_WHEEL_SEGMENT_COLOURS: Final = tuple(
+    map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2cc0", "#d98a10", "#147a8a"))
+)
 
 
 def draw_board_background(stage: Stage) -> None:
@@ -48,7 +50,7 @@ def draw_board_background(stage: Stage) -> None:
     stage.painter.art(("board", stage.look.name), stage.layout.field, render_board)
 
 
-def format_item_award(stage: Stage, item: Item) -> str:
+def format_item_award(stage: Stage, item: BonusItem) -> str:
     """Return the award of an item (a wheel segment or a pick) as text: its credits, or its name."""
     if item.credits:
         return stage.texts.number(item.credits)
@@ -109,7 +111,9 @@ def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> Non
     )
 
 
-def _draw_hold_cell(stage: Stage, cell: Rect, coin: Item | None, *, spinning: bool, cell_index: int) -> None:
+def _draw_hold_cell(
+    stage: Stage, cell: Rect, coin: BonusItem | None, *, spinning: bool, cell_index: int
+) -> None:
     """Draw one cell of hold-and-spin: a held coin, or an empty cell, which may be spinning."""
     p, (x, y, w, h) = stage.painter, cell
     p.panel(cell, radius=18, fill=(10, 6, 22, 220), edge=(*stage.look.accent[:3], 120), line=3)
@@ -152,7 +156,7 @@ def draw_picks(stage: Stage, step: PickStep, time: StepTime, since: float) -> No
     draw_boxes(stage, step.boxes, dict(step.opened[:opened_count]), asks_player=False)
 
 
-def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, asks_player: bool) -> None:
+def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusItem], *, asks_player: bool) -> None:
     """Draw closed boxes with a number, and opened ones with their contents.
 
     If ``asks_player``, ask the player to open one; otherwise show the credits won so far.
@@ -208,19 +212,21 @@ def _draw_gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surfac
 
 
 # ---------------------------------------------------------------------- the wheel
-def compute_wheel_angle(step: WheelStep, since: float, length: float, revolutions: int = _TURNS) -> float:
+def compute_wheel_angle(
+    step: WheelStep, since: float, length: float, revolutions: int = _WHEEL_TURNS_MIN
+) -> float:
     """Return how far the wheel has turned, in degrees: complete turns, slowing, to the winning segment.
 
     ``revolutions`` is the game's least number of turns for a spin.
     """
     part = 360.0 / len(step.parts)
-    end = 360.0 * max(_TURNS, revolutions) + (step.part + 0.5) * part
-    return end * ease_out(clamp(since / length))
+    end = 360.0 * max(_WHEEL_TURNS_MIN, revolutions) + (step.part + 0.5) * part
+    return end * ease_out(clamp_to_unit_interval(since / length))
 
 
 def _compute_wheel_width(field: Rect) -> float:
     """Return the width of a bonus wheel: the field's height, or less to leave room for the text beside it."""
-    return min(field[2] - _BESIDE, field[3]) - 24
+    return min(field[2] - _WIDTH_BESIDE_WHEEL_MIN, field[3]) - 24
 
 
 def find_rect_beside_wheel(field: Rect) -> Rect:
@@ -259,7 +265,7 @@ def draw_wheel(
         _draw_wheel_result(stage, step.parts[step.part], (left, cy - 130, width, 260))
 
 
-def _draw_wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
+def _draw_wheel_result(stage: Stage, item: BonusItem, rect: Rect) -> None:
     """Draw the winning segment's award next to the wheel."""
     p, (x, y, w, h) = stage.painter, rect
     p.panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=4)
@@ -277,7 +283,7 @@ def _draw_wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
     p.art(
         ("symbol", item.name),
         (x + (w - side) / 2, y + 16, side, side),
-        lambda size: p.symbol(item.name, "", size),
+        lambda size: p.render_symbol(item.name, "", size),
     )
     p.text(
         stage.texts.choose_translation(symbol_names["name"], item.name),
@@ -304,7 +310,9 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
     for i, item in enumerate(step.parts):
         angles = [math.radians(part * (i + k / 12)) for k in range(13)]
         arc = [(50 + 47 * math.sin(a), 50 - 47 * math.cos(a)) for a in angles]
-        ink.fill([(50.0, 50.0), *arc], _PARTS[kinds.index(item.name) % len(_PARTS)])
+        ink.fill(
+            [(50.0, 50.0), *arc], _WHEEL_SEGMENT_COLOURS[kinds.index(item.name) % len(_WHEEL_SEGMENT_COLOURS)]
+        )
         ink.stroke([(50.0, 50.0), arc[0]], 0.4, stage.theme.colour("gold_light"))
     face = ink.finish()
     game = stage.view.game
@@ -312,7 +320,7 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
     side = min(pixels * 0.12, pixels * math.tau * 0.42 / len(step.parts) * 0.95)
     for i, item in enumerate(step.parts):
         sign = (
-            stage.painter.symbol(item.name, "", (round(side), round(side)))
+            stage.painter.render_symbol(item.name, "", (round(side), round(side)))
             if item.name in symbols
             else _render_label(stage, item, pixels)
         )
@@ -324,7 +332,7 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
     return face
 
 
-def _render_label(stage: Stage, item: Item, pixels: int) -> pygame.Surface:
+def _render_label(stage: Stage, item: BonusItem, pixels: int) -> pygame.Surface:
     """Return an item's award as text for a segment of a bonus wheel."""
     font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(pixels * 0.07)))
     return font.render(format_item_award(stage, item), True, (255, 255, 255)).premul_alpha()
@@ -342,6 +350,6 @@ def _draw_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 def draw_pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the pointer above a wheel."""
     ink = Ink(size)
-    ink.fill(polygon(50, 40, 48, 3, 90), BLACK)
-    ink.fill(polygon(50, 39, 42, 3, 90), build_metal_gradient(stage.theme, stage.look.rim))
+    ink.fill(build_polygon_path(50, 40, 48, 3, 90), BLACK)
+    ink.fill(build_polygon_path(50, 39, 42, 3, 90), build_metal_gradient(stage.theme, stage.look.rim))
     return ink.finish()

@@ -8,16 +8,16 @@ from egm.screen.flow import compute_height_above_spots, find_felt_rect
 from egm.screen.layout import Layout, grow_rect
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.dealt import Hand, build_current_hands, find_flying_card, read_final_hands
-from egm.screen.scenes.faces import BACK, draw_card
+from egm.screen.scenes.dealt import DealtHand, build_current_hands, find_flying_card, read_final_hands
+from egm.screen.scenes.faces import FACE_DOWN_SIGN, draw_card
 from egm.screen.scenes.pays import draw_pay_columns, lay_out_pay_columns, list_pays
 from egm.screen.scenes.places import (
-    CLEAR,
-    LARGEST,
-    SAYS,
-    SAYS_NARROW,
+    CARD_HEIGHT_MAX,
+    CARD_TEXT_GAP,
+    HAND_TEXT_HEIGHT,
+    NARROW_HAND_TEXT_HEIGHT,
     HandLayout,
-    Room,
+    HandRoomNeeds,
     compute_first_hand_height,
     place_hand,
     place_hands_in_rows,
@@ -26,37 +26,37 @@ from egm.screen.scenes.places import (
     place_split_hands,
 )
 from egm.screen.scenes.stage import Stage, draw_button
-from egm.screen.scenes.tiles import HIDDEN, find_tile_rect, is_tile
+from egm.screen.scenes.tiles import FACE_DOWN_TILE, find_tile_rect, is_tile
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
 from egm.screen.table import Table, read_bets_in_force
 from egm.screen.view import find_last_step, is_decision_due, is_marking_decision
 
 #: The colour of the shade on the cloth under a hand.
-_PLACE: Final = (0, 24, 12, 70)
+_HAND_SHADE_COLOUR: Final = (0, 24, 12, 70)
 #: Height of a hold key, in units.
-_HOLD: Final = 70.0
+_HOLD_KEY_HEIGHT: Final = 70.0
 #: The least width of a hold key, for its text, if several hands are played from one deal.
-_KEY: Final = 90.0
+_HOLD_KEY_WIDTH_MIN: Final = 90.0
 #: The width of the key for four-colour suits, in units.
-_SUITS: Final = 124.0
+_SUITS_KEY_WIDTH: Final = 124.0
 #: The least width of a hand in a row, in cards, so that its value fits below it.
-_CARDS_MIN: Final = 2.5
+_HAND_WIDTH_MIN_IN_CARDS: Final = 2.5
 #: The most hands of the players in one row.
-_ROW: Final = 4
+_HANDS_PER_ROW_MAX: Final = 4
 #: Two hands of more cards than this are stacked, not side by side.
-_BESIDE: Final = 5
+_CARDS_SIDE_BY_SIDE_MAX: Final = 5
 #: Room, in cards, for a hand that may be drawn to without limit: at a table with few hands, and at one with
-#: more than :data:`_SEVERAL`.
+#: more than :data:`_FEW_HANDS_MAX`.
 _DRAWN_TO: Final = (6, 5)
 #: The most hands that count as few.
-_SEVERAL: Final = 3
+_FEW_HANDS_MAX: Final = 3
 #: The least height at which a small hand is drawn, in units.
-_SEEN_FROM: Final = 22.0
-#: The number of hands from one deal above which the small hands take the share :data:`_SMALL` of the field.
-_MANY: Final = 30
+_SMALL_HAND_HEIGHT_MIN: Final = 22.0
+#: The number of hands from one deal above which the small hands take :data:`_SMALL_HANDS_HEIGHT_SHARE` of the field.
+_MANY_HANDS_MIN: Final = 30
 #: The share of the field's height for many small hands.
-_SMALL: Final = 0.58
+_SMALL_HANDS_HEIGHT_SHARE: Final = 0.58
 
 
 # ---------------------------------------------------------------------- where
@@ -64,7 +64,7 @@ def find_cards_rect(stage: Stage, table: Table) -> Rect:
     """Return the part of the field where cards lie."""
     x, y, w, h = find_felt_rect(stage.layout)
     if not table.spots:
-        low = _HOLD + 12 if _can_hold_cards(stage) else 0.0
+        low = _HOLD_KEY_HEIGHT + 12 if _can_hold_cards(stage) else 0.0
         key = find_suits_rect(stage.layout)
         top = key[1] + key[3] - y
         if stage.layout.is_telephone and list_pays(stage):
@@ -80,7 +80,12 @@ def find_suits_rect(layout: Layout) -> Rect:
     On a telephone it is at the upper right, next to the pay table.
     """
     x, y, w, _ = find_felt_rect(layout)
-    return (x + w - _SUITS if layout.is_telephone else x, y, _SUITS, max(layout.finger, 52.0))
+    return (
+        x + w - _SUITS_KEY_WIDTH if layout.is_telephone else x,
+        y,
+        _SUITS_KEY_WIDTH,
+        max(layout.finger, 52.0),
+    )
 
 
 def _can_hold_cards(stage: Stage) -> bool:
@@ -96,7 +101,7 @@ def _read_published_count(stage: Stage, hand: str, entry: str) -> int:
     return next((int(one.get(entry, 0)) for one in data if one["id"] == hand), 0)
 
 
-def _list_hands_on_table(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
+def _list_hands_on_table(stage: Stage, hands: Sequence[DealtHand]) -> list[DealtHand]:
     """Return the hands that have an area on the table, dealt or expected, in the game's order.
 
     A telephone has no room for the hands of other seats.
@@ -106,7 +111,7 @@ def _list_hands_on_table(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
     if stage.layout.is_telephone:
         hands = [hand for hand in hands if hand.seat is None or hand.is_own]
     names = [*order[1:], *_list_additional_hands(stage, dealt=bool(hands))]
-    hands_on_table = [*hands, *(Hand(name, (), {}) for name in names if name not in excluded_ids)]
+    hands_on_table = [*hands, *(DealtHand(name, (), {}) for name in names if name not in excluded_ids)]
     return sorted(
         hands_on_table,
         key=lambda hand: (
@@ -138,7 +143,7 @@ def _list_additional_hands(stage: Stage, *, dealt: bool) -> list[str]:
 
 def _compute_small_hands_share(count: int) -> float:
     """Return the share of the field's height that the small hands of a multi-hand bet take."""
-    return _SMALL if count > _MANY else 0.5
+    return _SMALL_HANDS_HEIGHT_SHARE if count > _MANY_HANDS_MIN else 0.5
 
 
 def _compute_small_hands_height(stage: Stage, table: Table, count: int) -> float:
@@ -148,10 +153,13 @@ def _compute_small_hands_height(stage: Stage, table: Table, count: int) -> float
     """
     x, y, w, h = find_cards_rect(stage, table)
     height = min(
-        h * _compute_small_hands_share(count), h - compute_first_hand_height(max(stage.layout.finger, _KEY))
+        h * _compute_small_hands_share(count),
+        h - compute_first_hand_height(max(stage.layout.finger, _HOLD_KEY_WIDTH_MIN)),
     )
     return (
-        height if count > 1 and place_small_hands((x, y, w, height), count - 1)[0][3] >= _SEEN_FROM else 0.0
+        height
+        if count > 1 and place_small_hands((x, y, w, height), count - 1)[0][3] >= _SMALL_HAND_HEIGHT_MIN
+        else 0.0
     )
 
 
@@ -234,7 +242,7 @@ def _count_hands_in_rows(hands: Sequence[str], beside: Collection[str]) -> list[
     """
     banks = max(1, sum(hand.startswith("bank") or hand in beside for hand in hands))
     others = len(hands) - banks
-    return [banks, others] if others <= _ROW else [banks, -(-others // 2), others // 2]
+    return [banks, others] if others <= _HANDS_PER_ROW_MAX else [banks, -(-others // 2), others // 2]
 
 
 def _lay_out_hand_areas(
@@ -250,12 +258,14 @@ def _lay_out_hand_areas(
     if len(hands) <= 1:
         return [rect] * len(hands)
     counts = [_read_published_count(stage, hand, "cards") for hand in hands]
-    if len(hands) == 2 and w > 1.6 * h and max(counts) <= _BESIDE:  # The bank's hand is on the left.
+    if (
+        len(hands) == 2 and w > 1.6 * h and max(counts) <= _CARDS_SIDE_BY_SIDE_MAX
+    ):  # The bank's hand is on the left.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
-    shares = [max(each, _CARDS_MIN) for each in counts] if all(counts) else [1.0] * len(counts)
+    shares = [max(each, _HAND_WIDTH_MIN_IN_CARDS) for each in counts] if all(counts) else [1.0] * len(counts)
     beside = {hand for hand, spots in _map_hands_to_bets(stage).items() if spots}
     rows = _count_hands_in_rows(hands, beside | {"board"} if own_hands else beside)
-    if not own_hands or len(hands) - rows[0] < _ROW:
+    if not own_hands or len(hands) - rows[0] < _HANDS_PER_ROW_MAX:
         return place_hands_in_rows(rect, rows, shares)
     order = sorted(hands, key=lambda hand: hand in own_hands)
     areas = place_hands_in_rows(
@@ -264,28 +274,32 @@ def _lay_out_hand_areas(
     return [areas[order.index(hand)] for hand in hands]
 
 
-def _is_multi_hand_deal(hands: Sequence[Hand]) -> bool:
+def _is_multi_hand_deal(hands: Sequence[DealtHand]) -> bool:
     """Return whether several hands are played from one deal, so that all but the first are drawn small."""
     return len(hands) > 2 and hands[0].id == "player" and not any(one.id.startswith("bank") for one in hands)
 
 
-def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[HandLayout]:
+def _place_hands(stage: Stage, table: Table, hands: Sequence[DealtHand]) -> list[HandLayout]:
     """Return the layout of each hand's cards; split hands share the area of the hand they come from."""
     x, y, w, h = find_cards_rect(stage, table)
     if _is_multi_hand_deal(hands):  # Draw the first hand large, the others small above it.
         small_height = _compute_small_hands_height(stage, table, len(hands))
-        full = h if small_height else h + _HOLD  # If the other hands come later, no card is held any more.
+        full = (
+            h if small_height else h + _HOLD_KEY_HEIGHT
+        )  # If the other hands come later, no card is held any more.
         height = small_height or full * _compute_small_hands_share(len(hands))
         small_areas = place_small_hands((x, y, w, height), len(hands) - 1)
-        first = place_hand((x, y + height, w, full - height), Room(_BESIDE, holds=True))
-        return [first, *(place_small_hand_cards(area, _BESIDE) for area in small_areas)]
+        first = place_hand(
+            (x, y + height, w, full - height), HandRoomNeeds(_CARDS_SIDE_BY_SIDE_MAX, has_hold_keys=True)
+        )
+        return [first, *(place_small_hand_cards(area, _CARDS_SIDE_BY_SIDE_MAX) for area in small_areas)]
     bases = [_find_base_hand(stage, hand.id)[0] for hand in hands]
     base_hands = list(dict.fromkeys(bases))
     rooms = [_find_hand_room(stage, base, len(base_hands)) for base in base_hands]
     own_bases = {base for hand, base in zip(hands, bases, strict=True) if hand.is_own}
     areas_ = _lay_out_hand_areas(stage, (x, y, w, h), base_hands, own_bases)
     heights = [
-        LARGEST if room.low or own_bases else room.fit_cards(area)[1]
+        CARD_HEIGHT_MAX if room.low_hand_cards or own_bases else room.fit_cards(area)[1]
         for room, area in zip(rooms, areas_, strict=True)
     ]
     # Use one card size, except for hands being set, which are touched and as large as possible.
@@ -295,18 +309,21 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Hand
         split_hands = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
         parts = place_split_hands(area, len(split_hands), room) if len(split_hands) > 1 else [area]
         hand_layouts += [
-            place_hand(part, room, len(hand.cards), LARGEST if room.low else highest)
+            place_hand(part, room, len(hand.cards), CARD_HEIGHT_MAX if room.low_hand_cards else highest)
             for hand, part in zip(split_hands, parts, strict=True)
         ]
     return hand_layouts
 
 
-def _find_hand_room(stage: Stage, hand: str, hands: int) -> Room:
+def _find_hand_room(stage: Stage, hand: str, hands: int) -> HandRoomNeeds:
     """Return the room to keep for the cards of a hand, at a table with ``hands`` hands."""
     card_count = _read_published_count(stage, hand, "cards")
-    cards = card_count or _DRAWN_TO[hands > _SEVERAL]
-    return Room(
-        cards, _read_published_count(stage, hand, "low"), in_rows=not card_count, holds=_can_hold_cards(stage)
+    cards = card_count or _DRAWN_TO[hands > _FEW_HANDS_MAX]
+    return HandRoomNeeds(
+        cards,
+        _read_published_count(stage, hand, "low"),
+        in_rows=not card_count,
+        has_hold_keys=_can_hold_cards(stage),
     )
 
 
@@ -327,10 +344,10 @@ def lay_out_card_touches(stage: Stage) -> list[Rect]:
         marked = places[_find_decision_hand(hands, decision)]
         card_gap = max(0.0, marked[1][0] - marked[0][0] - marked[0][2])  # Include the gaps between cards.
         return [(x - card_gap / 2, y, w + card_gap, h) for x, y, w, h in marked]
-    return [(x, y, w, h + _HOLD + 8) for x, y, w, h in places[0]]
+    return [(x, y, w, h + _HOLD_KEY_HEIGHT + 8) for x, y, w, h in places[0]]
 
 
-def _find_decision_hand(hands: Sequence[Hand], decision: Decision) -> int:
+def _find_decision_hand(hands: Sequence[DealtHand], decision: Decision) -> int:
     """Return the index of the hand that a decision concerns; 0 if the decision names no hand."""
     return next((n for n, hand in enumerate(hands) if hand.id == decision.display.get("hand")), 0)
 
@@ -374,10 +391,12 @@ def draw_cards(
         for i, (x, y, w, h) in enumerate(places[0].cards):
             is_held = bool(stage.view.held >> i & 1)
             text = stage.texts.say("feature.held" if is_held else "feature.hold")
-            draw_button(stage, (x, y + h + 8, w, _HOLD), text, lit=is_held)
+            draw_button(stage, (x, y + h + 8, w, _HOLD_KEY_HEIGHT), text, lit=is_held)
 
 
-def _draw_hand_cards(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: int, *, holding: bool) -> None:
+def _draw_hand_cards(
+    stage: Stage, hand: DealtHand, rects: Sequence[Rect], marked: int, *, holding: bool
+) -> None:
     """Draw a hand's cards, the held ones raised; if cards cannot be held, draw a frame around the marked ones."""
     for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
         x, y, w, h = rect
@@ -390,15 +409,15 @@ def _draw_hand_cards(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: in
         draw_card(stage, (x, y, w, h), card)
 
 
-def _draw_small_hand(stage: Stage, place: HandLayout, hand: Hand) -> None:
+def _draw_small_hand(stage: Stage, place: HandLayout, hand: DealtHand) -> None:
     """Draw one of many small hands: the ranks of its cards, lit from behind if it wins."""
     x, y, w, h = place.area
-    if hand.won:
+    if hand.won_sign:
         stage.painter.panel((x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge="meter")
-    for card, rect in zip(hand.cards or (BACK,) * len(place.cards), place.cards, strict=False):
+    for card, rect in zip(hand.cards or (FACE_DOWN_SIGN,) * len(place.cards), place.cards, strict=False):
         draw_card(stage, rect, card, small=True)
     low = y + h - place.printed[1] - place.printed[3]
-    if hand.won and low > 0.8 * SAYS:
+    if hand.won_sign and low > 0.8 * HAND_TEXT_HEIGHT:
         style = Style("strong", "small", "text")
         stage.painter.text(
             stage.texts.choose_translation(hand.value_texts),
@@ -408,7 +427,7 @@ def _draw_small_hand(stage: Stage, place: HandLayout, hand: Hand) -> None:
         )
 
 
-def _format_hand_label(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
+def _format_hand_label(stage: Stage, hand: DealtHand, hands: Sequence[DealtHand]) -> str:
     """Return the label of a hand, with its number if it was split.
 
     At a shared table it says whether the hand is the player's own ("You") or which player holds it. A tableau, or
@@ -425,7 +444,9 @@ def _format_hand_label(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
-def _format_hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) -> list[str]:
+def _format_hand_texts(
+    stage: Stage, hand: DealtHand, hands: Sequence[DealtHand], *, still: bool
+) -> list[str]:
     """Return the texts below a hand: its label, its value, and its bet or how the bet was settled."""
     texts = [_format_hand_label(stage, hand, hands)] if len(hands) > 1 else []
     if still and hand.value_texts:
@@ -436,10 +457,10 @@ def _format_hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still
     unit = stage.view.snapshot.denomination_cents if still and stage.view.snapshot is not None else 0
     if hand.staked and unit:
         texts.append(" + ".join(stage.money(each * unit) for each in hand.pots or (hand.staked,)))
-    if hand.left is not None and unit:
-        texts.append(stage.texts.say("felt.left", amount=stage.money(hand.left * unit)))
-    if hand.received and unit:
-        texts.append(stage.texts.say("felt.received", amount=stage.money(hand.received * unit)))
+    if hand.remaining_credits is not None and unit:
+        texts.append(stage.texts.say("felt.left", amount=stage.money(hand.remaining_credits * unit)))
+    if hand.received_credits and unit:
+        texts.append(stage.texts.say("felt.received", amount=stage.money(hand.received_credits * unit)))
     if still and hand.settlements:
         texts.append(" / ".join(format_settlement(stage, each) for each in hand.settlements))
     return [each for each in texts if each]
@@ -467,7 +488,7 @@ def _draw_waiting_hands(stage: Stage, table: Table) -> None:
     for hand, place in zip(hands, _place_hands(stage, table, hands), strict=True):
         if _can_hold_cards(stage):
             for rect in place.cards:
-                draw_card(stage, rect, BACK)
+                draw_card(stage, rect, FACE_DOWN_SIGN)
             continue
         _draw_hand_outline(stage, place)
         text = format_hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
@@ -477,7 +498,7 @@ def _draw_waiting_hands(stage: Stage, table: Table) -> None:
 
 def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
     """Draw the printed outline of a hand, as wide as the cards for which it has room."""
-    stage.painter.shade(grow_rect(place.printed, 5), _PLACE, 12)
+    stage.painter.shade(grow_rect(place.printed, 5), _HAND_SHADE_COLOUR, 12)
 
 
 def _draw_flying_card(
@@ -493,17 +514,21 @@ def _draw_flying_card(
     progress = 1.0 if stage.view.reduced_motion else ease_out(share)
     start = (fx + fw - w - 20, fy + 10)
     at = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
-    back = HIDDEN if is_tile(card) else BACK
+    back = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_SIGN
     draw_card(stage, (*at, w, h), back if share < 0.7 else card)
 
 
 def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, lit: bool) -> None:
     """Draw a hand's texts below it, on a plate if its cards extend beyond its area."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed
-    top = y - CLEAR - SAYS if _can_hold_cards(stage) else y + h + CLEAR
+    top = y - CARD_TEXT_GAP - HAND_TEXT_HEIGHT if _can_hold_cards(stage) else y + h + CARD_TEXT_GAP
     free = place.area[1] + place.area[3] - top  # A long text takes several lines if there is room.
     style = Style("strong", "small", "text", 1)
-    height = SAYS if stage.painter.measure(text, style) <= w - 16 else min(free, SAYS_NARROW)
+    height = (
+        HAND_TEXT_HEIGHT
+        if stage.painter.measure_text(text, style) <= w - 16
+        else min(free, NARROW_HAND_TEXT_HEIGHT)
+    )
     plate, last = (x + 4, top, w - 8, height), place.cards[-1]
     if lit:
         stage.painter.panel(plate, radius=8, fill=(122, 66, 8, 255), edge="meter")

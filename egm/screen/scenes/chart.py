@@ -9,7 +9,7 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.theme import Colour, parse_colour
 
 #: The colour of each answer; its letter means the same.
-_FILLS: Final[Mapping[str, Colour]] = {
+_COLOUR_BY_ANSWER: Final[Mapping[str, Colour]] = {
     "H": parse_colour("#7a1f2b"),
     "S": parse_colour("#1d5a35"),
     "D": parse_colour("#6b4a00"),
@@ -18,11 +18,11 @@ _FILLS: Final[Mapping[str, Colour]] = {
     ".": parse_colour("#26222f"),
 }
 #: The share of the width for the names of the hands.
-_NAMES: Final = 0.3
+_HAND_NAMES_WIDTH_SHARE: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class StrategyChart:
     """A strategy chart: a column for each first card of the dealer, and a row for each hand of the player.
 
     A row has the hand's names by language, and one letter for each column: the advised answer.
@@ -32,14 +32,14 @@ class Chart:
     rows: tuple[tuple[Mapping[str, str], str], ...]
 
 
-def find_strategy_chart(stage: Stage) -> Chart | None:
+def find_strategy_chart(stage: Stage) -> StrategyChart | None:
     """Return the strategy chart of the game on the screen; None if it has none or the venue does not allow charts."""
     game = stage.view.game
     data = None if game is None else game.presentation.get("chart")
     if data is None:
         return None
     rows = tuple((row["names"], str(row["cells"])) for row in data["rows"])
-    return Chart(tuple(map(str, data["columns"])), rows)
+    return StrategyChart(tuple(map(str, data["columns"])), rows)
 
 
 def draw_chart(stage: Stage, rect: Rect) -> None:
@@ -49,18 +49,27 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
         return
     columns, rows = chart.columns, chart.rows
     height = min(46.0, (h - (64 if not stage.layout.is_telephone else 92)) / (len(rows) + 1))
-    left, width = x + w * _NAMES, w * (1 - _NAMES) / len(columns)
+    left, width = x + w * _HAND_NAMES_WIDTH_SHARE, w * (1 - _HAND_NAMES_WIDTH_SHARE) / len(columns)
     size = "small" if height > 34 else "caption"
-    p.label(stage.texts.say("chart.dealer"), (x, y, w * _NAMES - 10, height), Style("text", size, "text_dim"))
+    p.label(
+        stage.texts.say("chart.dealer"),
+        (x, y, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
+        Style("text", size, "text_dim"),
+    )
     for n, column in enumerate(columns):
         p.label(column, (left + n * width, y, width, height), Style("strong", size, "meter"))
     for n, (names, cells) in enumerate(rows):
         top = y + (n + 1) * height
         name = stage.texts.choose_translation(names)
-        p.label(name, (x, top, w * _NAMES - 10, height), Style("strong", size, "text"), align="left")
+        p.label(
+            name,
+            (x, top, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
+            Style("strong", size, "text"),
+            align="left",
+        )
         for column_number, letter in enumerate(cells):
             cell: Rect = (left + column_number * width + 1, top + 1, width - 2, height - 2)
-            p.panel(cell, radius=4, fill=_FILLS[letter])
+            p.panel(cell, radius=4, fill=_COLOUR_BY_ANSWER[letter])
             if letter != ".":
                 p.label(_format_letter(stage, letter), cell, Style("strong", size, "text"))
     text = stage.texts.say("chart.legend")

@@ -13,13 +13,13 @@ from egm.screen.table import Table
 from egm.screen.theme import Colour, mix, parse_colour
 
 #: The colours of chips, from the lowest value to the highest.
-CHIPS: Final = tuple(map(parse_colour, ("#e9e4d4", "#c4183a", "#1f4fb8", "#0f8a4a", "#33303f")))
+CHIP_COLOURS: Final = tuple(map(parse_colour, ("#e9e4d4", "#c4183a", "#1f4fb8", "#0f8a4a", "#33303f")))
 #: The colour of a standing bet's chip.
-STANDING: Final = parse_colour("#8f6ad6")
+STANDING_BET_CHIP_COLOUR: Final = parse_colour("#8f6ad6")
 #: The width of a chip on the layout, in units.
-CHIP: Final = 42.0
+CHIP_WIDTH: Final = 42.0
 #: The width of the disc that shows what a spot has returned, in units.
-_BACK: Final = 44.0
+_RETURNED_AMOUNT_WIDTH: Final = 44.0
 
 
 def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
@@ -55,7 +55,7 @@ def _format_short_credits(stage: Stage, credits_: int) -> str:
 def find_chip_colour(table: Table, credits_: int) -> Colour:
     """Return the colour of the largest chip whose value does not exceed the amount."""
     chip_index = sum(value <= credits_ for value in table.chips) - 1
-    return CHIPS[max(0, min(chip_index, len(CHIPS) - 1))]
+    return CHIP_COLOURS[max(0, min(chip_index, len(CHIP_COLOURS) - 1))]
 
 
 def draw_returned_amount(stage: Stage, at: tuple[float, float], credits_: int) -> None:
@@ -64,13 +64,22 @@ def draw_returned_amount(stage: Stage, at: tuple[float, float], credits_: int) -
     The amount is shortened like a chip's value; the list next to the layout has it in full.
     """
     p, text = stage.painter, str(credits_) if credits_ < 10_000 else _format_short_credits(stage, credits_)
-    p.art(("won",), (at[0] - _BACK / 2, at[1] - 16, _BACK, 32), _draw_return_plate)
-    p.text(text, (at[0], at[1] - CHIP * 0.06), Style("heavy", "caption", "win"), width=_BACK - 10)
+    p.art(
+        ("won",),
+        (at[0] - _RETURNED_AMOUNT_WIDTH / 2, at[1] - 16, _RETURNED_AMOUNT_WIDTH, 32),
+        _draw_return_plate,
+    )
+    p.text(
+        text,
+        (at[0], at[1] - CHIP_WIDTH * 0.06),
+        Style("heavy", "caption", "win"),
+        width=_RETURNED_AMOUNT_WIDTH - 10,
+    )
 
 
 def _draw_return_plate(size: tuple[int, int]) -> pygame.Surface:
     """Draw the plate on which a returned amount is written."""
-    ink = Ink(size, (_BACK, 32.0), 2)
-    ink.fill(box(0, 0, _BACK, 32, 14), parse_colour("#7dffb2"))
-    ink.fill(box(2, 2, _BACK - 4, 28, 12), (8, 30, 20, 255))
+    ink = Ink(size, (_RETURNED_AMOUNT_WIDTH, 32.0), 2)
+    ink.fill(box(0, 0, _RETURNED_AMOUNT_WIDTH, 32, 14), parse_colour("#7dffb2"))
+    ink.fill(box(2, 2, _RETURNED_AMOUNT_WIDTH - 4, 28, 12), (8, 30, 20, 255))
     return ink.finish()

@@ -85,7 +85,7 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     ink = Ink(area.size, (rect[2], rect[3]), 2)
     w, h = rect[2], rect[3]
     shape = [(40.0, 4.0), (w - 40, 4.0), (w - 4, h - 30), (w - 60, h - 4), (60.0, h - 4), (4.0, h - 30)]
-    ink.glow(shape, 26, fade(look.glow, 0.5))
+    ink.draw_glow(shape, 26, fade(look.glow, 0.5))
     ink.fill(shape, build_metal_gradient(stage.theme, look.rim))
     inner = [(46.0, 9.0), (w - 46, 9.0), (w - 12, h - 31), (w - 63, h - 9), (63.0, h - 9), (12.0, h - 31)]
     ink.fill(
@@ -110,7 +110,7 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
             (1, stage.theme.colour("gold_light")),
         )
     )
-    ink.text(
+    ink.draw_text(
         str(stage.theme.fonts["display"]),
         title,
         (w / 2, h / 2),

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from egm.screen.scenes.faces import BACK
+from egm.screen.scenes.faces import FACE_DOWN_SIGN
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class DealtHand:
     """A hand of cards as shown on the table: its cards, its value, its bet, and at a shared table its player."""
 
     id: str
@@ -22,15 +22,15 @@ class Hand:
     """The undecided bet on the hand, in credits."""
     settlements: tuple[str, ...] = ()
     """How each bet on the hand was settled, such as ``won`` or ``push``."""
-    won: str = ""
+    won_sign: str = ""
     """The id of the pay table row that the hand wins; empty if it wins none."""
     seat: int | None = None
     """At a shared table, the seat of the player who holds the hand."""
     is_own: bool = False
     """Whether the player at this machine holds the hand."""
-    left: int | None = None
+    remaining_credits: int | None = None
     """The credits that the hand's player can still bet in this game; None if the game has no such limit."""
-    received: int = 0
+    received_credits: int = 0
     """The credits that the hand's player receives from the pots."""
     pots: tuple[int, ...] = ()
     """The credits of the main pot and of each side pot; empty if there is only one pot."""
@@ -38,7 +38,7 @@ class Hand:
 
 def build_current_hands(
     step: TableStep, previous_step: TableStep | None, time: StepTime | None, since: float
-) -> list[Hand]:
+) -> list[DealtHand]:
     """Return the hands of cards as shown now: at the end of the step, or as far as its cues have progressed."""
     end = read_final_hands(step.display)
     if time is None:
@@ -54,26 +54,31 @@ def build_current_hands(
     whose = {hand.id: (hand.seat, hand.is_own) for hand in end}
     order = [*dict.fromkeys([*whose, *cards])]
     seats = [(name, *whose.get(name, (None, False))) for name in order]
-    return [Hand(name, tuple(cards.get(name, ())), {}, seat=seat, is_own=own) for name, seat, own in seats]
+    return [
+        DealtHand(name, tuple(cards.get(name, ())), {}, seat=seat, is_own=own) for name, seat, own in seats
+    ]
 
 
-def _prepare_hands_drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str, list[str]]:
+def _prepare_hands_drawn_to(hands: Sequence[DealtHand], step: TableStep) -> dict[str, list[str]]:
     """Return the hands of a draw poker game as before the draw: the held cards, and backs for the others."""
     drawn_indices: dict[str, set[int]] = {}
     for cue in step.cues:
         if cue.get("cue") == "draw":
             drawn_indices.setdefault(str(cue["hand"]), set()).add(int(cue["index"]))
     return {
-        hand.id: [BACK if place in drawn_indices[hand.id] else card for place, card in enumerate(hand.cards)]
+        hand.id: [
+            FACE_DOWN_SIGN if place in drawn_indices[hand.id] else card
+            for place, card in enumerate(hand.cards)
+        ]
         for hand in hands
         if hand.id in drawn_indices
     }
 
 
-def read_final_hands(display: Mapping[str, Any]) -> list[Hand]:
+def read_final_hands(display: Mapping[str, Any]) -> list[DealtHand]:
     """Return the hands of cards at the end of a step of a table round."""
     return [
-        Hand(
+        DealtHand(
             str(data["id"]),
             tuple(map(str, data["cards"])),
             _read_translations(data.get("says")),
@@ -122,5 +127,5 @@ def find_flying_card(
                 return None
             share = (since - begin) / max(0.01, stop - begin)
             card_index = int(cue["index"]) if "index" in cue else -1
-            return str(cue.get("hand", "")), card_index, str(cue.get("card", BACK)), share
+            return str(cue.get("hand", "")), card_index, str(cue.get("card", FACE_DOWN_SIGN)), share
     return None

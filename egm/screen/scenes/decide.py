@@ -10,15 +10,15 @@ from functools import partial
 from egm.kernel.messages import Decision
 from egm.screen.art.files import render_own_picture
 from egm.screen.layout import Layout
-from egm.screen.outcome import Field, ReelSpin
+from egm.screen.outcome import ReelField, ReelSpin
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import draw_board_background, draw_boxes, lay_out_pick_boxes
 from egm.screen.scenes.decision_text import format_question
 from egm.screen.scenes.felt import lay_out_felt_answers
 from egm.screen.scenes.gamble import draw_table
-from egm.screen.scenes.reels import Grid, draw_still
+from egm.screen.scenes.reels import ReelGrid, draw_still
 from egm.screen.scenes.stage import Stage, draw_button
-from egm.screen.steps import Item, PickStep
+from egm.screen.steps import BonusItem, PickStep
 from egm.screen.view import Action, View, is_decision_due
 
 #: In a key narrower than this (in units), the suit is drawn above its text.
@@ -27,7 +27,7 @@ _SUIT_BESIDE = 260.0
 _SUITS = frozenset({"red", "black"})
 
 
-def _find_decision_field(view: View) -> Field | None:
+def _find_decision_field(view: View) -> ReelField | None:
     """Return the reel data (field) of the stage that a decision is about, or None."""
     game, decision = view.game, view.decision
     if game is None or decision is None:
@@ -47,7 +47,7 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
         field = _find_decision_field(view)
         if field is None:
             return []
-        grid = Grid(stage.layout.field, field.heights)
+        grid = ReelGrid(stage.layout.field, field.reel_heights)
         height = max(66.0, stage.layout.finger)
         return [
             (_find_hold_key_rect(grid, reel, height), Action("hold", reel))
@@ -75,7 +75,7 @@ def _lay_out_buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Act
     ]
 
 
-def _find_hold_key_rect(grid: Grid, reel: int, height: float) -> Rect:
+def _find_hold_key_rect(grid: ReelGrid, reel: int, height: float) -> Rect:
     """Return the rectangle of the key that holds a reel."""
     x, y, w, h = grid.find_reel_rect(reel)
     return (x + 14, y + h - height - 8, w - 28, height)
@@ -96,7 +96,7 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
         _draw_held_reels(stage)
     elif decision.kind == "pick":
         step = _build_pick_step(stage.view)
-        opened: dict[int, Item] = dict(step.opened)
+        opened: dict[int, BonusItem] = dict(step.opened)
         draw_boxes(stage, step.boxes, opened, asks_player=True)
     elif decision.kind == "double_up":
         display = decision.display

@@ -7,9 +7,9 @@ from egm.kernel.messages import Decision
 from egm.screen.scenes.stage import Stage
 
 #: More answers than this are not listed in a line; the field shows them.
-_LISTED: Final = 4
+_LISTED_ANSWERS_MAX: Final = 4
 #: Notices that a shared table is waiting for one player's answer.
-_TURN: Final = frozenset({"answer_within", "seat_answers"})
+_TURN_NOTICE_CODES: Final = frozenset({"answer_within", "seat_answers"})
 
 
 def format_answer(stage: Stage, decision: Decision, option: str) -> str:
@@ -47,7 +47,11 @@ def format_turn(stage: Stage, decision: Decision) -> str:
     If another player is deciding, return a text that says so.
     """
     text, snapshot = format_question(stage, decision), stage.view.snapshot
-    turn = next((each for each in snapshot.notices if each.code in _TURN), None) if snapshot else None
+    turn = (
+        next((each for each in snapshot.notices if each.code in _TURN_NOTICE_CODES), None)
+        if snapshot
+        else None
+    )
     if turn is None:
         return text
     notice = stage.texts.say(f"notice.{turn.code}", **turn.values)
@@ -63,6 +67,6 @@ def describe_decision_before_play(stage: Stage, decision: Decision) -> str:
 def _format_answer_list(stage: Stage, decision: Decision) -> str:
     """Return the answers joined in a line, or "" if there are too many or not all have texts."""
     options = [option for option in decision.options if isinstance(option, str)]
-    if not options or len(options) < len(decision.options) or len(options) > _LISTED:
+    if not options or len(options) < len(decision.options) or len(options) > _LISTED_ANSWERS_MAX:
         return ""
     return " / ".join(format_answer(stage, decision, option) for option in options)

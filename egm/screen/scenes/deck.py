@@ -11,8 +11,8 @@ from egm.kernel.service_pages import Prompt
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Ink, Linear, Paint
 from egm.screen.art.paths import box, ellipse
-from egm.screen.layout import DECK
-from egm.screen.motion import clamp, compute_roll_up_amount
+from egm.screen.layout import DECK_KEYS
+from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.feature import sum_credits_so_far
 from egm.screen.scenes.felt_glass import find_settled_result
@@ -34,14 +34,14 @@ from egm.screen.view import (
 )
 
 #: Seconds in which the credit rolls to its new value.
-_ROLL: Final = 0.45
+_CREDIT_ROLL_SECONDS: Final = 0.45
 #: A meter no higher than this has less room below its amount.
-_LOW: Final = 96.0
+_LOW_METER_HEIGHT_MAX: Final = 96.0
 #: Seconds before the last step ends: its win is then not yet counted, but rolled up.
 _JUST: Final = 1e-6
 
 #: The bright and the deep colour of each key.
-_CAP: Final[dict[str, tuple[str, str]]] = {
+_KEY_COLOURS: Final[dict[str, tuple[str, str]]] = {
     "service": ("amber", "gold_dark"),
     "help": ("steel", "steel_deep"),
     "games": ("steel", "steel_deep"),
@@ -56,7 +56,7 @@ _CAP: Final[dict[str, tuple[str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class MeterFigures:
     """The amounts shown now on the meters CREDIT, BET and WIN.
 
     An amount may still be rolling to its new value, which is stored at once: rolling is display only.
@@ -67,15 +67,15 @@ class Figures:
     win_cents: int
 
 
-def compute_meter_figures(stage: Stage) -> Figures:
+def compute_meter_figures(stage: Stage) -> MeterFigures:
     """Return the amounts to show on the meters.
 
     The credit rolls to its new value; the win rolls up while the outcome is presented.
     """
     view, snapshot = stage.view, stage.view.snapshot
     if snapshot is None:
-        return Figures(0, 0, 0)
-    share = clamp((view.now - view.credit_at) / _ROLL)
+        return MeterFigures(0, 0, 0)
+    share = clamp_to_unit_interval((view.now - view.credit_at) / _CREDIT_ROLL_SECONDS)
     shown_cents = int(share * 1000)
     credit = snapshot.credit_cents
     if shown_cents < 1000 and credit > view.credit_before:
@@ -92,7 +92,7 @@ def compute_meter_figures(stage: Stage) -> Figures:
             show.play.win_cents - cents_before, since - line.stopped, line.roll_up_end - line.stopped
         )
         win = cents_before if since < line.stopped else cents_before + shown_cents
-    return Figures(credit, compute_bet_credits(view), win)
+    return MeterFigures(credit, compute_bet_credits(view), win)
 
 
 def draw_meters(stage: Stage) -> None:
@@ -184,7 +184,7 @@ def _draw_meter(
     p.text(
         stage.texts.number(credits_) if is_points else stage.money(cents),
         (x + w - 24, y + rows[2]),
-        Style("numbers", "meter" if not below else "title" if h > _LOW else "lead", paint),
+        Style("numbers", "meter" if not below else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint),
         align="right",
         width=min(w * 0.58, w - 24 - left),
     )
@@ -274,7 +274,7 @@ def _is_focus_activated(stage: Stage) -> bool:
 
 def draw_deck(stage: Stage) -> None:
     """Draw the row of keys, each with its lamp."""
-    for name in DECK:
+    for name in DECK_KEYS:
         _draw_deck_key(stage, name, stage.layout.keys[name])
 
 
@@ -284,7 +284,7 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
     on = is_key_lit(stage, name)
     down = view.pressed == name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
-    bright, deep = (stage.theme.colour(c) for c in _CAP[name])
+    bright, deep = (stage.theme.colour(c) for c in _KEY_COLOURS[name])
     p.art(
         ("key", name, on, down),
         rect,

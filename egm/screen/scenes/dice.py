@@ -10,24 +10,24 @@ import pygame
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import box, ellipse
 from egm.screen.flow import find_felt_rect
-from egm.screen.motion import clamp, ease_out
+from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
 from egm.screen.theme import Colour, mix, parse_colour
 
 #: The share of a throw during which dice move; then they lie still, so that they can be read.
-_RUNS: Final = 0.62
+_MOVING_SHARE_OF_THROW: Final = 0.62
 #: The colour of a die.
-_BODY: Final = parse_colour("#c41226")
+_DIE_COLOUR: Final = parse_colour("#c41226")
 #: The largest side of a die, in units.
-_SIDE: Final = 150.0
+_DIE_SIDE_MAX: Final = 150.0
 #: The gap between two dice, in units.
-_GAP: Final = 34.0
+_DICE_GAP: Final = 34.0
 #: The point numbers of craps.
-_POINTS: Final = (4, 5, 6, 8, 9, 10)
+_CRAPS_POINT_NUMBERS: Final = (4, 5, 6, 8, 9, 10)
 #: Pip positions of each face, from -1 to 1.
-PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
+PIP_POSITIONS_BY_FACE: Final[dict[int, tuple[tuple[int, int], ...]]] = {
     1: ((0, 0),),
     2: ((-1, -1), (1, 1)),
     3: ((-1, -1), (0, 0), (1, 1)),
@@ -41,9 +41,12 @@ def draw_die_art(size: tuple[int, int], face: int) -> pygame.Surface:
     """Return the drawing of a die's face."""
     ink = Ink(size)
     ink.fill(box(2, 4, 96, 96, 20), (0, 0, 0, 130))
-    ink.fill(box(3, 2, 94, 94, 19), Linear(((0, mix(_BODY, WHITE, 0.25)), (1, mix(_BODY, BLACK, 0.25)))))
-    ink.stroke(box(6, 5, 88, 88, 16), 2, mix(_BODY, WHITE, 0.5))
-    for x, y in PIPS[face]:
+    ink.fill(
+        box(3, 2, 94, 94, 19),
+        Linear(((0, mix(_DIE_COLOUR, WHITE, 0.25)), (1, mix(_DIE_COLOUR, BLACK, 0.25)))),
+    )
+    ink.stroke(box(6, 5, 88, 88, 16), 2, mix(_DIE_COLOUR, WHITE, 0.5))
+    for x, y in PIP_POSITIONS_BY_FACE[face]:
         ink.fill(ellipse(50 + 26 * x, 49 + 26 * y, 10.5), WHITE)
     return ink.finish()
 
@@ -56,9 +59,9 @@ def draw_die(stage: Stage, rect: Rect, face: int) -> None:
 def draw_resting_dice(stage: Stage, dice: Sequence[int], rect: Rect) -> None:
     """Draw dice that lie beside each other in the middle of a rectangle."""
     x, y, w, h = rect
-    side = min(_SIDE, h, w / (len(dice) + 1.5))
+    side = min(_DIE_SIDE_MAX, h, w / (len(dice) + 1.5))
     for i, face in enumerate(dice):
-        middle = x + w / 2 + (i - (len(dice) - 1) / 2) * (side + _GAP)
+        middle = x + w / 2 + (i - (len(dice) - 1) / 2) * (side + _DICE_GAP)
         draw_die(stage, (middle - side / 2, y + (h - side) / 2, side, side), face)
 
 
@@ -71,12 +74,12 @@ def draw_dice(
     """
     begin, stop = times
     p, (x, y, w, h) = stage.painter, stage.layout.field
-    share = clamp((since - begin) / max(0.01, (stop - begin) * _RUNS))
+    share = clamp_to_unit_interval((since - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_THROW))
     still = share >= 1 or stage.view.reduced_motion
-    side = min(_SIDE, w / (len(dice) + 1.5))
+    side = min(_DIE_SIDE_MAX, w / (len(dice) + 1.5))
     progress = ease_out(share)
     for i, face in enumerate(dice):
-        target = (x + w / 2 + (i - (len(dice) - 1) / 2) * (side + _GAP), y + h / 2 - 20)
+        target = (x + w / 2 + (i - (len(dice) - 1) / 2) * (side + _DICE_GAP), y + h / 2 - 20)
         if still:
             draw_die(stage, (target[0] - side / 2, target[1] - side / 2, side, side), face)
             continue
@@ -109,8 +112,8 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
     point = display.get("point") if now is None or moving else now.felt.point
     height = 76.0
     left, room = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
-    width = room / len(_POINTS)
-    for i, number in enumerate(_POINTS):
+    width = room / len(_CRAPS_POINT_NUMBERS)
+    for i, number in enumerate(_CRAPS_POINT_NUMBERS):
         cell: Rect = (left + i * width + 2, y + 2, width - 4, height)
         on, beside = point == number, width > 110
         fill = (14, 84, 58, 255) if on else (10, 60, 42, 255)

@@ -17,26 +17,37 @@ from egm.screen.theme import mix
 from egm.screen.view import View, compute_drawer_share
 
 #: The doors that the drawer can open and close.
-DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
+DRAWER_DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
 #: The key switches that the drawer can turn.
-KEYS: Final = ("attendant", "operator", "audit")
+DRAWER_KEY_SWITCHES: Final = ("attendant", "operator", "audit")
 #: The lamps of the tower light, with their colours.
-_TOWER: Final = (("service", "amber"), ("door", "sapphire"), ("jackpot", "emerald"), ("tilt", "ruby"))
+_TOWER_LAMP_COLOURS: Final = (
+    ("service", "amber"),
+    ("door", "sapphire"),
+    ("jackpot", "emerald"),
+    ("tilt", "ruby"),
+)
 #: Text colours on lit lamps where white would be unreadable.
-_LETTERS: Final = {"amber": BLACK, "emerald": BLACK}
+_TEXT_COLOUR_ON_LAMP: Final = {"amber": BLACK, "emerald": BLACK}
 #: Columns and rows of the controls in each section.
-_PARTS: Final = {"bills": (3, 2), "coins": (4, 2), "doors": (2, 4), "keys": (3, 1), "faults": (2, 1)}
+_CONTROL_GRID_BY_SECTION: Final = {
+    "bills": (3, 2),
+    "coins": (4, 2),
+    "doors": (2, 4),
+    "keys": (3, 1),
+    "faults": (2, 1),
+}
 #: The same in a telephone's drawer, which is as wide as its page.
-_PARTS_SLIM: Final = _PARTS | {"bills": (6, 1), "doors": (4, 2)}
+_CONTROL_GRID_ON_TELEPHONE: Final = _CONTROL_GRID_BY_SECTION | {"bills": (6, 1), "doors": (4, 2)}
 #: Distance from the drawer's top to its first section, in units.
-_TOP: Final = 130.0
+_FIRST_SECTION_TOP: Final = 130.0
 #: Height of a row of controls with the gap below it, in units.
-_ROW: Final = 57.0
+_CONTROL_ROW_HEIGHT: Final = 57.0
 #: The height of the heading between two sections, in units.
-_HEADING: Final = 28.0
+_SECTION_HEADING_HEIGHT: Final = 28.0
 
 #: The most bill values that have a control.
-_BILLS_MAX: Final = 6
+_BILL_CONTROLS_MAX: Final = 6
 #: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``columns`` in
 #: its row.
 FindRect = Callable[..., Rect]
@@ -45,7 +56,7 @@ RESULT_SECONDS: Final = 6.0
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class DrawerControl:
     """One control in the drawer of simulated devices.
 
     It has a rectangle, a text, the commands for the device simulator, and whether it is switched on.
@@ -69,40 +80,52 @@ def _compute_enlargement(rect: Rect) -> float:
 
 def _find_section_tops(layout: Layout) -> dict[str, float]:
     """Return the top of the first row of each section in the drawer of simulated devices, in units from its top."""
-    tops, y = {}, _TOP
-    for part, (_, rows) in (_PARTS_SLIM if layout.is_telephone else _PARTS).items():
+    tops, y = {}, _FIRST_SECTION_TOP
+    for part, (_, rows) in (
+        _CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION
+    ).items():
         tops[part] = y
-        y += rows * (_ROW if not layout.is_telephone else layout.finger + 7) + _HEADING
+        y += (
+            rows * (_CONTROL_ROW_HEIGHT if not layout.is_telephone else layout.finger + 7)
+            + _SECTION_HEADING_HEIGHT
+        )
     grow = 1.0 if layout.is_telephone else _compute_enlargement(layout.drawer)
     return {part: grow * y for part, y in tops.items()}
 
 
-def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[Control]:
+def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[DrawerControl]:
     """Return every control of the simulated devices, with the drawer shifted by ``slide`` units."""
     left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _find_section_tops(layout)
-    height = layout.finger if layout.is_telephone else _compute_enlargement(layout.drawer) * (_ROW - 7)
+    height = (
+        layout.finger
+        if layout.is_telephone
+        else _compute_enlargement(layout.drawer) * (_CONTROL_ROW_HEIGHT - 7)
+    )
     step = height + 7 * (1.0 if layout.is_telephone else _compute_enlargement(layout.drawer))
 
     def find_control_rect(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
         """Return the rectangle of a control by its index in its section of the drawer."""
-        columns = columns or (_PARTS_SLIM if layout.is_telephone else _PARTS)[part][0]
+        columns = (
+            columns
+            or (_CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION)[part][0]
+        )
         column_width = (width - 10 * (columns - 1)) / columns
         y = layout.drawer[1] + tops[part] + (row + index // columns) * step
         return (left + (index % columns) * (column_width + 10), y, column_width, height)
 
-    def build_money_control(device: str | None, cents: int, at: Rect) -> Control:
+    def build_money_control(device: str | None, cents: int, at: Rect) -> DrawerControl:
         """Return the control that inserts a bill or a coin of this value."""
         command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
-        return Control(at, texts.amount(cents), (command,))
+        return DrawerControl(at, texts.format_amount(cents), (command,))
 
     acceptor, board = (
         _find_simulated_device(view, "inside_cents"),
         _find_simulated_device(view, "doors_open"),
     )
     coins = _find_simulated_device(view, "coins_cents")
-    controls: list[Control] = []
+    controls: list[DrawerControl] = []
     if acceptor is not None:
-        bills = list(view.bench[acceptor].get("notes_cents", ()))[:_BILLS_MAX]
+        bills = list(view.bench[acceptor].get("notes_cents", ()))[:_BILL_CONTROLS_MAX]
         controls += [
             build_money_control(acceptor, cents, find_control_rect("bills", i))
             for i, cents in enumerate(bills)
@@ -116,7 +139,9 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     ticket = find_last_ticket(view)
     if acceptor is not None and ticket:
         command = BenchCommand(device=acceptor, action="insert_ticket", values={"barcode": ticket})
-        controls.append(Control(find_control_rect("coins", 0, 1, 1), texts.say("drawer.ticket"), (command,)))
+        controls.append(
+            DrawerControl(find_control_rect("coins", 0, 1, 1), texts.say("drawer.ticket"), (command,))
+        )
     if board is not None:
         controls += _lay_out_board_controls(board, view, texts, find_control_rect)
     if acceptor is not None:
@@ -135,29 +160,31 @@ def find_last_ticket(view: View) -> str:
 
 def _lay_out_board_controls(
     board: str, view: View, texts: Texts, find_control_rect: FindRect
-) -> list[Control]:
+) -> list[DrawerControl]:
     """Return the drawer's controls of doors and key switches.
 
     The attendant's key springs back when released; the other keys stay where they were turned.
     """
     opened = view.bench[board]["doors_open"]
     controls = []
-    for i, door in enumerate(DOORS):
+    for i, door in enumerate(DRAWER_DOORS):
         values: dict[str, int | str | bool] = {"name": door, "open": door not in opened}
         command = BenchCommand(device=board, action="door", values=values)
         text = texts.say(f"drawer.door_{door}")
-        controls.append(Control(find_control_rect("doors", i), text, (command,), door in opened))
-    for i, key in enumerate(KEYS):
+        controls.append(DrawerControl(find_control_rect("doors", i), text, (command,), door in opened))
+    for i, key in enumerate(DRAWER_KEY_SWITCHES):
         turned = key in view.bench[board].get("keys_on", ())
-        ways = (True, False) if key == KEYS[0] else (not turned,)
+        ways = (True, False) if key == DRAWER_KEY_SWITCHES[0] else (not turned,)
         turn = tuple(BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in ways)
-        controls.append(Control(find_control_rect("keys", i), texts.say(f"drawer.key_{key}"), turn, turned))
+        controls.append(
+            DrawerControl(find_control_rect("keys", i), texts.say(f"drawer.key_{key}"), turn, turned)
+        )
     return controls
 
 
 def _lay_out_fault_controls(
     acceptor: str, view: View, texts: Texts, find_control_rect: FindRect
-) -> list[Control]:
+) -> list[DrawerControl]:
     """Return the controls of an acceptor's simulated faults: a jam, or its repair, and its power."""
     powered = bool(view.bench[acceptor].get("powered", True))
     stuck, jams_next = (bool(view.bench[acceptor].get(word)) for word in ("stuck", "jams_next"))
@@ -166,7 +193,7 @@ def _lay_out_fault_controls(
     for i, (action, on) in enumerate((mend, ("power_off" if powered else "power_on", not powered))):
         command = BenchCommand(device=acceptor, action=action)
         controls.append(
-            Control(find_control_rect("faults", i), texts.say(f"drawer.{action}"), (command,), on)
+            DrawerControl(find_control_rect("faults", i), texts.say(f"drawer.{action}"), (command,), on)
         )
     return controls
 
@@ -245,7 +272,7 @@ def describe_last_commands(stage: Stage) -> str:
             return say("drawer.did_key", name=say(f"drawer.key_{name}"))
         case "insert_ticket":
             return say("drawer.ticket")
-    return stage.texts.say_code("drawer", command.action)
+    return stage.texts.format_code_text("drawer", command.action)
 
 
 def _draw_tower_light(stage: Stage, rect: Rect) -> None:
@@ -253,7 +280,7 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
     board = _find_simulated_device(stage.view, "doors_open")
     tower = stage.view.bench[board].get("tower", []) if board is not None else []
     x, y, w, h = rect
-    for i, (name, colour) in enumerate(_TOWER):
+    for i, (name, colour) in enumerate(_TOWER_LAMP_COLOURS):
         on = name in tower
         body = stage.theme.colour(colour) if on else mix(stage.theme.colour(colour), (0, 0, 0, 255), 0.78)
         stage.painter.panel(
@@ -262,7 +289,9 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
         stage.painter.text(
             name[:1].upper(),
             (x + (i + 0.5) * w / 4, y + h / 2),
-            Style("heavy", "caption", _LETTERS.get(colour, WHITE) if on else (206, 202, 224, 255)),
+            Style(
+                "heavy", "caption", _TEXT_COLOUR_ON_LAMP.get(colour, WHITE) if on else (206, 202, 224, 255)
+            ),
         )
 
 

@@ -14,15 +14,25 @@ from egm.screen.scenes.tiles import draw_tile_art, is_tile
 from egm.screen.theme import Colour, parse_colour
 
 #: The sign of a card that lies face down.
-BACK: Final = "??"
+FACE_DOWN_SIGN: Final = "??"
 #: The colour of the black suits.
-_INK: Final = parse_colour("#15151c")
+_BLACK_SUIT_COLOUR: Final = parse_colour("#15151c")
 #: The colour of the red suits.
-_RED: Final = parse_colour("#c40f2a")
+_RED_SUIT_COLOUR: Final = parse_colour("#c40f2a")
 #: The colours of the four suits, at the player's request.
-_FOUR: Final = {"c": parse_colour("#0c7a3a"), "d": parse_colour("#1650c8"), "h": _RED, "s": _INK}
+_FOUR_SUIT_COLOURS: Final = {
+    "c": parse_colour("#0c7a3a"),
+    "d": parse_colour("#1650c8"),
+    "h": _RED_SUIT_COLOUR,
+    "s": _BLACK_SUIT_COLOUR,
+}
 #: The colour of each suit in the usual two colours.
-_TWO: Final = {"c": _INK, "d": _RED, "h": _RED, "s": _INK}
+_TWO_SUIT_COLOURS: Final = {
+    "c": _BLACK_SUIT_COLOUR,
+    "d": _RED_SUIT_COLOUR,
+    "h": _RED_SUIT_COLOUR,
+    "s": _BLACK_SUIT_COLOUR,
+}
 
 
 def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> None:
@@ -40,23 +50,23 @@ def draw_card_art(
     """Return a card's face: a large rank above its suit, both repeated in the corner unless it is small."""
     if is_tile(card):
         return draw_tile_art(size, card)
-    if card == BACK:
+    if card == FACE_DOWN_SIGN:
         return render_own_picture("card_back", size)
     ink = Ink(size, (100.0, 140.0))
     ink.fill(box(0, 0, 100, 140, 9), (0, 0, 0, 160))
     ink.fill(box(1.2, 1.2, 97.6, 137.6, 8), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
     font = str(stage.theme.fonts["heavy"])
     if card == "Jk":
-        ink.text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width=84)
+        ink.draw_text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width=84)
         ink.fill(_build_star_path(50, 56, 40), parse_colour("#7a2cc0"))
         return ink.finish()
     rank, suit = {"T": "10"}.get(card[0], card[0]), card[1]
-    colour = (_FOUR if four else _TWO)[suit]
+    colour = (_FOUR_SUIT_COLOURS if four else _TWO_SUIT_COLOURS)[suit]
     if small:
-        ink.text(font, rank, (50, 48), 92, colour, width=90)
+        ink.draw_text(font, rank, (50, 48), 92, colour, width=90)
         _draw_suit(ink, suit, (50.0, 112.0), 22.0, colour)
         return ink.finish()
-    ink.text(font, rank, (38, 40), 62, colour, width=62)
+    ink.draw_text(font, rank, (38, 40), 62, colour, width=62)
     _draw_suit(ink, suit, (66.0, 100.0), 27.0, colour)
     _draw_suit(ink, suit, (84.0, 20.0), 9.0, colour)
     return ink.finish()
@@ -67,7 +77,13 @@ def draw_suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
     ink = Ink(size, (108.0, 36.0))
     ink.fill(box(0, 0, 108, 36, 7), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
     for number, suit in enumerate("shdc"):
-        _draw_suit(ink, suit, (16.0 + 25.0 * number, 18.0), 11.0, (_FOUR if four else _TWO)[suit])
+        _draw_suit(
+            ink,
+            suit,
+            (16.0 + 25.0 * number, 18.0),
+            11.0,
+            (_FOUR_SUIT_COLOURS if four else _TWO_SUIT_COLOURS)[suit],
+        )
     return ink.finish()
 
 

@@ -7,10 +7,10 @@ from typing import Final
 import pygame
 
 from egm.screen.art.ink import Ink, Linear, Radial, create_painted_surface
-from egm.screen.motion import clamp, ease_out
+from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import PREMULTIPLIED, Style, build_gold_gradient
 from egm.screen.scenes.stage import Stage, format_stage_name
-from egm.screen.show import Show, StepTime, Timeline, count_games_awarded, find_step_stage, is_feature
+from egm.screen.show import GameShow, StepTime, Timeline, count_games_awarded, find_step_stage, is_feature
 from egm.screen.steps import GambleStep
 from egm.screen.theme import fade
 from egm.screen.view import View, build_view_timeline
@@ -36,7 +36,7 @@ def light_stage_for_feature(stage: Stage) -> Stage:
     return stage if index is None else replace(stage, lit=True)
 
 
-def sum_credits_so_far(show: Show, line: Timeline, since: float, first: int = 0) -> int:
+def sum_credits_so_far(show: GameShow, line: Timeline, since: float, first: int = 0) -> int:
     """Return the credits won by the finished steps from step ``first`` on."""
     return sum(
         step.credits
@@ -45,15 +45,15 @@ def sum_credits_so_far(show: Show, line: Timeline, since: float, first: int = 0)
     )
 
 
-def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
+def draw_title(stage: Stage, show: GameShow, index: int, time: StepTime, since: float) -> None:
     """Draw the title card of a feature: its name, and its number of games."""
     p, view = stage.painter, stage.view
     x, y, w, h = stage.layout.field
-    share = clamp((since - time.title) / max(0.01, time.begin - time.title))
+    share = clamp_to_unit_interval((since - time.title) / max(0.01, time.begin - time.title))
     arrive = 1.0 if view.reduced_motion else ease_out(share * 5)
     p.shade((x, y, w, h), (4, 2, 12, round(200 * arrive)))
     if not view.reduced_motion:
-        _draw_searchlights(stage, arrive * (1 - clamp((share - 0.9) * 10)))
+        _draw_searchlights(stage, arrive * (1 - clamp_to_unit_interval((share - 0.9) * 10)))
     _, games = count_games_awarded(show, index, has_stopped=False)
     name = format_stage_name(stage, find_step_stage(show, index))
     style = Style("display", "hero", build_gold_gradient(stage.theme), 4, (20, 6, 0, 230))

@@ -10,7 +10,7 @@ from egm.kernel.messages import Decision
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.cloth import (
-    RACE,
+    RACETRACK_PART,
     find_open_part,
     lay_out_felt,
     lay_out_racetrack_keys,
@@ -27,20 +27,26 @@ from egm.screen.flow import (
 from egm.screen.layout import find_middle
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
-from egm.screen.scenes.chips import CHIP, STANDING, draw_chip, draw_returned_amount, find_chip_colour
+from egm.screen.scenes.chips import (
+    CHIP_WIDTH,
+    STANDING_BET_CHIP_COLOUR,
+    draw_chip,
+    draw_returned_amount,
+    find_chip_colour,
+)
 from egm.screen.scenes.decision_text import format_answer, format_question
 from egm.screen.scenes.dice import draw_dice, draw_point, draw_resting_dice
 from egm.screen.scenes.felt_glass import find_settled_step
-from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, lay_out_hand_keys
+from egm.screen.scenes.hand import draw_hand_key, draw_part_key, draw_text_key, lay_out_hand_keys
 from egm.screen.scenes.pays import format_spot_odds
-from egm.screen.scenes.rotor import POCKETS, draw_rotor
+from egm.screen.scenes.rotor import POCKET_COLOURS, draw_rotor
 from egm.screen.scenes.scoreboard import draw_board, should_show_board
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
 from egm.screen.table import (
+    BetLimits,
     Bets,
-    Limits,
     Spot,
     Table,
     build_bet_limits,
@@ -60,25 +66,25 @@ from egm.screen.view import (
 )
 
 #: A sign longer than this is not a number; the spot's name is printed instead.
-_SIGN: Final = 3
+_NUMBER_SIGN_LENGTH_MAX: Final = 3
 #: A cell no higher than this, in units, has no room for its odds.
-_LOW: Final = 56.0
+_HEIGHT_WITHOUT_ODDS_MAX: Final = 56.0
 #: A cell lower than this, in units, has a smaller text.
-_HIGH: Final = 80.0
+_HEIGHT_FOR_FULL_TEXT_MIN: Final = 80.0
 #: The texts of the keys that set two hands: by the marked cards, or the house way.
-_SETTING: Final = {"play": "set_so", "set_as": "house"}
+_TEXT_BY_SET_HANDS_ANSWER: Final = {"play": "set_so", "set_as": "house"}
 #: A turning wheel's share of the field's width.
-_WHEEL_WIDE: Final = 0.4
+_WHEEL_WIDTH_SHARE: Final = 0.4
 #: A turning wheel's share of the field's height in portrait.
-_WHEEL_PORTRAIT: Final = 0.46
+_WHEEL_HEIGHT_SHARE_IN_PORTRAIT: Final = 0.46
 #: The colour of the cloth, before the game's own tint.
-_GREEN: Final = parse_colour("#0d5237")
+_CLOTH_COLOUR: Final = parse_colour("#0d5237")
 #: The colour of printed lines.
-_LINE: Final = (226, 240, 226, 150)
+_PRINTED_LINE_COLOUR: Final = (226, 240, 226, 150)
 #: The edge colour of a spot that takes no bet now.
-_SHUT: Final = (226, 240, 226, 60)
+_CLOSED_SPOT_EDGE_COLOUR: Final = (226, 240, 226, 60)
 #: The text colour of a spot that takes no bet now.
-_SHUT_INK: Final = (166, 178, 170, 255)
+_CLOSED_SPOT_TEXT_COLOUR: Final = (166, 178, 170, 255)
 
 
 def lay_out_felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
@@ -186,10 +192,10 @@ def _split_off_wheel(stage: Stage) -> tuple[Stage, Rect]:
     if layout.is_telephone:
         return stage, layout.field
     if layout.is_portrait:
-        height = h * _WHEEL_PORTRAIT
+        height = h * _WHEEL_HEIGHT_SHARE_IN_PORTRAIT
         remaining: Rect = (x, y + height, w, h - height)
         return replace(stage, layout=replace(layout, field=remaining)), (x, y, w, height)
-    side = w * _WHEEL_WIDE
+    side = w * _WHEEL_WIDTH_SHARE
     remaining = (x + side, y, w - side, h)
     return replace(stage, layout=replace(layout, field=remaining)), (x, y, side, h)
 
@@ -198,7 +204,7 @@ def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface
     """Return the cloth of the table: green, with a light from above."""
     _, _, w, h = stage.layout.field
     ink = Ink(size, (w, h), 1)
-    base = mix(_GREEN, stage.look.sky[1], 0.2)
+    base = mix(_CLOTH_COLOUR, stage.look.sky[1], 0.2)
     ink.fill(
         box(0, 0, w, h),
         Radial(((0, mix(base, WHITE, 0.1)), (0.7, base), (1, mix(base, BLACK, 0.4))), (0.5, 0.45), 0.8),
@@ -239,9 +245,9 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
     if view.scene is not Scene.ATTRACT and (view.accepts_request("bet") or stage.layout.is_telephone):
         for rect, action in lay_out_tabs(table, chips, stage.layout):
             _draw_tab(stage, table, rect, action)
-        if find_open_part(table, chips, stage.layout) == RACE:
+        if find_open_part(table, chips, stage.layout) == RACETRACK_PART:
             for rect, action in lay_out_racetrack_keys(table, chips, stage.layout):
-                draw_key(
+                draw_text_key(
                     stage, rect, _format_racetrack_key(stage, table, action), lit=action.name == "neighbours"
                 )
         if stage.layout.is_telephone:
@@ -263,23 +269,33 @@ def _draw_cell(stage: Stage, table: Table, cell: FeltCell, *, hit: bool, shut: b
     """Draw a printed cell of the layout, dark if it takes no bet now; a row's title has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
-    fill = mix(_GREEN, BLACK, 0.25)
+    fill = mix(_CLOTH_COLOUR, BLACK, 0.25)
     if spot is None and cell.titled_spots:
         p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=fill)
         _draw_row_title(stage, table, cell)
         return
     if cell.pocket:
-        fill = POCKETS.get(table.colours.get(cell.pocket, ""), fill)
-    elif spot is not None and len(spot.covers) == 1 and spot.covers[0] in table.colours:
-        fill = POCKETS.get(table.colours[spot.covers[0]], fill)
-    elif spot is not None and len(spot.covers) == 18:
-        colours = {table.colours.get(each) for each in spot.covers}
-        fill = POCKETS[colours.pop() or "green"] if len(colours) == 1 and colours <= set(POCKETS) else fill
-    plain = fill == mix(_GREEN, BLACK, 0.25)
+        fill = POCKET_COLOURS.get(table.colours.get(cell.pocket, ""), fill)
+    elif spot is not None and len(spot.covered_pockets) == 1 and spot.covered_pockets[0] in table.colours:
+        fill = POCKET_COLOURS.get(table.colours[spot.covered_pockets[0]], fill)
+    elif spot is not None and len(spot.covered_pockets) == 18:
+        colours = {table.colours.get(each) for each in spot.covered_pockets}
+        fill = (
+            POCKET_COLOURS[colours.pop() or "green"]
+            if len(colours) == 1 and colours <= set(POCKET_COLOURS)
+            else fill
+        )
+    plain = fill == mix(_CLOTH_COLOUR, BLACK, 0.25)
     fill = mix(fill, BLACK, 0.6) if shut else fill
-    edge, line = (WHITE, 5) if hit else (_SHUT, 2) if shut else (_LINE, 2)
+    edge, line = (WHITE, 5) if hit else (_CLOSED_SPOT_EDGE_COLOUR, 2) if shut else (_PRINTED_LINE_COLOUR, 2)
     p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=edge, line=line)
-    ink = _SHUT_INK if shut else BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
+    ink = (
+        _CLOSED_SPOT_TEXT_COLOUR
+        if shut
+        else BLACK
+        if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]}
+        else WHITE
+    )
     if spot is not None:
         _draw_spot(stage, table, cell, ink, plain=plain and not shut, chip=chip)
     else:
@@ -314,8 +330,8 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
         ]
         sign = tail or sign
     has_odds = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
-    low = not has_odds and h > _LOW
-    size = "small" if len(sign) > _SIGN or h < _HIGH else "lead"
+    low = not has_odds and h > _HEIGHT_WITHOUT_ODDS_MAX
+    size = "small" if len(sign) > _NUMBER_SIGN_LENGTH_MAX or h < _HEIGHT_FOR_FULL_TEXT_MIN else "lead"
     style, small = Style("strong", size, ink), Style("strong", _choose_smallest_text_size(stage), ink)
     printed = Style("text", _choose_smallest_text_size(stage), "meter" if plain else ink)
     above, below = split_label_and_odds(cell.rect)
@@ -328,7 +344,7 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
                 _format_spot_odds(stage, spot, printed, below[2]), find_middle(below), printed, width=below[2]
             )
         return
-    lies_over = p.measure(sign, small) > w - 10  # A name on several lines takes the complete cell.
+    lies_over = p.measure_text(sign, small) > w - 10  # A name on several lines takes the complete cell.
     fills_cell = is_chip_beside_label(cell.rect) or lies_over
     part = (h - 6 - 24 * low) if fills_cell else (h - 6) * 0.44
     p.label(sign, (x + 5, y + 3, w - 10, part), style, least=small.size)
@@ -339,9 +355,9 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
 
 def _can_fit(stage: Stage, text: str, rect: Rect, style: Style) -> bool:
     """Return whether a text is readable in a rectangle, on several lines if necessary."""
-    p, lines = stage.painter, stage.painter.wrap(text, rect[2], style)
+    p, lines = stage.painter, stage.painter.wrap_text(text, rect[2], style)
     height = len(lines) * stage.theme.sizes[style.size] * 1.16
-    return height <= rect[3] and all(p.measure(line, style) <= rect[2] for line in lines)
+    return height <= rect[3] and all(p.measure_text(line, style) <= rect[2] for line in lines)
 
 
 def _format_spot_odds(stage: Stage, spot: Spot, style: Style, room: float) -> str:
@@ -353,7 +369,7 @@ def _format_spot_odds(stage: Stage, spot: Spot, style: Style, room: float) -> st
         else format_spot_odds(stage, spot).replace(" / ", "/")
     )
     ways = (terms, f"{odds} *", odds) if terms != odds else (odds,)
-    return next((each for each in ways if stage.painter.measure(each, style) <= room), "")
+    return next((each for each in ways if stage.painter.measure_text(each, style) <= room), "")
 
 
 def _choose_smallest_text_size(stage: Stage) -> str:
@@ -363,9 +379,13 @@ def _choose_smallest_text_size(stage: Stage) -> str:
 
 def _format_spot_label(stage: Stage, table: Table, spot: Spot) -> str:
     """Return the label of a spot: the result it covers if it covers a single one and that is clear, or its name."""
-    if len(spot.covers) == 1 and table.felt == "wheel" and spot.covers[0] not in table.names:
-        return spot.covers[0]
-    numbers = [int(each) for each in spot.covers if each.isdecimal()]
+    if (
+        len(spot.covered_pockets) == 1
+        and table.felt == "wheel"
+        and spot.covered_pockets[0] not in table.names
+    ):
+        return spot.covered_pockets[0]
+    numbers = [int(each) for each in spot.covered_pockets if each.isdecimal()]
     if len(numbers) == 24 and table.felt == "roulette":
         dozens = numbers[-1] - numbers[0] == 23
         return f"{numbers[0]}\u2013{numbers[-1]}" if dozens else f"{numbers[-2]}/{numbers[-1]}"
@@ -388,7 +408,7 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
         if sheet_number < len(windows):
             first, count = windows[sheet_number]
             text = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
-        draw_key(stage, inner, text, lit=lit)
+        draw_text_key(stage, inner, text, lit=lit)
         return
     lit = find_open_part(table, stage.view.chips, stage.layout) == action.value
     draw_part_key(stage, table, inner, str(action.value), lit=lit)
@@ -427,18 +447,20 @@ def _draw_bets(
         new, stood = now.get(spot, 0), standing.get(spot, 0)
         aside = 16.0 if new > 0 and stood else 0.0
         if stood:
-            draw_chip(stage, (x - aside, y), stood, STANDING, CHIP)
+            draw_chip(stage, (x - aside, y), stood, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
             if new < 0:
-                stage.painter.text("\u00d7", (x, y), Style("heavy", "title", "alarm", 2), width=CHIP)
+                stage.painter.text("\u00d7", (x, y), Style("heavy", "title", "alarm", 2), width=CHIP_WIDTH)
         if returned.get(spot):
             draw_returned_amount(stage, (x, y), returned[spot])
         elif new > 0:
-            draw_chip(stage, (x + aside, y), new, find_chip_colour(table, new), CHIP)
+            draw_chip(stage, (x + aside, y), new, find_chip_colour(table, new), CHIP_WIDTH)
         if limits is not None and new + stood > 0 and not returned.get(spot):
             _draw_plays_ring(stage, table, spot, (x, y), limits)
 
 
-def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, float], limits: Limits) -> None:
+def _draw_plays_ring(
+    stage: Stage, table: Table, spot: str, at: tuple[float, float], limits: BetLimits
+) -> None:
     """Draw a ring around a craps bet that is off for the next throw, or that is on for a come-out throw.
 
     Draw nothing around a bet whose state is the usual one of its kind.
@@ -493,4 +515,10 @@ def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
             draw_button(stage, rect, format_answer(stage, decision, str(action.value)), size="body")
         elif action.name != "hold":
             on = action.name != "play" or may_answer(stage.view)
-            draw_button(stage, rect, stage.texts.say(f"decide.{_SETTING[action.name]}"), size="body", on=on)
+            draw_button(
+                stage,
+                rect,
+                stage.texts.say(f"decide.{_TEXT_BY_SET_HANDS_ANSWER[action.name]}"),
+                size="body",
+                on=on,
+            )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from egm.kernel.messages import Decision, Snapshot
-from egm.screen.layout import LEVELS_HIGH, find_middle
+from egm.screen.layout import LEVELS_STRIP_HEIGHT, find_middle
 from egm.screen.painter import Rect, Style
 from egm.screen.roads import count_most_and_least
 from egm.screen.round_result import RoundResult
@@ -21,7 +21,7 @@ from egm.screen.scenes.pays import (
     list_pay_rows,
 )
 from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
-from egm.screen.scenes.rotor import POCKETS, format_short_sign
+from egm.screen.scenes.rotor import POCKET_COLOURS, format_short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
 from egm.screen.table import Spot, Table, build_bet_limits, find_closed_reason, is_bet_playing
@@ -35,17 +35,17 @@ from egm.screen.view import (
 )
 
 #: The colour of printed lines.
-_LINE: Final = (226, 240, 226, 150)
+_PRINTED_LINE_COLOUR: Final = (226, 240, 226, 150)
 #: A longer result needs a wider cell.
-_SIGN: Final = 3
+_NARROW_RESULT_LENGTH_MAX: Final = 3
 #: Height of a row of a spot's pays, in units.
-_ROW: Final = 34.0
+_SPOT_PAY_ROW_HEIGHT: Final = 34.0
 #: Texts longer than this multiple of a telephone's strip are left out of it.
 _LINES: Final = 1.4
 #: From this number of results on, the most and the least frequent ones are listed.
-_OFTEN_FROM: Final = 10
+_RESULTS_FOR_FREQUENCIES_MIN: Final = 10
 #: Height of a row of the most or least frequent results, in units.
-_OFTEN_HIGH: Final = 78.0
+_FREQUENCY_ROW_HEIGHT: Final = 78.0
 
 
 def draw_felt_glasses(stage: Stage, right: Rect) -> None:
@@ -69,8 +69,12 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
     spot = find_selected_spot(stage, table)
     decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
     free = decision is None and (settled_step is None or has_changed_marks_since_game(view)) and spot is None
-    if len(list_shown_results(stage)) >= _OFTEN_FROM and table.felt in {"roulette", "wheel", "dice"}:
-        low = _OFTEN_HIGH * (2 if room[3] > 2 * _OFTEN_HIGH else 1)
+    if len(list_shown_results(stage)) >= _RESULTS_FOR_FREQUENCIES_MIN and table.felt in {
+        "roulette",
+        "wheel",
+        "dice",
+    }:
+        low = _FREQUENCY_ROW_HEIGHT * (2 if room[3] > 2 * _FREQUENCY_ROW_HEIGHT else 1)
         if free or room[3] > 2 * low:
             _draw_frequencies(stage, table, (room[0], room[1] + room[3] - low, room[2], low))
             room = (*room[:3], room[3] - low - 8)
@@ -81,7 +85,7 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
     elif spot is not None:
         used = _draw_spot_details(stage, spot, room)
     else:
-        shows_often = table.spots and view.decision is None and room[3] > _OFTEN_HIGH
+        shows_often = table.spots and view.decision is None and room[3] > _FREQUENCY_ROW_HEIGHT
         how = stage.texts.say("felt.how") if shows_often else ""
         used = stage.painter.write_paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
     rest_rect = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
@@ -198,7 +202,7 @@ def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
     """Draw the most and the least frequent of the recorded results."""
     p, (x, y, w, h), results = stage.painter, rect, list_shown_results(stage)
     signs = tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel))
-    beside = h < 2 * _OFTEN_HIGH
+    beside = h < 2 * _FREQUENCY_ROW_HEIGHT
     across, height = ((w - 10) / 2, h) if beside else (w, h / 2)
     count = max(1, min(5, len(signs) // 2, int(across // 64)))
     width = across / count
@@ -218,9 +222,9 @@ def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
 def _draw_result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool = False) -> None:
     """Draw the sign of a past result in the colour that it has on the wheel."""
     p = stage.painter
-    fill = POCKETS.get(table.colours.get(result, ""), (30, 24, 56, 255))
-    p.panel(cell, radius=10, fill=fill, edge=WHITE if newest else _LINE)
-    ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
+    fill = POCKET_COLOURS.get(table.colours.get(result, ""), (30, 24, 56, 255))
+    p.panel(cell, radius=10, fill=fill, edge=WHITE if newest else _PRINTED_LINE_COLOUR)
+    ink = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
     size = "small" if cell[3] > 40 else "caption"
     p.text(
         _format_result_sign(stage, table, result),
@@ -249,7 +253,7 @@ def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
         gap, leading = 1, 1.1
     name = stage.texts.choose_translation(spot.names)
     top = y + p.write_paragraph(name, (x, y, w, 70), head, leading=leading + 0.1)
-    rows = sum(len(p.wrap(text, w, Style("strong", size, colour))) for text, colour in lines)
+    rows = sum(len(p.wrap_text(text, w, Style("strong", size, colour))) for text, colour in lines)
     row = stage.theme.sizes[size]
     if top + rows * row * leading + len(lines) * gap > y + h:
         size = "tiny"
@@ -266,13 +270,13 @@ def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect:
     p, (x, y, w, h) = stage.painter, rect
     top = y
     for text, cost, style in format_question_lines(stage, table, decision):
-        if top + _ROW > y + h:
+        if top + _SPOT_PAY_ROW_HEIGHT > y + h:
             break
-        at = top + _ROW / 2
+        at = top + _SPOT_PAY_ROW_HEIGHT / 2
         p.text(text, (x, at), style, align="left", width=w * (0.66 if cost else 1.0))
         if cost:
             p.text(cost, (x + w, at), replace(style, paint="meter"), align="right", width=w * 0.32)
-        top += _ROW
+        top += _SPOT_PAY_ROW_HEIGHT
     return top - y
 
 
@@ -328,13 +332,15 @@ def _draw_pay_lists(
                     compute_rows_height(stage, pay_rows, w + 20),
                 )
             )
-    while lists and h < sum(_ROW + height for _, _, height in lists):
+    while lists and h < sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in lists):
         lists.pop()
-    spare = (h - sum(_ROW + height for _, _, height in lists)) / max(1, len(lists))
+    spare = (h - sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in lists)) / max(1, len(lists))
     at, style = y, Style("strong", "caption", stage.look.accent)
     for name, pay_rows, height in lists:
-        p.text(name, (x, at + _ROW / 2), style, align="left", width=w)
-        at += _ROW + draw_rows(stage, (x - 10, at + _ROW, w + 20, height + spare), pay_rows, _ROW)
+        p.text(name, (x, at + _SPOT_PAY_ROW_HEIGHT / 2), style, align="left", width=w)
+        at += _SPOT_PAY_ROW_HEIGHT + draw_rows(
+            stage, (x - 10, at + _SPOT_PAY_ROW_HEIGHT, w + 20, height + spare), pay_rows, _SPOT_PAY_ROW_HEIGHT
+        )
 
 
 def _format_spot_pay(stage: Stage, spot: Spot) -> str:
@@ -450,8 +456,8 @@ def _draw_strip(stage: Stage, table: Table) -> None:
     levels = list_levels_beside_field(stage)
     for i, level in enumerate(levels):
         width = w / len(levels)
-        draw_level(stage, level, (x + i * width + 8, y + 8, width - 16, LEVELS_HIGH - 10), "caption")
-    text_rect: Rect = (x + 12, y + (LEVELS_HIGH if levels else 0.0) + 1, w - 24, 46)
+        draw_level(stage, level, (x + i * width + 8, y + 8, width - 16, LEVELS_STRIP_HEIGHT - 10), "caption")
+    text_rect: Rect = (x + 12, y + (LEVELS_STRIP_HEIGHT if levels else 0.0) + 1, w - 24, 46)
     lines = format_question_lines(stage, table, decision) if decision is not None else []
     about = [words for words, cost, _ in lines if not cost][:2]  # The keys show what the answers cost.
     if about:
@@ -465,14 +471,18 @@ def _draw_strip(stage: Stage, table: Table) -> None:
         odds = stage.texts.say("felt.odds", odds=format_spot_odds(stage, spot))
         ways = ([texts[0], texts[1], texts[-1]], texts[:2], [texts[0], odds])  # the longest that fits
         descriptions = ["  ·  ".join(words) for words in ways]
-        fits = (words for words in descriptions if p.measure(words, style) < _LINES * text_rect[2])
+        fits = (words for words in descriptions if p.measure_text(words, style) < _LINES * text_rect[2])
         p.label(next(fits, texts[0]), text_rect, style)
         return
     results = list_shown_results(stage) if table.felt != "cards" else ()
     if not results:
         p.label(stage.texts.say("felt.past"), text_rect, style)
         return
-    width = 50 if all(len(_format_result_sign(stage, table, each)) <= _SIGN for each in results) else 74
+    width = (
+        50
+        if all(len(_format_result_sign(stage, table, each)) <= _NARROW_RESULT_LENGTH_MAX for each in results)
+        else 74
+    )
     room = int((w - 24) // width)
     for i, result in enumerate(results[:room]):
         _draw_result(
@@ -565,7 +575,7 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         game = stage.view.game
         figure = None if game is None or game.levy_percent else game.returns.get(group)
         if figure is not None:
-            words.insert(0, stage.texts.say("felt.returns", percent=stage.texts.decimal(figure)))
+            words.insert(0, stage.texts.say("felt.returns", percent=stage.texts.format_decimal(figure)))
         low = Style("text", "caption", "text")
         if slim:
             p.text("  \u00b7  ".join(words), (x, at + step * 0.4), low, align="left", width=w)

@@ -11,18 +11,22 @@ from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
 from egm.screen.theme import Colour, mix
 
 #: A key no wider than this has its sign and text closer together.
-_NARROW: Final = 200.0
+_NARROW_KEY_WIDTH_MAX: Final = 200.0
 #: A confirming key that is wider than this has a larger text.
-_WIDE: Final = 320.0
+_WIDE_KEY_WIDTH_MIN: Final = 320.0
 #: The fill and the edge of a key, by its style.
-_STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
+_KEY_COLOURS_BY_STYLE: Final[dict[str, tuple[Colour, Colour]]] = {
     "go": ((44, 58, 96, 255), (120, 150, 220, 255)),
     "confirm": ((14, 88, 54, 255), (96, 220, 150, 255)),
     "danger": ((110, 18, 34, 255), (255, 120, 130, 255)),
     "back": ((52, 48, 66, 255), (150, 144, 176, 255)),
 }
 #: The picture of each icon, and its colour in the theme.
-_ICONS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning": ("danger", "amber")}
+_PICTURE_AND_COLOUR_BY_ICON: Final = {
+    "good": ("confirm", "win"),
+    "info": ("info", "info"),
+    "warning": ("danger", "amber"),
+}
 
 
 def format_page_text(stage: Stage, text: PageText) -> str:
@@ -35,12 +39,14 @@ def format_page_text(stage: Stage, text: PageText) -> str:
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
     """Draw a key of a service page; sign and colour distinguish ordinary, irreversible and navigation keys."""
     p, (x, y, w, h) = stage.painter, rect
-    fill, edge = _STYLES[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
+    fill, edge = (
+        _KEY_COLOURS_BY_STYLE[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
+    )
     paint = Linear(((0, mix(fill, WHITE, 0.14)), (0.5, fill), (1, mix(fill, BLACK, 0.35))))
     p.panel(rect, radius=14, fill=paint, edge=edge, line=2.5)
     colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
-    side = min(30.0 if w > _NARROW else 22.0, h * 0.45)
-    margin = 16.0 if w > _NARROW else 8.0
+    side = min(30.0 if w > _NARROW_KEY_WIDTH_MAX else 22.0, h * 0.45)
+    margin = 16.0 if w > _NARROW_KEY_WIDTH_MAX else 8.0
     icon_rect: Rect = (x + margin, y + (h - side) / 2, side, side)
     p.art(
         ("page sign", action.style, action.enabled),
@@ -48,14 +54,14 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
         partial(render_own_picture, action.style, colour=colour),
     )
     text = format_page_text(stage, action.label)
-    size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE) else "small"
+    size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE_KEY_WIDTH_MIN) else "small"
     room: Rect = (x + side + margin + 10, y, w - side - 2 * margin - 12, h)
     p.label(text, room, Style("strong", size, colour), align="left")
 
 
-def draw_key(stage: Stage, rect: Rect, text: str) -> None:
+def draw_page_key(stage: Stage, rect: Rect, text: str) -> None:
     """Draw one of the screen's own keys on a page, such as the key for more rows."""
-    fill, edge = _STYLES["go"]
+    fill, edge = _KEY_COLOURS_BY_STYLE["go"]
     stage.painter.panel(rect, radius=14, fill=fill, edge=edge, line=2.5)
     style = Style("heavy", "lead" if len(text) == 1 else "small", WHITE)
     stage.painter.text(text, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
@@ -63,6 +69,6 @@ def draw_key(stage: Stage, rect: Rect, text: str) -> None:
 
 def draw_icon(stage: Stage, icon: str, rect: Rect) -> None:
     """Draw an icon of a service page in a disc: tick (good), i (info), triangle (warning) or cross (alarm)."""
-    sign, paint = _ICONS.get(icon, ("alarm", "alarm"))
+    sign, paint = _PICTURE_AND_COLOUR_BY_ICON.get(icon, ("alarm", "alarm"))
     make = partial(render_own_picture, sign, colour=stage.theme.colour(paint))
     stage.painter.art(("page icon", icon), rect, make)

@@ -9,7 +9,7 @@ import pygame
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import box
-from egm.screen.motion import clamp, ease_in_out
+from egm.screen.motion import clamp_to_unit_interval, ease_in_out
 from egm.screen.painter import Rect, Style, build_gold_gradient
 from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
@@ -18,28 +18,30 @@ from egm.screen.steps import GambleStep
 from egm.screen.theme import mix, parse_colour
 
 #: Width and height of the card, in units.
-_CARD: Final = (196.0, 274.0)
+_CARD_SIZE: Final = (196.0, 274.0)
 #: Height above and below a telephone's card for its edge, the odds and the answers.
-_BELOW: Final = 290.0
+_HEIGHT_AROUND_CARD_ON_TELEPHONE: Final = 290.0
 #: Width and height of a previous card, in units.
-_SMALL: Final = (50.0, 70.0)
+_PREVIOUS_CARD_SIZE: Final = (50.0, 70.0)
 #: How many previous cards are shown.
-_HISTORY: Final = 8
+_PREVIOUS_CARDS_SHOWN: Final = 8
 
 
 def draw_table(stage: Stage, at_stake: int, to_win: int, previous_cards: tuple[str, ...]) -> None:
     """Draw a double-up decision: the face-down card between the stake and the possible win."""
     _draw_gamble_table(stage, previous_cards)
     _draw_turning_card(stage, "", 0.0)
-    _draw_sums(stage, ("gamble.at_stake", at_stake, "meter"), ("gamble.to_win", to_win, "win"))
+    _draw_stake_and_possible_win(
+        stage, ("gamble.at_stake", at_stake, "meter"), ("gamble.to_win", to_win, "win")
+    )
 
 
 def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) -> None:
     """Draw the double-up card turning over, and whether the stake was won or lost."""
-    share = clamp((since - time.begin) / max(0.01, time.stopped - time.begin))
+    share = clamp_to_unit_interval((since - time.begin) / max(0.01, time.stopped - time.begin))
     if stage.view.reduced_motion:
         share = 1.0 if share > 0.5 else 0.0
-    turn = ease_in_out(clamp(share * 1.25))
+    turn = ease_in_out(clamp_to_unit_interval(share * 1.25))
     _draw_gamble_table(stage, step.previous_cards)
     _draw_turning_card(stage, step.drawn_card if turn >= 0.5 else "", turn)
     call = stage.texts.say(f"decide.{step.called}")
@@ -64,8 +66,8 @@ def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
     inner: Rect = (x + 18, y + 18, w - 36, h - 36)
     p.art(("felt", stage.look.name), inner, partial(_draw_felt, stage))
     top, part = (y + 36, 1.0) if not stage.layout.is_telephone else (y + 30, 0.6)
-    side, height = (length * part for length in _SMALL)
-    for i, card in enumerate(previous_cards[-_HISTORY:]):
+    side, height = (length * part for length in _PREVIOUS_CARD_SIZE)
+    for i, card in enumerate(previous_cards[-_PREVIOUS_CARDS_SHOWN:]):
         card_rect: Rect = (x + 40 + i * (side + 8), top, side, height)
         p.art(("card", card), card_rect, partial(_draw_card_face, face=card))
 
@@ -86,38 +88,38 @@ def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 
 def _choose_card_scale(stage: Stage) -> float:
     """Return the scale of the gamble card: smaller on a telephone, whose field also holds the answers."""
-    room = stage.layout.field[3] - _BELOW
-    return 1.0 if not stage.layout.is_telephone else min(0.7, room / _CARD[1])
+    room = stage.layout.field[3] - _HEIGHT_AROUND_CARD_ON_TELEPHONE
+    return 1.0 if not stage.layout.is_telephone else min(0.7, room / _CARD_SIZE[1])
 
 
 def _draw_turning_card(stage: Stage, face: str, turn: float) -> None:
     """Draw the double-up card in the middle, turned by ``turn``: it narrows and then widens again."""
     x, y, w, _ = stage.layout.field
-    full_width, height = (length * _choose_card_scale(stage) for length in _CARD)
+    full_width, height = (length * _choose_card_scale(stage) for length in _CARD_SIZE)
     frame = round(abs(math.cos(turn * math.pi)) * 12)
     width = max(10.0, full_width * frame / 12)
     card_rect: Rect = (x + w / 2 - width / 2, y + 40, width, height)
     stage.painter.art(("card", face), card_rect, partial(_draw_card_face, face=face))
 
 
-def _draw_sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
+def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> None:
     """Draw the two amounts of a double-up, stake and possible win, next to the card, and the note on its odds."""
     x, y, w, _ = stage.layout.field
     for side, (key, credits_, colour) in zip((-1, 1), sums, strict=True):
         middle = x + w / 2 + side * (w / 4 + 36)
         text = stage.texts.say(key)
-        at = y + 40 + _CARD[1] / 2 * _choose_card_scale(stage)
+        at = y + 40 + _CARD_SIZE[1] / 2 * _choose_card_scale(stage)
         stage.painter.text(text, (middle, at - 28), Style("strong", "body", "text"), width=w / 4)
         style = Style("numbers", "marquee", colour, 2, (0, 20, 10, 200))
         stage.painter.text(stage.texts.number(credits_), (middle, at + 44), style, width=w / 4 - 10)
     p, field = stage.painter, stage.layout.field
-    fair: Rect = (x + 40, field[1] + 52 + _CARD[1] * _choose_card_scale(stage), w - 80, 80)
+    fair: Rect = (x + 40, field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(stage), w - 80, 80)
     style = Style("text", "small" if not stage.layout.is_telephone else "caption", stage.look.accent)
     p.write_paragraph(stage.texts.say("gamble.fair"), fair, style, align="centre")
 
 
 def _draw_card_face(size: tuple[int, int], *, face: str) -> pygame.Surface:
     """Return a card's face in a colour, or its back."""
-    full = (max(size[0], round(size[1] * _CARD[0] / _CARD[1])), size[1])
+    full = (max(size[0], round(size[1] * _CARD_SIZE[0] / _CARD_SIZE[1])), size[1])
     surface = render_own_picture(f"card_{face or 'back'}", full)
     return surface if full == size else pygame.transform.smoothscale(surface, size)

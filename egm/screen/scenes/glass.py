@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.messages import GameView
 from egm.screen.layout import Layout
 from egm.screen.marks import compute_current_form_price, find_current_form
-from egm.screen.outcome import Field, PrizeTableRow, compute_prize_at_bet
+from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.felt_glass import draw_felt_glasses
 from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
@@ -18,9 +18,9 @@ from egm.screen.scenes.wins import find_lit_win
 from egm.screen.text import Texts
 
 #: A prize row higher than this has large digits.
-_LEAD_FROM: Final = 40.0
+_LARGE_DIGITS_ROW_HEIGHT_MIN: Final = 40.0
 #: From this number of prizes on, a Keno card's prizes have two columns in portrait.
-_BESIDE_FROM: Final = 4
+_PRIZES_FOR_TWO_COLUMNS_MIN: Final = 4
 #: Between two facts of the small print.
 _SEPARATOR: Final = "  \u00b7  "
 #: A line of limits may be this many times as wide as its room: it is then written smaller.
@@ -30,14 +30,14 @@ _STRIP_LINE: Final = 22.0
 _STRIP_EDGE: Final = 6.0
 
 
-def find_base_field(stage: Stage) -> Field | None:
+def find_base_field(stage: Stage) -> ReelField | None:
     """Return the reel field of the game's first stage, or None if it is not played on reels."""
     game = stage.view.game
     fields = stage.view.fields.get(game.id, {}) if game else {}
     return next(iter(fields.values()), None)
 
 
-def list_current_prizes(stage: Stage, field: Field) -> list[tuple[PrizeTableRow, int]]:
+def list_current_prizes(stage: Stage, field: ReelField) -> list[tuple[PrizeTableRow, int]]:
     """Return every prize of the current bet with its credits, the highest first (C-22)."""
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
@@ -49,7 +49,7 @@ def list_current_prizes(stage: Stage, field: Field) -> list[tuple[PrizeTableRow,
     return sorted((one for one in prize_credits if one[1]), key=lambda one: -one[1])
 
 
-def format_prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -> str:
+def format_prize_name(texts: Texts, field: ReelField, count: int, symbol: str, name: str) -> str:
     """Return a prize's name in the player's language."""
     if symbol:
         return texts.say(
@@ -120,7 +120,7 @@ def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
     spots, prizes = list_keno_prizes(stage)
     x, y, w, h = stage.layout.left
     draw_caption(stage, texts.format_count("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
-    columns = 1 if not stage.layout.is_portrait or len(prizes) < _BESIDE_FROM else 2
+    columns = 1 if not stage.layout.is_portrait or len(prizes) < _PRIZES_FOR_TWO_COLUMNS_MIN else 2
     head = 66.0 if not stage.layout.is_portrait else 54.0
     step = min(
         64.0, (h - head - 2 - _find_small_print_height(stage.layout)) / max(1, -(-len(prizes) // columns))
@@ -190,14 +190,14 @@ def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> No
             amount, (x + w - 12, y + h / 2), Style("numbers", "body", "meter"), align="right", width=w * 0.3
         )
         return
-    words = p.wrap(name, w - 24, style)[:2]
+    words = p.wrap_text(name, w - 24, style)[:2]
     for i, line in enumerate(words):
         p.text(line, (x + 12, y + (22 if len(words) > 1 else 32) + 23 * i), style, align="left", width=w - 24)
     p.text(amount, (x + w - 12, y + h - 22), Style("numbers", "body", "meter"), align="right", width=w - 24)
 
 
 def _draw_prizes(
-    stage: Stage, field: Field, prizes: list[tuple[PrizeTableRow, int]], rect: Rect, heading: str
+    stage: Stage, field: ReelField, prizes: list[tuple[PrizeTableRow, int]], rect: Rect, heading: str
 ) -> None:
     """Draw prizes with their pays on a panel, below a heading."""
     p, (x, y, w, h) = stage.painter, rect
@@ -213,10 +213,10 @@ def _draw_prizes(
         _draw_prize(stage, field, prize, (x + 18, top, w - 36, step - 4), credits_)
 
 
-def _draw_prize(stage: Stage, field: Field, prize: PrizeTableRow, rect: Rect, credits_: int) -> None:
+def _draw_prize(stage: Stage, field: ReelField, prize: PrizeTableRow, rect: Rect, credits_: int) -> None:
     """Draw one prize on a panel: its symbols, or else its name, and its pay in credits."""
     p, (x, y, w, h) = stage.painter, rect
-    icons = field.icons(prize)
+    icons = field.list_prize_icons(prize)
     side = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
     middle = y + h / 2
     size = (p.px(side), p.px(side))
@@ -233,7 +233,7 @@ def _draw_prize(stage: Stage, field: Field, prize: PrizeTableRow, rect: Rect, cr
     p.text(
         stage.texts.number(credits_),
         (x + w - 2, middle),
-        Style("numbers", "lead" if h > _LEAD_FROM else "body", "meter"),
+        Style("numbers", "lead" if h > _LARGE_DIGITS_ROW_HEIGHT_MIN else "body", "meter"),
         align="right",
         width=w * 0.36,
     )
@@ -265,9 +265,9 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
     foot, left = _find_small_print_height(stage.layout), stage.layout.left
     strong, room = Style("strong", "caption", "text"), rect[2] - 36
     on_one_line = _SEPARATOR.join(facts)
-    if stage.layout.is_telephone or p.measure(on_one_line, strong) <= room:
+    if stage.layout.is_telephone or p.measure_text(on_one_line, strong) <= room:
         facts = [on_one_line]
-    if len(facts) == 1 and kinds is not None and p.measure(kinds, strong) <= _SHRUNK * room:
+    if len(facts) == 1 and kinds is not None and p.measure_text(kinds, strong) <= _SHRUNK * room:
         facts.append(kinds)
     for (x, y, w, h), lines, style in (
         (rect, facts, strong),
@@ -289,7 +289,7 @@ def _draw_strip_print(stage: Stage, defect: str, facts: list[str], kinds: str | 
     strong, room, text = Style("strong", "caption", "text"), w - 24, _SEPARATOR.join(facts)
     if kinds is not None:
         longer = _SEPARATOR.join((facts[0], kinds))
-        text = longer if p.measure(longer, strong) <= _SHRUNK * room else text
+        text = longer if p.measure_text(longer, strong) <= _SHRUNK * room else text
     bottom = y + h - _STRIP_EDGE
     p.shade((x + 24, bottom - 2 * _STRIP_LINE - 1, w - 48, 2), (*stage.look.accent[:3], 70))
     for i, (line, style) in enumerate(((defect, Style("text", "caption", "text_dim")), (text, strong))):

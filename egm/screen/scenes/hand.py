@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from egm.screen.cloth import RACE, find_open_part, lay_out_felt, lay_out_tabs, list_felt_parts
+from egm.screen.cloth import RACETRACK_PART, find_open_part, lay_out_felt, lay_out_tabs, list_felt_parts
 from egm.screen.flow import list_page_spots, split_common_words
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
@@ -11,7 +11,7 @@ from egm.screen.scenes.cards import find_suits_rect
 from egm.screen.scenes.chips import draw_chip, find_chip_colour
 from egm.screen.scenes.faces import draw_suits
 from egm.screen.scenes.stage import Stage, draw_button
-from egm.screen.table import Chips, Spot, Table, build_bet_limits, find_chip_value, list_chip_values
+from egm.screen.table import ChipsOnTable, Spot, Table, build_bet_limits, find_chip_value, list_chip_values
 from egm.screen.view import (
     Action,
     Page,
@@ -20,17 +20,17 @@ from egm.screen.view import (
 )
 
 #: A tool key narrower than this has a sign in place of its text.
-_WORDS_FROM: Final = 92.0
+_KEY_WIDTH_FOR_TEXT_MIN: Final = 92.0
 #: Width of a key without a bet kind's name, in letters.
-_RACETRACK: Final = 13
+_KEY_WIDTH_WITHOUT_BET_KIND_IN_LETTERS: Final = 13
 #: Width of a key's margins, in letters.
-_MARGINS: Final = 3
+_KEY_MARGINS_IN_LETTERS: Final = 3
 #: Height above and below the keys for the small print of the panel, in units.
-_AROUND: Final = 72.0
+_SMALL_PRINT_HEIGHT: Final = 72.0
 #: The sign of each tool on a key too narrow for its name.
-_SIGNS: Final = {"take": "\u2212", "ask": "?"}
+_SIGN_BY_TOOL: Final = {"take": "\u2212", "ask": "?"}
 #: If the names of a group's spots have nothing in common, at most this many of them name the group.
-_NAMED: Final = 6
+_NAMED_SPOTS_MAX: Final = 6
 
 
 def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action]]:
@@ -55,7 +55,7 @@ def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action
         else [chip_keys[:4], chip_keys[4:], change_keys[:2], change_keys[2:]]
     )
     rows += [option_keys] if option_keys else []
-    room = int((layout.left[3] - _AROUND) // layout.finger) - len(rows)
+    room = int((layout.left[3] - _SMALL_PRINT_HEIGHT) // layout.finger) - len(rows)
     kinds_a_row = max(4 if layout.is_portrait else 2, -(-len(kinds) // max(1, room)))
     return [*rows, *(kinds[i : i + kinds_a_row] for i in range(0, len(kinds), kinds_a_row))]
 
@@ -73,7 +73,7 @@ def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         height, top, left, width = layout.finger, y + h - len(rows) * layout.finger, x, w
     else:
         x, y, w, h = layout.left
-        height = min(70.0, (h - _AROUND) / len(rows))
+        height = min(70.0, (h - _SMALL_PRINT_HEIGHT) / len(rows))
         top, left, width = y + 10, x + 10, w - 20
     keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
@@ -93,7 +93,9 @@ def _count_key_letters(table: Table, action: Action) -> int:
     spots = table.groups.get(str(action.value), ()) if action.name == "cloth" else ()
     names = [name for spot in spots[:1] for name in spot.names.values()]
     words = [len(word) for name in names for word in name.split()]
-    return _MARGINS + max((*words, *(len(name) // 2 + 1 for name in names)), default=_RACETRACK)
+    return _KEY_MARGINS_IN_LETTERS + max(
+        (*words, *(len(name) // 2 + 1 for name in names)), default=_KEY_WIDTH_WITHOUT_BET_KIND_IN_LETTERS
+    )
 
 
 def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -122,20 +124,20 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         lit = find_open_part(table, chips, stage.layout) == action.value
         draw_part_key(stage, table, inner, str(action.value), lit=lit)
     elif action.name == "tool":
-        text = say(f"felt.{action.value}") if w > _WORDS_FROM else _SIGNS[action.value]
-        size = "caption" if w > _WORDS_FROM else "lead"
+        text = say(f"felt.{action.value}") if w > _KEY_WIDTH_FOR_TEXT_MIN else _SIGN_BY_TOOL[action.value]
+        size = "caption" if w > _KEY_WIDTH_FOR_TEXT_MIN else "lead"
         draw_button(stage, inner, text, lit=chips.tool == action.value, size=size)
     elif action.name == "suits":
         draw_button(stage, inner, "", lit=stage.view.four_colours)
         draw_suits(stage, inner)
     elif action.name == "board":
-        draw_key(stage, inner, say("felt.board"), lit=should_show_scoreboard(stage.view))
+        draw_text_key(stage, inner, say("felt.board"), lit=should_show_scoreboard(stage.view))
     else:
         on = stage.view.accepts_request("bet") and _has_effect(chips, action.name)
-        draw_key(stage, inner, say(f"felt.{action.name}"), on=on)
+        draw_text_key(stage, inner, say(f"felt.{action.name}"), on=on)
 
 
-def _has_effect(chips: Chips, name: str) -> bool:
+def _has_effect(chips: ChipsOnTable, name: str) -> bool:
     """Return whether the chip key of this name (undo, clear, repeat, double) would change the chips now."""
     have: dict[str, bool] = {
         "undo": bool(chips.undo_bets),
@@ -146,7 +148,7 @@ def _has_effect(chips: Chips, name: str) -> bool:
     return have[name]
 
 
-def draw_key(stage: Stage, rect: Rect, text: str, *, lit: bool = False, on: bool = True) -> None:
+def draw_text_key(stage: Stage, rect: Rect, text: str, *, lit: bool = False, on: bool = True) -> None:
     """Draw a button of a table game. Its text may fill it, because many such buttons are side by side."""
     x, y, w, h = rect
     draw_button(stage, rect, "", lit=lit, on=on)
@@ -156,12 +158,12 @@ def draw_key(stage: Stage, rect: Rect, text: str, *, lit: bool = False, on: bool
 
 def draw_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: bool) -> None:
     """Draw a button that selects a part of the bet layout, with the part's name, or on a telephone a short sign."""
-    draw_key(stage, rect, format_part_name(stage, table, part), lit=lit)
+    draw_text_key(stage, rect, format_part_name(stage, table, part), lit=lit)
 
 
 def format_part_name(stage: Stage, table: Table, part: str) -> str:
     """Return the name of a part of the betting layout; on a telephone a short sign."""
-    if part == RACE:
+    if part == RACETRACK_PART:
         return stage.texts.say("felt.race") if not stage.layout.is_telephone else "\u25cb"
     if table.felt != "roulette" and stage.layout.is_telephone:
         return str(int(part) + 1)
@@ -171,8 +173,10 @@ def format_part_name(stage: Stage, table: Table, part: str) -> str:
         return " \u2013 ".join(dict.fromkeys(names))
     spots = table.groups[part]
     if stage.layout.is_telephone:
-        numbers = len(spots[0].covers)
-        groups_of_size = [group for group in table.groups.values() if len(group[0].covers) == numbers]
+        numbers = len(spots[0].covered_pockets)
+        groups_of_size = [
+            group for group in table.groups.values() if len(group[0].covered_pockets) == numbers
+        ]
         return f"\u00d7{numbers}" + "\u2032" * groups_of_size.index(spots)
     return format_group_name(stage, spots)
 
@@ -187,7 +191,7 @@ def list_group_names(stage: Stage, spots: tuple[Spot, ...]) -> list[str]:
     if len(names) == 1:
         return names
     name = re.sub(r"[\s\d\u2013-]+$", "", split_common_words(names)[0])
-    return [name] if name else names[:_NAMED]
+    return [name] if name else names[:_NAMED_SPOTS_MAX]
 
 
 def format_group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:

@@ -13,8 +13,8 @@ import pygame
 
 from egm.screen.art.ink import Ink
 from egm.screen.art.paths import box
-from egm.screen.layout import FINGER, grow_rect
-from egm.screen.outcome import Field, PrizeTableRow, compute_prize_at_bet
+from egm.screen.layout import TOUCH_TARGET_MIN, grow_rect
+from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.chart import draw_chart, find_strategy_chart
 from egm.screen.scenes.felt_glass import draw_felt_prizes, list_prize_pages
@@ -32,17 +32,17 @@ from egm.screen.scenes.wheel import draw_wheel_prizes, is_wheel
 from egm.screen.view import Action, list_offered_costs
 
 #: The most feature-triggering prizes pictured with the rules.
-_RULES_PICTURED: Final = 3
+_PICTURED_PRIZES_MAX: Final = 3
 #: The most departures from the usual rules on one page.
-_DEPARTURES_A_PAGE: Final = 4
+_DEPARTURES_PER_PAGE_MAX: Final = 4
 #: A page no wider than this is a telephone's.
-_NARROW: Final = 800.0
+_TELEPHONE_PAGE_WIDTH_MAX: Final = 800.0
 #: Matches a paragraph break. A no-break space within a number is not matched.
-_PARAGRAPHS: Final = re.compile(r" *\n *\n\s*")
+_PARAGRAPH_BREAK_PATTERN: Final = re.compile(r" *\n *\n\s*")
 #: Matches a line break, or spaces, within a paragraph.
-_BREAKS: Final = re.compile(r"[ \n]+")
+_LINE_BREAK_PATTERN: Final = re.compile(r"[ \n]+")
 #: Entry of a prize table for a combination that pays nothing.
-NO_PRIZE: Final = "\u2013"
+NO_PRIZE_SIGN: Final = "\u2013"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def draw_help(stage: Stage) -> None:
     title = stage.texts.say("help.title", game=stage.texts.choose_translation(game.title, game.id))
     where = f"{pages[index].heading}  ·  {stage.texts.say('help.page', page=index + 1, pages=len(pages))}"
     head, dim = Style("heavy", "lead", stage.look.accent), Style("strong", "small", "text_dim")
-    if w > _NARROW:
+    if w > _TELEPHONE_PAGE_WIDTH_MAX:
         p.text(title, (x + 48, y + 52), head, align="left", width=w * 0.54)
         p.label(where, (x + w * 0.64 - 48, y + 14, w * 0.36, 72), dim, align="right")
     else:
@@ -148,7 +148,7 @@ def list_sheet_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 def _find_content_rect(sheet: Rect) -> Rect:
     """Return the page's area within its frame, between heading and keys."""
     x, y, w, h = sheet
-    side = 48.0 if w > _NARROW else 30.0
+    side = 48.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else 30.0
     return (x + side, y + 108, w - 2 * side, h - 108 - 26 - lay_out_page_keys(sheet)["next"][3] - 12)
 
 
@@ -156,7 +156,7 @@ def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
     """Return the rectangles of the keys that turn and close a help page."""
     x, y, w, h = rect
     width = min(240.0, (w - 80 - 32) / 3)
-    height = 66.0 if w > _NARROW else FINGER
+    height = 66.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else TOUCH_TARGET_MIN
     low = y + h - height - 22
     return {
         "back": (x + 40, low, width, height),
@@ -172,8 +172,8 @@ def _draw_rules(stage: Stage, rect: Rect) -> None:
         return
     x, y, w, h = rect
     h -= _draw_rule_pictures(stage, rect)
-    paragraphs = _PARAGRAPHS.split(stage.texts.choose_translation(game.help).strip())
-    _write_fitting(stage, [_BREAKS.sub(" ", part) for part in paragraphs], (x, y, w, h))
+    paragraphs = _PARAGRAPH_BREAK_PATTERN.split(stage.texts.choose_translation(game.help).strip())
+    _write_fitting(stage, [_LINE_BREAK_PATTERN.sub(" ", part) for part in paragraphs], (x, y, w, h))
 
 
 def _list_tournament_sheets(stage: Stage) -> list[HelpPage]:
@@ -203,9 +203,9 @@ def _list_departure_sheets(stage: Stage) -> list[HelpPage]:
     return [
         HelpPage(
             stage.texts.say("help.departures"),
-            partial(_draw_departures, departures=departures[start : start + _DEPARTURES_A_PAGE]),
+            partial(_draw_departures, departures=departures[start : start + _DEPARTURES_PER_PAGE_MAX]),
         )
-        for start in range(0, len(departures), _DEPARTURES_A_PAGE)
+        for start in range(0, len(departures), _DEPARTURES_PER_PAGE_MAX)
     ]
 
 
@@ -220,7 +220,7 @@ def _write_fitting(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
     ways = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
     for text, size in (*ways, ("  \u00b7  ".join(paragraphs), "caption")):
         style = Style("text", size, "text")
-        if len(p.wrap(text, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
+        if len(p.wrap_text(text, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
             break
     p.write_paragraph(text, (x, y, w, h), style)
 
@@ -235,10 +235,10 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
         return 0.0
     p, (x, y, w, h) = stage.painter, rect
     bringing = [prize for prize in field.prizes if prize.additional_awards and prize.symbol][
-        -_RULES_PICTURED:
+        -_PICTURED_PRIZES_MAX:
     ]
     bringing = bringing if all(prize.count <= 5 for prize in bringing) else bringing[-1:]
-    rows = [(field.icons(prize), _describe_prize_award(stage, field, prize)) for prize in bringing]
+    rows = [(field.list_prize_icons(prize), _describe_prize_award(stage, field, prize)) for prize in bringing]
     step = 62.0 if not stage.layout.is_telephone else 56.0
     lines = field.lines[: 6 if not stage.layout.is_portrait else 4]
     height = step * len(rows) + (104.0 if len(lines) > 1 else 0.0)
@@ -260,13 +260,13 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
             p.text(str(i + 1), (left + 22, low + 42), Style("heavy", "small", colour), width=40)
             grid: Rect = (left + 44, low, min(width - 60, 170.0), 86)
             make = partial(_draw_line_grid, field=field, line=line, colour=colour)
-            p.art(("line grid", line, field.heights, colour), grid, make)
+            p.art(("line grid", line, field.reel_heights, colour), grid, make)
     return height + 16
 
 
-def _describe_prize_award(stage: Stage, field: Field, prize: PrizeTableRow) -> str:
+def _describe_prize_award(stage: Stage, field: ReelField, prize: PrizeTableRow) -> str:
     """Return what a prize awards, preceded by the prize's name if its picture does not show all of its symbols."""
-    if len(field.icons(prize)) == prize.count:
+    if len(field.list_prize_icons(prize)) == prize.count:
         return _format_additional_awards(stage, prize)
     name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
     return f"{name}  ·  {_format_additional_awards(stage, prize)}"
@@ -322,7 +322,7 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
     p.write_paragraph(exact, (x, y, w, h), Style("text", "small", "text_dim"))
 
 
-def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[PrizeTableRow]) -> None:
+def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[PrizeTableRow]) -> None:
     """Draw the table of the game's prizes, with the credits of each prize for each bet (C-22)."""
     game = stage.view.game
     if game is None:
@@ -351,7 +351,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize
         top = y + 42 + row * step
         p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
-        icons = field.icons(prize)
+        icons = field.list_prize_icons(prize)
         # In a narrow column, the picture needs no name.
         pictured = slim and (len(icons) > 1 or len(icons) == prize.count)
         name_width = 190 if not slim else 12 if pictured else 150
@@ -377,7 +377,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize
             )
         for i, bet in enumerate(options):
             credits_ = compute_prize_at_bet(game, prize.name, prize.credits, bet)
-            text = number(credits_) if credits_ else NO_PRIZE
+            text = number(credits_) if credits_ else NO_PRIZE_SIGN
             p.text(
                 text,
                 (left + (i + 0.5) * column, middle),
@@ -387,7 +387,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize
 
 
 def _draw_prize_name(
-    stage: Stage, field: Field, prize: PrizeTableRow, at: tuple[float, float], width: float
+    stage: Stage, field: ReelField, prize: PrizeTableRow, at: tuple[float, float], width: float
 ) -> None:
     """Draw a prize's name and what it awards in addition to credits, on a separate line if the column is narrow."""
     name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
@@ -440,7 +440,9 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))
     heading = Style("strong", "small", stage.look.accent)
     titles = [stage.texts.format_count("keno.of", int(spot)) for spot in spots]
-    if max((p.measure(title, heading) for title in titles), default=0.0) > column - 6:  # one for all columns
+    if (
+        max((p.measure_text(title, heading) for title in titles), default=0.0) > column - 6
+    ):  # one for all columns
         p.text(stage.texts.say("keno.spots_head"), (x + 14, y + 62), heading, align="left", width=head - 20)
         titles = spots
     for i, title in enumerate(titles):
@@ -452,7 +454,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
         text = stage.texts.say("keno.catch", count=catch)
         p.text(text, (x + 14, middle), Style("text", "small", "text"), align="left", width=head - 20)
         for i, spot in enumerate(spots):
-            text = format_catch_award(stage, int(spot), catch) or NO_PRIZE
+            text = format_catch_award(stage, int(spot), catch) or NO_PRIZE_SIGN
             p.text(
                 text,
                 (x + head + (i + 0.5) * column, middle),
@@ -461,7 +463,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
             )
 
 
-def _draw_lines(stage: Stage, rect: Rect, field: Field) -> None:
+def _draw_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
     """Draw each pay line as a small grid with its number."""
     p, (x, y, w, h) = stage.painter, rect
     used = p.write_paragraph(
@@ -484,16 +486,16 @@ def _draw_lines(stage: Stage, rect: Rect, field: Field) -> None:
         ) -> pygame.Surface:
             return _draw_line_grid(size, field, line, colour)
 
-        p.art(("line grid", line, field.heights, colour), grid, render_line_grid)
+        p.art(("line grid", line, field.reel_heights, colour), grid, render_line_grid)
 
 
 def _draw_line_grid(
-    size: tuple[int, int], field: Field, line: tuple[int, ...], colour: tuple[int, int, int, int]
+    size: tuple[int, int], field: ReelField, line: tuple[int, ...], colour: tuple[int, int, int, int]
 ) -> pygame.Surface:
     """Return a small picture of the reels' cells, in which a pay line's cells are coloured."""
     ink = Ink(size)
-    cell_width, cell_height = 100 / field.reel_count, 100 / max(field.heights)
-    for reel, height in enumerate(field.heights):
+    cell_width, cell_height = 100 / field.reel_count, 100 / max(field.reel_heights)
+    for reel, height in enumerate(field.reel_heights):
         for row in range(height):
             on = reel < len(line) and line[reel] == row
             ink.fill(

@@ -9,9 +9,9 @@ import pygame
 from egm.kernel.messages import GameView
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse
-from egm.screen.layout import FINGER, Layout, grow_rect
+from egm.screen.layout import TOUCH_TARGET_MIN, Layout, grow_rect
 from egm.screen.marks import (
-    Slip,
+    KenoSlip,
     count_paid_ways,
     find_current_form,
     find_ticket_maximum,
@@ -26,23 +26,23 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.show import StepTime
-from egm.screen.steps import Card, KenoStep, Step
+from egm.screen.steps import KenoCard, KenoStep, Step
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix, parse_colour
 from egm.screen.view import Action, Scene, View, compute_bet_credits, has_changed_marks_since_game
 
 #: The colour of a marked number.
-_MARK: Final = parse_colour("#ffd23f")
+_MARKED_COLOUR: Final = parse_colour("#ffd23f")
 #: The colour of a number that was marked and drawn.
-_HIT: Final = parse_colour("#2fe07a")
+_HIT_COLOUR: Final = parse_colour("#2fe07a")
 #: The colour of a drawn number.
-_DRAWN: Final = parse_colour("#2f7fc4")
+_DRAWN_COLOUR: Final = parse_colour("#2f7fc4")
 #: The share of the width that a tray at the right of the board has.
-_TRAY: Final = 0.27
+_TRAY_WIDTH_SHARE: Final = 0.27
 #: Height of a key, in units.
-_KEY: Final = 62.0
+_KEY_HEIGHT: Final = 62.0
 #: The greatest height of a named ticket's row, in units.
-_FORM: Final = 104.0
+_TICKET_ROW_HEIGHT_MAX: Final = 104.0
 
 
 def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: float) -> None:
@@ -124,7 +124,7 @@ def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         return []
     x, y, w, h = layout.right
     forms = list_forms_on_offer(game)
-    step = min(_FORM, (h - 130) / max(1, len(forms)))
+    step = min(_TICKET_ROW_HEIGHT_MAX, (h - 130) / max(1, len(forms)))
     rects = [(x + 14, y + 60 + i * step, w - 28, step - 8) for i in range(len(forms))]
     return [(rect, Action("form", form["id"])) for rect, form in zip(rects, forms, strict=True)]
 
@@ -139,12 +139,12 @@ def _find_quick_pick_rect(layout: Layout) -> Rect:
     """Return the rectangle of the quick-pick key."""
     x, y, w, h = _split_board_and_tray(layout)[1]
     if not layout.is_portrait:
-        return (x + 12, y + h - 136, w - 24, _KEY)
+        return (x + 12, y + h - 136, w - 24, _KEY_HEIGHT)
     if layout.is_telephone:
         width = (w - 36) / 2
-        return (x + w - 12 - width, y + h - FINGER - 8, width, FINGER)
+        return (x + w - 12 - width, y + h - TOUCH_TARGET_MIN - 8, width, TOUCH_TARGET_MIN)
     width = (w - 48) / 3
-    return (x + w - 12 - width, y + h - 70, width, _KEY)
+    return (x + w - 12 - width, y + h - 70, width, _KEY_HEIGHT)
 
 
 def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -155,7 +155,9 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     x, y, w, h = _split_board_and_tray(layout)[1]
     upper = y + h - (202 if not layout.is_portrait else 138)
     if not slip.has_marks:
-        return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _should_show_marks(view) else []
+        return (
+            [((x + 12, y + h - 74, w - 24, _KEY_HEIGHT), Action("form"))] if _should_show_marks(view) else []
+        )
     if not has_changed_marks_since_game(view):
         return []
     width = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
@@ -165,22 +167,22 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     chosen += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
     part = (w - 12) / max(len(chosen), 1)
     keys += [
-        ((left + n * part, upper, part - 12, _KEY), action)
+        ((left + n * part, upper, part - 12, _KEY_HEIGHT), action)
         if layout.is_portrait
-        else ((left, upper - n * 66, w - 24, _KEY), action)
+        else ((left, upper - n * 66, w - 24, _KEY_HEIGHT), action)
         for n, action in enumerate(chosen)
     ]
     if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
-        keys.append(((left, low, width, _KEY), Action("new_card")))
+        keys.append(((left, low, width, _KEY_HEIGHT), Action("new_card")))
     if slip.current[-1] and len(slip.current) < find_ticket_maximum(game, "groups"):
-        keys.append(((left + width + 12, low, width, _KEY), Action("new_group")))
+        keys.append(((left + width + 12, low, width, _KEY_HEIGHT), Action("new_group")))
     room, top = w - 16, y + 40
     columns = 4 if not layout.is_portrait else int(room // (layout.finger + 4))
     side, height = room / columns, 60.0
     shown_cards = (
         range(len(slip.cards))
         if not layout.is_portrait
-        else _choose_cards_that_fit(slip.card, len(slip.cards), columns)
+        else _choose_cards_that_fit(slip.current_card_index, len(slip.cards), columns)
     )
     if len(slip.cards) > 1:
         keys += [
@@ -229,7 +231,11 @@ def _draw_marking_keys(stage: Stage) -> None:
             continue
         index = int(action.value)
         draw_button(
-            stage, rect, str(index + 1), lit=index == view.slip.card, on=bool(view.slip.cards[index][0])
+            stage,
+            rect,
+            str(index + 1),
+            lit=index == view.slip.current_card_index,
+            on=bool(view.slip.cards[index][0]),
         )
 
 
@@ -318,7 +324,7 @@ def describe_slip(stage: Stage) -> str:
     return f"{count}  ·  {stage.money(price_cents)}" if text else count
 
 
-def map_numbers_to_group_letters(slip: Slip) -> dict[int, str]:
+def map_numbers_to_group_letters(slip: KenoSlip) -> dict[int, str]:
     """Return the group letter of each number marked on the current card."""
     return {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current) for n in group}
 
@@ -340,7 +346,7 @@ def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
     return (x + column * width + 2.5, y + row * height + 2.5, width - 5, height - 5)
 
 
-def find_best_card(step: KenoStep) -> Card | None:
+def find_best_card(step: KenoStep) -> KenoCard | None:
     """Return the Keno card to show on the board: the one with the highest pay, or else with the most catches."""
     return max(step.cards, key=lambda card: (card.credits, len(card.hits)), default=None)
 
@@ -357,8 +363,8 @@ def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
             w - 2 * edge,
             layout.tray,
         )
-    left = w * (1 - _TRAY)
-    return (x + 16, y + 16, left - 24, h - 32), (x + left + 4, y + 16, w * _TRAY - 20, h - 32)
+    left = w * (1 - _TRAY_WIDTH_SHARE)
+    return (x + 16, y + 16, left - 24, h - 32), (x + left + 4, y + 16, w * _TRAY_WIDTH_SHARE - 20, h - 32)
 
 
 def _draw_board(
@@ -413,18 +419,24 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
     ink.fill(box(0, 0, 100, 100, 14), (0, 0, 0, 150))
     ink.fill(box(2, 2, 96, 96, 12), Linear(((0, mix(base, WHITE, 0.14)), (1, base))))
     if state == "hit":
-        ink.fill(box(2, 2, 96, 96, 12), Linear(((0, mix(_HIT, WHITE, 0.5)), (1, _HIT))))
-        ink.stroke(box(5, 5, 90, 90, 10), 6, _MARK)
+        ink.fill(box(2, 2, 96, 96, 12), Linear(((0, mix(_HIT_COLOUR, WHITE, 0.5)), (1, _HIT_COLOUR))))
+        ink.stroke(box(5, 5, 90, 90, 10), 6, _MARKED_COLOUR)
     elif state == "marked":
         ink.fill(
             box(2, 2, 96, 96, 12),
-            Linear(((0, mix(_MARK, WHITE, 0.45)), (1, mix(_MARK, (200, 120, 0, 255), 0.35)))),
+            Linear(
+                ((0, mix(_MARKED_COLOUR, WHITE, 0.45)), (1, mix(_MARKED_COLOUR, (200, 120, 0, 255), 0.35)))
+            ),
         )
     elif state == "drawn":
         ink.fill(
             ellipse(50, 50, 40, 47),
             Radial(
-                ((0, mix(_DRAWN, WHITE, 0.16)), (0.6, mix(_DRAWN, BLACK, 0.3)), (1, mix(_DRAWN, BLACK, 0.6))),
+                (
+                    (0, mix(_DRAWN_COLOUR, WHITE, 0.16)),
+                    (0.6, mix(_DRAWN_COLOUR, BLACK, 0.3)),
+                    (1, mix(_DRAWN_COLOUR, BLACK, 0.6)),
+                ),
                 (0.4, 0.3),
                 0.8,
             ),
@@ -449,7 +461,13 @@ def _draw_tray(
     text = stage.texts.say("keno.count", drawn=len(balls), total=ball_count, hits=len(marked & set(balls)))
     _draw_tray_background(stage, text + pay_text)
     head = 44.0 if not stage.layout.is_telephone else 36.0
-    foot = 142 if not stage.layout.is_portrait else 124 if not stage.layout.is_telephone else FINGER + 16
+    foot = (
+        142
+        if not stage.layout.is_portrait
+        else 124
+        if not stage.layout.is_telephone
+        else TOUCH_TARGET_MIN + 16
+    )
     columns = 4 if not stage.layout.is_portrait else 10
     rows = -(-ball_count // columns)
     step = min((w - 16) / columns, (h - head - foot) / rows)
@@ -476,7 +494,7 @@ def draw_ball(stage: Stage, rect: Rect, number: int, *, hit: bool) -> None:
 
 def _draw_ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
     """Return the drawing of a ball; coloured if its number was marked."""
-    colour = _HIT if hit else (236, 240, 250, 255)
+    colour = _HIT_COLOUR if hit else (236, 240, 250, 255)
     ink = Ink(size)
     ink.fill(ellipse(50, 50, 49), (0, 0, 0, 160))
     ink.fill(
@@ -496,7 +514,7 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
     if len(step.cards) > 1:
         text += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
     # Leave room for the key.
-    foot = y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY + 12)
+    foot = y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY_HEIGHT + 12)
     p.text(text, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
     if len(balls) == len(step.balls) and step.credits:
         text = stage.texts.format_count("keno.pays", step.credits)

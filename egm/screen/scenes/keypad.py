@@ -7,31 +7,36 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.form import draw_action, format_page_text
 from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.service_input import (
-    ACCENTS,
-    CAPITALS,
-    DIGITS,
-    LETTERS,
-    LETTERS_LAST,
-    WRITTEN,
+    ACCENT_ROW,
+    KEYBOARD_PROMPT_KINDS,
+    KEYPAD_DIGITS,
+    LAST_LETTER_ROW,
+    LETTER_ROWS,
+    SERIAL_NUMBER_ROWS,
     format_shown_input,
 )
 from egm.screen.theme import Colour
 from egm.screen.view import Action
 
 #: Height of the prompt's label, in units.
-_LABEL: Final = 46.0
+_PROMPT_LABEL_HEIGHT: Final = 46.0
 #: Height of the prompt's field, in units.
-_FIELD: Final = 74.0
+_PROMPT_FIELD_HEIGHT: Final = 74.0
 #: Gap between keys, in units.
-_GAP: Final = 10.0
+_KEY_GAP: Final = 10.0
 #: Below this width the letters have narrower gaps.
-_NARROW: Final = 800.0
+_NARROW_KEYBOARD_WIDTH_MAX: Final = 800.0
 
 
 def _find_keys_rect(rect: Rect) -> Rect:
     """Return the area for the keys, below label and field."""
     x, y, w, h = rect
-    return (x, y + _LABEL + _FIELD + 14, w, h - _LABEL - _FIELD - 14)
+    return (
+        x,
+        y + _PROMPT_LABEL_HEIGHT + _PROMPT_FIELD_HEIGHT + 14,
+        w,
+        h - _PROMPT_LABEL_HEIGHT - _PROMPT_FIELD_HEIGHT - 14,
+    )
 
 
 def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
@@ -39,24 +44,28 @@ def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect,
     if prompt.kind == "choice":
         return _lay_out_choices(prompt, rect, stage.layout.finger)
     below, serial = _find_keys_rect(rect), prompt.kind == "serial"
-    keys = _lay_out_letters(stage, below, serial=serial) if prompt.kind in WRITTEN else _lay_out_digits(below)
+    keys = (
+        _lay_out_letters(stage, below, serial=serial)
+        if prompt.kind in KEYBOARD_PROMPT_KINDS
+        else _lay_out_digits(below)
+    )
     if prompt.kind == "find":
         keys = [key for key in keys if key[1].name != "enter"]
-    return [key for key in keys if stage.view.desk.typed or key[1].name not in {"erase", "clear"}]
+    return [key for key in keys if stage.view.desk.typed_text or key[1].name not in {"erase", "clear"}]
 
 
 def _lay_out_choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Rect, Action]]:
     """Return a touch target for each choice, in as many columns as necessary."""
     x, y, w, h = rect
-    top, room = y + _LABEL + 8, h - _LABEL - 8
-    columns, step = 1, max(74.0, finger + _GAP)
+    top, room = y + _PROMPT_LABEL_HEIGHT + 8, h - _PROMPT_LABEL_HEIGHT - 8
+    columns, step = 1, max(74.0, finger + _KEY_GAP)
     while -(-len(prompt.choices) // columns) * step > room and columns < 4:
         columns += 1
     rows = max(1, -(-len(prompt.choices) // columns))
-    width, height = (w - (columns - 1) * _GAP) / columns, min(step, room / rows)
+    width, height = (w - (columns - 1) * _KEY_GAP) / columns, min(step, room / rows)
     return [
         (
-            (x + (i // rows) * (width + _GAP), top + (i % rows) * height, width, height - _GAP),
+            (x + (i // rows) * (width + _KEY_GAP), top + (i % rows) * height, width, height - _KEY_GAP),
             Action("enter", choice.id),
         )
         for i, choice in enumerate(prompt.choices)
@@ -67,35 +76,39 @@ def _lay_out_choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Re
 def _lay_out_digits(rect: Rect) -> list[tuple[Rect, Action]]:
     """Return the keys of a numeric keypad."""
     x, y, w, h = rect
-    height = min(92.0, (h - 4 * _GAP) / 5)
-    width = min(170.0, (w - 2 * _GAP) / 3)
-    left = x + (w - 3 * width - 2 * _GAP) / 2
-    rows: list[list[Action]] = [[Action("type", d) for d in DIGITS[i : i + 3]] for i in (0, 3, 6)]
+    height = min(92.0, (h - 4 * _KEY_GAP) / 5)
+    width = min(170.0, (w - 2 * _KEY_GAP) / 3)
+    left = x + (w - 3 * width - 2 * _KEY_GAP) / 2
+    rows: list[list[Action]] = [[Action("type", d) for d in KEYPAD_DIGITS[i : i + 3]] for i in (0, 3, 6)]
     rows.append([Action("clear"), Action("type", "0"), Action("erase")])
     keys = [
-        ((left + column * (width + _GAP), y + row * (height + _GAP), width, height), action)
+        ((left + column * (width + _KEY_GAP), y + row * (height + _KEY_GAP), width, height), action)
         for row, actions in enumerate(rows)
         for column, action in enumerate(actions)
     ]
-    keys.append(((left, y + 4 * (height + _GAP), 3 * width + 2 * _GAP, height), Action("enter")))
+    keys.append(((left, y + 4 * (height + _KEY_GAP), 3 * width + 2 * _KEY_GAP, height), Action("enter")))
     return keys
 
 
 def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Rect, Action]]:
     """Return the keys of the letters on the screen's keyboard; ``serial``: only capitals, as in serial numbers."""
     x, y, w, h = rect
-    shift = 1 if stage.view.desk.shifted else 0
-    rows = CAPITALS if serial else [pair[shift] for pair in (*LETTERS, LETTERS_LAST, ACCENTS)]
-    height = min(max(78.0, stage.layout.finger), (h - 5 * _GAP) / 6)
-    gap = _GAP if w > _NARROW else _GAP / 2
+    shift = 1 if stage.view.desk.is_shift_on else 0
+    rows = (
+        SERIAL_NUMBER_ROWS
+        if serial
+        else [pair[shift] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
+    )
+    height = min(max(78.0, stage.layout.finger), (h - 5 * _KEY_GAP) / 6)
+    gap = _KEY_GAP if w > _NARROW_KEYBOARD_WIDTH_MAX else _KEY_GAP / 2
     width = (min(w, 1240.0) - 9 * gap) / 10
     left = x + (w - 10 * width - 9 * gap) / 2
     keys = [
-        ((left + column * (width + gap), y + row * (height + _GAP), width, height), Action("type", char))
+        ((left + column * (width + gap), y + row * (height + _KEY_GAP), width, height), Action("type", char))
         for row, chars in enumerate(rows)
         for column, char in enumerate(chars)
     ]
-    low, full = y + len(rows) * (height + _GAP), 10 * width + 10 * gap
+    low, full = y + len(rows) * (height + _KEY_GAP), 10 * width + 10 * gap
     at = left
     written = () if serial else ((Action("shift"), 0.14), (Action("type", " "), 0.38))
     ends = ((Action("erase"), 0.3 if serial else 0.14), (Action("clear"), 0.3 if serial else 0.14))
@@ -110,21 +123,28 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
     """Draw the prompt: its label, the typed text, the keys."""
     p, (x, y, w, _) = stage.painter, rect
     label = Style("strong", "body", "text")
-    p.label(format_page_text(stage, prompt.label), (x + 10, y, w - 20, _LABEL), label)
+    p.label(format_page_text(stage, prompt.label), (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT), label)
     if prompt.kind == "choice":
         chosen = {choice.id: choice for choice in prompt.choices}
         for key_rect, action in lay_out_keypad(stage, prompt, rect):
             draw_action(stage, key_rect, chosen[str(action.value)])
         return
-    field: Rect = (x + w / 2 - min(w, 620.0) / 2, y + _LABEL, min(w, 620.0), _FIELD)
+    field: Rect = (
+        x + w / 2 - min(w, 620.0) / 2,
+        y + _PROMPT_LABEL_HEIGHT,
+        min(w, 620.0),
+        _PROMPT_FIELD_HEIGHT,
+    )
     p.panel(field, radius=14, fill=(4, 7, 14, 255), edge=(124, 196, 255, 255), line=3)
     text = format_shown_input(prompt, stage.view.desk)
     if prompt.kind == "amount":
         text = stage.money(int(text or "0"))
     face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
     if text:
-        style = Style(face, "title" if prompt.kind not in WRITTEN else "lead", "meter")
-        p.text(text, (x + w / 2, y + _LABEL + _FIELD / 2), style, width=field[2] - 30)
+        style = Style(face, "title" if prompt.kind not in KEYBOARD_PROMPT_KINDS else "lead", "meter")
+        p.text(
+            text, (x + w / 2, y + _PROMPT_LABEL_HEIGHT + _PROMPT_FIELD_HEIGHT / 2), style, width=field[2] - 30
+        )
     elif prompt.kind == "serial":
         p.label(stage.texts.say("first.refused.name"), field, Style("text", "small", "text_dim"))
     for key_rect, action in lay_out_keypad(stage, prompt, rect):

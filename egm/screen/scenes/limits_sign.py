@@ -12,20 +12,20 @@ from egm.screen.cloth import is_inside_bet
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.hand import lay_out_hand_keys, list_group_names
 from egm.screen.scenes.stage import Stage
-from egm.screen.table import Limits, Spot, build_bet_limits
+from egm.screen.table import BetLimits, Spot, build_bet_limits
 
 #: Height of a line of the sign, in units.
-_LINE: Final = 28.0
+_SIGN_LINE_HEIGHT: Final = 28.0
 #: Space above the sign, and between names and limits, in units.
-_SPACE: Final = 8.0
+_SIGN_SPACE: Final = 8.0
 #: With room for this many lines, the sign stands below the chip keys, otherwise on the right.
-_LINES_MIN: Final = 4
+_LINES_BELOW_CHIP_KEYS_MIN: Final = 4
 #: At most this many lines stand on the right.
-_MOST_LINES: Final = 7
+_LINES_ON_RIGHT_MAX: Final = 7
 #: The small print names the limits of at most this many kinds of bets.
 _KINDS_MAX: Final = 3
 #: The style of the sign's text.
-_STYLE: Final = Style("strong", "caption", "text")
+_SIGN_TEXT_STYLE: Final = Style("strong", "caption", "text")
 
 
 def format_table_limits(stage: Stage) -> tuple[str, str] | None:
@@ -63,7 +63,7 @@ def format_kind_limits(stage: Stage) -> str | None:
     return "  \u00b7  ".join(f"{name} {amounts}" for name, amounts in shown)
 
 
-def _find_extremes(limits: Limits, spots: list[Spot]) -> tuple[int, int]:
+def _find_extremes(limits: BetLimits, spots: list[Spot]) -> tuple[int, int]:
     """Return the lowest and the highest bet of several spots, in credits."""
     return min(spot.least for spot in spots), max(map(limits.find_spot_maximum, spots))
 
@@ -92,7 +92,7 @@ def _join_names(stage: Stage, names: list[str], width: float) -> str:
     """Return as many of the names as fit into the width, at least the first; an ellipsis stands for the others."""
     text = ", ".join(names)
     for count in range(len(names) - 1, 0, -1):
-        if stage.painter.measure(text, _STYLE) <= width:
+        if stage.painter.measure_text(text, _SIGN_TEXT_STYLE) <= width:
             break
         text = ", ".join(names[:count]) + " \u2026"
     return text
@@ -117,15 +117,15 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
         return right
     x, y, w, h = stage.layout.left
     bottom = max((rect[1] + rect[3] for rect, _ in lay_out_hand_keys(stage.view, stage.layout)), default=y)
-    below_keys: Rect = (x + 18, bottom + _SPACE, w - 36, y + h - foot - bottom - _SPACE)
+    below_keys: Rect = (x + 18, bottom + _SIGN_SPACE, w - 36, y + h - foot - bottom - _SIGN_SPACE)
     lines = _lay_out_lines(stage, rows, w - 36)
-    room = int(below_keys[3] // _LINE)
-    if room >= min(len(lines), _LINES_MIN):
+    room = int(below_keys[3] // _SIGN_LINE_HEIGHT)
+    if room >= min(len(lines), _LINES_BELOW_CHIP_KEYS_MIN):
         _draw_lines(stage, _limit_line_count(stage, lines, room), below_keys)
         return right
     x, y, w, h = right
-    lines = _limit_line_count(stage, _lay_out_lines(stage, rows, w - 36), _MOST_LINES)
-    height = len(lines) * _LINE
+    lines = _limit_line_count(stage, _lay_out_lines(stage, rows, w - 36), _LINES_ON_RIGHT_MAX)
+    height = len(lines) * _SIGN_LINE_HEIGHT
     _draw_lines(stage, lines, (x + 18, y + h - foot - height, w - 36, height))
     return (x, y, w, h - height)
 
@@ -147,9 +147,9 @@ def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float
     """Return the lines of the sign, its heading first. A name that does not fit beside its limits has its own line."""
     p, lines = stage.painter, [(stage.texts.say("felt.limits_sign"), "")]
     for names, amounts in rows:
-        room = width - p.measure(amounts, _STYLE) - _SPACE
+        room = width - p.measure_text(amounts, _SIGN_TEXT_STYLE) - _SIGN_SPACE
         text = _join_names(stage, names, room)
-        if p.measure(text, _STYLE) <= room:
+        if p.measure_text(text, _SIGN_TEXT_STYLE) <= room:
             lines.append((text, amounts))
         else:
             lines += [(_join_names(stage, names, width), ""), ("", amounts)]
@@ -160,13 +160,13 @@ def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
     """Draw the lines of the sign in a rectangle."""
     p, (x, y, w, _) = stage.painter, rect
     for i, (text, amounts) in enumerate(lines):
-        middle = y + (i + 0.5) * _LINE
+        middle = y + (i + 0.5) * _SIGN_LINE_HEIGHT
         p.text(
             text,
             (x, middle),
-            _STYLE if i else replace(_STYLE, paint=stage.look.accent),
+            _SIGN_TEXT_STYLE if i else replace(_SIGN_TEXT_STYLE, paint=stage.look.accent),
             align="left",
             width=w,
         )
         if amounts:
-            p.text(amounts, (x + w, middle), replace(_STYLE, paint="meter"), align="right", width=w)
+            p.text(amounts, (x + w, middle), replace(_SIGN_TEXT_STYLE, paint="meter"), align="right", width=w)

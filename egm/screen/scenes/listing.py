@@ -12,66 +12,70 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action
 
 #: Height of a row of one line, in units.
-_ROW: Final = 42.0
+_ROW_HEIGHT: Final = 42.0
 #: Height of a touchable row, in units.
-_TOUCHED: Final = 62.0
+_TOUCHABLE_ROW_HEIGHT: Final = 62.0
 #: Height of a table's title, in units.
-_TITLE: Final = 50.0
+_TABLE_TITLE_HEIGHT: Final = 50.0
 #: Empty part of a cell's width, in units.
-_CELL: Final = 22.0
+_CELL_PADDING: Final = 22.0
 #: Gap between two columns of tables, in units.
-_GAP: Final = 28.0
+_TABLE_COLUMN_GAP: Final = 28.0
 #: A table with no more columns than this may stand beside another.
-_NARROW: Final = 3
+_NARROW_TABLE_COLUMNS_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ListingLine:
     """One line of a service page: a title, column heads or a row, with each column's share of the width."""
 
     kind: Literal["title", "head", "row"]
     cells: tuple[str, ...]
-    aligned: tuple[Align, ...]
-    shares: tuple[float, ...]
+    cell_alignments: tuple[Align, ...]
+    column_width_shares: tuple[float, ...]
     height: float
     action: str = ""
     icon: str = ""
-    inset: float = 0.0
+    top_inset: float = 0.0
     """The width reserved at the left for the icons of the table's rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class PlacedListing:
     """The lines of a service page's tables with their rectangles, divided into sheets."""
 
-    placed: tuple[tuple[tuple[Rect, Line], ...], ...]
+    lines_by_sheet: tuple[tuple[tuple[Rect, ListingLine], ...], ...]
 
     @property
-    def sheets(self) -> int:
+    def sheet_count(self) -> int:
         """Return the number of sheets."""
-        return len(self.placed)
+        return len(self.lines_by_sheet)
 
-    def sheet(self, number: int) -> tuple[tuple[Rect, Line], ...]:
+    def get_sheet_lines(self, number: int) -> tuple[tuple[Rect, ListingLine], ...]:
         """Return the lines of a sheet; a number beyond the last sheet continues from the first one."""
-        return self.placed[number % len(self.placed)] if self.placed else ()
+        return self.lines_by_sheet[number % len(self.lines_by_sheet)] if self.lines_by_sheet else ()
 
     def list_touches(self, number: int) -> list[tuple[Rect, Action]]:
         """Return the touchable rows of the sheet with this number."""
-        return [(rect, Action("answer", line.action)) for rect, line in self.sheet(number) if line.action]
+        return [
+            (rect, Action("answer", line.action))
+            for rect, line in self.get_sheet_lines(number)
+            if line.action
+        ]
 
 
-def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
+def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> PlacedListing:
     """Lay out the tables of a page, in two columns if all are narrow and the body is wide."""
     tables = _list_matching_tables(stage, page)
-    narrow = all(_count_columns(table) <= _NARROW for table in tables)
+    narrow = all(_count_columns(table) <= _NARROW_TABLE_COLUMNS_MAX for table in tables)
     lines = sum(len(table.rows) for table in tables)
     double = narrow and body[2] > 1200 and lines > 6
-    width = (body[2] - _GAP) / 2 if double else body[2]
+    width = (body[2] - _TABLE_COLUMN_GAP) / 2 if double else body[2]
     # Search results are listed above the keyboard.
     finds = page.prompt is not None and page.prompt.kind == "find"
-    touched = _TOUCHED if finds else max(_TOUCHED, stage.layout.finger)
+    touched = _TOUCHABLE_ROW_HEIGHT if finds else max(_TOUCHABLE_ROW_HEIGHT, stage.layout.finger)
     blocks = [_build_lines(stage, table, width, touched) for table in tables]
-    return Listing(_arrange_lines(blocks, body, width, double=double))
+    return PlacedListing(_arrange_lines(blocks, body, width, double=double))
 
 
 def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, ...]:
@@ -79,7 +83,7 @@ def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, .
 
     On a search page they have only the rows that contain the typed text, regardless of accents.
     """
-    typed = _normalise_for_search(stage.view.desk.typed)
+    typed = _normalise_for_search(stage.view.desk.typed_text)
     if page.prompt is None or page.prompt.kind != "find" or not typed:
         return page.tables
     matching_tables = (
@@ -108,7 +112,7 @@ def _count_columns(table: PageTable) -> int:
     return max([len(table.columns), *(len(row.cells) for row in table.rows)], default=0)
 
 
-def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -> list[Line]:
+def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -> list[ListingLine]:
     """Return the lines of a service page's table: its title, column heads and rows, with their heights."""
     count = _count_columns(table)
     rows = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
@@ -116,18 +120,22 @@ def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -
     inset = 40.0 if any(row.icon for row in table.rows) else 0.0
     shares = _compute_column_shares(stage, [heads, *rows], count, width - inset)
     aligned = tuple(_choose_alignment(table.rows, i, count) for i in range(count))
-    lines: list[Line] = []
+    lines: list[ListingLine] = []
     if table.title is not None:
-        lines.append(Line("title", (format_page_text(stage, table.title),), ("left",), (1.0,), _TITLE))
+        lines.append(
+            ListingLine(
+                "title", (format_page_text(stage, table.title),), ("left",), (1.0,), _TABLE_TITLE_HEIGHT
+            )
+        )
     if heads:
         height = _compute_row_height(stage, heads, shares, width - inset)
-        lines.append(Line("head", heads, aligned, shares, height, inset=inset))
+        lines.append(ListingLine("head", heads, aligned, shares, height, top_inset=inset))
     least_height = touched if any(row.action for row in table.rows) else 0.0
     for row, cells in zip(table.rows, rows, strict=True):
         height = max(least_height, _compute_row_height(stage, cells, shares, width - inset))
-        lines.append(Line("row", cells, aligned, shares, height, row.action, row.icon, inset))
+        lines.append(ListingLine("row", cells, aligned, shares, height, row.action, row.icon, inset))
     if not rows:
-        lines.append(Line("row", (stage.texts.say("page.none"),), ("left",), (1.0,), _ROW))
+        lines.append(ListingLine("row", (stage.texts.say("page.none"),), ("left",), (1.0,), _ROW_HEIGHT))
     return lines
 
 
@@ -149,10 +157,12 @@ def _compute_column_shares(
     style = Style("strong", "small")
     p = stage.painter
     cells = [[line[i] for line in lines if i < len(line)] for i in range(count)]
-    needs = [max([p.measure(cell, style) for cell in column] or [0.0]) + 28 for column in cells]
+    needs = [max([p.measure_text(cell, style) for cell in column] or [0.0]) + 28 for column in cells]
     small = Style("strong", "caption")
     words = [
-        max([p.measure(word, small) for cell in column for word in cell.split(" ")] or [0.0]) + _CELL + 4
+        max([p.measure_text(word, small) for cell in column for word in cell.split(" ")] or [0.0])
+        + _CELL_PADDING
+        + 4
         for column in cells
     ]
     least_width = width * 0.08
@@ -168,28 +178,28 @@ def _compute_row_height(
 ) -> float:
     """Return the height of a table row: as many lines as its longest cell needs, in bold or in normal type."""
     p = stage.painter
-    rooms = [width * share - _CELL for share in shares]
+    rooms = [width * share - _CELL_PADDING for share in shares]
     lines = max(
         [
-            len(p.wrap(cell, room, Style(face, "caption")))
+            len(p.wrap_text(cell, room, Style(face, "caption")))
             for cell, room in zip(cells, rooms, strict=False)
             for face in ("strong", "text")
         ],
         default=1,
     )
-    return _ROW if lines == 1 else 14.0 + lines * stage.theme.sizes["caption"] * 1.16
+    return _ROW_HEIGHT if lines == 1 else 14.0 + lines * stage.theme.sizes["caption"] * 1.16
 
 
 def _arrange_lines(
-    blocks: list[list[Line]], body: Rect, width: float, *, double: bool
-) -> tuple[tuple[tuple[Rect, Line], ...], ...]:
+    blocks: list[list[ListingLine]], body: Rect, width: float, *, double: bool
+) -> tuple[tuple[tuple[Rect, ListingLine], ...], ...]:
     """Arrange lines from the top, then in the second column, then on further sheets.
 
     A table is moved to the next column as a whole if it fits there. A table that continues repeats its column
     heads, and on another sheet its title too.
     """
     x, y, _, h = body
-    sheets: list[list[tuple[Rect, Line]]] = [[]]
+    sheets: list[list[tuple[Rect, ListingLine]]] = [[]]
     column, top = 0, y
 
     def start_column() -> None:
@@ -208,24 +218,26 @@ def _arrange_lines(
         if top > y and top + (height if double and column == 0 and height <= h else least_height) > y + h:
             start_column()
         for line in heads:
-            sheets[-1].append(((x + column * (width + _GAP), top, width, line.height), line))
+            sheets[-1].append(((x + column * (width + _TABLE_COLUMN_GAP), top, width, line.height), line))
             top += line.height
         for line in rows:
             if top + line.height > y + h and top > y:
                 start_column()
                 for head in (head for head in heads if head.kind == "head" or column == 0):
-                    sheets[-1].append(((x + column * (width + _GAP), top, width, head.height), head))
+                    sheets[-1].append(
+                        ((x + column * (width + _TABLE_COLUMN_GAP), top, width, head.height), head)
+                    )
                     top += head.height
-            sheets[-1].append(((x + column * (width + _GAP), top, width, line.height), line))
+            sheets[-1].append(((x + column * (width + _TABLE_COLUMN_GAP), top, width, line.height), line))
             top += line.height
         top += 14
     return tuple(tuple(sheet) for sheet in sheets if sheet) or ((),)
 
 
-def draw_listing(stage: Stage, laid: Listing, number: int) -> None:
+def draw_listing(stage: Stage, laid: PlacedListing, number: int) -> None:
     """Draw one sheet of a service page's tables."""
     p = stage.painter
-    for i, (rect, line) in enumerate(laid.sheet(number)):
+    for i, (rect, line) in enumerate(laid.get_sheet_lines(number)):
         x, y, w, h = rect
         if line.kind == "title":
             style = Style("heavy", "body", "info")
@@ -239,19 +251,19 @@ def draw_listing(stage: Stage, laid: Listing, number: int) -> None:
             p.shade((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
         if line.icon:
             draw_icon(stage, line.icon, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
-        _draw_cells(stage, line, (x + line.inset, y, w - line.inset, h - 4))
+        _draw_cells(stage, line, (x + line.top_inset, y, w - line.top_inset, h - 4))
 
 
-def _draw_cells(stage: Stage, line: Line, rect: Rect) -> None:
+def _draw_cells(stage: Stage, line: ListingLine, rect: Rect) -> None:
     """Draw the cells of a line of a service page's table in their columns."""
     x, y, w, h = rect
     face = "strong" if line.kind == "head" or line.action else "text"
     left = x
-    for cell, align, share in zip(line.cells, line.aligned, line.shares, strict=False):
+    for cell, align, share in zip(line.cells, line.cell_alignments, line.column_width_shares, strict=False):
         room = w * share
         if cell:
             colour = "text_dim" if line.kind == "head" else "text"
             style = Style(face, "small" if line.kind == "row" else "caption", colour)
-            text_rect: Rect = (left + (12 if align == "left" else 10), y, room - _CELL, h)
+            text_rect: Rect = (left + (12 if align == "left" else 10), y, room - _CELL_PADDING, h)
             stage.painter.label(cell, text_rect, style, align=align)
         left += room

@@ -15,18 +15,18 @@ from egm.kernel.messages import Handpay, HostLock, Snapshot, Tilt
 from egm.links.screen.starting import StartUpActivity
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Ink, Linear
-from egm.screen.art.paths import box, ellipse, polygon
+from egm.screen.art.paths import box, build_polygon_path, ellipse
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.prizes import format_prize_names
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
-from egm.screen.scenes.value import draw_moving
-from egm.screen.text import LOCALES, Texts, format_fault
+from egm.screen.scenes.value import draw_value_in_motion
+from egm.screen.text import LOCALE_BY_LANGUAGE, Texts, format_fault
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Scene, compute_seconds_since
 
 #: Colour and sign of each scene. The sign's shape distinguishes them without colour.
-_SIGNS: Final = {
+_COLOUR_AND_SIGN_BY_SCENE: Final = {
     Scene.BOOT: ("info", "clock"),
     Scene.LOST: ("info", "clock"),
     Scene.PAYING: ("emerald", "note"),
@@ -38,18 +38,18 @@ _SIGNS: Final = {
 }
 
 #: Height of a plate's sign, in units.
-_SIGN: Final = 132.0
+_SIGN_HEIGHT: Final = 132.0
 #: The share of the sign's height that stands above the plate.
-_RAISED: Final = 0.42
+_SIGN_SHARE_ABOVE_PLATE: Final = 0.42
 #: Scenes that show the journal head: once staff have noted it on paper, the journal cannot be replaced
 #: unnoticed.
 _NOTED: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT})
 #: The most lines of a fault's technical detail.
 _DETAIL_LINES: Final = 3
 #: Seconds without a machine link before the screen asks to call an attendant.
-LOST_SECONDS: Final = 60.0
+LINK_LOST_SECONDS_UNTIL_CALL: Final = 60.0
 #: Who may clear a fault, in ascending order of authority.
-_CLEARING: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
+_CLEARING_AUTHORITY_ORDER: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
 
 
 def draw_lockup(stage: Stage, scene: Scene) -> None:
@@ -72,14 +72,14 @@ def _find_plate_top(stage: Stage, height: float) -> float:
     """Return the top of a lock-up's plate: centred, or lower if its sign would cover the marquee."""
     layout = stage.layout
     _, y, _, h = layout.marquee
-    low = min(y + h + _SIGN * _RAISED, layout.stage[3] - height - 20)
+    low = min(y + h + _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE, layout.stage[3] - height - 20)
     return max((layout.stage[3] - height) / 2, low)
 
 
 def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width: float) -> float:
     """Return the height of a lock-up's plate that has room for all its texts."""
     style = Style("text", "body", "text")
-    rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in text.lines)
+    rows = sum(len(stage.painter.wrap_text(line, width - 160, style)) for line in text.lines)
     head = 210 + (0 if not text.large else 126 if text.money else 84)
     moving = 150 if scene is Scene.PAYING and _choose_payout_picture(stage) else 0
     foot = 52 + 36 * max(2, len(_format_who_can_help(stage, text, width)))
@@ -88,7 +88,11 @@ def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width
 
 def _format_who_can_help(stage: Stage, text: "LockupText", width: float) -> list[str]:
     """Return the text that says who can clear the lock-up, in lines that fit the plate."""
-    return stage.painter.wrap_evenly(text.who, width - 80, Style("strong", "body")) if text.who else []
+    return (
+        stage.painter.wrap_evenly(text.who_can_help, width - 80, Style("strong", "body"))
+        if text.who_can_help
+        else []
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ class LockupText:
     title: str
     large: str = ""
     lines: tuple[str, ...] = ()
-    who: str = ""
+    who_can_help: str = ""
     money: bool = False
     sign: str = ""
     """The name of the sign above the plate; empty for the usual sign of the scene."""
@@ -152,7 +156,7 @@ def _format_door_remedy(snapshot: Snapshot | None) -> str:
 def _describe_lost_machine(stage: Stage) -> LockupText:
     """Return the texts for a machine that does not answer: please wait, and after a while call an attendant."""
     say = stage.texts.say
-    if stage.view.now - stage.view.scene_at < LOST_SECONDS:
+    if stage.view.now - stage.view.scene_at < LINK_LOST_SECONDS_UNTIL_CALL:
         return LockupText(say("lost.title"), "", (say("lost.say"),))
     return LockupText(
         say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign="warning"
@@ -167,14 +171,14 @@ def _load_catalogue(language: str) -> Texts:
 
 def _describe_start_up(activity: StartUpActivity) -> LockupText:
     """Return the start-up progress as text in every language: the machine has not reported its language yet."""
-    catalogues = [_load_catalogue(language) for language in LOCALES]
+    catalogues = [_load_catalogue(language) for language in LOCALE_BY_LANGUAGE]
     key = f"boot.{activity.what}" if catalogues[0].has_text(f"boot.{activity.what}") else "boot.link"
     lines = tuple(texts.say(key, **activity.values) for texts in catalogues)
     return LockupText("  ·  ".join(texts.say("boot.title") for texts in catalogues), "", lines)
 
 
 #: The attendant's next action in a hand-pay, by the progress of a ticket that replaces it.
-_WHO_PAYS: Final = {
+_ATTENDANT_ACTION_BY_TICKET_PROGRESS: Final = {
     "": "handpay.attendant",
     "offered": "handpay.attendant_offered",
     "asked": "handpay.attendant_ticket",
@@ -195,7 +199,7 @@ def _describe_handpay(stage: Stage, handpay: Handpay) -> LockupText:
             (say("handpay.in_coins", owed=owed, coins=coins, rest=sum_),) if handpay.coins_cents else ()
         )
         ticket = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
-        who = say(_WHO_PAYS[handpay.ticket])
+        who = say(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket])
         instructions = ticket or (text, wait)
         return LockupText(title, sum_, (*why, *coin_lines, *instructions, *first, facts), who, money=True)
     value_cents = sum(prize.value_cents for prize in prizes)
@@ -265,7 +269,7 @@ def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
     held_cents = sum({tilt.code.partition(".")[0]: tilt.held_cents for tilt in tilts}.values())
     if held_cents:
         further_lines = (say("tilt.held", amount=stage.money(held_cents)), *further_lines)
-    hardest = max((tilt.cleared_by for tilt in tilts), key=_CLEARING.index)
+    hardest = max((tilt.cleared_by for tilt in tilts), key=_CLEARING_AUTHORITY_ORDER.index)
     lines = (say("tilt.say" if hardest != "memory_clear" else "tilt.say_memory"), facts, *further_lines)
     return LockupText(
         say("tilt.title"), format_fault(stage.texts, last.code), lines, say(f"tilt.cleared_{hardest}")
@@ -291,14 +295,19 @@ def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
 def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> None:
     """Draw the plate of a lock-up scene: its sign, texts and picture, and who can end the lock-up."""
     p, (x, y, w, h) = stage.painter, rect
-    colour = stage.theme.colour(_SIGNS[scene][0])
+    colour = stage.theme.colour(_COLOUR_AND_SIGN_BY_SCENE[scene][0])
     p.art(("plate", scene), (x, y, w, h), lambda size: _draw_plate_background(size, (w, h), colour))
     p.art(
         ("sign", scene, text.sign),
-        (x + w / 2 - _SIGN / 2, y - _SIGN * _RAISED, _SIGN, _SIGN),
-        lambda size: _draw_sign(size, text.sign or _SIGNS[scene][1], colour),
+        (
+            x + w / 2 - _SIGN_HEIGHT / 2,
+            y - _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE,
+            _SIGN_HEIGHT,
+            _SIGN_HEIGHT,
+        ),
+        lambda size: _draw_sign(size, text.sign or _COLOUR_AND_SIGN_BY_SCENE[scene][1], colour),
     )
-    title, large, lines, who = text.title, text.large, text.lines, text.who
+    title, large, lines, who = text.title, text.large, text.lines, text.who_can_help
     top = y + 148
     p.label(title, (x + 50, top - 36, w - 100, 72), Style("heavy", "title", "text"), least="body")
     top += 62
@@ -330,7 +339,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
             p.text(row, (x + w / 2, middle), style, width=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(stage):
         since = stage.view.now - stage.view.scene_at
-        draw_moving(
+        draw_value_in_motion(
             stage,
             _choose_payout_picture(stage),
             (x + w / 2 - 110, y + h - 196, 220, 170),
@@ -391,8 +400,8 @@ def _draw_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surfa
     """Return the drawing of a lock-up's sign; signs differ in outline and content, not only in colour."""
     ink = Ink(size)
     body: Callable[[float], list[tuple[float, float]]] = {
-        "warning": lambda r: polygon(50, 56, r * 1.12, 3),
-        "stop": lambda r: polygon(50, 50, r, 8, -67.5),
+        "warning": lambda r: build_polygon_path(50, 56, r * 1.12, 3),
+        "stop": lambda r: build_polygon_path(50, 50, r, 8, -67.5),
         "door": lambda r: box(50 - r, 50 - r, 2 * r, 2 * r, 16),
     }.get(kind, lambda r: ellipse(50, 50, r))
     ink.fill(body(49), BLACK)

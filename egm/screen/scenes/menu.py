@@ -13,9 +13,9 @@ from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box
 from egm.screen.art.symbols import draw_symbol
 from egm.screen.layout import Layout
-from egm.screen.outcome import Field, compute_prize_at_bet
+from egm.screen.outcome import ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, Style, build_gold_gradient
-from egm.screen.scenes.chips import CHIPS, draw_chip
+from egm.screen.scenes.chips import CHIP_COLOURS, draw_chip
 from egm.screen.scenes.faces import draw_card
 from egm.screen.scenes.help import lay_out_page_keys
 from egm.screen.scenes.keno import draw_ball
@@ -26,15 +26,15 @@ from egm.screen.theme import fade, mix
 from egm.screen.view import Action, View
 
 #: A tile higher than this, in units, has a large title.
-_TALL: Final = 160.0
+_TILE_HEIGHT_FOR_LARGE_TITLE_MIN: Final = 160.0
 #: Height below which a tile has no picture, in units.
-_PICTURE_MIN: Final = 24.0
+_PICTURE_HEIGHT_MIN: Final = 24.0
 #: Gap between a tile's texts and its picture, in units.
-_APART: Final = 4.0
+_TEXT_PICTURE_GAP: Final = 4.0
 #: The style of a tile's facts.
-_FACTS: Final = Style("strong", "caption", "text")
+_TILE_FACTS_STYLE: Final = Style("strong", "caption", "text")
 #: The numbers of the balls in a Keno game's picture.
-_BALLS: Final = (7, 18, 33, 52, 80)
+_PICTURED_KENO_BALLS: Final = (7, 18, 33, 52, 80)
 
 
 def _count_columns(layout: Layout) -> int:
@@ -227,7 +227,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
         return ink.finish()
 
     p.art(("tile", game.id), rect, render_tile)
-    size = "title" if h > _TALL else "lead"
+    size = "title" if h > _TILE_HEIGHT_FOR_LARGE_TITLE_MIN else "lead"
     head = stage.theme.sizes[size] * 1.3
     p.text(
         title,
@@ -235,17 +235,17 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
         Style("display", size, build_gold_gradient(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
         width=w - 50,
     )
-    room = h - 12 - head - 12 - 2 * _APART
+    room = h - 12 - head - 12 - 2 * _TEXT_PICTURE_GAP
     facts = _format_game_facts(stage, game, w - 32, room)
     at = y + h - 12 - sum(part for _, part in facts)
     for text_line, part in facts:
-        p.label(text_line, (x + 16, at, w - 32, part), _FACTS)
+        p.label(text_line, (x + 16, at, w - 32, part), _TILE_FACTS_STYLE)
         at += part
     room -= sum(part for _, part in facts)
-    if room >= _PICTURE_MIN:
+    if room >= _PICTURE_HEIGHT_MIN:
         height = min(room, h * 0.4)
         _draw_prize_symbols(
-            stage, (x + 30, y + 12 + head + _APART + (room - height) / 2, w - 60, height), game
+            stage, (x + 30, y + 12 + head + _TEXT_PICTURE_GAP + (room - height) / 2, w - 60, height), game
         )
     if chosen:
         p.panel((x + w / 2 - 74, y - 22, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
@@ -264,8 +264,11 @@ def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) 
     """
     p, line = stage.painter, stage.theme.sizes["caption"] * 1.2
     versions = [(each, format_return(stage, game)) for each in format_bet_range(stage, game)]
-    ways = [[(each, line * len(p.wrap(each, width, _FACTS))) for each in facts] for facts in versions]
-    for spare in (_PICTURE_MIN, 0.0):
+    ways = [
+        [(each, line * len(p.wrap_text(each, width, _TILE_FACTS_STYLE))) for each in facts]
+        for facts in versions
+    ]
+    for spare in (_PICTURE_HEIGHT_MIN, 0.0):
         for way in ways:
             if sum(part for _, part in way) + spare <= room:
                 return way
@@ -295,7 +298,7 @@ def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
     """Draw the symbols of the game's four highest prizes, or Keno balls, chips or cards."""
     x, y, w, h = rect
     fields = stage.view.fields.get(game.id, {})
-    field: Field | None = next(iter(fields.values()), None)
+    field: ReelField | None = next(iter(fields.values()), None)
     if field is None:
         if "areas" in game.presentation:
             symbols = [next(iter(area["pays"])) for area in game.presentation["areas"]]
@@ -304,9 +307,9 @@ def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
         if is_table(game):
             _draw_table_picture(stage, rect, game)
             return
-        side = min(h, w / len(_BALLS) - 8)
-        left = x + (w - len(_BALLS) * (side + 8) + 8) / 2
-        for i, number in enumerate(_BALLS):
+        side = min(h, w / len(_PICTURED_KENO_BALLS) - 8)
+        left = x + (w - len(_PICTURED_KENO_BALLS) * (side + 8) + 8) / 2
+        for i, number in enumerate(_PICTURED_KENO_BALLS):
             ball = (left + i * (side + 8), y + (h - side) / 2, side, side)
             draw_ball(stage, ball, number, hit=i % 2 == 1)
         return
@@ -329,7 +332,7 @@ def _draw_table_picture(stage: Stage, rect: Rect, game: GameView) -> None:
         if game.presentation.get("felt") == "cards":
             draw_card(stage, (picture_rect[0] + side * 0.15, picture_rect[1], side * 0.7, side), card)
         else:
-            draw_chip(stage, (picture_rect[0] + side / 2, y + h / 2), chip, CHIPS[i], side)
+            draw_chip(stage, (picture_rect[0] + side / 2, y + h / 2), chip, CHIP_COLOURS[i], side)
 
 
 def _draw_symbol_row(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> None:

@@ -15,7 +15,7 @@ from egm.screen.scenes.stage import Stage, format_stage_name
 from egm.screen.table import Spot, is_table
 
 #: The settlement name of a win that is not a pay table row.
-_WON: Final = "won"
+_PLAIN_WIN_NAME: Final = "won"
 
 #: Awards on one page.
 PAGE = 9
@@ -68,18 +68,20 @@ def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]
     texts = stage.texts
     lines = []
     if chances.hit_percent:
-        share = texts.say("odds.percent", percent=texts.decimal(chances.hit_percent))
+        share = texts.say("odds.percent", percent=texts.format_decimal(chances.hit_percent))
         lines.append((texts.say("odds.profit" if _is_table_bet(stage, chances) else "odds.hit"), share))
     else:
-        lines.append((texts.say("odds.prizes_in_100"), texts.decimal(chances.prizes_in_100)))
+        lines.append((texts.say("odds.prizes_in_100"), texts.format_decimal(chances.prizes_in_100)))
     for feature, one_in in chances.features:
-        name = format_stage_name(stage, feature) or texts.say_code("odds.feature", feature)
+        name = format_stage_name(stage, feature) or texts.format_code_text("odds.feature", feature)
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
     award = LongOdds(name=chances.top, stage=chances.top_stage, one_in=chances.top_one_in, bets=())
     credits_ = texts.format_count("meter.credits", chances.top_credits)
     name = _format_award(stage, award)
     if _is_table_bet(stage, chances):  # A table's payments include the stake.
-        plain = chances.top == _WON and chances.top_stage in chances.spots  # Pays on the first stake alone.
+        plain = (
+            chances.top == _PLAIN_WIN_NAME and chances.top_stage in chances.spots
+        )  # Pays on the first stake alone.
         staked = texts.number(chances.cost_credits)
         prize_text = (
             texts.say("odds.for_staked", what=credits_, bet=staked) if plain else f"{name}, {credits_}"
@@ -171,7 +173,7 @@ def format_award_text(stage: Stage, award: LongOdds) -> str:
     words = [_format_award(stage, award)]
     stage_or_spot = format_stage_name(stage, award.stage)
     spot = _find_award_spot(stage, award)
-    if spot is not None and award.name != _WON:
+    if spot is not None and award.name != _PLAIN_WIN_NAME:
         stage_or_spot = texts.choose_translation(spot.names)
     if stage_or_spot:
         words.append(stage_or_spot)
@@ -191,7 +193,7 @@ def _format_award(stage: Stage, award: LongOdds) -> str:
                 return texts.choose_translation(prize["name"], award.name)
     if is_table(game):
         spot = _find_award_spot(stage, award)
-        if award.name == _WON and spot is not None:
+        if award.name == _PLAIN_WIN_NAME and spot is not None:
             return texts.choose_translation(spot.names)
         settlement_text = format_settlement(stage, award.name)
         return _format_level_name(stage, award.name) if settlement_text == award.name else settlement_text

@@ -18,7 +18,7 @@ from egm.screen.theme import Colour, mix
 BLACK: Final[Colour] = (0, 0, 0, 255)
 WHITE: Final[Colour] = (255, 255, 255, 255)
 #: Seconds in which the displayed value reaches a newly reported one.
-GROW_SECONDS: Final = 1.6
+AMOUNT_ROLL_SECONDS: Final = 1.6
 _DRUM_WIDTH: Final = 0.62
 """A drum's width, relative to its height."""
 _SIGN_WIDTH: Final = 0.42
@@ -31,9 +31,9 @@ def compute_displayed_cents(before_cents: int, now_cents: int, since: float) -> 
     The result is in thousandths of a minor unit. A value that fell (it was won and restarted) is shown at
     once.
     """
-    if now_cents <= before_cents or since >= GROW_SECONDS:
+    if now_cents <= before_cents or since >= AMOUNT_ROLL_SECONDS:
         return now_cents * 1000
-    share = int(ease_in_out(max(0.0, since) / GROW_SECONDS) * 1000)
+    share = int(ease_in_out(max(0.0, since) / AMOUNT_ROLL_SECONDS) * 1000)
     return before_cents * 1000 + (now_cents - before_cents) * share
 
 

@@ -14,21 +14,21 @@ from egm.screen.table import Spot, is_table
 from egm.screen.view import find_last_step, is_show_running
 
 #: The greatest height of a row, in units.
-_ROW: Final = 52.0
+_ROW_HEIGHT_MAX: Final = 52.0
 #: The gap between rows, in units.
-_BETWEEN: Final = 5.5
+_ROW_GAP: Final = 5.5
 #: The margin at either end of a row, in units.
-_INSET: Final = 10.0
+_ROW_END_MARGIN: Final = 10.0
 #: Height of a line, as a multiple of its letters'.
-_LEADING: Final = 1.16
+_LINE_HEIGHT_FACTOR: Final = 1.16
 #: The possible text sizes of a name, the largest first, and the size of the figure beside it.
-_FIGURES: Final = {"small": "body", "caption": "small", "tiny": "caption"}
+_FIGURE_SIZE_BY_NAME_SIZE: Final = {"small": "body", "caption": "small", "tiny": "caption"}
 #: The possible text sizes of a name, the largest first.
-_SIZES: Final = tuple(_FIGURES)
+_NAME_TEXT_SIZES: Final = tuple(_FIGURE_SIZE_BY_NAME_SIZE)
 
 
 @dataclass(frozen=True, slots=True)
-class Pay:
+class PayTableEntry:
     """A row of a pay table as a game publishes it (:file:`paytables/FELTS.md`)."""
 
     name: str
@@ -41,11 +41,11 @@ class Pay:
     """The spot whose bet the row pays; empty if the game has one bet."""
 
 
-def list_pays(stage: Stage) -> list[Pay]:
+def list_pays(stage: Stage) -> list[PayTableEntry]:
     """Return the rows of the game's pay table, the highest first."""
     game = stage.view.game
     return [
-        Pay(
+        PayTableEntry(
             str(data["name"]),
             data["names"],
             str(data.get("odds", "")),
@@ -61,12 +61,12 @@ def list_pays(stage: Stage) -> list[Pay]:
 class PayRow:
     """A row of a pay table as text: the combination, its pay, and whether it was just won."""
 
-    words: str
-    pays: str
+    name_text: str
+    pay_text: str
     is_won: bool = False
 
 
-def list_pay_rows(stage: Stage, spot: Spot) -> list[Pay]:
+def list_pay_rows(stage: Stage, spot: Spot) -> list[PayTableEntry]:
     """Return the rows of a spot's pay table; none if the spot's odds already say everything."""
     rows = [pay for pay in list_pays(stage) if pay.spot == spot.id]
     return rows if len(rows) > 1 or any(format_pay(stage, pay) != spot.odds for pay in rows) else []
@@ -93,12 +93,12 @@ def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
     return False, Fraction(net) / Fraction(stake)
 
 
-def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:
+def draw_pays(stage: Stage, rect: Rect, rows: Sequence[PayTableEntry]) -> None:
     """Draw the given rows of the pay table, with their pays at the current bet; light the row that was won."""
     draw_rows(stage, rect, _format_pay_rows(stage, rows))
 
 
-def _format_pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
+def _format_pay_rows(stage: Stage, rows: Sequence[PayTableEntry]) -> list[PayRow]:
     """Return the rows of a hand game's pay table as text, the pay that was won marked."""
     won, times = _find_won_pay(stage), _count_hands_by_pay(stage)
     pay_rows: list[PayRow] = []
@@ -111,17 +111,28 @@ def _format_pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
 
 def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: str) -> list[list[str]]:
     """Return the name of each row, wrapped to the width beside its pay."""
-    p, style, pays = stage.painter, Style("strong", size, "text"), Style("numbers", _FIGURES[size], "meter")
-    room = width - 2 * _INSET - _INSET - max((p.measure(row.pays, pays) for row in rows), default=0.0)
-    return [p.wrap_evenly(row.words, room, style) for row in rows]
+    p, style, pays = (
+        stage.painter,
+        Style("strong", size, "text"),
+        Style("numbers", _FIGURE_SIZE_BY_NAME_SIZE[size], "meter"),
+    )
+    room = (
+        width
+        - 2 * _ROW_END_MARGIN
+        - _ROW_END_MARGIN
+        - max((p.measure_text(row.pay_text, pays) for row in rows), default=0.0)
+    )
+    return [p.wrap_evenly(row.name_text, room, style) for row in rows]
 
 
 def _compute_lines_height(stage: Stage, lines: Sequence[str], size: str) -> float:
     """Return the height of a pay-table row whose name is written on the given lines."""
-    return len(lines) * stage.theme.sizes[size] * _LEADING + _BETWEEN
+    return len(lines) * stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR + _ROW_GAP
 
 
-def compute_rows_height(stage: Stage, rows: Sequence[PayRow], width: float, size: str = _SIZES[-1]) -> float:
+def compute_rows_height(
+    stage: Stage, rows: Sequence[PayRow], width: float, size: str = _NAME_TEXT_SIZES[-1]
+) -> float:
     """Return the least height of pay-table rows at the given width and text size.
 
     By default, the text size is the smallest readable one.
@@ -131,14 +142,17 @@ def compute_rows_height(stage: Stage, rows: Sequence[PayRow], width: float, size
     )
 
 
-def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _ROW) -> float:
+def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _ROW_HEIGHT_MAX) -> float:
     """Draw pay-table rows as large as fit, none higher than ``most``, with long names wrapped; return the height."""
     p, (x, y, w, h) = stage.painter, rect
-    size = next((each for each in _SIZES if compute_rows_height(stage, rows, w, each) <= h), _SIZES[-1])
+    size = next(
+        (each for each in _NAME_TEXT_SIZES if compute_rows_height(stage, rows, w, each) <= h),
+        _NAME_TEXT_SIZES[-1],
+    )
     wrapped_names = _wrap_row_names(stage, rows, w, size)
     additional_height = (h - compute_rows_height(stage, rows, w, size)) / max(1, len(rows))
-    style, pays = Style("strong", size, "text"), Style("numbers", _FIGURES[size], "meter")
-    line, top = stage.theme.sizes[size] * _LEADING, y
+    style, pays = Style("strong", size, "text"), Style("numbers", _FIGURE_SIZE_BY_NAME_SIZE[size], "meter")
+    line, top = stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
     for row, lines in zip(rows, wrapped_names, strict=True):
         least_height = _compute_lines_height(stage, lines, size)
         height = max(least_height, min(most, least_height + additional_height))
@@ -146,16 +160,16 @@ def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _R
             p.panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge="meter")
         for i, text in enumerate(lines):
             at = top + height / 2 + (i - (len(lines) - 1) / 2) * line
-            p.text(text, (x + _INSET, at), style, align="left", width=w)
-        p.text(row.pays, (x + w - _INSET, top + height / 2), pays, align="right", width=w / 2)
+            p.text(text, (x + _ROW_END_MARGIN, at), style, align="left", width=w)
+        p.text(row.pay_text, (x + w - _ROW_END_MARGIN, top + height / 2), pays, align="right", width=w / 2)
         top += height
     return top - y
 
 
-def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[Pay]]]:
+def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[PayTableEntry]]]:
     """Return a telephone's pay table as two columns of the least height, the right one below the key ``key``."""
     x, y, w, _ = rect
-    width, rows = (w - _INSET) / 2, list_pays(stage)
+    width, rows = (w - _ROW_END_MARGIN) / 2, list_pays(stage)
     heights = [
         _compute_lines_height(stage, lines, "caption")
         for lines in _wrap_row_names(stage, _format_pay_rows(stage, rows), width, "caption")
@@ -176,7 +190,9 @@ def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
     (x, _, _, _), _ = columns[1]
     style = Style("heavy", "small", stage.look.accent)
     stage.painter.label(
-        format_pay_heading(stage), (x + _INSET, key[1], key[0] - x - 2 * _INSET, key[3]), style
+        format_pay_heading(stage),
+        (x + _ROW_END_MARGIN, key[1], key[0] - x - 2 * _ROW_END_MARGIN, key[3]),
+        style,
     )
 
 
@@ -198,7 +214,7 @@ def _count_hands_by_pay(stage: Stage) -> Counter[str]:
     return Counter(str(hand["won"]) for hand in hands if hand.get("won")) if len(hands) > 1 else Counter()
 
 
-def format_pay(stage: Stage, pay: Pay) -> str:
+def format_pay(stage: Stage, pay: PayTableEntry) -> str:
     """Return the pay of a row as text; if the game publishes pays by bet, the one at the current bet."""
     if pay.odds:
         return pay.odds

@@ -11,58 +11,66 @@ from typing import Final
 from egm.screen.painter import Rect
 
 #: A card's width, as a share of its height.
-_RATIO: Final = 0.72
+_CARD_WIDTH_PER_HEIGHT: Final = 0.72
 #: The greatest height of a card, in units.
-LARGEST: Final = 290.0
+CARD_HEIGHT_MAX: Final = 290.0
 #: Height of the text below a hand, in units.
-SAYS: Final = 34.0
+HAND_TEXT_HEIGHT: Final = 34.0
 #: Its height in a narrow area: two lines, or four of the smallest letters.
-SAYS_NARROW: Final = 78.0
+NARROW_HAND_TEXT_HEIGHT: Final = 78.0
 #: An area no wider than this is narrow.
-_NARROW: Final = 200.0
+_NARROW_AREA_WIDTH_MAX: Final = 200.0
 #: Gap between a hand's cards and its text, and above the cards; larger than the frame of a marked card.
-CLEAR: Final = 8.0
+CARD_TEXT_GAP: Final = 8.0
 #: Gap between the cards of a low and a high hand, in card widths.
-_GAP: Final = 0.25
+_LOW_HIGH_HAND_GAP_IN_CARDS: Final = 0.25
 #: Cards side by side in a small hand: a poker hand.
-_FIVE: Final = 5
+_SMALL_HAND_CARDS_SIDE_BY_SIDE: Final = 5
 #: The visible part of an overlapped card, as a share of its width.
-_SEEN: Final = 0.7
+_OVERLAPPED_CARD_VISIBLE_SHARE: Final = 0.7
 #: The same if the hand is to be divided into a low and a high hand.
-_SET: Final = 0.87
+_DIVIDED_HAND_CARD_VISIBLE_SHARE: Final = 0.87
 #: The distance between cards with hold keys, as a share of their width; they do not overlap.
-_APART: Final = 1.075
+_HOLD_CARD_DISTANCE_SHARE: Final = 1.075
 #: The visible part of a card with another row of cards over it, as a share of its height.
-_BELOW: Final = 0.46
+_LOWER_ROW_VISIBLE_SHARE: Final = 0.46
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class HandRoomNeeds:
     """The room that a hand of cards needs: the number of its cards and their arrangement.
 
-    The first ``low`` cards lie apart from the others, and if ``in_rows`` the cards are stacked in rows. If
-    the room ``holds``, each card has a hold key below it and cards do not overlap.
+    The first ``low_hand_cards`` cards lie apart from the others, and if ``in_rows`` the cards are stacked in rows. If
+    ``has_hold_keys``, each card has a hold key below it and cards do not overlap.
     """
 
     cards: int
-    low: int = 0
+    low_hand_cards: int = 0
     in_rows: bool = False
-    holds: bool = False
+    has_hold_keys: bool = False
 
     @property
     def gap(self) -> float:
         """Return the width of the gap after the low hand, in card widths."""
-        return _GAP if self.low else 0.0
+        return _LOW_HIGH_HAND_GAP_IN_CARDS if self.low_hand_cards else 0.0
 
     def fit_cards(self, area: Rect) -> tuple[int, float]:
         """Return the number of columns for the largest cards in an area, and their height."""
         _, _, w, h = area
-        visible_share = _APART if self.holds else _SET if self.low else _SEEN
+        visible_share = (
+            _HOLD_CARD_DISTANCE_SHARE
+            if self.has_hold_keys
+            else _DIVIDED_HAND_CARD_VISIBLE_SHARE
+            if self.low_hand_cards
+            else _OVERLAPPED_CARD_VISIBLE_SHARE
+        )
         fits: list[tuple[float, int]] = []
         for columns in range(2 if self.in_rows else self.cards, self.cards + 1):
             width = (w - 20) / ((columns - 1 + self.gap) * visible_share + 1)
-            deep = (h - CLEAR - _compute_text_height(w)) / (1 + (-(-self.cards // columns) - 1) * _BELOW)
-            fits.append((min(LARGEST, deep, width / _RATIO), columns))
+            deep = (h - CARD_TEXT_GAP - _compute_text_height(w)) / (
+                1 + (-(-self.cards // columns) - 1) * _LOWER_ROW_VISIBLE_SHARE
+            )
+            fits.append((min(CARD_HEIGHT_MAX, deep, width / _CARD_WIDTH_PER_HEIGHT), columns))
         height, columns = max(fits)
         return columns, height
 
@@ -78,10 +86,12 @@ class HandLayout:
 
 def _compute_text_height(width: float) -> float:
     """Return the height below a hand's cards for its text."""
-    return CLEAR + (SAYS if width > _NARROW else SAYS_NARROW)
+    return CARD_TEXT_GAP + (HAND_TEXT_HEIGHT if width > _NARROW_AREA_WIDTH_MAX else NARROW_HAND_TEXT_HEIGHT)
 
 
-def place_hand(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST) -> HandLayout:
+def place_hand(
+    area: Rect, room: HandRoomNeeds, dealt: int = 0, highest: float = CARD_HEIGHT_MAX
+) -> HandLayout:
     """Return the positions of a hand's cards, as large as the area allows, but no higher than ``highest``.
 
     If more cards are ``dealt`` than ``room`` provides for, the further cards lie below. The hand's text
@@ -90,20 +100,23 @@ def place_hand(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST)
     x, y, w, h = area
     columns, height = room.fit_cards(area)
     height = min(height, highest)
-    width, below, gap = height * _RATIO, _compute_text_height(w), room.gap
+    width, below, gap = height * _CARD_WIDTH_PER_HEIGHT, _compute_text_height(w), room.gap
     step = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
     across = step * (columns - 1 + gap) + width
-    deep = height * (1 + _BELOW * (-(-room.cards // columns) - 1))
-    left, top = x + (w - across) / 2, y + (h - deep + (below - CLEAR) * (1 if room.holds else -1)) / 2
+    deep = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-room.cards // columns) - 1))
+    left, top = (
+        x + (w - across) / 2,
+        y + (h - deep + (below - CARD_TEXT_GAP) * (1 if room.has_hold_keys else -1)) / 2,
+    )
     cards = list[Rect]()
     for i in range(max(room.cards, dealt)):
         column, row = i % columns, i // columns
-        at = left + (column + gap * (column >= room.low)) * step
-        cards.append((at, top + row * _BELOW * height, width, height))
+        at = left + (column + gap * (column >= room.low_hand_cards)) * step
+        cards.append((at, top + row * _LOWER_ROW_VISIBLE_SHARE * height, width, height))
     return HandLayout(area, (left, top, across, deep), tuple(cards))
 
 
-def place_split_hands(area: Rect, count: int, room: Room) -> list[Rect]:
+def place_split_hands(area: Rect, count: int, room: HandRoomNeeds) -> list[Rect]:
     """Return the areas of split hands within a hand's area, in the number of columns that makes cards largest."""
     x, y, w, h = area
     ways: list[tuple[float, int]] = []
@@ -134,21 +147,34 @@ def place_hands_in_rows(rect: Rect, counts: Sequence[int], shares: Sequence[floa
 def place_small_hands(rect: Rect, count: int) -> list[Rect]:
     """Return ``count`` areas in rows, with the number of columns that makes five cards largest in each."""
     x, y, w, h = rect
-    columns = max(range(1, count + 1), key=lambda n: min(w / n / (_FIVE * _RATIO), h / -(-count // n)))
+    columns = max(
+        range(1, count + 1),
+        key=lambda n: min(
+            w / n / (_SMALL_HAND_CARDS_SIDE_BY_SIDE * _CARD_WIDTH_PER_HEIGHT), h / -(-count // n)
+        ),
+    )
     width, height = w / columns, h / -(-count // columns)
     return [(x + i % columns * width, y + i // columns * height, width, height) for i in range(count)]
 
 
 def compute_first_hand_height(finger: float) -> float:
     """Return the height of the first hand at which its cards, and the keys below them, are as wide as a finger."""
-    return finger / _RATIO + _compute_text_height(finger * _FIVE) + CLEAR + 1
+    return (
+        finger / _CARD_WIDTH_PER_HEIGHT
+        + _compute_text_height(finger * _SMALL_HAND_CARDS_SIDE_BY_SIDE)
+        + CARD_TEXT_GAP
+        + 1
+    )
 
 
 def place_small_hand_cards(area: Rect, count: int) -> HandLayout:
     """Return the cards of a small hand, side by side, with room below for a text if that would be readable."""
     x, y, w, h = area
-    room = h - SAYS if h > 3 * SAYS else h
-    height = min(0.86 * room, 0.92 * w / count / _RATIO)
-    left, top = x + (w - count * height * _RATIO) / 2, y + (room - height) / 2
-    cards = tuple((left + i * height * _RATIO, top, height * _RATIO, height) for i in range(count))
-    return HandLayout(area, (left, top, count * height * _RATIO, height), cards)
+    room = h - HAND_TEXT_HEIGHT if h > 3 * HAND_TEXT_HEIGHT else h
+    height = min(0.86 * room, 0.92 * w / count / _CARD_WIDTH_PER_HEIGHT)
+    left, top = x + (w - count * height * _CARD_WIDTH_PER_HEIGHT) / 2, y + (room - height) / 2
+    cards = tuple(
+        (left + i * height * _CARD_WIDTH_PER_HEIGHT, top, height * _CARD_WIDTH_PER_HEIGHT, height)
+        for i in range(count)
+    )
+    return HandLayout(area, (left, top, count * height * _CARD_WIDTH_PER_HEIGHT, height), cards)

@@ -9,9 +9,9 @@ from egm.screen.scenes.odometer import compute_displayed_cents, draw_odometer
 from egm.screen.scenes.stage import Stage
 
 #: More levels than this do not fit beside a field; the top screen shows them all.
-BESIDE: Final = 3
+LEVELS_BESIDE_FIELD_MAX: Final = 3
 #: The least height of drums below the level's name; in less room, the name stands beside them.
-_DRUMS_MIN: Final = 60.0
+_DRUMS_HEIGHT_MIN: Final = 60.0
 
 
 def format_level_name(stage: Stage, level: ProgressiveView) -> str:
@@ -30,7 +30,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     text = format_level_name(stage, level)
     if not current:
         text = f"{text}  ·  {stage.texts.say(f'progressive.{level.status}')}"
-    low = current and h < head + _DRUMS_MIN  # The name then stands next to the drums.
+    low = current and h < head + _DRUMS_HEIGHT_MIN  # The name then stands next to the drums.
     if low:
         p.label(text, (x + 4, y, w * 0.3, h), Style("heavy", size, paint, 1.5), align="left")
     else:
@@ -47,7 +47,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:
     """Return the progressive levels that the bet plays for, as many as fit next to the game field."""
     snapshot = stage.view.snapshot
-    return snapshot.progressives[:BESIDE] if snapshot is not None else ()
+    return snapshot.progressives[:LEVELS_BESIDE_FIELD_MAX] if snapshot is not None else ()
 
 
 def draw_levels(stage: Stage, glass: Rect) -> Rect:

@@ -25,9 +25,9 @@ from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
 
 #: Facts with less than this height each have one line.
-_LOW: Final = 56.0
+_ONE_LINE_FACT_HEIGHT_MAX: Final = 56.0
 #: The colour of the RECALL mark.
-_YELLOW: Final[Colour] = (255, 214, 64, 255)
+_RECALL_MARK_COLOUR: Final[Colour] = (255, 214, 64, 255)
 
 
 def draw_page(stage: Stage) -> None:
@@ -94,9 +94,9 @@ def _draw_recall_frame(stage: Stage) -> None:
         p.art(("hatch", rect), rect, partial(_draw_hatching, units=(rect[2], rect[3])))
     text = stage.texts.say("page.recall")
     style = Style("heavy", "body", BLACK)
-    width = p.measure(text, style) + 60
+    width = p.measure_text(text, style) + 60
     at: Rect = (x + w / 2 - width / 2, y - 37, width, 44)  # On the hatching, covering nothing of the game.
-    p.panel(at, radius=12, fill=_YELLOW, edge=BLACK, line=4)
+    p.panel(at, radius=12, fill=_RECALL_MARK_COLOUR, edge=BLACK, line=4)
     p.text(text, (x + w / 2, at[1] + 22), style, width=width - 30)
 
 
@@ -110,7 +110,7 @@ def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pyga
         left = i * step
         ink.fill(
             [(left, 0), (left + step / 2, 0), (left + step / 2 + height, height), (left + height, height)],
-            _YELLOW,
+            _RECALL_MARK_COLOUR,
         )
     return ink.finish()
 
@@ -150,15 +150,15 @@ def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) ->
     """Draw facts about the replayed game on a panel, one below another."""
     p, (x, y, w, h) = stage.painter, rect
     dark: Colour = mix(stage.look.sky[2], BLACK, 0.4)
-    p.panel(rect, radius=22, fill=(*dark[:3], 255), edge=_YELLOW, line=3)
+    p.panel(rect, radius=22, fill=(*dark[:3], 255), edge=_RECALL_MARK_COLOUR, line=3)
     step = min(92.0, (h - 20) / max(1, len(facts)))
     dim, style = Style("text", "caption", "text_dim"), Style("strong", "small", "text")
     for i, (label, value) in enumerate(facts):
         top = y + 12 + i * step
-        if step <= _LOW:  # Label and value on one line.
-            label_width = p.measure(label, dim) + 10
+        if step <= _ONE_LINE_FACT_HEIGHT_MAX:  # Label and value on one line.
+            label_width = p.measure_text(label, dim) + 10
             # If both do not fit, the value is drawn without its label.
-            if label_width + p.measure(value, Style("strong", "caption")) > w - 36:
+            if label_width + p.measure_text(value, Style("strong", "caption")) > w - 36:
                 label_width = 0.0
             else:
                 p.text(label, (x + 18, top + step / 2), dim, align="left")

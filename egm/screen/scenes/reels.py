@@ -8,10 +8,10 @@ from typing import Final
 import pygame
 
 from egm.screen.art.ink import Ink, Linear, create_painted_surface
-from egm.screen.art.paths import box, mirror, scale
+from egm.screen.art.paths import box, mirror_path, scale_path
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import ReelTravel, ease_out
-from egm.screen.outcome import Field, ReelSpin, Window
+from egm.screen.outcome import ReelField, ReelSpin, Window
 from egm.screen.painter import PREMULTIPLIED, Rect, Style
 from egm.screen.scenes.feature import draw_awaited
 from egm.screen.scenes.stage import Stage, build_metal_gradient
@@ -19,15 +19,15 @@ from egm.screen.show import StepTime, find_anticipated_reel
 from egm.screen.theme import Colour, fade, mix, parse_colour
 
 #: Width between reels, and height above and below them, in units.
-_GAP: Final = 10.0
+_REEL_GAP: Final = 10.0
 #: Width next to the outer reels for the tabs of the lines, in units.
-MARGIN: Final = 44.0
+LINE_TAB_MARGIN: Final = 44.0
 #: The most that a reel may be wider than its cells are high.
-_WIDEST: Final = 1.62
+_REEL_WIDTH_PER_CELL_HEIGHT_MAX: Final = 1.62
 #: Speed above which symbols are drawn blurred, in cells per second.
-_BLUR_SPEED: Final = 8.0
+_BLUR_CELLS_PER_SECOND_MIN: Final = 8.0
 #: The most lines that have tabs.
-TABS_MAX: Final = 25
+LINE_TABS_MAX: Final = 25
 #: The colours of pay lines, in turn. Lines have numbers as well.
 LINE_COLOURS: Final = tuple(
     map(
@@ -49,7 +49,7 @@ LINE_COLOURS: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class ReelGrid:
     """The positions of the reel cells, in units: reels no wider than their symbols need, with bezels between them."""
 
     field: Rect
@@ -59,23 +59,27 @@ class Grid:
     def width(self) -> float:
         """Return the width of a reel."""
         count = len(self.heights)
-        room = (self.field[2] - 2 * MARGIN - _GAP * (count - 1)) / count
-        return min(room, _WIDEST * (self.field[3] - 2 * _GAP) / max(self.heights))
+        room = (self.field[2] - 2 * LINE_TAB_MARGIN - _REEL_GAP * (count - 1)) / count
+        return min(
+            room, _REEL_WIDTH_PER_CELL_HEIGHT_MAX * (self.field[3] - 2 * _REEL_GAP) / max(self.heights)
+        )
 
     @property
     def gap(self) -> float:
         """Return the width between reels, and between the outer reels and the margins."""
         count = len(self.heights)
-        return (self.field[2] - 2 * MARGIN - count * self.width) / max(1, count - 1 if count > 1 else 2)
+        return (self.field[2] - 2 * LINE_TAB_MARGIN - count * self.width) / max(
+            1, count - 1 if count > 1 else 2
+        )
 
     def find_reel_rect(self, reel: int) -> Rect:
         """Return one reel's window; shorter reels are centred vertically."""
-        full_height = self.field[3] - 2 * _GAP
+        full_height = self.field[3] - 2 * _REEL_GAP
         height = full_height * self.heights[reel] / max(self.heights)
-        first = self.field[0] + MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
+        first = self.field[0] + LINE_TAB_MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
         return (
             first + reel * (self.width + self.gap),
-            self.field[1] + _GAP + (full_height - height) / 2,
+            self.field[1] + _REEL_GAP + (full_height - height) / 2,
             self.width,
             height,
         )
@@ -87,9 +91,9 @@ class Grid:
         return (x, y + row * cell_height, w, cell_height)
 
 
-def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
+def draw_still(stage: Stage, field: ReelField, window: Window | None) -> None:
     """Draw the reels at rest: a window, or before any game the stops at which no bet wins (A-20)."""
-    grid = Grid(stage.layout.field, field.heights)
+    grid = ReelGrid(stage.layout.field, field.reel_heights)
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
     for reel in range(field.reel_count):
@@ -97,8 +101,8 @@ def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
             window[reel]
             if window
             else [
-                _find_strip_symbol(field.strips[reel], field.rest[reel] + row)
-                for row in range(field.heights[reel])
+                _find_strip_symbol(field.reel_strips[reel], field.rest[reel] + row)
+                for row in range(field.reel_heights[reel])
             ]
         )
         for row, symbol in enumerate(column):
@@ -106,9 +110,9 @@ def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
         _draw_reel_glass(stage, grid, reel)
 
 
-def draw_fall(stage: Stage, field: Field, fall: Window, previous: Window, since: float) -> None:
+def draw_fall(stage: Stage, field: ReelField, fall: Window, previous: Window, since: float) -> None:
     """Draw the next window of a cascade, into which the new symbols drop from above."""
-    grid = Grid(stage.layout.field, field.heights)
+    grid = ReelGrid(stage.layout.field, field.reel_heights)
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
     for reel in range(field.reel_count):
@@ -120,13 +124,18 @@ def draw_fall(stage: Stage, field: Field, fall: Window, previous: Window, since:
                 a != b for a, b in zip(fall[reel][row:], previous[reel][row:], strict=True)
             )
             _draw_cell(
-                stage, grid, field, reel, row - (drop * field.heights[reel] if has_moved else 0.0), symbol
+                stage,
+                grid,
+                field,
+                reel,
+                row - (drop * field.reel_heights[reel] if has_moved else 0.0),
+                symbol,
             )
         stage.painter.surface.set_clip(clip)
         _draw_reel_glass(stage, grid, reel)
 
 
-def _draw_bezels(stage: Stage, grid: Grid) -> None:
+def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
     """Draw brushed metal where there is no reel, with each window sunk into it."""
     rim = build_metal_gradient(stage.theme, stage.look.rim).stops
 
@@ -147,12 +156,12 @@ def _draw_bezels(stage: Stage, grid: Grid) -> None:
     stage.painter.art(("bezels", grid, stage.look.name), grid.field, render_bezels)
 
 
-def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
+def _draw_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
     """Draw the number of each pay line in play, on both sides of the reels, where the line enters and leaves."""
     p = stage.painter
     for side, reel in ((0, 0), (1, field.reel_count - 1)):
         rows: dict[int, list[int]] = {}
-        for number, line in enumerate(field.lines[:TABS_MAX]):
+        for number, line in enumerate(field.lines[:LINE_TABS_MAX]):
             rows.setdefault(line[reel], []).append(number)
         for row, numbers in rows.items():
             _, top, _, height = grid.find_cell_rect(reel, row)
@@ -179,9 +188,9 @@ def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.S
     ink = Ink(size)
     shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
     if side:
-        shape = mirror(shape)
+        shape = mirror_path(shape)
     ink.fill(shape, (0, 0, 0, 255))
-    ink.fill(scale(shape, 0.9), Linear(((0, mix(colour, (255, 255, 255, 255), 0.6)), (1, colour))))
+    ink.fill(scale_path(shape, 0.9), Linear(((0, mix(colour, (255, 255, 255, 255), 0.6)), (1, colour))))
     return ink.finish()
 
 
@@ -191,10 +200,10 @@ def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:
 
 
 def draw_running(
-    stage: Stage, field: Field, result: ReelSpin, previous: ReelSpin | None, time: StepTime, since: float
+    stage: Stage, field: ReelField, result: ReelSpin, previous: ReelSpin | None, time: StepTime, since: float
 ) -> None:
     """Draw the reels as they spin to their stops, ``since`` seconds after the game's presentation began."""
-    grid, motion = Grid(stage.layout.field, field.heights), stage.theme.motion
+    grid, motion = ReelGrid(stage.layout.field, field.reel_heights), stage.theme.motion
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
     for reel in range(field.reel_count):
@@ -204,13 +213,13 @@ def draw_running(
         position = float(target) if is_held else travel.find_position(since - time.begin, motion)
         fast = (
             not is_held
-            and travel.compute_speed(since - time.begin, motion) > _BLUR_SPEED
+            and travel.compute_speed(since - time.begin, motion) > _BLUR_CELLS_PER_SECOND_MIN
             and not stage.view.reduced_motion
         )
         top = math.floor(position)
         clip = stage.painter.surface.get_clip()
         stage.painter.surface.set_clip(stage.painter.box(grid.find_reel_rect(reel)))
-        for row in range(field.heights[reel] + 1):
+        for row in range(field.reel_heights[reel] + 1):
             _draw_cell(
                 stage,
                 grid,
@@ -227,13 +236,13 @@ def draw_running(
 
 
 def _choose_strip(
-    field: Field, result: ReelSpin, previous: ReelSpin | None, reel: int
+    field: ReelField, result: ReelSpin, previous: ReelSpin | None, reel: int
 ) -> tuple[tuple[str, ...], int, int]:
     """Return the strip on which a reel spins, and the stops at which it starts and ends.
 
     If the true strip cannot show the result's window, a strip with the window inserted at its start is used.
     """
-    strip, stop = field.strips[reel], result.stops[reel]
+    strip, stop = field.reel_strips[reel], result.stops[reel]
     has_previous = previous is not None and len(previous.stops) == field.reel_count
     start = previous.stops[reel] if previous is not None and has_previous else field.rest[reel]
     start = result.first_stops[reel] if result.first_stops else start
@@ -266,15 +275,22 @@ def draw_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour
     return surface
 
 
-def render_symbol(stage: Stage, field: Field, symbol: str, size: tuple[int, int]) -> pygame.Surface:
+def render_symbol(stage: Stage, field: ReelField, symbol: str, size: tuple[int, int]) -> pygame.Surface:
     """Return a symbol's drawing at a size in pixels, from the cache."""
     name = stage.texts.choose_translation(field.names.get(symbol, {}), symbol)
     p = stage.painter
-    return p.find_or_create(("symbol", symbol, name, size), lambda: p.symbol(symbol, name, size))
+    return p.find_or_create(("symbol", symbol, name, size), lambda: p.render_symbol(symbol, name, size))
 
 
 def _draw_cell(
-    stage: Stage, grid: Grid, field: Field, reel: int, row: float, symbol: str, *, blurred: bool = False
+    stage: Stage,
+    grid: ReelGrid,
+    field: ReelField,
+    reel: int,
+    row: float,
+    symbol: str,
+    *,
+    blurred: bool = False,
 ) -> None:
     """Draw the symbol of one cell, with its shadow, sharp or blurred by motion."""
     p, look = stage.painter, stage.look
@@ -313,7 +329,7 @@ def _draw_shadow(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
     return pygame.transform.box_blur(shadow, max(1, art.get_width() // 50))
 
 
-def _draw_reel_glass(stage: Stage, grid: Grid, reel: int) -> None:
+def _draw_reel_glass(stage: Stage, grid: ReelGrid, reel: int) -> None:
     """Draw the shading of a round reel behind glass: dark above and below, a faint reflection across."""
 
     def render_glass(size: tuple[int, int]) -> pygame.Surface:

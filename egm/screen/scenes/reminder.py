@@ -7,17 +7,17 @@ until when. Nothing here hurries the player, warns of lost chances, or hides the
 from typing import Final
 
 from egm.kernel.messages import Reminder
-from egm.screen.layout import FINGER, Layout
+from egm.screen.layout import TOUCH_TARGET_MIN, Layout
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
 from egm.screen.view import Action, View, compute_seconds_since, is_show_running
 
 #: The time limits that a player may choose, in minutes; 0 is no limit.
-MINUTES: Final = (0, 30, 60, 120)
+TIME_LIMIT_CHOICES_MINUTES: Final = (0, 30, 60, 120)
 #: A page no wider than this is a telephone's.
-_NARROW: Final = 800.0
+_TELEPHONE_PAGE_WIDTH_MAX: Final = 800.0
 #: The money limits that a player may choose, in minor units; 0 is no limit.
-CENTS: Final = (0, 20_00, 50_00, 100_00)
+MONEY_LIMIT_CHOICES_CENTS: Final = (0, 20_00, 50_00, 100_00)
 
 
 def find_due_reminder(stage: Stage) -> Reminder | None:
@@ -47,11 +47,11 @@ def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
     low, width = y + h - 112, (w - 120) / 2
     keys: list[tuple[Rect, Action]] = []
     if stage.view.accepts_request("acknowledge") and reminder.kind in {"time", "spend"}:
-        keys.append(((x + w - 40 - width, low, width, FINGER), Action("acknowledge")))
+        keys.append(((x + w - 40 - width, low, width, TOUCH_TARGET_MIN), Action("acknowledge")))
     if stage.view.accepts_request("cash_out"):
-        keys.append(((x + 40, low, width, FINGER), Action("cash_out")))
+        keys.append(((x + 40, low, width, TOUCH_TARGET_MIN), Action("cash_out")))
     if len(keys) == 1:
-        return [((x + (w - width) / 2, low, width, FINGER), keys[0][1])]
+        return [((x + (w - width) / 2, low, width, TOUCH_TARGET_MIN), keys[0][1])]
     return keys
 
 
@@ -114,10 +114,12 @@ def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
 def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
     """Return the time and money limits offered to the player: what is limited, the value, and its key's rectangle."""
     x, y, w, h = rect
-    width, height = (w - 36) / 4, 68.0 if w > _NARROW else FINGER
+    width, height = (w - 36) / 4, 68.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else TOUCH_TARGET_MIN
     return [
         (of, value, (x + i * (width + 12), y + h * (0.34 + 0.38 * row), width, height))
-        for row, (of, values) in enumerate((("minutes", MINUTES), ("cents", CENTS)))
+        for row, (of, values) in enumerate(
+            (("minutes", TIME_LIMIT_CHOICES_MINUTES), ("cents", MONEY_LIMIT_CHOICES_CENTS))
+        )
         for i, value in enumerate(values)
     ]
 

@@ -9,7 +9,7 @@ import pygame
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import ellipse
 from egm.screen.marks import find_least_revolutions
-from egm.screen.motion import clamp, ease_out
+from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import draw_pointer
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
@@ -17,7 +17,7 @@ from egm.screen.table import Table
 from egm.screen.theme import Colour, parse_colour
 
 #: The colour of a pocket, by the name that its game uses.
-POCKETS: Final[dict[str, Colour]] = {
+POCKET_COLOURS: Final[dict[str, Colour]] = {
     "red": parse_colour("#b01026"),
     "black": parse_colour("#16161d"),
     "green": parse_colour("#0a652f"),
@@ -26,15 +26,15 @@ POCKETS: Final[dict[str, Colour]] = {
     "blue": parse_colour("#1f4fb8"),
 }
 #: The share of a cue during which the ball moves; then it rests, so that the pocket can be read.
-_RUNS: Final = 0.78
+_MOVING_SHARE_OF_CUE: Final = 0.78
 #: Turns of the ball around the rim.
 _BALL_TURNS: Final = 9
 #: Turns of a wheel with a ball.
 _WHEEL_TURNS: Final = 2
 #: Turns of a wheel under a pin: no fewer than any regulation requires of a valid spin.
-_PIN_TURNS: Final = 7
+_PIN_WHEEL_TURNS: Final = 7
 #: A sign longer than this is not a number; the wheel shows its first letter.
-_SIGN: Final = 3
+_NUMBER_SIGN_LENGTH_MAX: Final = 3
 
 
 def draw_rotor(
@@ -58,7 +58,7 @@ def draw_rotor(
     p, (x, y, w, h) = stage.painter, rect
     side = min(w, h) - 16
     cx, cy = x + w / 2, y + h / 2
-    share = clamp((since - begin) / max(0.01, (stop - begin) * _RUNS))
+    share = clamp_to_unit_interval((since - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_CUE))
     if stage.view.reduced_motion:
         share = 1.0 if share >= 1 else 0.0
     progress = ease_out(share)
@@ -67,7 +67,9 @@ def draw_rotor(
     part, pocket_index = 360.0 / len(table.wheel), find_pocket_index(table, *drawn_pocket)
     least_turns = find_least_revolutions(stage.view.game)
     turned_by = (
-        360.0 * max(_PIN_TURNS, least_turns) + (pocket_index + 0.5) * part if pin else 360.0 * _WHEEL_TURNS
+        360.0 * max(_PIN_WHEEL_TURNS, least_turns) + (pocket_index + 0.5) * part
+        if pin
+        else 360.0 * _WHEEL_TURNS
     ) * progress
     turned = pygame.transform.rotate(face, round(turned_by * 2) / 2)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
@@ -81,11 +83,11 @@ def draw_rotor(
     if share < 1:
         return
     pocket = drawn_pocket[0]
-    fill = POCKETS.get(table.colours.get(pocket, ""), (20, 20, 30, 255))
+    fill = POCKET_COLOURS.get(table.colours.get(pocket, ""), (20, 20, 30, 255))
     height = min(140.0, side * 0.34)
     plate: Rect = (cx - height * 0.64, cy - height / 2, height * 1.28, height)
     p.panel(plate, radius=26, fill=fill, edge=WHITE, line=4)
-    ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
+    ink = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
     text = stage.texts.choose_translation(table.names.get(pocket, {}), pocket)
     style = Style("heavy", "hero" if height > 120 else "title", ink)
     p.label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
@@ -115,14 +117,14 @@ def _run_ball(
     It first runs around the rim and then falls towards the pockets.
     """
     angle = math.radians(final_degrees + 360.0 * turns)
-    reach, ball = side / 2 * (0.93 - 0.20 * clamp((progress - 0.8) / 0.2)), side * 0.026
+    reach, ball = side / 2 * (0.93 - 0.20 * clamp_to_unit_interval((progress - 0.8) / 0.2)), side * 0.026
     at = (centre[0] + reach * math.sin(angle), centre[1] - reach * math.cos(angle))
     stage.painter.art(("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _draw_ball)
 
 
 def format_short_sign(pocket: str) -> str:
     """Return the sign of a pocket, shortened where there is only room for a number."""
-    return pocket if len(pocket) <= _SIGN else pocket[0].upper()
+    return pocket if len(pocket) <= _NUMBER_SIGN_LENGTH_MAX else pocket[0].upper()
 
 
 def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
@@ -137,7 +139,7 @@ def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
         angles = [math.radians(part * (i + k / 6)) for k in range(7)]
         ring = [(50 + 43 * math.sin(a), 50 - 43 * math.cos(a)) for a in angles]
         ring += [(50 + 27 * math.sin(a), 50 - 27 * math.cos(a)) for a in reversed(angles)]
-        ink.fill(ring, POCKETS.get(table.colours.get(pocket, ""), (40, 40, 60, 255)))
+        ink.fill(ring, POCKET_COLOURS.get(table.colours.get(pocket, ""), (40, 40, 60, 255)))
         ink.stroke([ring[0], ring[-1]], 0.35, gold, closed=False)
     ink.stroke(ellipse(50, 50, 43), 0.5, gold)
     ink.stroke(ellipse(50, 50, 34.5), 0.3, gold)

@@ -7,7 +7,7 @@ import pygame
 
 from egm.screen.painter import Rect, Style
 from egm.screen.roads import (
-    DEEP,
+    ROAD_HEIGHT_CELLS,
     Colour,
     GridCell,
     arrange_in_columns,
@@ -24,17 +24,17 @@ from egm.screen.theme import parse_colour
 from egm.screen.view import Scene, is_show_running, should_show_scoreboard
 
 #: The colour of red marks.
-_RED: Final = parse_colour("#d01c3c")
+_RED_MARK_COLOUR: Final = parse_colour("#d01c3c")
 #: The colour of blue marks.
-_BLUE: Final = parse_colour("#1d55d6")
+_BLUE_MARK_COLOUR: Final = parse_colour("#1d55d6")
 #: The colour of ties.
-_GREEN: Final = parse_colour("#0e7c43")
+_TIE_COLOUR: Final = parse_colour("#0e7c43")
 #: The colour of the ruled paper.
-_PAPER: Final = parse_colour("#f6f3e8")
+_PAPER_COLOUR: Final = parse_colour("#f6f3e8")
 #: The colour of the lines on the paper.
-_RULE: Final = parse_colour("#cfc9b6")
+_RULED_LINE_COLOUR: Final = parse_colour("#cfc9b6")
 #: Height of a board's title and of the note below the boards, in units.
-_TITLE: Final = 24.0
+_BOARD_TITLE_HEIGHT: Final = 24.0
 #: Gap between boards, in units.
 _GAP: Final = 8.0
 #: The least size of a mark on a derived road, in units.
@@ -64,12 +64,12 @@ def draw_board(stage: Stage, table: Table) -> None:
     low = 34.0
     room = h - low - _GAP
     upper, lower = room * _UPPER, room * (1 - _UPPER)
-    low_cells = (lower - _GAP - _TITLE) / DEEP < _CELL_MIN
+    low_cells = (lower - _GAP - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS < _CELL_MIN
     upper = room if low_cells else upper
     road = build_big_road(results, table.roads)
     left: Rect = (x, y, w * 0.3, upper)
     _draw_bead_plate(stage, table, left, results)
-    paints = dict(zip(table.roads, (_RED, _BLUE), strict=True))
+    paints = dict(zip(table.roads, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
     columns = [[(paints[win.side], win.ties) for win in column] for column in road]
     right: Rect = (x + w * 0.3 + _GAP, y, w * 0.7 - _GAP, upper)
     _draw_road(stage, right, "felt.big_road", columns, "ring")
@@ -89,7 +89,7 @@ def draw_board(stage: Stage, table: Table) -> None:
 
 def _choose_mark_paint(mark: Colour) -> Paint:
     """Return the paint of a derived road's mark."""
-    return _RED if mark == "red" else _BLUE
+    return _RED_MARK_COLOUR if mark == "red" else _BLUE_MARK_COLOUR
 
 
 def _choose_text_size(stage: Stage) -> str:
@@ -100,19 +100,21 @@ def _choose_text_size(stage: Stage) -> str:
 def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, int]:
     """Draw ruled paper under its title; return its left, its top, its cell size and its number of columns."""
     p, (x, y, w, h) = stage.painter, rect
-    p.label(stage.texts.say(title), (x, y, w, _TITLE), Style("strong", "caption", "text"))
-    side = (h - _TITLE) / DEEP
+    p.label(stage.texts.say(title), (x, y, w, _BOARD_TITLE_HEIGHT), Style("strong", "caption", "text"))
+    side = (h - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS
     columns = max(1, int(w // side))
     left = x + (w - columns * side) / 2
-    p.panel((left, y + _TITLE, columns * side, h - _TITLE), radius=2, fill=_PAPER)
+    p.panel(
+        (left, y + _BOARD_TITLE_HEIGHT, columns * side, h - _BOARD_TITLE_HEIGHT), radius=2, fill=_PAPER_COLOUR
+    )
     surface, px = p.surface, p.px
     for n in range(columns + 1):
         at = px(left + n * side)
-        pygame.draw.line(surface, _RULE, (at, px(y + _TITLE)), (at, px(y + h)))
-    for n in range(DEEP + 1):
-        at = px(y + _TITLE + n * side)
-        pygame.draw.line(surface, _RULE, (px(left), at), (px(left + columns * side), at))
-    return left, y + _TITLE, side, columns
+        pygame.draw.line(surface, _RULED_LINE_COLOUR, (at, px(y + _BOARD_TITLE_HEIGHT)), (at, px(y + h)))
+    for n in range(ROAD_HEIGHT_CELLS + 1):
+        at = px(y + _BOARD_TITLE_HEIGHT + n * side)
+        pygame.draw.line(surface, _RULED_LINE_COLOUR, (px(left), at), (px(left + columns * side), at))
+    return left, y + _BOARD_TITLE_HEIGHT, side, columns
 
 
 def _draw_bead_plate(stage: Stage, table: Table, rect: Rect, results: Sequence[str]) -> None:
@@ -121,14 +123,14 @@ def _draw_bead_plate(stage: Stage, table: Table, rect: Rect, results: Sequence[s
     game = stage.view.game
     hands = game.presentation.get("hands", ()) if game is not None else ()
     letters = {str(hand["id"]): stage.texts.choose_translation(hand["names"])[:1] for hand in hands}
-    paints = dict(zip(table.roads, (_RED, _BLUE), strict=True))
+    paints = dict(zip(table.roads, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
     plate = place_bead_plate(results)
     first = max(0, max((column for column, _ in plate), default=0) + 1 - columns)
     for (column, row), result in plate.items():
         if column < first:
             continue
         at = (left + (column - first + 0.5) * side, top + (row + 0.5) * side)
-        _draw_disc(stage, at, side * 0.42, paints.get(result, _GREEN))
+        _draw_disc(stage, at, side * 0.42, paints.get(result, _TIE_COLOUR))
         letter = letters.get(result, stage.texts.say("felt.tie_sign"))
         stage.painter.text(letter, at, Style("heavy", _choose_text_size(stage), WHITE), width=side * 0.76)
 
@@ -147,9 +149,9 @@ def _draw_road(
                 at = (left + (across - first + 0.5) * side, top + (down + 0.5) * side)
                 _draw_mark(stage, at, side, paint, shape)
                 if ties:
-                    _draw_stroke(stage, at, side * 0.4, _GREEN)
+                    _draw_stroke(stage, at, side * 0.4, _TIE_COLOUR)
                 if ties > 1:
-                    style = Style("heavy", _choose_text_size(stage), _GREEN)
+                    style = Style("heavy", _choose_text_size(stage), _TIE_COLOUR)
                     stage.painter.text(str(ties), at, style, width=side * 0.76)
 
 

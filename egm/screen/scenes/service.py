@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.service_pages import PageAction, Prompt, ServicePage
-from egm.kernel.touch import CROSSES, UNIT
+from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT
 from egm.screen.art.ink import Linear
-from egm.screen.audio.scores import TONES
+from egm.screen.audio.scores import TEST_TONES_HZ
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.form import draw_action, draw_icon, draw_key, format_page_text
+from egm.screen.scenes.form import draw_action, draw_icon, draw_page_key, format_page_text
 from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
 from egm.screen.scenes.listing import draw_listing, lay_out_listing
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
-from egm.screen.service_input import WRITTEN
+from egm.screen.service_input import KEYBOARD_PROMPT_KINDS
 from egm.screen.text import format_fault
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
@@ -53,7 +53,7 @@ _SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ServicePageLayout:
     """The areas of a service page: tables, the prompt beside or below them, tiles, and the foot."""
 
     page_rect: Rect
@@ -86,7 +86,7 @@ def _find_key_height(layout: Layout) -> float:
     return max(_KEY, layout.finger)
 
 
-def lay_out_page(stage: Stage, page: ServicePage) -> Plan:
+def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     """Lay out the parts of a service page for the picture's orientation."""
     layout = stage.layout
     page_rect = layout.page
@@ -120,7 +120,7 @@ def lay_out_page(stage: Stage, page: ServicePage) -> Plan:
     prompt: Rect | None = None
     if page.prompt is not None:
         body, prompt = _split_tables_and_prompt(body, page.prompt, bool(page.tables), layout)
-    sheets = lay_out_listing(stage, page, body).sheets if page.tables else 1
+    sheets = lay_out_listing(stage, page, body).sheet_count if page.tables else 1
     pager: tuple[tuple[Rect, Action], ...] = ()
     if sheets > 1:
         bx, by, bw, bh = body
@@ -130,7 +130,7 @@ def lay_out_page(stage: Stage, page: ServicePage) -> Plan:
             ((bx + bw - 240 - _BETWEEN, low_y, 120.0, key), Action("rows", -1)),
             ((bx + bw - 120, low_y, 120.0, key), Action("rows", 1)),
         )
-    return Plan(page_rect, body, prompt, tiles, foot, pager)
+    return ServicePageLayout(page_rect, body, prompt, tiles, foot, pager)
 
 
 def _split_tables_and_prompt(body: Rect, prompt: Prompt, tables: bool, layout: Layout) -> tuple[Rect, Rect]:  # noqa: FBT001 (two of a kind)
@@ -143,7 +143,7 @@ def _split_tables_and_prompt(body: Rect, prompt: Prompt, tables: bool, layout: L
         keys = least_height if not layout.is_telephone else max(least_height, min(best, h - _FACTS))
         share = max(h * 0.42, keys)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
-    width = w * (0.6 if prompt.kind in WRITTEN else 0.42)
+    width = w * (0.6 if prompt.kind in KEYBOARD_PROMPT_KINDS else 0.42)
     return (x, y, w - width - 24, h), (x + w - width, y, width, h)
 
 
@@ -234,17 +234,17 @@ def draw_service(stage: Stage) -> None:
     if page.tables:
         draw_listing(stage, lay_out_listing(stage, page, laid.body), stage.view.desk.sheet)
     for rect, action in laid.pager:
-        draw_key(stage, rect, stage.texts.say("page.rows_back" if action.value < 0 else "page.rows_on"))
+        draw_page_key(stage, rect, stage.texts.say("page.rows_back" if action.value < 0 else "page.rows_on"))
     _draw_sheet_number(stage, page, laid)
     if page.prompt is not None and laid.prompt is not None:
         draw_keypad(stage, page.prompt, laid.prompt)
     _draw_screen_test(stage, page, laid.body)
 
 
-def _draw_sheet_number(stage: Stage, page: ServicePage, laid: Plan) -> None:
+def _draw_sheet_number(stage: Stage, page: ServicePage, laid: ServicePageLayout) -> None:
     """Draw the page number between the keys that turn pages."""
     if laid.pager:
-        sheets = lay_out_listing(stage, page, laid.body).sheets
+        sheets = lay_out_listing(stage, page, laid.body).sheet_count
         text = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
         (left, low, width, height), _ = laid.pager[0]
         at = (left + width + _BETWEEN / 2, low + height / 2)
@@ -261,7 +261,7 @@ def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
         _draw_tone_keys(stage, body)
     elif page.pattern == "touch":
         for i, rect in enumerate(_lay_out_touch_targets(body)):
-            _draw_touch_target(stage, rect, on=i in stage.view.desk.touched)
+            _draw_touch_target(stage, rect, on=i in stage.view.desk.touched_targets)
 
 
 def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
@@ -302,7 +302,7 @@ def describe_standing_faults(stage: Stage) -> tuple[str, str]:
     snapshot = stage.view.snapshot
     if snapshot is None:
         return "info", ""
-    doors = [stage.texts.say_code("door", door) for door in snapshot.doors_open]
+    doors = [stage.texts.format_code_text("door", door) for door in snapshot.doors_open]
     opened = [stage.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
     fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
     faults = [format_fault(stage.texts, notice.code.removeprefix("fault.")) for notice in fault_notices]
@@ -349,7 +349,7 @@ def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
     The alarm is last, because it is loud enough to be heard across the floor.
     """
     x, y, w, h = rect
-    names = (*TONES, "alarm")
+    names = (*TEST_TONES_HZ, "alarm")
     step = h / len(names)
     height = min(104.0, step - 14)
     return {name: (x + w * 0.15, y + 8 + i * step, w * 0.7, height) for i, name in enumerate(names)}
@@ -359,10 +359,14 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
     """Draw a key for each tone; the one that is playing is lit."""
     desk, now = stage.view.desk, stage.view.now
     for name, key_rect in _lay_out_tone_keys(rect).items():
-        hertz = stage.texts.number(round(TONES.get(name, 0)))
+        hertz = stage.texts.number(round(TEST_TONES_HZ.get(name, 0)))
         text = stage.texts.say(f"page.{name}", hertz=hertz)
         draw_button(
-            stage, key_rect, text, lit=desk.tone == name and now - desk.toned_at < _TONE_SECONDS, size="body"
+            stage,
+            key_rect,
+            text,
+            lit=desk.playing_tone == name and now - desk.toned_at < _TONE_SECONDS,
+            size="body",
         )
 
 
@@ -380,10 +384,13 @@ def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
 def _draw_calibration_cross(stage: Stage) -> None:
     """Draw the next cross to touch for calibration, and its number, such as "2 of 4"."""
     number, (w, h) = len(stage.view.desk.calibration_touches), stage.layout.size
-    x, y = (cross * side / UNIT for cross, side in zip(CROSSES[number], (w, h), strict=True))
+    x, y = (
+        cross * side / COORDINATE_UNIT
+        for cross, side in zip(CALIBRATION_CROSSES[number], (w, h), strict=True)
+    )
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
         stage.painter.shade(rect, WHITE)
-    text = stage.texts.say("page.cross", number=number + 1, of=len(CROSSES))
+    text = stage.texts.say("page.cross", number=number + 1, of=len(CALIBRATION_CROSSES))
     stage.painter.text(text, (w / 2, h * 0.5), Style("strong", "body", WHITE), width=w * 0.8)
 
 

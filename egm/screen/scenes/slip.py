@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.screen.layout import FINGER, Layout
+from egm.screen.layout import TOUCH_TARGET_MIN, Layout
 from egm.screen.marks import find_ticket_maximum, is_keno, is_slip, list_bonuses_with_fee
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.keno import (
@@ -46,7 +46,7 @@ def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
 def _find_board_rect(layout: Layout) -> Rect:
     """Return the rectangle of the slip's board of numbers on a telephone."""
     x, y, w, h = _find_slip_rect(layout)
-    return (x + 8, y + _HEAD, w - 16, h - _HEAD - 3 * (FINGER + _GAP) - 12)
+    return (x + 8, y + _HEAD, w - 16, h - _HEAD - 3 * (TOUCH_TARGET_MIN + _GAP) - 12)
 
 
 def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -75,11 +75,11 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     rows[2].append(Action("close"))
     x, y, w, h = _find_slip_rect(layout)
     for i, row in enumerate(rows):
-        low = y + h - (3 - i) * (FINGER + _GAP) - 4
+        low = y + h - (3 - i) * (TOUCH_TARGET_MIN + _GAP) - 4
         shares = [1.0 if action.name == "card" else 2.0 for action in row]
         left, unit = x + 12.0, (w - 24 + _GAP) / max(1.0, sum(shares))
         for action, share in zip(row, shares, strict=True):
-            touches.append(((left, low, unit * share - _GAP, FINGER), action))
+            touches.append(((left, low, unit * share - _GAP, TOUCH_TARGET_MIN), action))
             left += unit * share
     return touches
 
@@ -115,7 +115,7 @@ def draw_slip(stage: Stage) -> None:
             draw_button(stage, key_rect, f"{numbers[0]}\u2013{numbers[-1]}", lit=numbers == shown_numbers)
         elif action.name == "card":
             index = int(action.value)
-            draw_button(stage, key_rect, str(index + 1), lit=index == view.slip.card)
+            draw_button(stage, key_rect, str(index + 1), lit=index == view.slip.current_card_index)
         else:
             lit = action.name == "bonus" and action.value in view.slip.bonuses
             draw_button(stage, key_rect, format_slip_key(stage, action), lit=lit)

@@ -21,16 +21,16 @@ WHITE: Colour = (255, 255, 255, 255)
 
 
 #: How far a feature's sky is shifted towards its light colour, 0 to 1.
-_LIT: Final = 0.42
+_LIT_STAGE_BRIGHTNESS: Final = 0.42
 
 
 @cache
 def build_feature_look(look: Look) -> Look:
     """Return a game's look as changed during a feature: glowing sky, dark reel paper, lamps in the accent colour."""
     sky = (
-        mix(look.sky[0], look.glow, _LIT),
-        mix(mix(look.sky[1], look.accent, 0.3), look.glow, _LIT),
-        mix(look.sky[2], look.glow, _LIT / 2),
+        mix(look.sky[0], look.glow, _LIT_STAGE_BRIGHTNESS),
+        mix(mix(look.sky[1], look.accent, 0.3), look.glow, _LIT_STAGE_BRIGHTNESS),
+        mix(look.sky[2], look.glow, _LIT_STAGE_BRIGHTNESS / 2),
     )
     paper = (mix(look.sky[0], BLACK, 0.2), mix(look.sky[1], look.glow, 0.25), mix(look.sky[0], BLACK, 0.2))
     return replace(
@@ -167,7 +167,7 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
     else:
         levels = (round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35)) for i in range(len(places)))
     lamps = ((("bulb", max(0, min(3, level))), at) for level, at in zip(levels, places, strict=True))
-    p.scatter(lamps, _LAMP, _render_lamp)
+    p.draw_scattered(lamps, _LAMP, _render_lamp)
 
 
 def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
@@ -228,7 +228,7 @@ def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
         for name, value in values.items()
     }
     short = {name.removesuffix("_cents"): value for name, value in worded.items()}
-    return stage.texts.say_by_count(key, worded | short)
+    return stage.texts.format_text_by_count(key, worded | short)
 
 
 def draw_caption(stage: Stage, text: str, rect: Rect, size: str = "small") -> None:

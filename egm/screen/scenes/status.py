@@ -7,7 +7,7 @@ from typing import Final
 from egm.kernel.messages import GameView, Notice, Snapshot, TournamentView
 from egm.screen.layout import Layout
 from egm.screen.marks import is_keno, is_slip, list_permitted_spot_counts, read_area_stakes
-from egm.screen.outcome import WinView
+from egm.screen.outcome import WinOnReels
 from egm.screen.painter import Style
 from egm.screen.scenes.decision_text import describe_decision_before_play, format_option, format_turn
 from egm.screen.scenes.feature import sum_credits_so_far
@@ -23,9 +23,9 @@ from egm.screen.scenes.prizes import format_prizes_won
 from egm.screen.scenes.stage import Stage, format_message, format_stage_name
 from egm.screen.scenes.wheel import is_wheel
 from egm.screen.scenes.wins import find_lit_win
-from egm.screen.show import Show, Timeline, count_games_awarded, find_feature_steps
+from egm.screen.show import GameShow, Timeline, count_games_awarded, find_feature_steps
 from egm.screen.steps import KenoStep
-from egm.screen.table import ON_CHIPS, is_table
+from egm.screen.table import CHIP_CHANGING_ACTIONS, is_table
 from egm.screen.text import Texts, format_fault
 from egm.screen.view import (
     Scene,
@@ -47,9 +47,9 @@ _PAID_OUT: Final = frozenset(
 #: Seconds after which the status line changes between two texts.
 _TURN_SECONDS: Final = 3.0
 #: From this number of draws on, a Keno ticket is summed up at its end.
-_SEVERAL: Final = 2
+_KENO_DRAWS_FOR_SUMMARY_MIN: Final = 2
 #: Refusals of PLAY because the credit does not cover the bet, or the bet and what its round may add.
-_SHORT_OF_CREDIT: Final = frozenset({"refused.bet_is_covered", "refused.raises_are_covered"})
+_REFUSALS_FOR_MISSING_CREDIT: Final = frozenset({"refused.bet_is_covered", "refused.raises_are_covered"})
 
 
 def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
@@ -75,7 +75,7 @@ def format_notice(stage: Stage, notice: Notice) -> str:
         values["game"] = texts.choose_translation(game.title, game.id)
     if code == "refused.playing" and stage.view.decision is not None:
         return describe_decision_before_play(stage, stage.view.decision)
-    if code in _SHORT_OF_CREDIT and snapshot is not None and credit_cents:
+    if code in _REFUSALS_FOR_MISSING_CREDIT and snapshot is not None and credit_cents:
         bet_cents = snapshot.bet_credits * snapshot.denomination_cents
         needed = describe_needed_credit(stage, snapshot.bet_needs_cents, bet_cents)
         if needed:
@@ -200,11 +200,11 @@ def _has_bet_changed(view: View) -> bool:
     The times are compared, because a round shared by several positions begins without a press of PLAY.
     """
     began = view.show.began if view.show is not None else view.pressed_at - 1
-    return view.pressed in _BETTING and view.pressed_at > began
+    return view.pressed in _BET_CHANGING_ACTIONS and view.pressed_at > began
 
 
 #: Actions that change the bet. The status line then shows the bet instead of the last win.
-_BETTING: Final = ON_CHIPS | {
+_BET_CHANGING_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
     "bet_less",
     "bet_more",
     "bet_max",
@@ -243,7 +243,7 @@ def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
     if show is None or game is None or show.play.game_id != game.id or not show.is_complete:
         return None
     draws = sum(isinstance(step, KenoStep) for step in show.steps)
-    if draws < _SEVERAL:
+    if draws < _KENO_DRAWS_FOR_SUMMARY_MIN:
         return None
     won_cents, staked_cents = show.play.win_cents, show.play.bet_credits * _read_denomination_cents(stage)
     staked = stage.money(staked_cents)
@@ -304,7 +304,7 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
     return stage.texts.format_count("wheel.buys", areas, price=price)
 
 
-def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
+def _choose_game_status(stage: Stage, show: GameShow, line: Timeline) -> tuple[str, str]:
     """Return the text and colour of the status line while a game is shown, depending on the step being shown."""
     say, since = stage.texts.say, stage.view.now - show.began
     if since < line.stopped:
@@ -359,7 +359,7 @@ def _read_denomination_cents(stage: Stage) -> int:
     return stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
 
 
-def _format_win(stage: Stage, win: WinView) -> str:
+def _format_win(stage: Stage, win: WinOnReels) -> str:
     """Return the text of one win: its line, the name of its combination and its amount."""
     field = find_base_field(stage)
     amount = stage.money(win.credits * _read_denomination_cents(stage))
@@ -428,7 +428,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
             p.text(text, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
         else:
             width = _compute_title_left_width(layout)
-            if p.measure(text, style) <= width:
+            if p.measure_text(text, style) <= width:
                 p.label(text, (30, 54, width, 37), style, align="left")
             else:  # A table has two figures.
                 p.write_paragraph(text, (30, 54, width, 42), replace(style, size="tiny"), leading=1.25)
@@ -453,17 +453,17 @@ def format_return(stage: Stage, game: GameView) -> str:
     instead.
     """
     if game.levy_percent:
-        return stage.texts.say("panel.levy", percent=stage.texts.decimal(game.levy_percent))
+        return stage.texts.say("panel.levy", percent=stage.texts.format_decimal(game.levy_percent))
     worst = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
     if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst)}:
         key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
-        return stage.texts.say(key, percent=stage.texts.decimal(game.return_percent))
+        return stage.texts.say(key, percent=stage.texts.format_decimal(game.return_percent))
     names = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
     main, worst_name = (stage.texts.choose_translation(names[group]) for group in (game.main_bet, worst))
     return stage.texts.say(
         "panel.return_named",
         main=main,
-        percent=stage.texts.decimal(game.returns[game.main_bet]),
+        percent=stage.texts.format_decimal(game.returns[game.main_bet]),
         worst=worst_name,
-        least=stage.texts.decimal(game.returns[worst]),
+        least=stage.texts.format_decimal(game.returns[worst]),
     )

@@ -10,22 +10,22 @@ import pygame
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import box, ellipse
 from egm.screen.painter import Rect
-from egm.screen.scenes.dice import PIPS
+from egm.screen.scenes.dice import PIP_POSITIONS_BY_FACE
 from egm.screen.scenes.stage import WHITE
 from egm.screen.theme import parse_colour
 
 #: A tile that lies face down.
-HIDDEN: Final = "?-?"
+FACE_DOWN_TILE: Final = "?-?"
 #: A tile's width, relative to that of a card of the same height.
-_WIDE: Final = 0.66
+_TILE_WIDTH_PER_CARD_WIDTH: Final = 0.66
 #: The upper and the lower colour of a tile's face.
-_BODY: Final = (parse_colour("#3a3a44"), parse_colour("#131318"))
+_TILE_FACE_COLOURS: Final = (parse_colour("#3a3a44"), parse_colour("#131318"))
 #: The upper and the lower colour of a tile's back.
-_BACK: Final = (parse_colour("#2f7d5a"), parse_colour("#0f3f2b"))
+_TILE_BACK_COLOURS: Final = (parse_colour("#2f7d5a"), parse_colour("#0f3f2b"))
 #: The colour of red pips.
-_RED: Final = parse_colour("#f0314a")
+_RED_PIP_COLOUR: Final = parse_colour("#f0314a")
 #: The colour of a tile's edge.
-_EDGE: Final = parse_colour("#8d8d9c")
+_TILE_EDGE_COLOUR: Final = parse_colour("#8d8d9c")
 
 
 def is_tile(name: str) -> bool:
@@ -36,25 +36,25 @@ def is_tile(name: str) -> bool:
 def find_tile_rect(rect: Rect) -> Rect:
     """Return the part of a card's rectangle that a tile fills."""
     x, y, w, h = rect
-    return (x + w * (1 - _WIDE) / 2, y, w * _WIDE, h)
+    return (x + w * (1 - _TILE_WIDTH_PER_CARD_WIDTH) / 2, y, w * _TILE_WIDTH_PER_CARD_WIDTH, h)
 
 
 def draw_tile_art(size: tuple[int, int], name: str) -> pygame.Surface:
     """Return the picture of a Pai Gow tile (domino), in the rectangle of a card."""
     ink = Ink(size, (100.0, 140.0))
-    width = 100.0 * _WIDE
+    width = 100.0 * _TILE_WIDTH_PER_CARD_WIDTH
     left = (100.0 - width) / 2
-    top, bottom = _BACK if name == HIDDEN else _BODY
+    top, bottom = _TILE_BACK_COLOURS if name == FACE_DOWN_TILE else _TILE_FACE_COLOURS
     ink.fill(box(left - 1, 1, width + 2, 139, 10), (0, 0, 0, 170))
     ink.fill(box(left, 0, width, 137, 9), Linear(((0, top), (1, bottom))))
-    ink.stroke(box(left + 2, 2, width - 4, 133, 8), 1.6, _EDGE)
-    if name == HIDDEN:
+    ink.stroke(box(left + 2, 2, width - 4, 133, 8), 1.6, _TILE_EDGE_COLOUR)
+    if name == FACE_DOWN_TILE:
         ink.stroke(box(left + 9, 9, width - 18, 119, 5), 1.4, (255, 255, 255, 110))
         return ink.finish()
-    ink.fill(box(left + 10, 67.6, width - 20, 1.8), _EDGE)
+    ink.fill(box(left + 10, 67.6, width - 20, 1.8), _TILE_EDGE_COLOUR)
     for half, middle in zip(map(int, name.split("-")), (35.0, 102.0), strict=True):
-        for x, y in PIPS[half]:
+        for x, y in PIP_POSITIONS_BY_FACE[half]:
             red = half in {1, 4} or (name == "6-6" and (x < 0) == (middle < 60))
             radius = 9.5 if half == 1 else 6.6
-            ink.fill(ellipse(50 + 17 * x, middle + 20 * y, radius), _RED if red else WHITE)
+            ink.fill(ellipse(50 + 17 * x, middle + 20 * y, radius), _RED_PIP_COLOUR if red else WHITE)
     return ink.finish()

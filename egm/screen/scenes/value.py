@@ -15,13 +15,13 @@ from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Linear
 from egm.screen.art.symbols import render_drawing
 from egm.screen.marks import is_keno
-from egm.screen.motion import clamp, ease_out
+from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
 from egm.screen.theme import mix
 
 #: Notice code -> what is drawn, whether it leaves the machine, and its duration in seconds.
-_MOVES: Final = {
+_MOVING_VALUE_BY_NOTICE: Final = {
     "bill_accepted": ("bill", False, 2.6),
     "ticket_accepted": ("ticket", False, 2.6),
     "coins_accepted": ("coins", False, 2.0),
@@ -37,7 +37,10 @@ def find_moving_value_notice(stage: Stage) -> Notice | None:
     notice = view.latest_notice
     if snapshot is None or notice is None or snapshot.state not in {"idle", "out_of_service"}:
         return None
-    if notice.code not in _MOVES or view.now - view.notices_at > _MOVES[notice.code][2]:
+    if (
+        notice.code not in _MOVING_VALUE_BY_NOTICE
+        or view.now - view.notices_at > _MOVING_VALUE_BY_NOTICE[notice.code][2]
+    ):
         return None
     return notice
 
@@ -57,22 +60,24 @@ def find_value_plate_rect(stage: Stage) -> Rect | None:
     return (x + (24 if beside else (w - width) / 2), low, width, height)
 
 
-def draw_value(stage: Stage) -> None:
+def draw_moving_value(stage: Stage) -> None:
     """Draw a plate over the lower field with the bill, ticket or coin that moves, and its amount."""
     notice, plate_rect = find_moving_value_notice(stage), find_value_plate_rect(stage)
     if notice is None or plate_rect is None:
         return
-    kind, leaving, seconds = _MOVES[notice.code]
+    kind, leaving, seconds = _MOVING_VALUE_BY_NOTICE[notice.code]
     since = stage.view.now - stage.view.notices_at
     still = stage.view.reduced_motion
     arrive = 1.0 if still else ease_out(since / 0.3)
-    leave = 1.0 if still else 1 - clamp((since - seconds + 0.3) / 0.3)
+    leave = 1.0 if still else 1 - clamp_to_unit_interval((since - seconds + 0.3) / 0.3)
     x, y, width, height = plate_rect
     plate: Rect = (x, y + 40 * (1 - min(arrive, leave)), width, height)
     colour = stage.theme.colour("emerald" if not leaving else "gold")
     rim = Linear(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.55))))
     stage.painter.panel(plate, radius=26, fill=(14, 10, 26, 250), edge=rim, line=4)
-    draw_moving(stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), since, leaving=leaving)
+    draw_value_in_motion(
+        stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), since, leaving=leaving
+    )
     rect: Rect = (plate[0] + 232, plate[1] + 18, width - 256, height - 36)
     amount = notice.values.get("amount_cents")
     if not isinstance(amount, int):
@@ -97,10 +102,10 @@ def draw_value(stage: Stage) -> None:
     stage.painter.text(text, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
 
 
-def draw_moving(stage: Stage, kind: str, rect: Rect, since: float, *, leaving: bool) -> None:
+def draw_value_in_motion(stage: Stage, kind: str, rect: Rect, since: float, *, leaving: bool) -> None:
     """Draw a slot in the machine's front, and the item that enters or leaves it."""
     p, (x, y, w, h) = stage.painter, rect
-    share = 1.0 if stage.view.reduced_motion else ease_out(clamp((since - 0.25) / 1.1))
+    share = 1.0 if stage.view.reduced_motion else ease_out(clamp_to_unit_interval((since - 0.25) / 1.1))
     slot: Rect = (x, y + 4, w, w * 0.18)
     if kind == "coins":
         _draw_falling_coins(stage, rect, since)

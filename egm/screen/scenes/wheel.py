@@ -4,13 +4,13 @@ from functools import partial
 from typing import Any, Final
 
 from egm.screen.art.files import render_own_picture
-from egm.screen.layout import SMALL_PRINT_HIGH, Layout
+from egm.screen.layout import SMALL_PRINT_HEIGHT, Layout
 from egm.screen.marks import is_wheel as is_wheel_game
 from egm.screen.marks import read_area_stakes
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import draw_wheel, find_rect_beside_wheel
 from egm.screen.scenes.stage import Stage, draw_caption
-from egm.screen.steps import Item, WheelStep
+from egm.screen.steps import BonusItem, WheelStep
 from egm.screen.view import Action, Scene, View, find_last_step
 
 #: In portrait there is less room than this next to the wheel for the stakes' prizes; the panel shows them.
@@ -35,7 +35,7 @@ def draw_idle_wheel(stage: Stage) -> None:
             for symbol, pay in area["pays"].items():
                 worth.setdefault(symbol, int(pay))
         data = view.game.presentation if view.game else {}
-        parts = tuple(Item(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
+        parts = tuple(BonusItem(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
         step = WheelStep("wheel", parts, 0, 0)
     alone = view.scene is not Scene.ATTRACT  # The welcome would cover half of the texts next to the wheel.
     draw_wheel(stage, step, None, 0.0, shows_result=has_won and alone)
@@ -60,7 +60,7 @@ def _draw_bet(stage: Stage) -> None:
         middle = y + 62 + (i + 0.5) * step
         symbol, pay = next(iter(area["pays"].items()))
         side = min(step - 6, 48.0)
-        make = partial(p.symbol, str(symbol), str(symbol))
+        make = partial(p.render_symbol, str(symbol), str(symbol))
         p.art(("symbol", symbol), (x + 14, middle - side / 2, side, side), make)
         stake_words, prize = stage.money(stake * unit_cents), stage.money(stake * int(pay) * unit_cents)
         at = (x + 24 + side, middle)
@@ -84,7 +84,7 @@ def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
     x, y, w, h = layout.left
     step = min(86.0, (h - 124) / max(1, count))
     if layout.is_telephone:
-        width, step = (w - 36) / 3, (h - 46 - SMALL_PRINT_HIGH) / -(-count // 3)
+        width, step = (w - 36) / 3, (h - 46 - SMALL_PRINT_HEIGHT) / -(-count // 3)
         return [
             (x + 12 + (i % 3) * (width + 6), y + 46 + i // 3 * step, width, step - 6) for i in range(count)
         ]
@@ -143,7 +143,7 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
     p.art(
         ("symbol", symbol),
         (x + 8, y + (h - side) / 2, side, side),
-        partial(p.symbol, str(symbol), str(symbol)),
+        partial(p.render_symbol, str(symbol), str(symbol)),
     )
     left, chip = x + side + 16, min(h - 14, 58.0)
     room = w - side - chip - 34
@@ -171,7 +171,7 @@ def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
         stage.painter.art(
             ("symbol", symbol),
             (x, middle - side / 2, side, side),
-            partial(stage.painter.symbol, symbol, symbol),
+            partial(stage.painter.render_symbol, symbol, symbol),
         )
         name, style = stage.texts.choose_translation(area["name"]), Style("strong", "small", "text")
         stage.painter.text(name, (x + side + 12, middle), style, align="left", width=w * 0.62 - side - 12)

@@ -6,10 +6,10 @@ from pygame.transform import smoothscale
 from egm.screen.art.ink import Ink, Paint, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.art.symbols import is_blank
-from egm.screen.motion import pulse
-from egm.screen.outcome import Field, ReelSpin, Window, WinView
+from egm.screen.motion import compute_pulse
+from egm.screen.outcome import ReelField, ReelSpin, Window, WinOnReels
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.reels import LINE_COLOURS, Grid, render_symbol
+from egm.screen.scenes.reels import LINE_COLOURS, ReelGrid, render_symbol
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import StepTime
 from egm.screen.theme import Colour, Motion, fade, mix
@@ -19,22 +19,24 @@ from egm.screen.view import build_view_timeline, find_last_step
 _AMOUNTS_MAX = 3
 
 
-def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, ...], since: float) -> None:
+def draw_wins(
+    stage: Stage, field: ReelField, window: Window, wins: tuple[WinOnReels, ...], since: float
+) -> None:
     """Draw all winning lines together, then each in turn; other symbols are darkened."""
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if not paid_wins:
         return
     turn = choose_win_in_turn(wins, since, stage.theme.motion.line_cycle)
     now = paid_wins if turn is None else [turn]
-    grid = Grid(stage.layout.field, field.heights)
+    grid = ReelGrid(stage.layout.field, field.reel_heights)
     winning = {place for win in now for place in win.positions}
     for reel in range(field.reel_count):
-        for row in range(field.heights[reel]):
+        for row in range(field.reel_heights[reel]):
             if (reel, row) not in winning:
                 stage.painter.shade(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
     for win in now:
         _draw_win_line(stage, field, grid, win, wins.index(win))
-    beat = 0.0 if stage.view.reduced_motion else pulse(since, 1.1)
+    beat = 0.0 if stage.view.reduced_motion else compute_pulse(since, 1.1)
     for reel, row in sorted(winning):
         owner = next(win for win in now if (reel, row) in win.positions)
         colour = _choose_line_colour(owner, wins.index(owner))
@@ -43,7 +45,7 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
         _draw_line_badge(stage, grid, win, wins.index(win), amount=len(now) <= _AMOUNTS_MAX)
 
 
-def choose_win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinView | None:
+def choose_win_in_turn(wins: tuple[WinOnReels, ...], since: float, cycle: float) -> WinOnReels | None:
     """Return the win that is highlighted alone now, or None if all are shown together or nothing won."""
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if len(paid_wins) <= 1:
@@ -52,7 +54,9 @@ def choose_win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) ->
     return None if phase == 0 else paid_wins[phase - 1]
 
 
-def find_current_window(result: ReelSpin, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
+def find_current_window(
+    result: ReelSpin, since: float, cycle: float
+) -> tuple[Window, tuple[WinOnReels, ...]]:
     """Return the winning window of a cascade that is shown now, with its wins.
 
     The winning windows are shown in turn, each long enough for all of its winning lines.
@@ -67,7 +71,7 @@ def find_current_window(result: ReelSpin, since: float, cycle: float) -> tuple[W
     return pictures[-1]
 
 
-def find_lit_win(stage: Stage) -> WinView | None:
+def find_lit_win(stage: Stage) -> WinOnReels | None:
     """Return the win that is shown by itself now, after the last reels of a game have stopped, or None."""
     view, motion = stage.view, stage.theme.motion
     line, show, last, since = (
@@ -96,15 +100,15 @@ def find_reels_stop_time(time: StepTime, motion: Motion) -> float:
     return max(time.stops) + motion.settle * 0.6
 
 
-def _choose_line_colour(win: WinView, index: int) -> Colour:
+def _choose_line_colour(win: WinOnReels, index: int) -> Colour:
     """Return the colour of a win's pay line; a win without a line has a colour that depends on its index."""
     return LINE_COLOURS[((win.line or index + 1) - 1) % len(LINE_COLOURS)]
 
 
 def _draw_winning_symbol(
     stage: Stage,
-    field: Field,
-    grid: Grid,
+    field: ReelField,
+    grid: ReelGrid,
     symbol: str,
     cell_position: tuple[int, int],
     beat: float,
@@ -141,7 +145,7 @@ def _draw_winning_symbol(
         p.put(art, (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2))
 
 
-def _build_line_path(grid: Grid, field: Field, win: WinView) -> list[tuple[float, float]]:
+def _build_line_path(grid: ReelGrid, field: ReelField, win: WinOnReels) -> list[tuple[float, float]]:
     """Return the path of a win line through the centres of its cells, from edge to edge of the reels.
 
     For a win without a line, return a path that joins the winning cells.
@@ -161,7 +165,7 @@ def _build_line_path(grid: Grid, field: Field, win: WinView) -> list[tuple[float
     return points
 
 
-def _draw_win_line(stage: Stage, field: Field, grid: Grid, win: WinView, index: int) -> None:
+def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnReels, index: int) -> None:
     """Draw the line of a win through its cells, in its colour; draw nothing for a win without a line."""
     points = _build_line_path(grid, field, win)
     if win.line is None or len(points) < 2:
@@ -182,7 +186,7 @@ def _draw_win_line(stage: Stage, field: Field, grid: Grid, win: WinView, index: 
     stage.painter.art(("line", tuple(points), colour), rect, render_line)
 
 
-def _draw_line_badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amount: bool) -> None:
+def _draw_line_badge(stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, *, amount: bool) -> None:
     """Draw a line's number at its left end, and its pay on its last cell."""
     p, colour = stage.painter, _choose_line_colour(win, index)
     dark: Paint = mix(colour, (0, 0, 0, 255), 0.82)
@@ -202,7 +206,7 @@ def _draw_line_badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amou
         return
     x, y, w, h = grid.find_cell_rect(*win.positions[-1])
     text = stage.texts.number(win.credits)
-    width = max(70.0, p.measure(text, Style("numbers", "title")) + 28)
+    width = max(70.0, p.measure_text(text, Style("numbers", "title")) + 28)
     p.panel(
         (x + w / 2 - width / 2, y + h - 66, width, 56), radius=16, fill=(10, 5, 20, 235), edge=colour, line=3
     )

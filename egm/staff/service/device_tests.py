@@ -1,6 +1,6 @@
 """Device tests: through the real driver, and without changing any meter of value (J-10, J-11).
 
-A test ticket and a test payout have ids with their own prefix (:data:`PREFIX`), so that everything the driver
+A test ticket and a test payout have ids with their own prefix (:data:`TEST_JOB_PREFIX`), so that everything the driver
 reports about them, also after a restart, is recognised as a test; a bill inserted into an acceptor under test
 is returned. Every test is recorded with the person. Nothing here reserves, credits or settles anything.
 """
@@ -40,27 +40,27 @@ from egm.staff.entries import (
 from egm.staff.events import DeviceTest
 from egm.staff.form import is_authorised
 from egm.staff.keys import StaffKey
-from egm.tickets.model import DIGITS
+from egm.tickets.model import TICKET_NUMBER_DIGITS
 from egm.tickets.templates import load_template
 
 #: Prefix of the ids of test tickets and test payouts.
-PREFIX: Final = "test-"
+TEST_JOB_PREFIX: Final = "test-"
 #: Text of a test ticket in place of kind and amount; its number of zeros is not a valid ticket number.
-_WORDS: Final = "TEST - NO VALUE - SANS VALEUR"
+_TEST_TICKET_TEXTS: Final = "TEST - NO VALUE - SANS VALEUR"
 #: A hopper test requires one of these doors open, so that the person can return the coins.
 _HOPPER_DOORS: Final = frozenset({"main", "hopper", "belly"})
 
 
-def is_test(job_id: str) -> bool:
+def is_test_job_id(job_id: str) -> bool:
     """Return whether a print job or a hopper payout is a device test."""
-    return job_id.startswith(PREFIX)
+    return job_id.startswith(TEST_JOB_PREFIX)
 
 
 def build_test_job(place: str, job_id: str) -> TicketJob:
     """Return the print job of a test ticket, with every line of a jurisdiction's template and no value."""
     template = load_template(place)
-    fields = {name: _WORDS if name in {"kind", "amount"} else "" for name in template.names}
-    return TicketJob(job_id=job_id, template=template.id, barcode="0" * DIGITS, fields=fields)
+    fields = {name: _TEST_TICKET_TEXTS if name in {"kind", "amount"} else "" for name in template.names}
+    return TicketJob(job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGITS, fields=fields)
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -117,13 +117,13 @@ def acceptor_test_is_running(machine: Machine, _: Event) -> bool:
 def ticket_is_a_test(machine: Machine, _: Event) -> bool:
     """Return whether the ticket being printed is a test ticket."""
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
-    return printing is not None and is_test(printing.id)
+    return printing is not None and is_test_job_id(printing.id)
 
 
 def payout_is_a_test(machine: Machine, _: Event) -> bool:
     """Return whether the hopper's present payout is a device test."""
     paying = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
-    return paying is not None and is_test(paying.payout_id)
+    return paying is not None and is_test_job_id(paying.payout_id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -133,7 +133,7 @@ def start_test(machine: Machine, event: Event) -> None:
     if test.test is None or test.test == "calibrate":
         _store_calibration(machine, event)
         return
-    devices, test_id = machine.component(Devices), machine.fresh_id(PREFIX.rstrip("-"))
+    devices, test_id = machine.component(Devices), machine.fresh_id(TEST_JOB_PREFIX.rstrip("-"))
     machine.post(
         TEST_STARTED,
         DeviceTestStarted(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from egm.devices.interface import Devices
-from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
+from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER_LIGHTS
 from egm.kernel.events import Event, EventType
 from egm.kernel.faults import list_faults_to_show
 from egm.kernel.machine import Machine
@@ -21,7 +21,7 @@ from egm.staff.events import DeviceTest
 from egm.staff.words import BACK, build_column_titles, build_pair_table, say, say_code, say_plain
 
 
-class DeviceList(MenuPage):
+class DeviceListPage(MenuPage):
     """Page of the service menu that lists all devices of the cabinet, with their faults."""
 
     def build_page(self, machine: Machine) -> ServicePage:
@@ -38,11 +38,11 @@ class DeviceList(MenuPage):
                 action=f"device:{name}",
                 icon="warning" if _find_worst_fault(machine, kind).value else "good",
             )
-            for name, kind in bench.kinds.items()
+            for name, kind in bench.kind_by_device_name.items()
         )
         screens = tuple(
             PageRow(cells=(say(f"service.test.{name}"),), action=f"screen:{name}")
-            for name in (*_PATTERNS, _CALIBRATE)
+            for name in (*_PATTERNS, _CALIBRATE_ACTION)
         )
         return ServicePage(
             id="",
@@ -57,18 +57,18 @@ class DeviceList(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the page of a device, or of a test of the screen."""
         subject, _, name = action.partition(":")
-        if (subject, name) == ("screen", _CALIBRATE):
-            return OpenPage(Calibration())
-        if subject == "device" and name in machine.component(ServiceDesk).bench.kinds:
-            return OpenPage(OneDevice(name))
+        if (subject, name) == ("screen", _CALIBRATE_ACTION):
+            return OpenPage(TouchCalibrationPage())
+        if subject == "device" and name in machine.component(ServiceDesk).bench.kind_by_device_name:
+            return OpenPage(DevicePage(name))
         pattern = next((pattern for pattern in _PATTERNS if subject == "screen" and pattern == name), None)
-        return refuse("not_offered") if pattern is None else OpenPage(ScreenTest(pattern))
+        return refuse("not_offered") if pattern is None else OpenPage(ScreenTestPage(pattern))
 
 
 #: Tests that the screen runs by itself.
 _PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] = ("display", "touch", "sound")
 #: The action that opens the touch calibration.
-_CALIBRATE: Final = "calibrate"
+_CALIBRATE_ACTION: Final = "calibrate"
 
 
 def _find_worst_fault(machine: Machine, kind: str) -> PageText:
@@ -79,7 +79,7 @@ def _find_worst_fault(machine: Machine, kind: str) -> PageText:
 
 
 @dataclass(frozen=True, slots=True)
-class ScreenTest(MenuPage):
+class ScreenTestPage(MenuPage):
     """Page of the service menu during which the screen runs one of its own tests: colours, touch targets or tones."""
 
     pattern: Literal["display", "touch", "sound"]
@@ -95,7 +95,7 @@ class ScreenTest(MenuPage):
         return refuse("not_offered")
 
 
-class Calibration(MenuPage):
+class TouchCalibrationPage(MenuPage):
     """Page of the touch-screen calibration: each touch counts for the next cross; the last touch ends the page."""
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
@@ -117,7 +117,7 @@ class Calibration(MenuPage):
 
 
 @dataclass(frozen=True, slots=True)
-class OneDevice(MenuPage):
+class DevicePage(MenuPage):
     """Page of one device: its identity, its last reports, and the tests of its kind."""
 
     name: str
@@ -125,7 +125,7 @@ class OneDevice(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page of the device, which changes with every report of the device."""
         bench = machine.component(ServiceDesk).bench
-        kind = bench.kinds[self.name]
+        kind = bench.kind_by_device_name[self.name]
         news = tuple(PageRow(cells=(say_plain(line),)) for line in bench.last_reports.get(self.name, ()))
         head = build_pair_table(
             (
@@ -142,14 +142,14 @@ class OneDevice(MenuPage):
             test=True,
             tables=tables,
             prompt=_build_coin_prompt(machine) if kind == "hopper" else None,
-            actions=(BACK, *_TESTS.get(kind, _list_no_tests)(machine)),
+            actions=(BACK, *_LIST_TESTS_BY_DEVICE_KIND.get(kind, _list_no_tests)(machine)),
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Submit the test of the device that the person has requested."""
         desk = machine.component(ServiceDesk)
         person = desk.person
-        test = _find_requested_test(desk.bench.kinds[self.name], action, text)
+        test = _find_requested_test(desk.bench.kind_by_device_name[self.name], action, text)
         if person is None or test is None:
             return refuse("not_offered")
         signed = replace(test, device=self.name, person=person.id, persons=(person.id,))
@@ -169,15 +169,15 @@ def _find_requested_test(kind: str, action: str, text: str) -> DeviceTest | None
         case "bill_acceptor", "take" | "stop":
             return DeviceTest(test="take", on=action == "take")
         case "io_board", "lamps" | "tower" | "bell" | "dark":
-            return DeviceTest(test="light", outputs=_OUTPUTS[action])
+            return DeviceTest(test="light", outputs=_OUTPUTS_BY_GROUP[action])
         case _:
             return None
 
 
 #: Action -> the outputs of the I/O board that it switches on.
-_OUTPUTS: Final[dict[str, tuple[str, ...]]] = {
+_OUTPUTS_BY_GROUP: Final[dict[str, tuple[str, ...]]] = {
     "lamps": tuple(f"lamp:{name}" for name in BUTTONS),
-    "tower": tuple(f"tower:{name}" for name in TOWER),
+    "tower": tuple(f"tower:{name}" for name in TOWER_LIGHTS),
     "bell": ("bell",),
     "dark": (),
 }
@@ -206,11 +206,11 @@ def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
 
 def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (one of _TESTS)
     """Return the buttons that test the outputs of the I/O board: lamps, tower light, bell, and all off."""
-    return tuple(_build_test_action(name) for name in _OUTPUTS)
+    return tuple(_build_test_action(name) for name in _OUTPUTS_BY_GROUP)
 
 
 #: Kind of device -> the function that lists the buttons of its tests.
-_TESTS: Final[dict[str, Callable[[Machine], tuple[PageAction, ...]]]] = {
+_LIST_TESTS_BY_DEVICE_KIND: Final[dict[str, Callable[[Machine], tuple[PageAction, ...]]]] = {
     "ticket_printer": _list_printer_tests,
     "bill_acceptor": _list_acceptor_tests,
     "io_board": _list_io_board_tests,
@@ -230,7 +230,7 @@ def _build_coin_prompt(machine: Machine) -> Prompt | None:
 
 def _build_input_table(machine: Machine) -> PageTable:
     """Return the table with the current state of every input of the I/O board."""
-    active_inputs = machine.component(ServiceDesk).bench.inputs
+    active_inputs = machine.component(ServiceDesk).bench.active_inputs
     groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
     return PageTable(
         title=say("service.test.inputs"),
@@ -246,4 +246,4 @@ def _build_input_table(machine: Machine) -> PageTable:
     )
 
 
-PAGES: Final = (MenuEntry("devices", "machine", Permission.TEST_DEVICES, DeviceList),)
+PAGES: Final = (MenuEntry("devices", "machine", Permission.TEST_DEVICES, DeviceListPage),)

@@ -34,13 +34,13 @@ from egm.staff.entries import (
 from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuMove, MenuRequest, PageAnswer
 from egm.staff.form import is_authorised
 from egm.staff.keys import StaffKey
-from egm.staff.service.menu import MainMenu
-from egm.staff.service.sign_in import SignIn, read_staff
+from egm.staff.service.menu import MainMenuPage
+from egm.staff.service.sign_in import SignInPage, read_staff
 from egm.staff.tries import begin_lock_outs
 from egm.staff.words import say
 
 #: The longest accepted input.
-_TYPED_MAX: Final = 400
+_TYPED_TEXT_LENGTH_MAX: Final = 400
 #: Key switches that open the menu; the others are the attendant's.
 MENU_KEYS: Final = frozenset({"operator", "audit"})
 
@@ -101,10 +101,10 @@ def open_menu(machine: Machine, event: Event) -> None:
     A person who comes from another player position of the machine is already signed in.
     """
     request = event.of(MenuRequest)
-    _open(machine, SignIn(_enter, say("service.sign_in")), request.key)
+    _open_service_menu(machine, SignInPage(_sign_in_and_show_main_menu, say("service.sign_in")), request.key)
     person = machine.component(Roster).get(request.person)
     if person is not None:
-        _enter(machine, person)
+        _sign_in_and_show_main_menu(machine, person)
 
 
 def move_menu(machine: Machine, event: Event) -> Event | None:
@@ -132,12 +132,12 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
         _sign_out(machine, "done")
         return SubmitEvent(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
 
-    page = SignIn(act_on, say(f"service.act.{act}"), permission=act)
-    _open(machine, page, authorisation.key or "attendant")
+    page = SignInPage(act_on, say(f"service.act.{act}"), permission=act)
+    _open_service_menu(machine, page, authorisation.key or "attendant")
     machine.component(ServiceDesk).menu = "attendant"
 
 
-def _open(machine: Machine, page: SignIn, by: str) -> None:
+def _open_service_menu(machine: Machine, page: SignInPage, by: str) -> None:
     """Open the service menu at the sign-in page, and record which key opened it, or that it was the screen."""
     desk = machine.component(ServiceDesk)
     opened = OpenMenu(since=machine.clock.now().isoformat(), person=None)
@@ -146,10 +146,10 @@ def _open(machine: Machine, page: SignIn, by: str) -> None:
     desk.menu, desk.is_opened_by_key = "operator", by != "screen"
 
 
-def _enter(machine: Machine, person: Person) -> Move:
+def _sign_in_and_show_main_menu(machine: Machine, person: Person) -> Move:
     """Open the main menu for the person who has signed in."""
     _record_sign_in(machine, person, "operator")
-    machine.component(ServiceDesk).enter(person, MainMenu())
+    machine.component(ServiceDesk).enter(person, MainMenuPage())
     return StayOnPage()
 
 
@@ -174,7 +174,7 @@ def answer_page(machine: Machine, event: Event) -> Event | None:
 def _clean_typed_text(value: object) -> str:
     """Return input from the screen as text that can be stored: of limited length, without invalid characters."""
     text = value if isinstance(value, str) else ""
-    return text[:_TYPED_MAX].encode("utf-8", "replace").decode("utf-8")
+    return text[:_TYPED_TEXT_LENGTH_MAX].encode("utf-8", "replace").decode("utf-8")
 
 
 def close_menu(machine: Machine, event: Event) -> None:

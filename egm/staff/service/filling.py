@@ -7,16 +7,16 @@ from typing import Final, Literal
 from egm.kernel.events import Event
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
-from egm.kernel.rules import code_of
+from egm.kernel.rules import get_refusal_code
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.people import Person
 from egm.staff.desk import GoBack, MenuPage, Move, OpenPage, ServiceDesk, StayOnPage, SubmitEvent, refuse
 from egm.staff.form import Field, FieldError, FieldKind, Form
-from egm.staff.service.sign_in import PAGES, SignIn
+from egm.staff.service.sign_in import PAGES, SignInPage
 from egm.staff.words import BACK, say, say_money, say_number, say_plain
 
 #: Kind of field -> kind of prompt.
-_KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {
+_PROMPT_KIND_BY_FIELD_KIND: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {
     FieldKind.TEXT: "text",
     FieldKind.DIGITS: "digits",
     FieldKind.NUMBER: "digits",
@@ -26,7 +26,7 @@ _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]]
 
 
 @dataclass(slots=True)
-class Filling(MenuPage):
+class FormFillingPage(MenuPage):
     """Page on which a staff form is filled in; ``values`` are the fields entered so far."""
 
     form: Form
@@ -74,13 +74,13 @@ class Filling(MenuPage):
             return GoBack()
         if self.form.count_persons_needed(machine) > 1:
             return OpenPage(
-                SignIn(
+                SignInPage(
                     lambda machine, second: self._build_submission(
                         machine, (person, second), pages=1 + PAGES
                     ),
                     say("service.second_person"),
                     permission=self.form.permission,
-                    not_id=person.id,
+                    excluded_staff_number=person.id,
                 )
             )
         return self._build_submission(machine, (person,), pages=1)
@@ -98,7 +98,7 @@ class Filling(MenuPage):
 
     def _build_event(self, machine: Machine, values: Mapping[str, object]) -> Event:
         """Return the event that the form submits, with the given field values as its payload."""
-        return machine.component(Features).rules.payloads.build(self.form.event, values)
+        return machine.component(Features).rules.payloads.build_event(self.form.event, values)
 
     def _list_submission_conditions(self, machine: Machine) -> tuple[PageRow, ...]:
         """Return one row for each condition for submitting the form, marked by whether the condition holds now."""
@@ -107,7 +107,7 @@ class Filling(MenuPage):
         event = self._build_event(machine, self.form.values)
         return tuple(
             PageRow(
-                cells=(say(f"service.needs.{code_of(guard)}"),),
+                cells=(say(f"service.needs.{get_refusal_code(guard)}"),),
                 icon="good" if guard(machine, event) else "warning",
             )
             for guard in self.form.needs
@@ -138,7 +138,7 @@ class Filling(MenuPage):
         """Return the prompt for the value of a form's field."""
         return Prompt(
             label=self._build_label(entry),
-            kind=_KINDS[entry.kind],
+            kind=_PROMPT_KIND_BY_FIELD_KIND[entry.kind],
             length_max=entry.length_max,
             choices=tuple(
                 PageAction(id=choice, label=self._format_choice(entry, choice)) for choice in entry.choices

@@ -10,10 +10,10 @@ from egm.staff.sheet import InterventionSheet, iter_sheets
 from egm.staff.words import BACK, build_column_titles, say, say_plain, say_time
 
 #: Sheets listed at the machine; ``egm intervention list`` lists them all.
-_LISTED: Final = 50
+_LISTED_SHEETS_MAX: Final = 50
 
 
-class SheetList(MenuPage):
+class InterventionListPage(MenuPage):
     """Page of the sheets of the last interventions, newest first."""
 
     def build_page(self, machine: Machine) -> ServicePage:
@@ -37,10 +37,14 @@ class SheetList(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the sheet of the touched intervention."""
         selected_sheet = next((sheet for sheet in _list_last_sheets(machine) if sheet.id == action), None)
-        return refuse("not_offered") if selected_sheet is None else OpenPage(SheetPage(selected_sheet))
+        return (
+            refuse("not_offered")
+            if selected_sheet is None
+            else OpenPage(InterventionSheetPage(selected_sheet))
+        )
 
 
-class SheetPage(MenuPage):
+class InterventionSheetPage(MenuPage):
     """Page of one intervention sheet. It shows the sheet as it was when the page was opened."""
 
     def __init__(self, sheet: InterventionSheet) -> None:
@@ -58,7 +62,7 @@ class SheetPage(MenuPage):
 
 def _list_last_sheets(machine: Machine) -> list[InterventionSheet]:
     """Return the sheets of the last interventions, newest first."""
-    return list(iter_sheets(machine.journal, machine.entries))[::-1][:_LISTED]
+    return list(iter_sheets(machine.journal, machine.entries))[::-1][:_LISTED_SHEETS_MAX]
 
 
 def _format_end(sheet: InterventionSheet) -> PageText:
@@ -66,4 +70,4 @@ def _format_end(sheet: InterventionSheet) -> PageText:
     return say_time(sheet.ended) if sheet.ended else say("service.sheet.open")
 
 
-PAGES: Final = (MenuEntry("interventions", "staff", Permission.READ_LOGS, SheetList),)
+PAGES: Final = (MenuEntry("interventions", "staff", Permission.READ_LOGS, InterventionListPage),)

@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from typing import Final
 
 from egm.integrity.keys import IntegrityKey
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Machine
 from egm.kernel.running_positions import RunningPosition, RunningPositions
-from egm.kernel.states import ON_CALL
+from egm.kernel.states import STATES_ON_CALL
 from egm.staff.desk import ServiceDesk
 
 #: States in which a position waits for the attendant's key, the most urgent first.
-_SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
+_STATES_SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 
 
 def iter_concerned_positions(
@@ -38,7 +38,7 @@ def iter_concerned_positions(
     return (own_position,)
 
 
-def is_waiting_for_key(engine: Engine[Machine], key_event: Event) -> bool:
+def is_waiting_for_key(engine: StateMachineEngine[Machine], key_event: Event) -> bool:
     """Return whether a turn of the attendant's key now would have an effect at a player position.
 
     A turn that would only show a refusal has no effect.
@@ -48,7 +48,7 @@ def is_waiting_for_key(engine: Engine[Machine], key_event: Event) -> bool:
         return False
     if engine.state is State.TILT:
         return any(fault["cleared_by"] == "attendant" for fault in machine.faults.values())
-    if engine.state in ON_CALL:
+    if engine.state in STATES_ON_CALL:
         waiting = (IntegrityKey.OUT_OF_SERVICE, IntegrityKey.SERVICE)
         return any(machine.memory.get(key) is not None for key in waiting)
     return True
@@ -60,7 +60,7 @@ def _rank_waiting_position(position: RunningPosition) -> int:
     So a failing random number generator delays neither payments nor tilts.
     """
     state = position.engine.state
-    return _SERVED_FIRST.index(state) if state in _SERVED_FIRST else len(_SERVED_FIRST)
+    return _STATES_SERVED_FIRST.index(state) if state in _STATES_SERVED_FIRST else len(_STATES_SERVED_FIRST)
 
 
 def _has_menu(machine: Machine) -> bool:

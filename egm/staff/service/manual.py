@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.ioboard.codec import HARD_METERS, INPUTS, TOWER
+from egm.devices.ioboard.codec import HARD_METER_COUNT, INPUTS, TOWER_LIGHTS
 from egm.kernel.events import EventName, State
 from egm.kernel.faults import FAULTS, get_fault
-from egm.kernel.rules import code_of
+from egm.kernel.rules import get_refusal_code
 from egm.kernel.service_pages import PageRow, PageTable, PageText
 from egm.kernel.significance import Clear, Effect
-from egm.kernel.states import PRESSING, SETS
+from egm.kernel.states import STATE_SET_NAMES, STATES_BY_URGENCY
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.staff.form import Form
-from egm.staff.interventions import COVERED
-from egm.staff.service.menu import SUBJECTS, Menu
+from egm.staff.interventions import DOORS_COVERED_BY_WORK
+from egm.staff.service.menu import MENU_SUBJECTS, ServiceMenu
 from egm.staff.words import say, say_code, say_plain
-from meters.table import METERS, OCCURRENCES
+from meters.table import METERS, OCCURRENCE_METERS
 
 #: Device faults with their own texts in the catalogue, in addition to those named in the table of events.
-_OF_DEVICES: Final = {
+_DEVICE_FAULT_PREFIXES: Final = {
     "bill_acceptor": ("communication", "failure", "power", "jam", "stacker_jam", "wrong_values"),
     "ticket_printer": ("failure", "head_up", "chassis_open"),
     "hopper": ("communication", "failure", "power", "cheat", "sensor_stuck"),
@@ -56,11 +56,18 @@ _CLEARS: Final = {
     Clear.MEMORY_CLEAR: "memory_clear",
 }
 #: Number of steps of each procedure: ``manual.steps.<chapter>.s<number>``.
-STEPS: Final = {"denomination": 5, "memory": 4, "first_start": 5, "link": 5, "board": 4, "backup": 3}
+PROCEDURE_STEPS: Final = {
+    "denomination": 5,
+    "memory": 4,
+    "first_start": 5,
+    "link": 5,
+    "board": 4,
+    "backup": 3,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Chapter:
+class ManualChapter:
     """One chapter of a manual: a table whose rows have one cell for each of the ``columns``.
 
     A reader looks up the first cell of a row. The chapter's texts are ``manual.chapter.<id>``,
@@ -69,7 +76,7 @@ class Chapter:
 
     id: str
     columns: tuple[str, ...]
-    rows: Callable[[Menu], Iterable[tuple[PageText, ...]]]
+    rows: Callable[[ServiceMenu], Iterable[tuple[PageText, ...]]]
     is_for_operator: bool = True
     """Whether the chapter is also in the operator's manual; the service manual has all chapters."""
 
@@ -78,7 +85,7 @@ class Chapter:
         """Return the chapter's title."""
         return say(f"manual.chapter.{self.id}")
 
-    def table(self, menu: Menu) -> PageTable:
+    def table(self, menu: ServiceMenu) -> PageTable:
         """Return the whole chapter of the manual as a table."""
         heads = tuple(say(f"manual.column.{name}") for name in self.columns)
         return PageTable(columns=heads, rows=tuple(PageRow(cells=cells) for cells in self.rows(menu)))
@@ -91,19 +98,21 @@ def join_texts(keys: Iterable[str], between: str = "") -> PageText:
 
 def list_fault_codes() -> list[str]:
     """Return the codes of all faults of the machine, sorted: ``device.code``, or the code alone."""
-    device_codes = (f"{device}.{code}" for device, codes_of in _OF_DEVICES.items() for code in codes_of)
+    device_codes = (
+        f"{device}.{code}" for device, codes_of in _DEVICE_FAULT_PREFIXES.items() for code in codes_of
+    )
     return sorted({*device_codes, "monitoring.port_taken", *(code for code in FAULTS if "*" not in code)})
 
 
-def _iter_fault_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_fault_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each fault: text, remedy, effect, who clears it, and code."""
     for code in list_fault_codes():
         fault = get_fault(code)
         effect = (
             "stop"
-            if fault.locks
+            if fault.stops_play
             else "closes"
-            if fault.closes
+            if fault.puts_out_of_service
             else "hampers"
             if fault.disables_device
             else "log"
@@ -117,9 +126,9 @@ def _iter_fault_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
         )
 
 
-def _iter_state_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_state_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each machine state, the most urgent state first: its name and its meaning."""
-    for state in (*PRESSING, *(state for state in State if state not in PRESSING)):
+    for state in (*STATES_BY_URGENCY, *(state for state in State if state not in STATES_BY_URGENCY)):
         yield say(f"manual.state.{state}"), say(f"manual.state_means.{state}")
 
 
@@ -130,15 +139,15 @@ def _list_permitted_roles(permission: Permission | None) -> PageText:
     )
 
 
-def _iter_permission_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_permission_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each permission: name and permitted roles."""
     for permission in Permission:
         yield say(f"manual.permission.{permission}"), _list_permitted_roles(permission)
 
 
-def _iter_menu_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_menu_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each page of the service menu: name, section and permitted roles."""
-    for subject in SUBJECTS:
+    for subject in MENU_SUBJECTS:
         for entry in menu.list_subject_pages(subject):
             yield (
                 say(f"service.menu.{entry.id}"),
@@ -147,13 +156,13 @@ def _iter_menu_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
             )
 
 
-def _iter_form_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_form_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each staff form: title, fields, conditions, states, persons and roles."""
     for form in menu.forms:
         yield (
             say(f"form.{form.id}.title"),
             join_texts(f"form.{form.id}.{entry.name}" for entry in form.fields),
-            join_texts(f"service.needs.{code_of(need)}" for need in form.needs),
+            join_texts(f"service.needs.{get_refusal_code(need)}" for need in form.needs),
             join_texts(
                 dict.fromkeys(f"manual.set.{name}" for name in iter_state_set_names(menu, form.event))
             ),
@@ -162,32 +171,32 @@ def _iter_form_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
         )
 
 
-def iter_state_set_names(menu: Menu, event: EventName) -> Iterator[str]:
+def iter_state_set_names(menu: ServiceMenu, event: EventName) -> Iterator[str]:
     """Yield the catalogue names of the machine states in which an event is accepted, one per named set of states."""
     for rule in menu.rules:
         if event in rule.events:
-            yield SETS[rule.states].replace(" ", "_")
+            yield STATE_SET_NAMES[rule.states].replace(" ", "_")
 
 
-def _build_step_rows(procedure: str) -> Callable[[Menu], Iterator[tuple[PageText, ...]]]:
+def _build_step_rows(procedure: str) -> Callable[[ServiceMenu], Iterator[tuple[PageText, ...]]]:
     """Return the function that yields the numbered steps of a procedure as rows of the manual."""
 
-    def rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
+    def rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
         """Yield the numbered steps of the procedure as rows."""
-        for number in range(1, STEPS[procedure] + 1):
+        for number in range(1, PROCEDURE_STEPS[procedure] + 1):
             yield say_plain(number), say(f"manual.steps.{procedure}.s{number}")
 
     return rows
 
 
-def _iter_denomination_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_denomination_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's rows about changing denominations: who may do it, and the steps."""
     form = next((form for form in menu.forms if form.id == "options_denomination"), None)
     yield from _iter_form_details(form)
     yield from _build_step_rows("denomination")(menu)
 
 
-def _iter_memory_clear_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_memory_clear_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's rows about a memory clear: who may do it, and the steps."""
     yield say("manual.column.roles"), _list_permitted_roles(Permission.CLEAR_MEMORY)
     yield from _build_step_rows("memory")(menu)
@@ -197,10 +206,13 @@ def _iter_form_details(form: Form | None) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's rows about a form: the roles permitted to use it, and its conditions."""
     if form is not None:
         yield say("manual.column.roles"), _list_permitted_roles(form.permission)
-        yield say("manual.column.needs"), join_texts(f"service.needs.{code_of(need)}" for need in form.needs)
+        yield (
+            say("manual.column.needs"),
+            join_texts(f"service.needs.{get_refusal_code(need)}" for need in form.needs),
+        )
 
 
-def _iter_meter_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_meter_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each meter: name, unit, whether it is a total or a level, and code."""
     for meter in METERS:
         reads = "level" if meter.is_level else "total"
@@ -210,7 +222,7 @@ def _iter_meter_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
             say(f"manual.reads.{reads}"),
             say_plain(meter.name),
         )
-    for name in OCCURRENCES:
+    for name in OCCURRENCE_METERS:
         yield (
             say_code("meter_name", name),
             say("manual.unit.times"),
@@ -219,16 +231,16 @@ def _iter_meter_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
         )
 
 
-def _iter_door_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_door_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each kind of intervention: name, and the doors that it covers."""
-    for kind, doors in COVERED.items():
+    for kind, doors in DOORS_COVERED_BY_WORK.items():
         yield say(f"form.intervention.kind_{kind}"), join_texts(f"door.{door}" for door in sorted(doors))
 
 
-def _iter_serial_line_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_serial_line_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each device protocol: device, line settings and wiring."""
     for protocol, entry in PROTOCOLS.items():
-        line = entry.line
+        line = entry.line_settings
         yield (
             say_code("device", entry.kind),
             say_plain(protocol),
@@ -246,17 +258,17 @@ _INPUT_WORDS: Final = {
 }
 
 
-def _iter_input_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_input_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each input, tower light and mechanical counter of the I/O board."""
     for number, (group, name) in enumerate(INPUTS):
         yield say(f"{_INPUT_WORDS[group]}.{name}"), say(f"manual.input.{group}"), say_plain(number)
-    for number, name in enumerate(TOWER):
+    for number, name in enumerate(TOWER_LIGHTS):
         yield say(f"manual.tower.{name}"), say("manual.input.tower"), say_plain(number)
-    for number in range(HARD_METERS):
+    for number in range(HARD_METER_COUNT):
         yield say("manual.input.counter"), say("manual.input.counter"), say_plain(number)
 
 
-def _iter_event_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
+def _iter_event_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each significant event: text, effect, who clears it, SAS code and code."""
     for subject, event in menu.entries.iter_significant():
         yield (
@@ -285,33 +297,37 @@ def _find_subject_text_key(kind: str, about: str) -> str:
         return ""
     if kind.startswith("fault."):
         device, _, code = about.partition(".*")
-        any_of = f"device.{device}" if device in _OF_DEVICES else "manual.any"
+        any_of = f"device.{device}" if device in _DEVICE_FAULT_PREFIXES else "manual.any"
         exact = f"tilt.text.{device}.{code}" if code else any_of
         return exact if "*" in about else f"tilt.text.{about}"
     sections = {"menu": "manual.event.menu_", "service": "manual.event.", "door": "door."}
     return "manual.any" if about == "*" else f"{sections[kind.partition('.')[0]]}{about}"
 
 
-CHAPTERS: Final = (
-    Chapter("faults", ("shown", "remedy", "effect", "clears", "code"), _iter_fault_rows),
-    Chapter("states", ("state", "means"), _iter_state_rows),
-    Chapter("roles", ("permission", "roles"), _iter_permission_rows),
-    Chapter("menu", ("entry", "section", "roles"), _iter_menu_rows),
-    Chapter("forms", ("form", "fields", "needs", "when", "persons", "roles"), _iter_form_rows),
-    Chapter("denomination", ("step", "what"), _iter_denomination_rows),
-    Chapter("memory", ("step", "what"), _iter_memory_clear_rows),
-    Chapter("meters", ("meter", "unit", "reads", "code"), _iter_meter_rows),
+MANUAL_CHAPTERS: Final = (
+    ManualChapter("faults", ("shown", "remedy", "effect", "clears", "code"), _iter_fault_rows),
+    ManualChapter("states", ("state", "means"), _iter_state_rows),
+    ManualChapter("roles", ("permission", "roles"), _iter_permission_rows),
+    ManualChapter("menu", ("entry", "section", "roles"), _iter_menu_rows),
+    ManualChapter("forms", ("form", "fields", "needs", "when", "persons", "roles"), _iter_form_rows),
+    ManualChapter("denomination", ("step", "what"), _iter_denomination_rows),
+    ManualChapter("memory", ("step", "what"), _iter_memory_clear_rows),
+    ManualChapter("meters", ("meter", "unit", "reads", "code"), _iter_meter_rows),
     *(
-        Chapter(name, ("step", "what"), _build_step_rows(name), is_for_operator=False)
+        ManualChapter(name, ("step", "what"), _build_step_rows(name), is_for_operator=False)
         for name in ("first_start", "link", "board", "backup")
     ),
-    Chapter("doors", ("kind", "doors"), _iter_door_rows, is_for_operator=False),
-    Chapter("lines", ("device", "protocol", "line", "wiring"), _iter_serial_line_rows, is_for_operator=False),
-    Chapter("inputs", ("input", "group", "number"), _iter_input_rows, is_for_operator=False),
-    Chapter("events", ("event", "effect", "clears", "sas", "code"), _iter_event_rows, is_for_operator=False),
+    ManualChapter("doors", ("kind", "doors"), _iter_door_rows, is_for_operator=False),
+    ManualChapter(
+        "lines", ("device", "protocol", "line", "wiring"), _iter_serial_line_rows, is_for_operator=False
+    ),
+    ManualChapter("inputs", ("input", "group", "number"), _iter_input_rows, is_for_operator=False),
+    ManualChapter(
+        "events", ("event", "effect", "clears", "sas", "code"), _iter_event_rows, is_for_operator=False
+    ),
 )
 
 
-def list_chapters(audience: str) -> tuple[Chapter, ...]:
+def list_chapters(audience: str) -> tuple[ManualChapter, ...]:
     """Return the chapters of the ``operator``'s or the ``service`` manual."""
-    return tuple(chapter for chapter in CHAPTERS if chapter.is_for_operator or audience == "service")
+    return tuple(chapter for chapter in MANUAL_CHAPTERS if chapter.is_for_operator or audience == "service")

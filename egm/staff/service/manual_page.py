@@ -6,15 +6,15 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, Prompt, ServicePage
 from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
-from egm.staff.service.manual import CHAPTERS, Chapter, list_fault_codes
-from egm.staff.service.menu import Menu
+from egm.staff.service.manual import MANUAL_CHAPTERS, ManualChapter, list_fault_codes
+from egm.staff.service.menu import ServiceMenu
 from egm.staff.words import BACK, build_pair_table, say, say_code
 
 #: A chapter with more columns is a list of its first cells, each of which opens.
 _COLUMNS: Final = 2
 
 
-class Manual(MenuPage):
+class ManualPage(MenuPage):
     """Page of the manual: the active faults, each with its remedy, and the chapters."""
 
     def build_page(self, machine: Machine) -> ServicePage:
@@ -24,7 +24,7 @@ class Manual(MenuPage):
             for index, code in enumerate(list_fault_codes())
             if code in machine.faults
         )
-        rows = tuple(PageRow(cells=(chapter.title,), action=chapter.id) for chapter in CHAPTERS)
+        rows = tuple(PageRow(cells=(chapter.title,), action=chapter.id) for chapter in MANUAL_CHAPTERS)
         return ServicePage(
             id="",
             title=say("service.menu.manual"),
@@ -35,21 +35,25 @@ class Manual(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Open the page of a chapter, or the page of one line of a chapter."""
         name, _, place = action.partition(":")
-        chapter = next((chapter for chapter in CHAPTERS if chapter.id == name), None)
+        chapter = next((chapter for chapter in MANUAL_CHAPTERS if chapter.id == name), None)
         if chapter is None:
             return refuse("not_offered")
-        return _Chapter(chapter).answer(machine, place, text) if place else OpenPage(_Chapter(chapter))
+        return (
+            _ManualChapterPage(chapter).answer(machine, place, text)
+            if place
+            else OpenPage(_ManualChapterPage(chapter))
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class _Chapter(MenuPage):
+class _ManualChapterPage(MenuPage):
     """Page of one chapter of the manual: its table, or, if the table is too wide, a searchable list of its lines."""
 
-    chapter: Chapter
+    chapter: ManualChapter
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the chapter's lines."""
-        table = self.chapter.table(machine.component(Menu))
+        table = self.chapter.table(machine.component(ServiceMenu))
         if len(table.columns) <= _COLUMNS:
             return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
         rows = (PageRow(cells=row.cells[:1], action=str(index)) for index, row in enumerate(table.rows))
@@ -63,17 +67,17 @@ class _Chapter(MenuPage):
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the page of the touched line of the chapter."""
-        rows = self.chapter.table(machine.component(Menu)).rows
+        rows = self.chapter.table(machine.component(ServiceMenu)).rows
         if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
             return refuse("not_offered")
-        return OpenPage(_Line(self.chapter, rows[int(action)]))
+        return OpenPage(_ManualLinePage(self.chapter, rows[int(action)]))
 
 
 @dataclass(frozen=True, slots=True)
-class _Line(MenuPage):
+class _ManualLinePage(MenuPage):
     """Page of one complete line of a chapter of the manual."""
 
-    chapter: Chapter
+    chapter: ManualChapter
     row: PageRow
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
@@ -88,4 +92,4 @@ class _Line(MenuPage):
 
 
 #: Every signed-in person may read it.
-PAGES: Final = (MenuEntry("manual", "machine", None, Manual),)
+PAGES: Final = (MenuEntry("manual", "machine", None, ManualPage),)

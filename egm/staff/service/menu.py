@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from egm.kernel.entries import Entries
+from egm.kernel.entries import EntryDeclarations
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.kernel.rules import Rules
+from egm.kernel.rules import StateTable
 from egm.kernel.running_positions import RunningPositions
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage
 from egm.money.keys import MoneyKey
@@ -15,15 +15,15 @@ from egm.money.records.money import HandpayRecord
 from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, ServiceDesk, SubmitEvent, refuse
 from egm.staff.events import MenuMove
 from egm.staff.form import Form
-from egm.staff.service.filling import Filling
+from egm.staff.service.filling import FormFillingPage
 from egm.staff.words import BACK, build_column_titles, say, say_code, say_money, say_number, say_plain
 
 #: The sections of the main menu, in order.
-SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
+MENU_SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Menu:
+class ServiceMenu:
     """The pages and forms that all features contribute to the main menu.
 
     ``rules`` are the state-table rules of the forms' events. ``entries`` are the declared journal entries,
@@ -32,8 +32,8 @@ class Menu:
 
     pages: tuple[MenuEntry, ...]
     forms: tuple[Form, ...]
-    rules: Rules[Machine]
-    entries: Entries
+    rules: StateTable[Machine]
+    entries: EntryDeclarations
 
     def list_subject_pages(self, subject: str) -> tuple[MenuEntry, ...]:
         """Return the pages in one section of the main menu."""
@@ -44,7 +44,7 @@ class Menu:
         return tuple(form for form in self.forms if form.subject == subject)
 
 
-class MainMenu(MenuPage):
+class MainMenuPage(MenuPage):
     """Main menu: the sections available to the signed-in person, and the other player positions."""
 
     def build_page(self, machine: Machine) -> ServicePage:
@@ -54,7 +54,7 @@ class MainMenu(MenuPage):
         """
         subjects = tuple(
             PageAction(id=f"subject:{subject}", label=say(f"service.section.{subject}"))
-            for subject in SUBJECTS
+            for subject in MENU_SUBJECTS
             if any(_iter_subject_rows(machine, subject))
         )
         return ServicePage(
@@ -75,13 +75,13 @@ class MainMenu(MenuPage):
             str(number) for number in machine.component(RunningPositions).by_number
         }:
             return SubmitEvent(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
-        if target == "subject" and subject in SUBJECTS:
-            return OpenPage(_Subject(subject))
-        return OpenPage(_Search()) if action == "search" else _find_move(machine, action)
+        if target == "subject" and subject in MENU_SUBJECTS:
+            return OpenPage(_SubjectPage(subject))
+        return OpenPage(_MenuSearchPage()) if action == "search" else _find_move(machine, action)
 
 
 @dataclass(frozen=True, slots=True)
-class _Subject(MenuPage):
+class _SubjectPage(MenuPage):
     """Page of one section of the main menu: its pages, then its forms."""
 
     subject: str
@@ -100,7 +100,7 @@ class _Subject(MenuPage):
         return _find_move(machine, action)
 
 
-class _Search(MenuPage):
+class _MenuSearchPage(MenuPage):
     """Page of every line of the main menu, which the screen filters by the letters typed."""
 
     def build_page(self, machine: Machine) -> ServicePage:
@@ -108,7 +108,7 @@ class _Search(MenuPage):
         return ServicePage(
             id="",
             title=say("service.menu.search"),
-            tables=tuple(_iter_subject_tables(machine, SUBJECTS)),
+            tables=tuple(_iter_subject_tables(machine, MENU_SUBJECTS)),
             prompt=Prompt(label=say("service.search"), kind="find"),
             actions=(BACK,),
         )
@@ -153,7 +153,7 @@ def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) 
 
     ``part`` selects the pages (0) or the forms (1); None selects both.
     """
-    person, menu = machine.component(ServiceDesk).person, machine.component(Menu)
+    person, menu = machine.component(ServiceDesk).person, machine.component(ServiceMenu)
     if person is None:
         return
     for entry in menu.list_subject_pages(subject) if part != 1 else ():
@@ -166,9 +166,11 @@ def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) 
 
 def _find_move(machine: Machine, action: str) -> Move:
     """Return the page result that opens the page or form of a menu line, if the person may use it."""
-    if action not in {row.action for subject in SUBJECTS for row in _iter_subject_rows(machine, subject)}:
+    if action not in {
+        row.action for subject in MENU_SUBJECTS for row in _iter_subject_rows(machine, subject)
+    }:
         return refuse("not_offered")
-    menu, (target, _, name) = machine.component(Menu), action.partition(":")
+    menu, (target, _, name) = machine.component(ServiceMenu), action.partition(":")
     if target == "form":
-        return OpenPage(Filling(next(form for form in menu.forms if form.id == name)))
+        return OpenPage(FormFillingPage(next(form for form in menu.forms if form.id == name)))
     return OpenPage(next(entry for entry in menu.pages if entry.id == action).make())

@@ -8,10 +8,10 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, Move, OpenPage, refuse
-from egm.staff.forms import OPTIONS
-from egm.staff.options import AMOUNTS
+from egm.staff.forms import OPTION_FORMS
+from egm.staff.options import AMOUNT_OPTIONS
 from egm.staff.records import OperatorOptions
-from egm.staff.service.filling import Filling
+from egm.staff.service.filling import FormFillingPage
 from egm.staff.words import (
     BACK,
     build_column_titles,
@@ -23,7 +23,7 @@ from egm.staff.words import (
 )
 
 
-class OptionList(MenuPage):
+class OptionListPage(MenuPage):
     """Page of the operator's options: every approved game, and the minimum and maximum bet."""
 
     def build_page(self, machine: Machine) -> ServicePage:
@@ -46,10 +46,13 @@ class OptionList(MenuPage):
                 )
             )
         amounts = []
-        for option, amount in AMOUNTS.items():
+        for option, amount in AMOUNT_OPTIONS.items():
             cents: int | None = getattr(options, f"{option}_cents")
             amounts.append(
-                (f"options.{option}", say_money(amount.read(machine.profile) if cents is None else cents))
+                (
+                    f"options.{option}",
+                    say_money(amount.read_profile_cents(machine.profile) if cents is None else cents),
+                )
             )
         return ServicePage(
             id="",
@@ -67,7 +70,7 @@ class OptionList(MenuPage):
             ),
             actions=(
                 BACK,
-                *(PageAction(id=option, label=say(f"service.options.{option}")) for option in AMOUNTS),
+                *(PageAction(id=option, label=say(f"service.options.{option}")) for option in AMOUNT_OPTIONS),
             ),
         )
 
@@ -75,12 +78,16 @@ class OptionList(MenuPage):
         """Open the options of a game, or the form of a bet limit."""
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in machine.component(InstalledGames).denominations_cents:
-            return OpenPage(OneGame(game_id))
-        return OpenPage(Filling(OPTIONS[action])) if action in AMOUNTS else refuse("not_offered")
+            return OpenPage(GameOptionsPage(game_id))
+        return (
+            OpenPage(FormFillingPage(OPTION_FORMS[action]))
+            if action in AMOUNT_OPTIONS
+            else refuse("not_offered")
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class OneGame(MenuPage):
+class GameOptionsPage(MenuPage):
     """Page of the options of one game: on or off, and each of its denominations."""
 
     game_id: str
@@ -111,7 +118,7 @@ class OneGame(MenuPage):
         """Open the form that changes an option of the game."""
         if action not in {"game", "denomination"}:
             return refuse("not_offered")
-        form = OPTIONS[action]
+        form = OPTION_FORMS[action]
         cents = tuple(
             str(cents) for cents in machine.component(InstalledGames).denominations_cents[self.game_id]
         )
@@ -119,7 +126,9 @@ class OneGame(MenuPage):
             replace(entry, choices=cents) if entry.name == "denomination_cents" else entry
             for entry in form.fields
         )
-        return OpenPage(Filling(replace(form, fields=fields, values={**form.values, "game": self.game_id})))
+        return OpenPage(
+            FormFillingPage(replace(form, fields=fields, values={**form.values, "game": self.game_id}))
+        )
 
 
-PAGES: Final = (MenuEntry("options", "games", Permission.CONFIGURE, OptionList),)
+PAGES: Final = (MenuEntry("options", "games", Permission.CONFIGURE, OptionListPage),)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from egm.integrity.keys import IntegrityKey
 from egm.kernel import logs
-from egm.kernel.entries import find_author
+from egm.kernel.entries import find_person_or_key_switch
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
@@ -41,16 +41,16 @@ from meters import recall
 from meters.entry import StoredEntry
 from meters.names import NAMES, read_jurisdiction_meters
 from meters.reading import MeterReading
-from meters.table import BY_NAME
+from meters.table import METER_BY_NAME
 
 #: The dimensions by which a meter may be split.
-_SPLITS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
+_METER_SPLIT_DIMENSIONS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
 #: Number of past clock corrections that are shown.
 _CLOCK_CHANGES: Final = 10
 
 
 @dataclass(slots=True)
-class Meters(MenuPage):
+class MetersPage(MenuPage):
     """Page of the service menu with every meter, by the jurisdiction's names and by the machine's own names.
 
     It shows totals, or a split by game or another dimension.
@@ -72,14 +72,14 @@ class Meters(MenuPage):
             tables = (build_pair_table(rows, say("service.meters.named")), *_iter_meter_tables(reading))
         actions = [
             PageAction(id=split, label=say(f"service.meters.by.{split}"), enabled=split != self.dimension)
-            for split in ("", *_SPLITS)
+            for split in ("", *_METER_SPLIT_DIMENSIONS)
         ]
         actions[0] = PageAction(id="whole", label=say("service.meters.whole"), enabled=bool(self.dimension))
         return ServicePage(id="", title=say("service.menu.meters"), tables=tables, actions=(BACK, *actions))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Split the meters by the touched dimension, or show their totals."""
-        if action not in ("whole", *_SPLITS):
+        if action not in ("whole", *_METER_SPLIT_DIMENSIONS):
             return refuse("not_offered")
         self.dimension = "" if action == "whole" else action
         return StayOnPage()
@@ -89,7 +89,7 @@ class Meters(MenuPage):
         reading = machine.journal.meters()
         tables = []
         for name in reading.values:
-            meter = BY_NAME.get(name)
+            meter = METER_BY_NAME.get(name)
             can_be_split = ".since_" not in name and (meter is None or not meter.is_level)
             parts = reading.split_by(name, self.dimension) if can_be_split else {}
             if any(value for part, value in parts.items() if part):
@@ -134,7 +134,7 @@ def _format_local_value(machine: Machine, name: str, value: int) -> PageText:
 
 
 @dataclass(slots=True)
-class Log(MenuPage):
+class LogPage(MenuPage):
     """Page of the service menu with one log of the journal, newest entry first.
 
     It shows as many entries as the log's rule requires.
@@ -167,7 +167,7 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
             say_code("entry", entry.kind),
             say_money(cents) if isinstance(cents, int) else say_plain(""),
             _format_entry_subject(record),
-            say_person(find_author(entry)),
+            say_person(find_person_or_key_switch(entry)),
         ),
         icon="" if significance is None or significance.effect in {"log", "lamp"} else "warning",
     )
@@ -187,7 +187,7 @@ def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing(MenuPage):
+class TablesPage(MenuPage):
     """Page of the service menu that consists of tables only.
 
     ``title`` is the key of the page's title; ``tables`` is the function that creates the tables.
@@ -254,7 +254,7 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
         build_pair_table(
             (
                 (say_code("device", kind), say_plain(f"{name}  {bench.identities.get(name, '')}"))
-                for name, kind in bench.kinds.items()
+                for name, kind in bench.kind_by_device_name.items()
             ),
             say("service.software.devices"),
         ),
@@ -328,19 +328,24 @@ _LOGS: Final[Mapping[str, str]] = {
 }
 
 PAGES: Final = (
-    MenuEntry("meters", "money", Permission.READ_METERS, Meters),
-    *(MenuEntry(f"log.{log}", _LOGS[log], Permission.READ_LOGS, partial(Log, log)) for log in logs.Log),
+    MenuEntry("meters", "money", Permission.READ_METERS, MetersPage),
+    *(MenuEntry(f"log.{log}", _LOGS[log], Permission.READ_LOGS, partial(LogPage, log)) for log in logs.Log),
     MenuEntry(
-        "software", "machine", Permission.READ_SOFTWARE, partial(Listing, "software", _build_software_tables)
+        "software",
+        "machine",
+        Permission.READ_SOFTWARE,
+        partial(TablesPage, "software", _build_software_tables),
     ),
     MenuEntry(
         "inventory",
         "machine",
         Permission.READ_INVENTORY,
-        partial(Listing, "inventory", _build_inventory_tables),
+        partial(TablesPage, "inventory", _build_inventory_tables),
     ),
     MenuEntry(
-        "memory", "machine", Permission.READ_SOFTWARE, partial(Listing, "memory", _build_memory_tables)
+        "memory", "machine", Permission.READ_SOFTWARE, partial(TablesPage, "memory", _build_memory_tables)
     ),
-    MenuEntry("clock", "machine", Permission.READ_SOFTWARE, partial(Listing, "clock", _build_clock_tables)),
+    MenuEntry(
+        "clock", "machine", Permission.READ_SOFTWARE, partial(TablesPage, "clock", _build_clock_tables)
+    ),
 )

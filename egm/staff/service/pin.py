@@ -6,13 +6,13 @@ from egm.errors import OperatorError
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin
-from egm.people.pins import DIGITS_MAX
+from egm.people.pins import PIN_DIGITS_MAX
 from egm.staff.desk import GoBack, MenuEntry, MenuPage, Move, ServiceDesk, StayOnPage, refuse
 from egm.staff.service.sign_in import read_staff
 from egm.staff.words import BACK, say
 
 
-class OwnPin(MenuPage):
+class OwnPinPage(MenuPage):
     """Page on which persons change their own PIN by typing it twice. The first input is not stored durably."""
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class OwnPin(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
         """Return the page with the prompt for the new PIN, or for its repetition."""
         label = say("service.pin_again" if self._typed else "service.pin_new")
-        prompt = Prompt(label=label, kind="pin", length_max=DIGITS_MAX)
+        prompt = Prompt(label=label, kind="pin", length_max=PIN_DIGITS_MAX)
         return ServicePage(id="", title=say("service.menu.own_pin"), prompt=prompt, actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
@@ -49,4 +49,4 @@ class OwnPin(MenuPage):
         return GoBack(notice=say("service.done"))
 
 
-PAGES: Final = (MenuEntry("own_pin", "staff", None, OwnPin),)
+PAGES: Final = (MenuEntry("own_pin", "staff", None, OwnPinPage),)

@@ -17,7 +17,7 @@ from egm.kernel.entries import Entry
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageText, Prompt, ServicePage
 from egm.kernel.standing_faults import raise_fault
-from egm.people import Permission, Person, RecordedRoster, Roster, RosterError, load_recorded
+from egm.people import Permission, Person, RecordedRoster, Roster, RosterError, load_recorded_roster
 from egm.people.roles import Role
 from egm.people.roster import RosterDamaged
 from egm.staff.desk import MenuPage, Move, OpenPage, refuse
@@ -39,17 +39,17 @@ from egm.staff.words import BACK, say
 
 
 @dataclass(frozen=True, slots=True)
-class SignIn(MenuPage):
-    """Page on which a person enters their staff number; ``then`` returns what follows the completed sign-in.
+class SignInPage(MenuPage):
+    """Page on which a person enters their staff number; ``after_sign_in`` returns what follows the completed sign-in.
 
-    ``permission`` is the permission that the person must have; None for no requirement. ``not_id`` is a staff
+    ``permission`` is what the person must have; None for no requirement. ``excluded_staff_number`` is a staff
     number that may not sign in here, because a second person is required.
     """
 
-    then: Callable[[Machine, Person], Move]
+    after_sign_in: Callable[[Machine, Person], Move]
     title: PageText
     permission: Permission | None = None
-    not_id: str = ""
+    excluded_staff_number: str = ""
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
         """Return the page with the prompt for the staff number."""
@@ -62,14 +62,14 @@ class SignIn(MenuPage):
             return refuse("not_offered")
         if not (text.isascii() and text.isdigit() and len(text) <= 8):
             return refuse("not_digits")
-        return OpenPage(_Pin(self, text))
+        return OpenPage(_PinPage(self, text))
 
 
 @dataclass(frozen=True, slots=True)
-class _Pin(MenuPage):
+class _PinPage(MenuPage):
     """Page on which a person types the PIN of their staff number; BACK leads to the page of the number."""
 
-    sign_in: SignIn
+    sign_in: SignInPage
     number: str
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
@@ -88,17 +88,17 @@ class _Pin(MenuPage):
         person, permission = authenticate(machine, self.number, text), self.sign_in.permission
         if isinstance(person, str):
             return refuse(person)
-        if person.id == self.sign_in.not_id:
+        if person.id == self.sign_in.excluded_staff_number:
             return refuse("same_person")
         if permission is not None and not person.may(permission):
             details = SignInNotPermitted(person=person.id, permission=permission)
             machine.post(SIGN_IN_NOT_PERMITTED, details)
             return refuse("not_permitted")
-        return self.sign_in.then(machine, person)
+        return self.sign_in.after_sign_in(machine, person)
 
 
 #: The entry of each kind of change to the roster.
-_CHANGES: Final[Mapping[str, Entry[RosterChanged]]] = {
+_ENTRY_BY_ROSTER_CHANGE: Final[Mapping[str, Entry[RosterChanged]]] = {
     "added": STAFF_ADDED,
     "disabled": STAFF_DISABLED,
     "enabled": STAFF_ENABLED,
@@ -120,7 +120,7 @@ def read_staff(machine: Machine) -> None:
     recorded = RecordedRoster.of(machine.memory.get(StaffKey.STAFF))
     if loaded_roster.path is not None:
         try:
-            roster, refused = load_recorded(loaded_roster.path, loaded_roster.spare, recorded)
+            roster, refused = load_recorded_roster(loaded_roster.path, loaded_roster.spare, recorded)
             machine.install(roster)
             if refused:
                 loaded_roster.path.unlink(missing_ok=True)
@@ -139,7 +139,7 @@ def read_staff(machine: Machine) -> None:
         _authenticate_first_roster(current_roster)
     for change in current_roster.list_changes_after(recorded.number):
         machine.post(
-            _CHANGES[change.what],
+            _ENTRY_BY_ROSTER_CHANGE[change.what],
             RosterChanged(
                 person=change.by,
                 whom=change.person,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import BackgroundService, MachineContext
 from egm.staff.events import MenuEnd
 
 
@@ -45,6 +45,6 @@ class ServiceTimeout:
         self._handle(Event(EventType.MENU_CLOSED, MenuEnd(why="time_out")))
 
 
-def create_service_timeout(context: MachineContext) -> Iterable[Attachment]:
+def create_service_timeout(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the timeout of the machine's service menu."""
     return (ServiceTimeout(context),)

@@ -3,7 +3,7 @@
 from egm.tickets.templates.template import (
     DOTS_PER_MM,
     HEIGHT_MM,
-    MANDATORY,
+    MANDATORY_FIELDS_BY_CLASS,
     WIDTH_MM,
     CageAct,
     CageRules,
@@ -17,7 +17,7 @@ from egm.tickets.templates.template import (
 __all__ = [
     "DOTS_PER_MM",
     "HEIGHT_MM",
-    "MANDATORY",
+    "MANDATORY_FIELDS_BY_CLASS",
     "WIDTH_MM",
     "CageAct",
     "CageRules",

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from egm.devices.interface import TicketJob
 from egm.tickets.barcode import compute_width_modules
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import DIGITS, Ticket, TicketKind, Venue, group_digits
+from egm.tickets.model import TICKET_NUMBER_DIGITS, Ticket, TicketKind, Venue, group_digits
 from egm.tickets.words import format_amount_in_words
 from paytables.source import parse_toml, read_contents
 from paytables.wording import format_known_names
@@ -54,7 +54,7 @@ _REPLACEMENT_BY_SIGN: Final = {
 }
 
 #: The field names that a line may use, in braces.
-FIELDS: Final = frozenset(
+TICKET_FIELDS: Final = frozenset(
     {
         *("site", "address", "licence_holder", "machine_serial", "operator_number"),
         *("kind", "amount", "amount_words", "credits", "denomination"),
@@ -78,7 +78,7 @@ _FIELDS_OF_EVERY_TICKET: Final = (
 #: The fields that each class must print: H-02 (OK 21-18; SD 48:02:14:02; NY 5119.3; AGE 5.1.4), and for the
 #: coupon of Québec's video lotteries also H-03 (S-13.1 r.7 s.9: scheme, licence holder, serial number, date
 #: and time, value, control number, reimbursable credits).
-MANDATORY: Final[Mapping[TicketClass, tuple[str, ...]]] = {
+MANDATORY_FIELDS_BY_CLASS: Final[Mapping[TicketClass, tuple[str, ...]]] = {
     TicketClass.VOUCHER: _FIELDS_OF_EVERY_TICKET,
     TicketClass.COUPON: (*_FIELDS_OF_EVERY_TICKET, "scheme", "licence_holder", "credits"),
 }
@@ -208,7 +208,7 @@ class Template(_Table):
 
     def check_house(self, house: Venue) -> None:
         """Raise :class:`InvalidTicket` if the venue's data leave a field empty that a ticket must print."""
-        for name in MANDATORY[self.ticket]:
+        for name in MANDATORY_FIELDS_BY_CLASS[self.ticket]:
             if not getattr(house, name, name).strip():
                 raise InvalidTicket(
                     f"ticket template {self.id}: the house has no {name}, which must be printed;"
@@ -267,7 +267,7 @@ class Template(_Table):
         for key, text in tables.items():
             if missing := [code for code in self.locales if code not in text]:
                 raise ValueError(f"{key}: no text for {', '.join(missing)}")
-        known_fields = FIELDS | self.constants.keys()
+        known_fields = TICKET_FIELDS | self.constants.keys()
         for line in self.lines:
             for language in line.text:
                 if language not in self.locales:
@@ -279,7 +279,7 @@ class Template(_Table):
         """Refuse a ticket template that lacks a mandatory field in a language, or the second, turned number."""
         printed_lines = [line for line in self.lines if language in line.text]
         printed_fields = frozenset[str]().union(*(line.fields(language) for line in printed_lines))
-        if missing := [name for name in MANDATORY[self.ticket] if name not in printed_fields]:
+        if missing := [name for name in MANDATORY_FIELDS_BY_CLASS[self.ticket] if name not in printed_fields]:
             raise ValueError(f"lines: a {self.ticket} must print {', '.join(missing)} (language {language})")
         numbers = [line for line in printed_lines if "number" in line.fields(language)]
         edge = [line for line in numbers if line.turn and line.at_mm[0] <= _LEADING_EDGE_MM]
@@ -294,7 +294,7 @@ class Template(_Table):
         names = [line.name for line in self.lines]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"lines: {', '.join(twice)} appears twice")
-        half = compute_width_modules(DIGITS) * self.barcode.module_dots / DOTS_PER_MM / 2
+        half = compute_width_modules(TICKET_NUMBER_DIGITS) * self.barcode.module_dots / DOTS_PER_MM / 2
         middle, top = self.barcode.at_mm
         if middle - half < 0 or middle + half > WIDTH_MM or top + self.barcode.height_mm > HEIGHT_MM:
             raise ValueError(f"barcode: runs off the paper of {WIDTH_MM} x {HEIGHT_MM} mm")

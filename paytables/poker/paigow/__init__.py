@@ -1,6 +1,6 @@
 """The family of pai gow poker: seven cards set as a high hand of five and a low hand of two."""
 
-from paytables.game import Family
+from paytables.game import GameFamily
 from paytables.poker.paigow.rules import PaiGowPokerRules
 from paytables.poker.paigow.schema import PaiGowPokerDefinition
 
@@ -15,4 +15,4 @@ def build(data: PaiGowPokerDefinition, file: str) -> PaiGowPokerRules:
     return rules
 
 
-FAMILY = Family(PaiGowPokerDefinition, build, figures=frozenset({52, 53}))
+FAMILY = GameFamily(PaiGowPokerDefinition, build, figures=frozenset({52, 53}))

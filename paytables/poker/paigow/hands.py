@@ -6,19 +6,20 @@ from itertools import combinations
 from typing import Final
 
 from paytables.cards import ACE, RANKS, parse_cards, rank_of
-from paytables.cards.ranking import JOKER_RANK, PAI_GOW, PAI_GOW_LOW, Ranking
+from paytables.cards.ranking import JOKER_RANK, PAI_GOW_LOW_RANKING, PAI_GOW_RANKING, HandRanking
 from paytables.poker.paigow.schema import HouseWay
 from paytables.poker.two_hands import Way
 
 #: Cards of each player.
-HAND: Final = 7
+CARDS_PER_HAND: Final = 7
 #: The ranking of high hands.
-HIGH: Final = Ranking(PAI_GOW)
+HIGH_HAND_CARDS: Final = HandRanking(PAI_GOW_RANKING)
 #: The ranking of low hands.
-LOW: Final = Ranking(PAI_GOW_LOW)
+LOW_HAND_CARDS: Final = HandRanking(PAI_GOW_LOW_RANKING)
 #: Every division of seven cards: the indices of the low hand's cards, and those of the high hand's.
-_SPLITS: Final = tuple(
-    (low, tuple(index for index in range(HAND) if index not in low)) for low in combinations(range(HAND), 2)
+_HIGH_LOW_SPLITS: Final = tuple(
+    (low, tuple(index for index in range(CARDS_PER_HAND) if index not in low))
+    for low in combinations(range(CARDS_PER_HAND), 2)
 )
 
 
@@ -29,7 +30,7 @@ def list_ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[...,
     ``high`` return the strength of two and of five cards.
     """
     found = []
-    for (a, b), high_indices in _SPLITS:
+    for (a, b), high_indices in _HIGH_LOW_SPLITS:
         way = low((dealt[a], dealt[b])), high([dealt[index] for index in high_indices]), 1 << a | 1 << b
         if way[0] <= way[1]:
             found.append(way)
@@ -38,7 +39,7 @@ def list_ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[...,
 
 def list_settings(dealt: Sequence[int]) -> tuple[Way, ...]:
     """Return every legal way to set seven pai gow poker cards as two hands, those with the best low hand first."""
-    return list_ways(dealt, LOW.strength, HIGH.strength)
+    return list_ways(dealt, LOW_HAND_CARDS.strength, HIGH_HAND_CARDS.strength)
 
 
 def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
@@ -60,8 +61,8 @@ class HouseWayRules:
                 line.shapes,
                 _parse_ranks(line.most, ACE),
                 _parse_ranks(line.least, 0),
-                0 if line.low is None else LOW.strength(parse_cards(line.low)),
-                0 if line.high is None else HIGH.strength(parse_cards(line.high)),
+                0 if line.low is None else LOW_HAND_CARDS.strength(parse_cards(line.low)),
+                0 if line.high is None else HIGH_HAND_CARDS.strength(parse_cards(line.high)),
             )
             for line in lines
         ]

@@ -10,41 +10,49 @@ from typing import ClassVar, Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, PrizeFigures
 from paytables.cards import JOKER, RANKS, format_card, rank_of
-from paytables.cards.ranking import Ranking, find_category, unpack_ranks
+from paytables.cards.ranking import HandRanking, find_category, unpack_ranks
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
 from paytables.layout import Odds, build_distribution, check_credit_multiples, settle_bet
 from paytables.player_bank import BANK
-from paytables.poker.paigow.hands import HAND, HIGH, LOW, HouseWayRules, list_settings
+from paytables.poker.paigow.hands import (
+    CARDS_PER_HAND,
+    HIGH_HAND_CARDS,
+    LOW_HAND_CARDS,
+    HouseWayRules,
+    list_settings,
+)
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
-from paytables.poker.pays import NAMES
-from paytables.poker.two_hands import SPOT, SeatRound, TwoHands, Way
+from paytables.poker.pays import CATEGORY_NAMES
+from paytables.poker.two_hands import PLAYER_STAKE_SPOT, SeatRound, TwoHandsRules, Way
 from paytables.wording import format_count
 
 #: Number of positions with cards: six players and the bank (ss.42, 48.1). Seven cards each leave four of the
 #: 53.
-POSITIONS: Final = 7
+POSITION_SPOTS: Final = 7
 #: Cards that remain after the deal.
-REMAIN: Final = 4
+REMAINING_CARDS: Final = 4
 #: The name of the strategy of the stated figures.
-AS_ADVISED: Final = "set as the machine advises and the bank sets its own; set best, it returns more"
+ADVISED_STRATEGY_TEXT: Final = (
+    "set as the machine advises and the bank sets its own; set best, it returns more"
+)
 #: How the figures were computed.
-EXACT: Final = (
+EXACT_METHOD_TEXT: Final = (
     "exact: all 154,143,080 hands against the bank's 53,524,680 each, by ranks and by what suits change; "
     "`python -m tools.dev prove` works it out anew in two and a half minutes of a core"
 )
 #: The name of the best strategy.
-BEST: Final = "of the ways to set seven cards, always the one with the highest exact mean"
+BEST_STRATEGY_TEXT: Final = "of the ways to set seven cards, always the one with the highest exact mean"
 #: The number of ranks needed to describe a hand, by combination; for the others the name is enough.
-_RANKS_NAMED: Final = {"pair": 1, "two-pair": 2, "three-of-a-kind": 1, "full-house": 2, "four-of-a-kind": 1}
+_RANK_NAMES: Final = {"pair": 1, "two-pair": 2, "three-of-a-kind": 1, "full-house": 2, "four-of-a-kind": 1}
 
 
 @dataclass(frozen=True)
-class PaiGowPokerRules(TwoHands):
+class PaiGowPokerRules(TwoHandsRules):
     """The rules of a playable pai gow poker game."""
 
     definition: PaiGowPokerDefinition
 
-    HAND: ClassVar[int] = HAND
+    HAND: ClassVar[int] = CARDS_PER_HAND
     PIECE: ClassVar[str] = "card"
     PIECES: ClassVar[Sequence[str]] = tuple(format_card(card) for card in range(JOKER + 1))
 
@@ -64,7 +72,7 @@ class PaiGowPokerRules(TwoHands):
     def describe_setting(self, way: Way) -> dict[str, str]:
         """Return the combinations of the low and the high hand as text, by language."""
         return {
-            code: f"{_describe_hand(way[0], LOW, n)} / {_describe_hand(way[1], HIGH, n)}"
+            code: f"{_describe_hand(way[0], LOW_HAND_CARDS, n)} / {_describe_hand(way[1], HIGH_HAND_CARDS, n)}"
             for n, code in enumerate(("en", "fr"))
         }
 
@@ -77,7 +85,7 @@ class PaiGowPokerRules(TwoHands):
     @cached_property
     def _position_by_spot(self) -> dict[str, int]:
         """Return the spots of the side bets on the position that gets the first cards, with the position's number."""
-        numbers = range(1, POSITIONS + 1) if self.definition.position else ()
+        numbers = range(1, POSITION_SPOTS + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
@@ -126,7 +134,9 @@ class PaiGowPokerRules(TwoHands):
         """
         odds = {spot.id: Odds.parse(spot.odds) for spot in self.list_side_bet_spots()}
         back = {
-            name: odds[name].compute_total_return(credits_) for name, credits_ in bets.items() if name != SPOT
+            name: odds[name].compute_total_return(credits_)
+            for name, credits_ in bets.items()
+            if name != PLAYER_STAKE_SPOT
         }
         totals = [returned for name, returned in back.items() if name in self._remaining_bets]
         positions = [returned for name, returned in back.items() if name in self._position_by_spot]
@@ -136,7 +146,7 @@ class PaiGowPokerRules(TwoHands):
         """Draw which position gets the first cards, and settle the side bets on it."""
         if self.definition.position is None:
             return
-        first = 1 + draw.below(POSITIONS, "first position")
+        first = 1 + draw.below(POSITION_SPOTS, "first position")
         yield Cue("position", {"number": first})
         for seat_round in seat_rounds:
             for name, number in self._position_by_spot.items():
@@ -151,7 +161,7 @@ class PaiGowPokerRules(TwoHands):
         if not any(name in seat_round.bets for seat_round in seat_rounds for name in self._remaining_bets):
             return
         total = 0
-        for n in range(REMAIN):
+        for n in range(REMAINING_CARDS):
             card = deal_one(draw, undealt, f"remaining card {n + 1}")
             total += self.count_value(card)
             yield Cue("deal", {"hand": "remaining", "card": format_card(card), "total": total})
@@ -192,7 +202,12 @@ class PaiGowPokerRules(TwoHands):
     def list_named_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands on the felt; the remaining cards come next to the bank's hand."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
-        last = {"id": "remaining", "names": names, "cards": REMAIN, "with": list(self._remaining_bets)}
+        last = {
+            "id": "remaining",
+            "names": names,
+            "cards": REMAINING_CARDS,
+            "with": list(self._remaining_bets),
+        }
         bank, *other_hands = super().list_named_hands()
         return [bank, *([last] if self._remaining_bets else []), *other_hands]
 
@@ -218,16 +233,21 @@ class PaiGowPokerRules(TwoHands):
         """
         header, stakes = self.definition.game, self.list_stated_stakes()
         bets = [self._analyse_stake(stake, name) for name, stake in stakes.items()]
-        bets += [self._analyse_best_settings(stakes[SPOT]), *self.analyse_least_bank(self._proof)]
         bets += [
-            self.cloth.with_required_bets(self._analyse_side_bet(spot, spot.least))
+            self._analyse_best_settings(stakes[PLAYER_STAKE_SPOT]),
+            *self.analyse_least_bank(self._proof),
+        ]
+        bets += [
+            self.table_layout.with_required_bets(self._analyse_side_bet(spot, spot.least))
             for spot in self.list_side_bet_spots()
         ]
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
-    def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
+    def _analyse_stake(self, stake: int, name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
         """Return the figures of a stake of ``stake`` credits, with the player's cards set as advised."""
-        return self.build_figures(self._proof, stake, bet=name, strategy=AS_ADVISED, notes=(EXACT,))
+        return self.build_figures(
+            self._proof, stake, bet=name, strategy=ADVISED_STRATEGY_TEXT, notes=(EXACT_METHOD_TEXT,)
+        )
 
     def _analyse_best_settings(self, stake: int) -> BetAnalysis:
         """Return the figures of a stake if each hand is set in the best way.
@@ -237,9 +257,9 @@ class PaiGowPokerRules(TwoHands):
         return self.build_figures(
             self._proof.best,
             stake,
-            bet=f"{SPOT}, set best",
-            strategy=BEST,
-            notes=(EXACT,),
+            bet=f"{PLAYER_STAKE_SPOT}, set best",
+            strategy=BEST_STRATEGY_TEXT,
+            notes=(EXACT_METHOD_TEXT,),
             variance=None,
             distribution=None,
         )
@@ -268,7 +288,7 @@ class PaiGowPokerRules(TwoHands):
     def _find_win_chance(self, spot: str) -> Fraction:
         """Return the probability that the side bet on ``spot`` wins."""
         if spot in self._position_by_spot:
-            return Fraction(1, POSITIONS)
+            return Fraction(1, POSITION_SPOTS)
         return self._total_chances[spot]
 
     @cached_property
@@ -277,13 +297,15 @@ class PaiGowPokerRules(TwoHands):
         counts = Counter({(0, 0): 1})
         for worth in map(self.count_value, range(JOKER + 1)):
             for (n, total), ways in list(counts.items()):
-                if n < REMAIN:
+                if n < REMAINING_CARDS:
                     counts[n + 1, total + worth] += ways
         found = Counter[str]()
         for (n, total), ways in counts.items():
-            if n == REMAIN:
+            if n == REMAINING_CARDS:
                 found[self._name_total_result(total)] += ways
-        return {name: Fraction(found[name], comb(JOKER + 1, REMAIN)) for name in self._remaining_bets}
+        return {
+            name: Fraction(found[name], comb(JOKER + 1, REMAINING_CARDS)) for name in self._remaining_bets
+        }
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of one seat's combined bets, whose returns are added.
@@ -295,7 +317,9 @@ class PaiGowPokerRules(TwoHands):
             return self.analyse_bank(self._proof, bets)
         spots = {spot.id: spot for spot in self.list_side_bet_spots()}
         parts = [
-            self._analyse_stake(credits_) if name == SPOT else self._analyse_side_bet(spots[name], credits_)
+            self._analyse_stake(credits_)
+            if name == PLAYER_STAKE_SPOT
+            else self._analyse_side_bet(spots[name], credits_)
             for name, credits_ in bets.items()
         ]
         if len(parts) == 1:
@@ -307,8 +331,8 @@ class PaiGowPokerRules(TwoHands):
             cost_credits=cost,
             options=wager.options,
             rtp=sum((part.mean_credits for part in parts), Fraction(0)) / cost,
-            worst_rtp=worst if SPOT in bets else None,
-            strategy=AS_ADVISED if SPOT in bets else None,
+            worst_rtp=worst if PLAYER_STAKE_SPOT in bets else None,
+            strategy=ADVISED_STRATEGY_TEXT if PLAYER_STAKE_SPOT in bets else None,
         )
 
     @staticmethod
@@ -327,7 +351,7 @@ class PaiGowPokerRules(TwoHands):
         return (*super().explain(), *([side_bet_text] if rows else []))
 
 
-def _describe_hand(strength: int, ranking: Ranking, language: int) -> str:
+def _describe_hand(strength: int, ranking: HandRanking, language: int) -> str:
     """Return a pai gow poker low or high hand as text.
 
     The text names the combination and its ranks, or the highest cards if there is no combination.
@@ -335,7 +359,7 @@ def _describe_hand(strength: int, ranking: Ranking, language: int) -> str:
     kind, ranks = find_category(strength, ranking.order), unpack_ranks(strength)
     if kind == "high-card":
         return _format_ranks(ranks[:2])
-    return f"{NAMES[kind][language]} {_format_ranks(ranks[: _RANKS_NAMED.get(kind, 0)])}".strip()
+    return f"{CATEGORY_NAMES[kind][language]} {_format_ranks(ranks[: _RANK_NAMES.get(kind, 0)])}".strip()
 
 
 def _format_ranks(ranks: Sequence[int]) -> str:

@@ -7,7 +7,7 @@ flushes only. So:
   many of the player, each counted in the number of ways in which its cards can still be in the deck.
 * Then the bank's hands with five cards of a suit (four with the joker) are corrected: each is added at its true
   strength, and subtracted at its strength by ranks alone. The corrections depend, suit by suit, on the player's
-  ranks in that suit and on how many of the player's other cards are of each rank (:class:`Flushes`).
+  ranks in that suit and on how many of the player's other cards are of each rank (:class:`FlushPatterns`).
 
 The counts are exact integers. A deck of fewer ``ranks`` is solved in the same way. With a deck so small that all
 pairs of hands can be compared, the method is verified by brute force.
@@ -28,7 +28,14 @@ import numpy as np
 from paytables.cards import JOKER
 from paytables.cards.ranking import JOKER_RANK
 from paytables.contract import Json
-from paytables.poker.paigow.hands import HAND, HIGH, LOW, HouseWayRules, list_settings, list_ways
+from paytables.poker.paigow.hands import (
+    CARDS_PER_HAND,
+    HIGH_HAND_CARDS,
+    LOW_HAND_CARDS,
+    HouseWayRules,
+    list_settings,
+    list_ways,
+)
 from paytables.poker.paigow.kernels import (
     compare,
     compile_kernel,
@@ -56,7 +63,7 @@ OTHERS: Final = (*combinations_with_replacement(ALL, 2), *((rank,) for rank in A
 
 
 @dataclass(frozen=True)
-class Patterns:
+class RankPatterns:
     """All pai gow poker hands of seven cards by their ranks alone, one row for each combination of ranks.
 
     ``counts`` has the number of cards of each rank, the joker's last; ``theirs`` the low and high hand that
@@ -71,11 +78,11 @@ class Patterns:
 
 
 @dataclass(frozen=True)
-class Flushes:
+class FlushPatterns:
     """All hands of seven cards with five cards of a suit, or four with the joker.
 
     ``mask`` are the ranks in the suit as bits, ``plane`` the index of the other cards, ``pattern`` the row in
-    :class:`Patterns`. ``theirs`` are the bank's low and high hand, ``plain`` those if the flush did not
+    :class:`RankPatterns`. ``theirs`` are the bank's low and high hand, ``plain`` those if the flush did not
     count.
     """
 
@@ -100,13 +107,13 @@ def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
     return found
 
 
-def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> Patterns:
+def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> RankPatterns:
     """Return every combination of ranks of seven cards, with the bank's way and the ways worth considering."""
-    plain = cache(HIGH.compute_rank_strength)
+    plain = cache(HIGH_HAND_CARDS.compute_rank_strength)
     keys = [
         key + joker
         for joker in ((), (JOKER_RANK,))
-        for key in combinations_with_replacement(sorted(ranks), HAND - len(joker))
+        for key in combinations_with_replacement(sorted(ranks), CARDS_PER_HAND - len(joker))
         if max(map(key.count, key)) <= 4
     ]
     counts = np.zeros((len(keys), 14), dtype=np.int8)
@@ -114,14 +121,14 @@ def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> Patterns:
     for n, key in enumerate(keys):
         for rank in key:
             counts[n, rank] += 1
-        ways = list_ways(key, LOW.compute_rank_strength, lambda cards: plain(tuple(cards)))
+        ways = list_ways(key, LOW_HAND_CARDS.compute_rank_strength, lambda cards: plain(tuple(cards)))
         bank_way = house.choose_way_by_ranks(key, ways)
         theirs[n] = bank_way[:2]
         offered.append(list_unsurpassed_ways(ways, bank_way))
-    return Patterns(counts, theirs, offered, {key: n for n, key in enumerate(keys)})
+    return RankPatterns(counts, theirs, offered, {key: n for n, key in enumerate(keys)})
 
 
-def list_flushes(house: HouseWayRules, patterns: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
+def list_flushes(house: HouseWayRules, patterns: RankPatterns, ranks: Sequence[int] = ALL) -> FlushPatterns:
     """Return every pai gow poker hand with a flush in one given suit, for all ranks of its other cards."""
     masks, planes, at, theirs, offered = [], [], [], [], []
     for joker in (0, 1):
@@ -129,7 +136,7 @@ def list_flushes(house: HouseWayRules, patterns: Patterns, ranks: Sequence[int] 
             if not set(others) <= set(ranks):
                 continue
             other_cards = [rank * 4 + 1 + (k and others[0] == rank) for k, rank in enumerate(others)]
-            for suited in combinations(sorted(ranks), HAND - joker - len(others)):
+            for suited in combinations(sorted(ranks), CARDS_PER_HAND - joker - len(others)):
                 cards = [*(rank * 4 for rank in suited), *other_cards, *([JOKER] * joker)]
                 ways = list_settings(cards)
                 key = tuple(sorted([*suited, *others, *([JOKER_RANK] * joker)]))
@@ -140,7 +147,7 @@ def list_flushes(house: HouseWayRules, patterns: Patterns, ranks: Sequence[int] 
                 theirs.append(bank_way[:2])
                 offered.append(list_unsurpassed_ways(ways, bank_way))
     pattern = np.array(at, dtype=np.int32)
-    return Flushes(
+    return FlushPatterns(
         np.array(masks, dtype=np.int32),
         np.array(planes, dtype=np.int32),
         pattern,
@@ -206,7 +213,11 @@ def count(
     sums = questions.count_pairs(parallel_map, plain, right, win, lose)
     report_progress(5, 5)
     cards = 4 * len(ranks) + 1
-    return PairCounts(comb(cards, HAND) * comb(cards - HAND, HAND), (sums[0], sums[1]), (sums[2], sums[3]))
+    return PairCounts(
+        comb(cards, CARDS_PER_HAND) * comb(cards - CARDS_PER_HAND, CARDS_PER_HAND),
+        (sums[0], sums[1]),
+        (sums[2], sums[3]),
+    )
 
 
 class SuitQuestions:
@@ -216,7 +227,7 @@ class SuitQuestions:
     to.
     """
 
-    def __init__(self, patterns: Patterns, suited: Flushes) -> None:
+    def __init__(self, patterns: RankPatterns, suited: FlushPatterns) -> None:
         self.known, self.suited = patterns, suited
         all_ways = [*patterns.offered, *suited.offered]
         self.first = np.cumsum([0, *map(len, all_ways)]).astype(np.int64)
@@ -225,7 +236,7 @@ class SuitQuestions:
         """The low and high hand of every way to set every player hand."""
         of = np.concatenate([np.arange(len(patterns.offered)), suited.pattern]).astype(np.int32)
         self.pattern = np.repeat(of, np.diff(self.first))
-        """The row in :class:`Patterns` of the hand of each way."""
+        """The row in :class:`RankPatterns` of the hand of each way."""
         self.flushes = self.first[len(patterns.offered)]
         """The index in ``ways`` from which on the hands have a flush."""
 
@@ -374,7 +385,7 @@ def split_into_batches(count: int) -> list[range]:
     return [range(n, count, 64) for n in range(min(64, count))]
 
 
-def build_pattern_steps(patterns: Patterns) -> tuple[Ints, Ints]:
+def build_pattern_steps(patterns: RankPatterns) -> tuple[Ints, Ints]:
     """Return a tree of steps that add cards of one rank, and the step at which each combination of ranks ends."""
     nodes: list[tuple[int, int, int]] = [(0, 0, 0)]
     at: dict[tuple[tuple[int, int], ...], int] = {(): 0}

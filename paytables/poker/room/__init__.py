@@ -1,7 +1,7 @@
 """Poker that players play against each other at a poker room's table, with a commission (Québec ss. 67.88-67.110)."""
 
-from paytables.cards.card import PACKS
-from paytables.game import Family
+from paytables.cards.card import STANDARD_DECK_SIZES
+from paytables.game import GameFamily
 from paytables.layout import check_forms
 from paytables.poker.room.rules import RoomRules
 from paytables.poker.room.schema import RoomDefinition
@@ -10,8 +10,8 @@ from paytables.poker.room.schema import RoomDefinition
 def build(data: RoomDefinition, file: str) -> RoomRules:
     """Build the rules of a poker room game from its definition, and check its preset bets."""
     rules = RoomRules(data)
-    check_forms(rules.cloth, file)
+    check_forms(rules.table_layout, file)
     return rules
 
 
-FAMILY = Family(RoomDefinition, build, figures=PACKS)
+FAMILY = GameFamily(RoomDefinition, build, figures=STANDARD_DECK_SIZES)

@@ -13,7 +13,7 @@ from typing import Final
 from paytables.analysis import BetAnalysis, Depth
 from paytables.contract import Bet, Wager
 from paytables.errors import BeyondReach
-from paytables.layout import Case, analyse_cases
+from paytables.layout import WeightedResult, analyse_cases
 from paytables.poker.room.betting import Player
 from paytables.poker.room.pots import award_pots, build_pots, settle_stack
 from paytables.poker.room.schema import STACK, RoomDefinition
@@ -62,7 +62,7 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
     return replace(found, max_win_credits=stack * definition.table.seats, max_win_probability=None)
 
 
-def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[Case]:
+def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[WeightedResult]:
     """Return three weighted results for the player's seat: its hand is higher, equal or lower than the other."""
     bet_credits = definition.forced.level + definition.forced.ante
     pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
@@ -70,7 +70,7 @@ def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[
     player = Player(_OWN, stack - bet_credits, total=bet_credits)
     results = ((2, (1 - tie) / 2), (1, tie), (0, (1 - tie) / 2))
     return [
-        Case(
+        WeightedResult(
             chance,
             [
                 *settle_stack(
@@ -84,7 +84,7 @@ def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[
     ]
 
 
-def _check_equal_shares(cases: list[Case]) -> None:
+def _check_equal_shares(cases: list[WeightedResult]) -> None:
     """Raise BeyondReach if a tie does not return the average of a win and a loss (because the pot is odd)."""
     won, shared, lost = (sum(settlement.credits for settlement in case.settlements) for case in cases)
     if 2 * shared != won + lost:

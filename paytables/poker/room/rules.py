@@ -18,7 +18,7 @@ from typing import Final, Self
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.cards.card import Card, Shoe, format_card, rank_of
-from paytables.cards.ranking import FIVE, Ranking, find_category
+from paytables.cards.ranking import FIVE_CARD_RANKING, HandRanking, find_category
 from paytables.contract import (
     Bet,
     Choice,
@@ -34,8 +34,8 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import RefusedRoundError
-from paytables.layout import Layout, push_bet
-from paytables.poker.pays import NAMES
+from paytables.layout import TableLayout, push_bet
+from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.room.betting import CALL, CHECK, Betting, Player
 from paytables.poker.room.figures import analyse_stack
 from paytables.poker.room.pots import NOT_PLAYED, Pot, award_pots, build_pots, settle_stack
@@ -63,7 +63,7 @@ _POTS_NAMES: Final[Mapping[str, str]] = {"en": "Pots", "fr": "Cagnottes"}
 #: Players without whom no game is played.
 SEATS_MIN: Final = 2
 #: The ranking of hands.
-_RANKING: Final = Ranking(FIVE)
+_RANKING: Final = HandRanking(FIVE_CARD_RANKING)
 #: The text at the hand of the button's seat, by language.
 _BUTTON_TEXT: Final[Mapping[str, str]] = {"en": "Button", "fr": "Rondelle"}
 #: The text at the hand of a player who is all in, by language.
@@ -150,7 +150,7 @@ class _Hands:
     def _find_text(self, player: Player) -> Mapping[str, str] | None:
         """Return the text shown at a seat's hand, by language, or None: its combination, "all in" or "button"."""
         if player.seat in self.won:
-            return dict(zip(("en", "fr"), NAMES[self.won[player.seat]], strict=True))
+            return dict(zip(("en", "fr"), CATEGORY_NAMES[self.won[player.seat]], strict=True))
         if player.is_all_in and not self.is_settled:
             return _ALL_IN_TEXT
         return _BUTTON_TEXT if player.seat == self.button else None
@@ -198,7 +198,7 @@ class RoomRules(SeatedRules):
         return None if charge is None else TimeCharge(charge.credits, charge.minutes)
 
     @cached_property
-    def cloth(self) -> Layout:
+    def table_layout(self) -> TableLayout:
         """Return the layout: one spot, for a seat's table stakes."""
         stack = self.definition.stack
         spot = Spot(
@@ -209,14 +209,14 @@ class RoomRules(SeatedRules):
             terms=self.definition.format_terms(),
             **stack.limits.model_dump(),
         )
-        return Layout((spot,), self.definition.table, self.definition.form)
+        return TableLayout((spot,), self.definition.table, self.definition.form)
 
     @property
-    def shared_table_keys(self) -> frozenset[str]:
+    def shared_state_keys(self) -> frozenset[str]:
         """Return the key of the table state that all players share: the button."""
         return frozenset({BUTTON})
 
-    def for_table(self, table: object) -> Self:
+    def with_table_state(self, table: object) -> Self:
         """Return the rules with the button of a stored table state.
 
         Raises ValueError for a state that no game can leave.
@@ -238,7 +238,7 @@ class RoomRules(SeatedRules):
         count = self.definition.board_count
         board = {"id": BOARD, "names": dict(_BOARD_NAMES if count else _POT_NAMES), "cards": count or 1}
         hands = list_seat_hands(self.definition.table.seats, cards=self.definition.hole_count)
-        return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": [board, *hands]}
+        return {"kind": "table", "felt": "cards", **self.table_layout.to_json(), "hands": [board, *hands]}
 
     def explain(self) -> tuple[str, ...]:
         """Return English sentences on the hands, the forced bets, the limit and the commission."""
@@ -307,7 +307,7 @@ class RoomRules(SeatedRules):
 
         Return the number of betting rounds for which cards were dealt.
         """
-        betting, shoe = hands.betting, Shoe.of(1)
+        betting, shoe = hands.betting, Shoe.from_decks(1)
         betting.start_round(self.definition.find_sizes(0), 0)
         betting.post_ante(self.definition.forced.ante)
         self._post_blinds(betting)
@@ -395,7 +395,7 @@ class RoomRules(SeatedRules):
         return max(
             _RANKING.strength([*own, *shared])
             for own in combinations(hole, uses)
-            for shared in combinations(board, FIVE.size - uses)
+            for shared in combinations(board, FIVE_CARD_RANKING.size - uses)
         )
 
     def _build_pots(self, betting: Betting, rounds: int) -> tuple[Pot, ...]:

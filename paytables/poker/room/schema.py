@@ -5,10 +5,10 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from paytables.cards.ranking import FIVE
+from paytables.cards.ranking import FIVE_CARD_RANKING
 from paytables.definition import NaturalInt, PositiveInt, Strict, Text
 from paytables.layout import Limits, TableDefinition
-from paytables.poker.pays import NAMES
+from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.room.betting import LimitKind, Sizes
 from paytables.poker.room.pots import CommissionRules
 from paytables.wording import format_count
@@ -138,8 +138,12 @@ class RoomDefinition(TableDefinition):
             )
         if self.forced.bring_in is not None and self.deal[0].up != 1:
             raise ValueError(f"deal.0.up: 1 with a bring-in, not {self.deal[0].up}")
-        if hole + board < FIVE.size or (self.uses and (hole < self.uses or board < FIVE.size - self.uses)):
-            raise ValueError(f"deal: {hole} hole cards and {board} on the board make no hand of {FIVE.size}")
+        if hole + board < FIVE_CARD_RANKING.size or (
+            self.uses and (hole < self.uses or board < FIVE_CARD_RANKING.size - self.uses)
+        ):
+            raise ValueError(
+                f"deal: {hole} hole cards and {board} on the board make no hand of {FIVE_CARD_RANKING.size}"
+            )
         return self
 
     @model_validator(mode="after")
@@ -204,7 +208,7 @@ class RoomDefinition(TableDefinition):
 
 def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
     """Return the paragraphs of the pay table in one language."""
-    names = ", ".join(NAMES[category][code == "fr"] for category in FIVE.categories)
+    names = ", ".join(CATEGORY_NAMES[category][code == "fr"] for category in FIVE_CARD_RANKING.categories)
     commission, limit, stack = data.commission, _format_limit(data, code), data.stack.limits
     charge = () if data.time_charge is None else (_format_time_charge(data.time_charge, code),)
     forced = _format_forced_bets(data.forced, code)

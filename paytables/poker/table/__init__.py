@@ -1,6 +1,6 @@
 """The family of poker against the bank: one engine for definitions that list steps, bets and pays."""
 
-from paytables.game import Family
+from paytables.game import GameFamily
 from paytables.layout import check_forms
 from paytables.poker.table.rules import PokerRules
 from paytables.poker.table.schema import PokerDefinition
@@ -12,9 +12,9 @@ def build(data: PokerDefinition, file: str) -> PokerRules:
     Raises :class:`DefinitionError` for errors that the model alone cannot detect.
     """
     rules = PokerRules(data)
-    check_forms(rules.cloth, file)
+    check_forms(rules.table_layout, file)
     rules.check(file)
     return rules
 
 
-FAMILY = Family(PokerDefinition, build, figures=frozenset({52}))
+FAMILY = GameFamily(PokerDefinition, build, figures=frozenset({52}))

@@ -12,11 +12,11 @@ from itertools import combinations
 from math import comb
 from typing import Final
 
-from paytables.cards import Card, build_deck, parse_cards, rank_of, suit_of
-from paytables.cards.ranking import Ranking
+from paytables.cards import Card, build_deck, get_suit, parse_cards, rank_of
+from paytables.cards.ranking import HandRanking
 from paytables.poker.pays import find_row
 from paytables.poker.policy import find_shared_cards_answer, look_up_option, unpack_policy
-from paytables.poker.table.bets import MAIN
+from paytables.poker.table.bets import MAIN_BET
 from paytables.poker.table.schema import Option, PokerDefinition, RoundStep, Stake, Standing
 
 #: Maximum number of completions of a hand to count while a player waits.
@@ -24,16 +24,16 @@ WAYS_MAX: Final = 2_000
 #: Maximum number of boards for which all of the bank's hands are counted: one card is to come.
 BOARDS_MAX: Final = 50
 #: The net of each result of an even-money bet.
-_NETS: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
+_NET_BY_RESULT: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
 
 
-class Advice:
+class BestAnswerAdvice:
     """The decisions that a poker game recommends to its player.
 
     ``rankings`` are the rankings of poker hands by the name of their order.
     """
 
-    def __init__(self, definition: PokerDefinition, rankings: Mapping[str, Ranking]) -> None:
+    def __init__(self, definition: PokerDefinition, rankings: Mapping[str, HandRanking]) -> None:
         self.definition, self.rankings = definition, rankings
 
     def find_best_answer(
@@ -56,7 +56,7 @@ class Advice:
             )
         proofs = [
             definition.proved[name]
-            for name in (MAIN, *(option.spot for option in step.option if option.back is not None))
+            for name in (MAIN_BET, *(option.spot for option in step.option if option.back is not None))
             if name in definition.proved and definition.proved[name].policy is not None
         ]
         if duel is not None and self._board_cards:
@@ -206,7 +206,7 @@ class Advice:
         result = spot.find_result(standing)
         if result == "pays" and pays is not None:
             return extra + spot.pay[pays].pays.net
-        return extra + _NETS[spot.otherwise if result == "pays" else result]
+        return extra + _NET_BY_RESULT[spot.otherwise if result == "pays" else result]
 
 
 def _sort_options_by_cost(step: RoundStep) -> list[Option]:
@@ -214,18 +214,20 @@ def _sort_options_by_cost(step: RoundStep) -> list[Option]:
     return sorted(step.option, key=lambda option: option.adds)
 
 
-def _iter_bank_hands(ranking: Ranking, seen: set[Card], board: Sequence[Card]) -> Iterator[tuple[int, int]]:
+def _iter_bank_hands(
+    ranking: HandRanking, seen: set[Card], board: Sequence[Card]
+) -> Iterator[tuple[int, int]]:
     """Yield the strength of each hand that the bank's two unknown cards can make, with its number of deals.
 
     Strengths may repeat. ``seen`` are the cards that the bank cannot hold.
     """
-    suits = Counter(map(suit_of, board))
+    suits = Counter(map(get_suit, board))
     flush = next((suit for suit, count in suits.items() if count >= ranking.order.size - 2), None)
     ranks = tuple(map(rank_of, board))
-    mask = sum(1 << rank_of(card) for card in board if suit_of(card) == flush)
+    mask = sum(1 << rank_of(card) for card in board if get_suit(card) == flush)
     unseen = [card for card in build_deck() if card not in seen]
-    suited = [rank_of(card) for card in unseen if suit_of(card) == flush]
-    others = Counter(rank_of(card) for card in unseen if suit_of(card) != flush)
+    suited = [rank_of(card) for card in unseen if get_suit(card) == flush]
+    others = Counter(rank_of(card) for card in unseen if get_suit(card) != flush)
 
     def rank_hand(a: int, b: int, cards: int) -> int:
         """Return the strength of the bank's best hand from the board and two cards of ranks ``a`` and ``b``.

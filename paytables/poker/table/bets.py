@@ -6,7 +6,7 @@ from typing import Final
 from paytables.poker.table.schema import PokerDefinition
 
 #: Name of the bets that are played together: the ante, the bets that go with it, and raises.
-MAIN: Final = "main"
+MAIN_BET: Final = "main"
 
 
 def list_bets_with_ante(definition: PokerDefinition) -> dict[str, Fraction]:

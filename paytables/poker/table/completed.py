@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
-from paytables.cards.ranking import FIVE
+from paytables.cards.ranking import FIVE_CARD_RANKING
 from paytables.cards.subsets import build_sets
 from paytables.poker.community import build_tables
 from paytables.poker.pays import find_row
@@ -36,9 +36,9 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
     option indices of taking it back and of leaving it. If ``seen`` is None, the bet cannot be taken back.
     """
     tables = build_tables(0)
-    found = [find_row(spot.pay, int(strength), 0, FIVE) for strength in tables.strengths]
+    found = [find_row(spot.pay, int(strength), 0, FIVE_CARD_RANKING) for strength in tables.strengths]
     rows = np.array([len(spot.pay) if row is None else row for row in found], dtype=np.int64)
-    chosen, hands_per_class = build_sets(52, SEEN).classes
+    chosen, hands_per_class = build_sets(52, SEEN).list_suit_classes
     counts = np.zeros((len(chosen), len(spot.pay) + 1), dtype=np.int64)
     numba.njit()(_count_completions)(
         build_sets(52, SEEN).members[chosen].astype(np.int64), tables.ranks, rows, counts

@@ -9,13 +9,13 @@ from paytables.analysis import Analysis, BetAnalysis, PrizeFigures
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import build_distribution
-from paytables.poker.table.bets import MAIN, list_bets_with_ante
+from paytables.poker.table.bets import MAIN_BET, list_bets_with_ante
 from paytables.poker.table.schema import PokerDefinition, Proof, Won
 from paytables.poker.table.words import describe_best_play, describe_simplest_play
 from paytables.side_bets import Progressive, SideBet
 
 #: How to reproduce the figures, and how long that takes.
-REPEATED: Final = (
+REPRODUCTION_TEXT: Final = (
     "`python -m tools.dev prove FILE` works this out anew from the definition, as `egm certify` does: {time}"
 )
 
@@ -55,18 +55,18 @@ def analyse(definition: PokerDefinition) -> Analysis:
 
 def _find_minimum_stake(definition: PokerDefinition, name: str) -> int:
     """Return the smallest first stake, in credits, of the bets to which the proof called ``name`` belongs."""
-    return (definition.ante if name == MAIN else definition.spots[name]).limits.least
+    return (definition.ante if name == MAIN_BET else definition.spots[name]).limits.least
 
 
 def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> BetAnalysis:
     """Return a bet's figures from its proof, with a first stake of ``unit`` credits."""
-    times = list_bets_with_ante(definition) if name == MAIN else {name: Fraction(1)}
+    times = list_bets_with_ante(definition) if name == MAIN_BET else {name: Fraction(1)}
     bets = {spot: int(factor * unit) for spot, factor in times.items()}
     cost = sum(bets.values())
     law = build_distribution(
         {int(Fraction(net) * unit) + cost: Fraction(rate) for net, rate in proof.law.items()}
     )
-    spot = None if name == MAIN else name
+    spot = None if name == MAIN_BET else name
     mean = law.moment(1)
     levels = [build_side_bet(definition, level) for level in definition.progressive if level.spot == name]
     return BetAnalysis(
@@ -81,7 +81,7 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
         simplest_strategy=None if proof.simplest is None else describe_simplest_play(definition, spot),
         simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit / cost,
         mean_staked_credits=Fraction(proof.staked) * unit,
-        notes=(REPEATED.format(time=_estimate_proof_time(definition)),) if name == MAIN else (),
+        notes=(REPRODUCTION_TEXT.format(time=_estimate_proof_time(definition)),) if name == MAIN_BET else (),
     ).with_distribution(law)
 
 
@@ -109,7 +109,7 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
     """
     proofs = definition.proved or prove(definition)
     bets = {bet.spot: bet.credits for bet in wager.bets}
-    staked = {name: definition.ante.id if name == MAIN else name for name in proofs}
+    staked = {name: definition.ante.id if name == MAIN_BET else name for name in proofs}
     parts = [
         _analyse_proof(definition, name, proofs[name], bets[on]) for name, on in staked.items() if on in bets
     ]

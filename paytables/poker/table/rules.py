@@ -9,7 +9,7 @@ from typing import Final
 from paytables import side_bets
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.cards import Card, Shoe, format_card, parse_cards
-from paytables.cards.ranking import Ranking, find_category
+from paytables.cards.ranking import HandRanking, find_category
 from paytables.contract import (
     Bet,
     Choice,
@@ -26,13 +26,13 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import WagerError
-from paytables.layout import Layout, Odds, check_credit_multiples, push_bet, settle_bet
-from paytables.poker.pays import NAMES, find_row
+from paytables.layout import Odds, TableLayout, check_credit_multiples, push_bet, settle_bet
+from paytables.poker.pays import CATEGORY_NAMES, find_row
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.table import figures
-from paytables.poker.table.advice import Advice
+from paytables.poker.table.advice import BestAnswerAdvice
 from paytables.poker.table.schema import (
-    ORDERS,
+    RANKING_RULES_BY_NAME,
     Option,
     PokerDefinition,
     Proof,
@@ -44,7 +44,7 @@ from paytables.poker.table.schema import (
 from paytables.seating import FACE_DOWN, SeatedRules, describe_owner, format_hand_id, list_seat_hands, may_see
 
 #: The pay of a bet that simply wins.
-EVEN: Final = Odds.parse("1:1")
+EVEN_MONEY_ODDS: Final = Odds.parse("1:1")
 
 
 @dataclass
@@ -64,7 +64,7 @@ class SeatRound:
 
 
 @dataclass
-class Hands:
+class RoundHands:
     """The hands of one round of a poker game: those of the seats, the bank's and the shared board.
 
     ``viewer`` is the seat that sees the round, None if one player plays alone. The hands of other seats are
@@ -98,18 +98,18 @@ class PokerRules(SeatedRules):
     definition: PokerDefinition
 
     @cached_property
-    def _rankings(self) -> dict[str, Ranking]:
+    def _rankings(self) -> dict[str, HandRanking]:
         """Return the rankings of poker hands, by the name of their order."""
-        return {name: Ranking(order) for name, order in ORDERS.items()}
+        return {name: HandRanking(order) for name, order in RANKING_RULES_BY_NAME.items()}
 
     @cached_property
-    def cloth(self) -> Layout:
+    def table_layout(self) -> TableLayout:
         """Return the layout of the betting spots. A spot that only raises are placed on takes no initial bet."""
         spots = tuple(
             self._build_raise_spot(spot, self._build_spot(spot)) if spot.raised else self._build_spot(spot)
             for spot in self.definition.spot
         )
-        return Layout(spots, self.definition.table, self.definition.form)
+        return TableLayout(spots, self.definition.table, self.definition.form)
 
     def _build_spot(self, spot: Stake) -> Spot:
         """Return the betting spot of a definition's stake, with its odds as text and its limits."""
@@ -186,7 +186,7 @@ class PokerRules(SeatedRules):
         seats: dict[int, SeatRound] = {}
         for bet in bets:
             seats.setdefault(bet.seat, SeatRound(bet.seat, {})).bets[bet.spot] = bet.credits
-        shoe, hands = Shoe.of(), Hands(list(seats.values()), viewer)
+        shoe, hands = Shoe.from_decks(), RoundHands(list(seats.values()), viewer)
         for step in self.definition.step:
             if step.deal is not None:
                 yield from self._deal(step, shoe, draw, hands)
@@ -214,7 +214,7 @@ class PokerRules(SeatedRules):
         """Return whether a seat still has a bet that the bank's cards decide."""
         return any(not self.definition.spots[spot].is_independent_of_bank for spot in seat_round.bets)
 
-    def _deal(self, step: RoundStep, shoe: Shoe, draw: Draw, hands: Hands) -> Iterator[Cue]:
+    def _deal(self, step: RoundStep, shoe: Shoe, draw: Draw, hands: RoundHands) -> Iterator[Cue]:
         """Deal the cards of a step to the seats still playing, the bank and the board; yield the cues."""
         deal = step.deal
         if deal is None or not any(seat_round.bets for seat_round in hands.seats):
@@ -243,7 +243,7 @@ class PokerRules(SeatedRules):
         return bool(needs & seat_round.bets.keys())
 
     def _ask(
-        self, step: RoundStep, seat_round: SeatRound, hands: Hands
+        self, step: RoundStep, seat_round: SeatRound, hands: RoundHands
     ) -> Generator[Decision | Settlement, Choice | None, None]:
         """Ask one seat for its decision in a step and apply it; yield the settlements of folded and withdrawn bets."""
         options = {option.id: option for option in step.option if self._is_option_open(option, seat_round)}
@@ -273,9 +273,9 @@ class PokerRules(SeatedRules):
             seat_round.bets[name] = seat_round.bets.get(name, 0) + adds[chosen.id]
 
     @cached_property
-    def _advice(self) -> Advice:
+    def _advice(self) -> BestAnswerAdvice:
         """Return the advice for the player's decisions, built once."""
-        return Advice(self.definition, self._rankings)
+        return BestAnswerAdvice(self.definition, self._rankings)
 
     def build_advice(
         self, step: RoundStep, seat_round: SeatRound, bank: list[Card], board: list[Card]
@@ -337,7 +337,9 @@ class PokerRules(SeatedRules):
                 yield settle_bet(bet, row.pays, row.id)
                 continue
             result = spot.otherwise if result == "pays" else result
-            yield {"win": settle_bet(bet, EVEN), "push": push_bet(bet)}.get(result, settle_bet(bet, None))
+            yield {"win": settle_bet(bet, EVEN_MONEY_ODDS), "push": push_bet(bet)}.get(
+                result, settle_bet(bet, None)
+            )
 
     def _iter_level_hits(self, seat_round: SeatRound, board: list[Card]) -> Iterator[LevelHit]:
         """Yield the progressive levels that one seat's bets win."""
@@ -375,12 +377,12 @@ class PokerRules(SeatedRules):
         if len(cards) < ranking.order.size:
             return None
         strength = ranking.strength(cards)
-        english, french = NAMES[find_category(strength, ranking.order)]
+        english, french = CATEGORY_NAMES[find_category(strength, ranking.order)]
         if bank and duel is not None and strength < duel.least:
             english, french = f"{english}: does not open", f"{french} : n'ouvre pas"
         return {"en": english, "fr": french}
 
-    def _build_felt(self, hands: Hands) -> dict[str, object]:
+    def _build_felt(self, hands: RoundHands) -> dict[str, object]:
         """Return the bank's, the board's and the seats' hands as the viewing seat's screen shows them.
 
         At the end of the round the bank's combination is named.
@@ -421,7 +423,7 @@ class PokerRules(SeatedRules):
         return {
             "kind": "table",
             "felt": "cards",
-            **self.cloth.to_json(),
+            **self.table_layout.to_json(),
             "hands": hands,
             "progressives": side_bets.levels_to_json(definition.progressive),
             "pays": [
@@ -452,7 +454,7 @@ class PokerRules(SeatedRules):
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures of the game; see :mod:`paytables.poker.table.figures`."""
         found = figures.analyse(self.definition)
-        return replace(found, bets=tuple(map(self.cloth.with_required_bets, found.bets)))
+        return replace(found, bets=tuple(map(self.table_layout.with_required_bets, found.bets)))
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any combination of a seat's bets."""

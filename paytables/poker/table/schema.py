@@ -10,7 +10,13 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from paytables.cards import parse_cards
-from paytables.cards.ranking import FIVE, FOUR, THREE, Ranking, RankingRules
+from paytables.cards.ranking import (
+    FIVE_CARD_RANKING,
+    FOUR_CARD_RANKING,
+    THREE_CARD_RANKING,
+    HandRanking,
+    RankingRules,
+)
 from paytables.definition import Identifier, NaturalInt, PositiveInt, Strict, Text
 from paytables.layout import Limits, TableDefinition
 from paytables.poker.pays import HandRow
@@ -20,7 +26,11 @@ from paytables.side_bets import LevelPay, Progressive
 from paytables.wording import format_known_names
 
 #: The orders of hands by the names that definitions use.
-ORDERS: Final[dict[str, RankingRules]] = {"three": THREE, "four": FOUR, "five": FIVE}
+RANKING_RULES_BY_NAME: Final[dict[str, RankingRules]] = {
+    "three": THREE_CARD_RANKING,
+    "four": FOUR_CARD_RANKING,
+    "five": FIVE_CARD_RANKING,
+}
 #: The name of an order of hands.
 OrderName = Literal["three", "four", "five"]
 #: The result of a bet: ``pays`` is by the rows of its pay table or, if none fits, by ``otherwise``.
@@ -28,9 +38,9 @@ Result = Literal["win", "push", "lose", "pays"]
 #: How the player's hand compares with the bank's; ``closed``: the bank does not open.
 Standing = Literal["closed", "better", "equal", "worse"]
 #: Every such comparison.
-STANDINGS: Final[tuple[Standing, ...]] = ("closed", "better", "equal", "worse")
+EVERY_STANDING: Final[tuple[Standing, ...]] = ("closed", "better", "equal", "worse")
 #: Cards of a deck.
-DECK: Final = 52
+DECK_CARDS: Final = 52
 #: A multiple of another bet's stake: ``1/2``, ``3``.
 Times = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?$")]
 
@@ -188,7 +198,11 @@ class Duel(Strict):
     @property
     def least(self) -> int:
         """Return the lowest strength with which the bank opens, 0 if every hand does."""
-        return 0 if self.opens is None else Ranking(ORDERS[self.order]).strength(parse_cards(self.opens))
+        return (
+            0
+            if self.opens is None
+            else HandRanking(RANKING_RULES_BY_NAME[self.order]).strength(parse_cards(self.opens))
+        )
 
 
 class AdviceLine(Strict):
@@ -279,7 +293,7 @@ class PokerDefinition(TableDefinition):
     @property
     def size(self) -> int:
         """Return the number of cards in the hands that are compared."""
-        return ORDERS[self.ante.order if self.duel is None else self.duel.order].size
+        return RANKING_RULES_BY_NAME[self.ante.order if self.duel is None else self.duel.order].size
 
     @property
     def has_single_question(self) -> bool:
@@ -307,8 +321,8 @@ class PokerDefinition(TableDefinition):
         deals = [step.deal for step in self.step if step.deal is not None]
         player, board = sum(deal.player for deal in deals), sum(deal.board for deal in deals)
         bank = max(sum(deal.bank for deal in deals), 0 if self.duel is None else self.duel.bank)
-        if (dealt := player * self.table.seats + board + bank) > DECK:
-            raise ValueError(f"step: {dealt} cards are dealt, of a deck of {DECK}")
+        if (dealt := player * self.table.seats + board + bank) > DECK_CARDS:
+            raise ValueError(f"step: {dealt} cards are dealt, of a deck of {DECK_CARDS}")
         if self.duel is not None and bank > self.duel.bank:
             raise ValueError(f"duel.bank: {self.duel.bank} cards, and the steps deal the bank {bank}")
         if self.duel is not None and min(player, bank) + board < self.size:
@@ -317,7 +331,7 @@ class PokerDefinition(TableDefinition):
             own, shared = spot.player or player, board if spot.board is None else spot.board
             if own > player or shared > board:
                 raise ValueError(f"spot.{n}: {own} and {shared} cards, and {player} and {board} are dealt")
-            if own + shared < (size := ORDERS[spot.order].size):
+            if own + shared < (size := RANKING_RULES_BY_NAME[spot.order].size):
                 raise ValueError(f"spot.{n}: {own + shared} cards make no hand of {size}")
         return self
 

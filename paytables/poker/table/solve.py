@@ -21,16 +21,16 @@ import numpy as np
 
 from paytables.cards import parse_cards
 from paytables.cards.duel import count_duel_results
-from paytables.cards.ranking import Ranking
-from paytables.cards.subsets import Sets, build_sets
+from paytables.cards.ranking import HandRanking
+from paytables.cards.subsets import CardSets, build_sets
 from paytables.errors import AnalysisError, BeyondReach
 from paytables.poker.pays import find_row
-from paytables.poker.policy import HAND, pack_policy
+from paytables.poker.policy import POLICY_HAND_CARDS, pack_policy
 from paytables.poker.proof import format_exact
-from paytables.poker.table.bets import MAIN, list_bets_with_ante, list_independent_bets
+from paytables.poker.table.bets import MAIN_BET, list_bets_with_ante, list_independent_bets
 from paytables.poker.table.schema import (
-    ORDERS,
-    STANDINGS,
+    EVERY_STANDING,
+    RANKING_RULES_BY_NAME,
     AdviceLine,
     Option,
     PokerDefinition,
@@ -53,15 +53,15 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
     """Return the exact figures (proofs) of the ante with its linked bets and of each independent bet, by name."""
     found = {}
     if definition.ante.is_independent_of_bank and len(list_bets_with_ante(definition)) > 1:
-        found[MAIN] = prove_withdrawals(definition)
+        found[MAIN_BET] = prove_withdrawals(definition)
     elif not definition.ante.is_independent_of_bank and any(
         step.deal and step.deal.board for step in definition.step
     ):
         from paytables.poker.table.streets import solve_streets  # noqa: PLC0415 (heavy)
 
-        found[MAIN] = solve_streets(definition, *how)
+        found[MAIN_BET] = solve_streets(definition, *how)
     elif not definition.ante.is_independent_of_bank:
-        found[MAIN] = Stud(definition).build_proof()
+        found[MAIN_BET] = StudSolver(definition).build_proof()
     else:
         found[definition.ante.id] = solve_independent_bet(definition, definition.ante)
     for name in list_independent_bets(definition):
@@ -90,7 +90,7 @@ def build_proof_from_distribution(
 def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
     """Return, for each poker hand strength, the index of the pay-table row that it wins on a spot, -1 for none."""
     known, inverse = np.unique(strengths, return_inverse=True)
-    order = ORDERS[spot.order]
+    order = RANKING_RULES_BY_NAME[spot.order]
     places = [find_row(rows, int(strength), 0, order) for strength in known]
     found: Ints = np.array([-1 if place is None else place for place in places])[inverse]
     return found
@@ -136,7 +136,7 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
 
         return solve_completions(spot, seen_cards, back, answers)
     hands = build_sets(52, cards)
-    rows = find_rows(spot.pay, hands.compute_strengths(ORDERS[spot.order]), spot)
+    rows = find_rows(spot.pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spot.order]), spot)
     if seen_cards is not None:
         raise BeyondReach(f"{spot.id}: is taken back by itself and goes by {cards} cards")
     counts = np.bincount(rows + 1, minlength=len(spot.pay) + 1)
@@ -168,13 +168,17 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
     if len(seen_cards) != 2 or any(back not in {0, 1} for _, _, back, _ in found):
         raise BeyondReach(f"{definition.game.id}: not two bets of three that may be taken back whole")
     hands = build_sets(52, size)
-    rows = find_rows(spots[0].pay, hands.compute_strengths(ORDERS[spots[0].order]), spots[0])
+    rows = find_rows(spots[0].pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]), spots[0])
     unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))
     nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
     table = hands.sum_over_supersets(nets[rows])
-    chosen, hands_per_class = hands.classes
+    chosen, hands_per_class = hands.list_suit_classes
     seen_rows = [
-        find_rows(spots[0].pay, build_sets(52, known).compute_strengths(ORDERS[spots[0].order]), spots[0])
+        find_rows(
+            spots[0].pay,
+            build_sets(52, known).compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]),
+            spots[0],
+        )
         for known in seen_cards
     ]
     net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
@@ -220,7 +224,7 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SolvedOption:
     """One option of the game's decision: its net results, its stake, and the classes of hands that may choose it.
 
     ``nets`` has a row for each standing (comparison with the bank) and a column for each class of hands.
@@ -234,7 +238,7 @@ class Choice:
     """Whether the option is offered to each class of hands."""
 
 
-class Stud:
+class StudSolver:
     """The calculation of a poker game with one decision, against the bank and without a board.
 
     Nets are in ``1 / unit`` antes.
@@ -258,9 +262,9 @@ class Stud:
         """The number of own cards that the player knows when deciding."""
         self.up = sum(deal.bank for deal in before)
         """The number of bank cards that are face up when the player decides."""
-        self.player: Sets = build_sets(52, self.own)
-        self.chosen, self.like = self.player.classes
-        order = ORDERS[duel.order]
+        self.player: CardSets = build_sets(52, self.own)
+        self.chosen, self.like = self.player.list_suit_classes
+        order = RANKING_RULES_BY_NAME[duel.order]
         self.strengths = self.player.compute_strengths(order)[self.chosen]
         """The strength of the player's hand in each class."""
         self.unit = lcm(
@@ -284,7 +288,7 @@ class Stud:
             self.chosen,
             self.strengths,
             bank,
-            bank.compute_strengths(ORDERS[self.duel.order]),
+            bank.compute_strengths(RANKING_RULES_BY_NAME[self.duel.order]),
             up=self.up > 0,
             opens=opens,
         )
@@ -300,26 +304,26 @@ class Stud:
                 found[:, np.arange(len(cards)), cards[:, index]] = 0
         return found
 
-    def list_choices(self) -> list[Choice]:
+    def list_choices(self) -> list[SolvedOption]:
         """Return every option of the player with its net result for each standing and class of hands."""
         times = list_bets_with_ante(self.definition)
-        ranking = Ranking(ORDERS[self.duel.order])
+        ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.order])
         found = []
         for option in self.step.option:
             bets = self._find_bets_after(option) or times
-            nets = np.zeros((len(STANDINGS), len(self.chosen)), dtype=np.int64)
+            nets = np.zeros((len(EVERY_STANDING), len(self.chosen)), dtype=np.int64)
             if option.fold:
                 nets -= int(sum(times.values()) * self.unit)
             else:
                 for name, factor in bets.items():
                     nets += self.compute_spot_nets(self.definition.spots[name], factor)
             least = 0 if option.least is None else ranking.strength(parse_cards(option.least))
-            found.append(Choice(option, nets, Fraction(sum(bets.values())), self.strengths >= least))
+            found.append(SolvedOption(option, nets, Fraction(sum(bets.values())), self.strengths >= least))
         return found
 
     def compute_spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
         """Return one bet's net result for each standing and class of hands, if its stake is ``factor`` antes."""
-        strengths = self.player.compute_strengths(ORDERS[spot.order])[self.chosen]
+        strengths = self.player.compute_strengths(RANKING_RULES_BY_NAME[spot.order])[self.chosen]
 
         def find_spot_win(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
             """Return a bet's net result for each class by the pay-table row that it wins, and whether it wins one.
@@ -332,7 +336,7 @@ class Stud:
 
         words = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
         found = []
-        for standing in STANDINGS:
+        for standing in EVERY_STANDING:
             result = spot.find_result(standing)
             none = words[spot.otherwise if result == "pays" else result]
             nets, _ = find_spot_win(spot.pay if result == "pays" else (), none)
@@ -370,7 +374,7 @@ class Stud:
         proof = proof.model_copy(
             update={"won": list_row_rates(self._iter_rows(choices), won, sum(net_cases.values()))}
         )
-        if self.own != HAND or lines is not None:
+        if self.own != POLICY_HAND_CARDS or lines is not None:
             return proof
         policy = pack_policy(self._fill_held_cards(best, len(choices)).astype(np.uint8).tobytes())
         return proof if len(policy) > POLICY_MAX else proof.model_copy(update={"policy": policy})
@@ -389,21 +393,23 @@ class Stud:
         counts = np.stack([((best == answer) & ~own).sum(axis=1) for answer in range(answers)])
         return np.where(own, counts.argmax(axis=0)[:, None], best)
 
-    def find_published_answers(self, choices: list[Choice], rules: tuple[AdviceLine, ...]) -> Ints | None:
+    def find_published_answers(
+        self, choices: list[SolvedOption], rules: tuple[AdviceLine, ...]
+    ) -> Ints | None:
         """Return the option that a published strategy chooses for each class of hands, or None if it has no lines."""
         if not rules or self.known < self.own:
             return None
         places = {choice.option.id: n for n, choice in enumerate(choices)}
         strengths = self.strengths
         found = np.full(len(self.chosen), places[rules[-1].option], dtype=np.int64)
-        ranking = Ranking(ORDERS[self.duel.order])
+        ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.order])
         for rule in reversed(rules):
             if rule.least is not None:
                 found[strengths >= ranking.strength(parse_cards(rule.least))] = places[rule.option]
         return found
 
     def _count_nets(
-        self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
+        self, standings: Ints, choices: list[SolvedOption], taken: Ints, weight: Ints | None = None
     ) -> tuple[Counter[Fraction], Fraction]:
         """Return the number of cases for each net result, and the mean stake, if the player chooses as in ``taken``.
 
@@ -414,7 +420,7 @@ class Stud:
         staked = Fraction(0)
         hands_per_class = self.like if weight is None else weight
         for n, choice in enumerate(choices):
-            for standing in range(len(STANDINGS)):
+            for standing in range(len(EVERY_STANDING)):
                 cases = np.where(taken == n, standings[standing], 0).sum(axis=1) * hands_per_class
                 known, inverse = np.unique(choice.nets[standing], return_inverse=True)
                 totals = np.bincount(inverse, cases).astype(np.int64)
@@ -423,7 +429,7 @@ class Stud:
                     staked += choice.staked * count
         return net_cases, staked / sum(net_cases.values())
 
-    def _iter_rows(self, choices: list[Choice]) -> Iterator[Pays]:
+    def _iter_rows(self, choices: list[SolvedOption]) -> Iterator[Pays]:
         """Yield each pay-table payment on the bets that may be staked after the player's decision."""
         for choice in choices:
             for name, factor in self._find_bets_after(choice.option).items():
@@ -437,7 +443,7 @@ class Stud:
         return bets
 
     def _count_bet_payments(
-        self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
+        self, standings: Ints, choices: list[SolvedOption], taken: Ints, weight: Ints | None = None
     ) -> Counter[Pays]:
         """Count how often each bet is paid by each row, won and returned, if the player chooses as in ``taken``.
 
@@ -446,7 +452,7 @@ class Stud:
         hands_per_class = self.like if weight is None else weight
         found: Counter[Pays] = Counter()
         for n, choice in enumerate(choices):
-            for number, standing in enumerate(STANDINGS):
+            for number, standing in enumerate(EVERY_STANDING):
                 cases = np.where(taken == n, standings[number], 0).sum(axis=1) * hands_per_class
                 for name, factor in self._find_bets_after(choice.option).items():
                     found += self._count_spot_payments(self.definition.spots[name], factor, standing, cases)
@@ -460,7 +466,7 @@ class Stud:
         ``standing`` is how the player's hand compares with the bank's; ``cases`` has the number of cases by
         class of hands.
         """
-        strengths = self.player.compute_strengths(ORDERS[spot.order])[self.chosen]
+        strengths = self.player.compute_strengths(RANKING_RULES_BY_NAME[spot.order])[self.chosen]
         result = spot.find_result(standing)
         first, bonus = (find_rows(rows, strengths, spot) for rows in (spot.first, spot.bonus))
         pay = find_rows(spot.pay if result == "pays" else (), strengths, spot)
@@ -477,10 +483,11 @@ class Stud:
             found[spot.id, name, factor * back] += unpaid
         return +found
 
-    def _prove_early_decision(self, standings: Ints, choices: list[Choice], values: Ints) -> Proof:
+    def _prove_early_decision(self, standings: Ints, choices: list[SolvedOption], values: Ints) -> Proof:
         """Return the exact figures of a game in which the player decides before the last cards are dealt."""
         sums = [
-            self.player.sum_over_supersets(value[self.player.class_of, 0])[self.known] for value in values
+            self.player.sum_over_supersets(value[self.player.suit_class_by_set, 0])[self.known]
+            for value in values
         ]
         stacked = np.stack(sums)
         net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]

@@ -11,10 +11,10 @@ from math import lcm
 
 import numpy as np
 
-from paytables.cards.ranking import FIVE
+from paytables.cards.ranking import FIVE_CARD_RANKING
 from paytables.cards.subsets import build_sets
 from paytables.errors import BeyondReach
-from paytables.poker.community import Solved, Solver, Streets
+from paytables.poker.community import HoldemSolver, SolvedStrategy, StreetBets
 from paytables.poker.pays import find_row
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
@@ -23,10 +23,10 @@ from paytables.poker.table.schema import PokerDefinition, Proof, Result, Stake, 
 from paytables.poker.table.won import Pays, iter_row_returns, list_row_rates
 
 #: Any strength of each combination, lowest first: pay rows of this game depend on nothing else.
-_KINDS = tuple(level << 20 for level in range(len(FIVE.categories)))
+_KINDS = tuple(level << 20 for level in range(len(FIVE_CARD_RANKING.categories)))
 
 
-def build_streets(definition: PokerDefinition) -> Streets:
+def build_streets(definition: PokerDefinition) -> StreetBets:
     """Return a hold'em definition's bets and pays as the solver needs them.
 
     Raises :class:`BeyondReach` for a game with other rounds of betting.
@@ -43,11 +43,11 @@ def build_streets(definition: PokerDefinition) -> Streets:
     if results != ("win", "win", "push", "lose") or pushes != ("push", "pays", "push", "lose", "push"):
         raise BeyondReach(f"{definition.game.id}: its ante or {extra.id} are settled in another way")
     found = [[option.adds for option in step.option if option.adds] for step in asks]
-    rows = [find_row(extra.pay, kind, 0, FIVE) for kind in _KINDS]
+    rows = [find_row(extra.pay, kind, 0, FIVE_CARD_RANKING) for kind in _KINDS]
     pays = [Fraction(0) if row is None else extra.pay[row].pays.net for row in rows]
     unit = lcm(*(fraction.denominator for fraction in (*pays, *(size for sizes in found for size in sizes))))
     (flop,), (turn,), (river,) = found[1:]
-    return Streets(
+    return StreetBets(
         unit=unit,
         ante=unit,
         first=tuple(int(size * unit) for size in sorted(found[0])),
@@ -63,7 +63,7 @@ def build_streets(definition: PokerDefinition) -> Streets:
 def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
     """Return the exact figures (proof) of a hold'em game's ante and super ante with all raises."""
     streets = build_streets(definition)
-    solved = Solver(streets, *how).solve()  # type: ignore[arg-type]
+    solved = HoldemSolver(streets, *how).solve_strategy()  # type: ignore[arg-type]
     net_cases = Counter({Fraction(net, streets.unit): cases for net, cases in solved.distribution.items()})
     return Proof(
         law={
@@ -77,7 +77,7 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
     )
 
 
-def _list_bet_results(definition: PokerDefinition, solved: Solved) -> tuple[Won, ...]:
+def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tuple[Won, ...]:
     """Return how often each bet is paid by each row of its pay table, won and returned, in the solved game."""
     first, flop, turn, river = (
         [(str(option.spot), option.adds) for option in step.option if option.adds]
@@ -110,7 +110,7 @@ def _count_payment(spot: Stake, factor: Fraction, result: Result, cases: int, ki
     The key is the bet, the row (or "won", "push") and the multiple of the ante returned. ``kind`` is the
     category of the player's hand.
     """
-    place = find_row(spot.pay, kind, 0, FIVE) if result == "pays" else None
+    place = find_row(spot.pay, kind, 0, FIVE_CARD_RANKING) if result == "pays" else None
     if place is not None:
         row = spot.pay[place]
         return Counter({(spot.id, row.id, factor * (1 + row.pays.net)): cases})
@@ -119,7 +119,7 @@ def _count_payment(spot: Stake, factor: Fraction, result: Result, cases: int, ki
     return Counter({(spot.id, *backs[word]): cases} if word in backs else {})
 
 
-def encode_policy(definition: PokerDefinition, solved: Solved, unit: int) -> str:
+def encode_policy(definition: PokerDefinition, solved: SolvedStrategy, unit: int) -> str:
     """Return the best options before and after the flop as a policy text for ``find_shared_cards_answer``.
 
     Hole cards that are on the flop cannot occur; they get the option of the next ones.
@@ -128,7 +128,7 @@ def encode_policy(definition: PokerDefinition, solved: Solved, unit: int) -> str
     places = {int(option.adds * unit): index for index, option in enumerate(first)}
     (waits, bets) = sorted(range(len(flop)), key=lambda index: flop[index].adds)
     rows = np.where(solved.flop, bets, waits).astype(np.uint8)
-    chosen = build_sets(52, 3).classes[0]
+    chosen = build_sets(52, 3).list_suit_classes[0]
     holes = build_sets(52, 2).members
     for n, cards in enumerate(build_sets(52, 3).members[chosen]):
         taken = np.isin(holes, cards).any(axis=1)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from paytables.cards import parse_cards, rank_of
-from paytables.cards.ranking import Ranking
-from paytables.poker.pays import NAMES
-from paytables.poker.table.schema import ORDERS, AdviceLine, PokerDefinition
+from paytables.cards.ranking import HandRanking
+from paytables.poker.pays import CATEGORY_NAMES
+from paytables.poker.table.schema import RANKING_RULES_BY_NAME, AdviceLine, PokerDefinition
 
 #: How a strategy decides, as text: by the exact mean of each answer.
 _HIGHEST_MEAN: Final = "at each question the answer with the highest exact mean"
@@ -55,17 +55,17 @@ def _format_lines(definition: PokerDefinition, lines: Sequence[AdviceLine]) -> s
     sentences = [
         f"otherwise {line.option}"
         if line.least is None
-        else f"{line.option} with {_format_hand(line.least, Ranking(ORDERS[order]))} or better"
+        else f"{line.option} with {_format_hand(line.least, HandRanking(RANKING_RULES_BY_NAME[order]))} or better"
         for line in lines
     ]
     return ", ".join(sentences)
 
 
-def _format_hand(names: str, ranking: Ranking) -> str:
+def _format_hand(names: str, ranking: HandRanking) -> str:
     """Return a poker hand as text: its ranks, the most frequent first, and its combination if it has one."""
     cards = parse_cards(names)
     times = Counter(map(rank_of, cards))
     ranks = sorted(map(rank_of, cards), key=lambda rank: (times[rank], rank), reverse=True)
     combination = ranking.category(cards)
-    name = "" if combination == "high-card" else f" ({NAMES[combination][0].lower()})"
+    name = "" if combination == "high-card" else f" ({CATEGORY_NAMES[combination][0].lower()})"
     return "-".join(_RANKS[rank] for rank in ranks) + name

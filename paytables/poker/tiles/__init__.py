@@ -1,9 +1,9 @@
 """The family of pai gow with tiles: four tiles set as two hands of two."""
 
-from paytables.game import Family
+from paytables.game import GameFamily
 from paytables.poker.tiles.rules import PaiGowRules
 from paytables.poker.tiles.schema import PaiGowDefinition
-from paytables.poker.tiles.tiles import TILES
+from paytables.poker.tiles.tiles import ALL_TILES
 
 
 def build(data: PaiGowDefinition, file: str) -> PaiGowRules:
@@ -16,4 +16,4 @@ def build(data: PaiGowDefinition, file: str) -> PaiGowRules:
     return rules
 
 
-FAMILY = Family(PaiGowDefinition, build, figures=frozenset({len(TILES)}))
+FAMILY = GameFamily(PaiGowDefinition, build, figures=frozenset({len(ALL_TILES)}))

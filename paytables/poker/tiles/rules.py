@@ -13,27 +13,33 @@ from paytables.player_bank import BANK
 from paytables.poker.policy import unpack_policy
 from paytables.poker.tiles.bank import choose_bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
-from paytables.poker.tiles.tiles import NAMED, TILES, find_value_level, is_worthless, list_settings
-from paytables.poker.two_hands import SPOT, TwoHands, Way
+from paytables.poker.tiles.tiles import (
+    ALL_TILES,
+    NAMED_COMBINATIONS,
+    find_value_level,
+    is_worthless,
+    list_settings,
+)
+from paytables.poker.two_hands import PLAYER_STAKE_SPOT, TwoHandsRules, Way
 from paytables.wording import format_count
 
 #: Tiles of a hand.
-HAND: Final = 4
+TILES_PER_HAND: Final = 4
 #: How the best strategy sets the tiles, as text.
-STRATEGY: Final = "of the ways to set four tiles, always the one with the highest exact mean"
+ADVISED_STRATEGY_TEXT: Final = "of the ways to set four tiles, always the one with the highest exact mean"
 #: How the simplest strategy sets the tiles, as text.
-SIMPLEST: Final = "set the tiles as the bank sets its own"
+SIMPLEST_STRATEGY_TEXT: Final = "set the tiles as the bank sets its own"
 
 
 @dataclass(frozen=True)
-class PaiGowRules(TwoHands):
+class PaiGowRules(TwoHandsRules):
     """The rules of a playable game of pai gow with tiles."""
 
     definition: PaiGowDefinition
 
-    HAND: ClassVar[int] = HAND
+    HAND: ClassVar[int] = TILES_PER_HAND
     PIECE: ClassVar[str] = "tile"
-    PIECES: ClassVar[Sequence[str]] = TILES
+    PIECES: ClassVar[Sequence[str]] = ALL_TILES
     BACK: ClassVar[str] = "?-?"
 
     def list_settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
@@ -82,15 +88,15 @@ class PaiGowRules(TwoHands):
         bets += self.analyse_least_bank(self.definition.proved or self.prove())
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
-    def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
+    def _analyse_stake(self, stake: int, name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
         """Return the exact figures of one seat's stake, from the stored or computed proof."""
         proof = self.definition.proved or self.prove()
         return self.build_figures(
             proof,
             stake,
             bet=name,
-            strategy=STRATEGY,
-            simplest_strategy=SIMPLEST,
+            strategy=ADVISED_STRATEGY_TEXT,
+            simplest_strategy=SIMPLEST_STRATEGY_TEXT,
             simplest_rtp=1 + Fraction(proof.simplest),
             worst_rtp=Fraction(0) if self.definition.surrender else 1 + Fraction(proof.worst),
         )
@@ -100,13 +106,13 @@ class PaiGowRules(TwoHands):
         bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
         if BANK in bets:
             return self.analyse_bank(self.definition.proved or self.prove(), bets)
-        return self._analyse_stake(bets[SPOT])
+        return self._analyse_stake(bets[PLAYER_STAKE_SPOT])
 
 
 @cache
 def _index_tile_sets() -> dict[tuple[int, ...], int]:
     """Return the index of each ascending set of four tiles among all such sets."""
-    return {hand: n for n, hand in enumerate(combinations(range(len(TILES)), HAND))}
+    return {hand: n for n, hand in enumerate(combinations(range(len(ALL_TILES)), TILES_PER_HAND))}
 
 
 def _describe_hand(strength: int, language: int) -> str:
@@ -115,7 +121,7 @@ def _describe_hand(strength: int, language: int) -> str:
     if points < 10:
         french = f"{points} points" if points > 1 else f"{points} point"
         return (format_count(points, "point"), french)[language]
-    place = NAMED - (points - 10)
+    place = NAMED_COMBINATIONS - (points - 10)
     kind = next(names for last, names in _KINDS if place <= last)
     return f"{kind[language]} ({place})"
 

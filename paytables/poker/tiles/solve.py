@@ -17,7 +17,7 @@ from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
 from paytables.poker.tiles.bank import choose_bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
-from paytables.poker.tiles.tiles import TILES, is_worthless, list_settings
+from paytables.poker.tiles.tiles import ALL_TILES, is_worthless, list_settings
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
@@ -34,7 +34,7 @@ def count_bank_hands(
     definition: PaiGowDefinition,
 ) -> tuple[list[tuple[int, int, int, int]], list[Ways], Ints]:
     """Return every hand of four tiles, the ways to set each, and how many bank hands each way beats and loses to."""
-    hands = list(combinations(range(len(TILES)), 4))
+    hands = list(combinations(range(len(ALL_TILES)), 4))
     masks = np.array([sum(1 << tile for tile in hand) for hand in hands], dtype=np.int64)
     ways = [list_settings((a, b, c, d)) for a, b, c, d in hands]
     theirs = np.array([choose_bank_way(definition, way)[:2] for way in ways], dtype=np.int64)
@@ -54,7 +54,7 @@ def solve(definition: PaiGowDefinition) -> Proof:
     fee = Fraction(definition.commission.compute_credits(stake), stake)
     won, lost = found[:, :, 0], found[:, :, 1]
     values = won * int((1 - fee) * stake) - lost * stake
-    total = len(hands) * comb(len(TILES) - 4, 4)
+    total = len(hands) * comb(len(ALL_TILES) - 4, 4)
 
     bank = np.array([way.index(choose_bank_way(definition, way)) for way in ways], dtype=np.int64)
 

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Final
 
 #: The value of single tiles from the highest (s.105); tiles in the same row have the same value.
-VALUES: Final = (
+TILE_VALUES: Final = (
     ("6-6",),
     ("1-1",),
     ("4-4",),
@@ -30,38 +30,40 @@ VALUES: Final = (
     ("1-2",),
 )
 #: The pairs of two identical tiles in their order; every other tile is single.
-_PAIRS: Final = ("6-6", "1-1", "4-4", "1-3", "5-5", "3-3", "2-2", "5-6", "4-6", "1-6", "1-5")
+_TILE_PAIRS: Final = ("6-6", "1-1", "4-4", "1-3", "5-5", "3-3", "2-2", "5-6", "4-6", "1-6", "1-5")
 #: The names of the 32 tiles; two tiles of a pair have the same name.
-TILES: Final = tuple(name for row in VALUES for name in row for _ in range(2 if name in _PAIRS else 1))
-NAMED: Final = 20
+ALL_TILES: Final = tuple(
+    name for row in TILE_VALUES for name in row for _ in range(2 if name in _TILE_PAIRS else 1)
+)
+NAMED_COMBINATIONS: Final = 20
 _NINES, _EIGHTS = ("3-6", "4-5"), ("2-6", "3-5", "4-4")
-_MIXED: Final = (("3-6", "4-5"), ("2-6", "3-5"), ("2-5", "3-4"), ("1-4", "2-3"))
+_MIXED_PAIRS: Final = (("3-6", "4-5"), ("2-6", "3-5"), ("2-5", "3-4"), ("1-4", "2-3"))
 
 
 def find_single_tile_value(tile: int) -> int:
     """Return the value of a pai gow domino on its own, for comparing single tiles; 17 is the highest."""
-    return next(len(VALUES) - n for n, row in enumerate(VALUES) if TILES[tile] in row)
+    return next(len(TILE_VALUES) - n for n, row in enumerate(TILE_VALUES) if ALL_TILES[tile] in row)
 
 
 def count_points(tiles: Sequence[int]) -> int:
     """Return the points of two pai gow tiles: pips without tens; 1-2 may count 6 and 2-4 may count 3 (s.103)."""
     sums = {0}
     for tile in tiles:
-        pips = sum(map(int, TILES[tile].split("-")))
-        both = {3, 6} if TILES[tile] in {"1-2", "2-4"} else {pips}
+        pips = sum(map(int, ALL_TILES[tile].split("-")))
+        both = {3, 6} if ALL_TILES[tile] in {"1-2", "2-4"} else {pips}
         sums = {old + new for old in sums for new in both}
     return max(total % 10 for total in sums)
 
 
 def find_combination_rank(tiles: Sequence[int]) -> int | None:
     """Return the rank of two pai gow tiles among the twenty combinations (s.101), 1 the highest; None without one."""
-    names = tuple(sorted(TILES[tile] for tile in tiles))
+    names = tuple(sorted(ALL_TILES[tile] for tile in tiles))
     if names == ("1-2", "2-4"):
         return 1
     if names[0] == names[1]:
-        return 2 + _PAIRS.index(names[0])
-    if names in _MIXED:
-        return 13 + _MIXED.index(names)
+        return 2 + _TILE_PAIRS.index(names[0])
+    if names in _MIXED_PAIRS:
+        return 13 + _MIXED_PAIRS.index(names)
     for place, top in ((17, "6-6"), (18, "1-1")):
         if top in names and any(nine in names for nine in _NINES):
             return place
@@ -79,7 +81,7 @@ def compute_strength(first: int, second: int) -> int:
     """
     place = find_combination_rank((first, second))
     if place is not None:
-        return (10 + NAMED - place) * 32
+        return (10 + NAMED_COMBINATIONS - place) * 32
     return count_points((first, second)) * 32 + max(
         find_single_tile_value(first), find_single_tile_value(second)
     )

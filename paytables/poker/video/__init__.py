@@ -1,6 +1,6 @@
 """The video poker family: five cards are dealt, some are held, and the rest are drawn, in one or many hands."""
 
-from paytables.game import Family
+from paytables.game import GameFamily
 from paytables.poker.video.rules import VideoPokerRules
 from paytables.poker.video.schema import VideoPokerDefinition
 
@@ -10,4 +10,4 @@ def build(data: VideoPokerDefinition, file: str) -> VideoPokerRules:  # noqa: AR
     return VideoPokerRules(data)
 
 
-FAMILY = Family(VideoPokerDefinition, build, figures=frozenset({52, 53}))
+FAMILY = GameFamily(VideoPokerDefinition, build, figures=frozenset({52, 53}))

@@ -12,11 +12,11 @@ from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
 from paytables.poker.video.schema import Proof, Proofs, VideoPokerDefinition
 
-STRATEGY: Final = "of the 32 ways to hold, always the one with the highest exact mean"
+STRATEGY_TEXT: Final = "of the 32 ways to hold, always the one with the highest exact mean"
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldCardsFigures:
     """The results of one holding strategy over every deal of a video poker game.
 
     ``rates`` has the probability of each row of the pay table. ``deals`` is the mean, over all deals, of the
@@ -42,9 +42,9 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
 
     It needs numpy and about two seconds.
     """
-    from paytables.poker.video.holds import Holds  # noqa: PLC0415 (laboratory packages)
+    from paytables.poker.video.holds import HoldEvaluation  # noqa: PLC0415 (laboratory packages)
 
-    holds = Holds(definition)
+    holds = HoldEvaluation(definition)
     simple = None if definition.simplest is None else holds.select_cards_held_by(definition.simplest.data)
 
     def prove_bet(credits_: int) -> Proof:
@@ -96,7 +96,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     proofs = definition.proved or prove(definition)
     proof = proofs.find_proof(is_highest_bet=credits_ == definition.most)
     rates = tuple(Fraction(rate) for rate in proof.rates)
-    held = Held(rates, Fraction(proof.deals) * credits_**2)
+    held = HeldCardsFigures(rates, Fraction(proof.deals) * credits_**2)
     level, cost = definition.find_level(credits_, hands), credits_ * hands
     pays = tuple(
         0 if level is not None and row.id == level.row else pay
@@ -130,7 +130,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         distribution=_build_win_distribution(rates, pays) if alone else None,
         max_win_credits=most * hands,
         max_win_probability=_compute_chance_of_at_least(rates, pays, most) if alone else None,
-        strategy=STRATEGY,
+        strategy=STRATEGY_TEXT,
         worst_rtp=Fraction(proof.worst),
         simplest_strategy=None if definition.simplest is None else definition.simplest.data.name.en,
         simplest_rtp=None if proof.simplest is None or level is not None else Fraction(proof.simplest),

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from paytables.cards.subsets import Sets, build_sets
+from paytables.cards.subsets import CardSets, build_sets
 from paytables.errors import AnalysisError
 from paytables.poker.pays import find_row, parse_span
-from paytables.poker.policy import HAND
+from paytables.poker.policy import POLICY_HAND_CARDS
 from paytables.poker.video.schema import Hold, SimpleStrategy, VideoPokerDefinition
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ STRAIGHTS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))
 
 
 @dataclass(frozen=True, slots=True)
-class DealPart:
+class DealtCardsPart:
     """Properties of the cards at certain indices of a video poker deal, as arrays over all classes of deals.
 
     They are ranks and suits of the cards that are not wild, as bits; the number of pairs among these; the
@@ -76,7 +76,7 @@ class DealPart:
         return fits
 
 
-class Holds:
+class HoldEvaluation:
     """The calculation of all 32 ways to hold cards in every deal of a video poker game.
 
     The pay-table row that each hand wins is computed once; bets only differ in what the rows pay.
@@ -84,11 +84,13 @@ class Holds:
 
     def __init__(self, definition: VideoPokerDefinition) -> None:
         self.definition = definition
-        self.sets: Sets = build_sets(53 if definition.deck.joker else 52, HAND)
+        self.sets: CardSets = build_sets(53 if definition.deck.joker else 52, POLICY_HAND_CARDS)
         """All hands of five cards of the deck."""
-        self.deals, self.like = self.sets.classes
-        undealt = self.sets.cards - HAND
-        finished = [comb(undealt, HAND - mask.bit_count()) for mask in range(1 << HAND)]
+        self.deals, self.like = self.sets.list_suit_classes
+        undealt = self.sets.cards - POLICY_HAND_CARDS
+        finished = [
+            comb(undealt, POLICY_HAND_CARDS - mask.bit_count()) for mask in range(1 << POLICY_HAND_CARDS)
+        ]
         self.unit = lcm(*finished)
         """The common number of parts of a credit, so that the mean win of every hold is a whole number."""
         self.scale = np.array([self.unit // count for count in finished], dtype=np.int64)
@@ -127,7 +129,7 @@ class Holds:
         """
         tables: list[Ints] = [
             np.sum([pay * table[size] for pay, table in zip(pays, self.counts, strict=True)], axis=0)
-            for size in range(HAND)
+            for size in range(POLICY_HAND_CARDS)
         ]
         tables.append(np.array([*pays, 0], dtype=np.int64)[self.rows])
         return self.sets.sum_over_holds(tables, self.deals) * self.scale[:, None]
@@ -167,7 +169,7 @@ class Holds:
                     )
                 ]
             lowest = np.full(len(open_classes), 1 << 13, dtype=np.int64)
-            for mask in (mask for mask in range(1 << HAND) if mask.bit_count() == line.cards):
+            for mask in (mask for mask in range(1 << POLICY_HAND_CARDS) if mask.bit_count() == line.cards):
                 ranks = self.parts[mask].ranks[open_classes]
                 fits = self.parts[mask].find_fits(line, open_classes) & (ranks < lowest)
                 masks[open_classes[fits]] = mask
@@ -177,7 +179,7 @@ class Holds:
         return masks
 
     @cached_property
-    def parts(self) -> list[DealPart]:
+    def parts(self) -> list[DealtCardsPart]:
         """Return the properties of each subset of a deal's cards; the list index has the card indices as bits."""
         wild = self.definition.deck.order.wild
         cards = self.sets.members[self.deals].astype(np.int64).T
@@ -185,15 +187,15 @@ class Holds:
         ranks, suits = np.where(plain, 1 << (cards >> 2), 0), np.where(plain, 1 << (cards & 3), 0)
         alike = {
             (a, b): (plain[a] & (ranks[a] == ranks[b])).astype(np.int8)
-            for a, b in combinations(range(HAND), 2)
+            for a, b in combinations(range(POLICY_HAND_CARDS), 2)
         }
         zero = np.zeros((1, len(self.deals)), dtype=np.int64)
         found = []
-        for mask in range(1 << HAND):
-            on = [index for index in range(HAND) if mask >> index & 1]
-            off = [index for index in range(HAND) if index not in on]
+        for mask in range(1 << POLICY_HAND_CARDS):
+            on = [index for index in range(POLICY_HAND_CARDS) if mask >> index & 1]
+            off = [index for index in range(POLICY_HAND_CARDS) if index not in on]
             found.append(
-                DealPart(
+                DealtCardsPart(
                     np.bitwise_or.reduce([*zero, *ranks[on]]),
                     np.bitwise_or.reduce([*zero, *suits[on]]),
                     np.sum([*zero, *(alike[pair] for pair in combinations(on, 2))], axis=0),

@@ -7,11 +7,11 @@ from functools import cached_property
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.cards import Shoe, format_card, rank_of
 from paytables.cards.card import JOKER
-from paytables.cards.ranking import JOKER_RANK, Ranking, find_category
+from paytables.cards.ranking import JOKER_RANK, HandRanking, find_category
 from paytables.contract import Cue, Decision, Draw, LevelPlay, Outcome, Play, Remark, Settlement, Wager
 from paytables.errors import WagerError
-from paytables.poker.pays import NAMES, find_row
-from paytables.poker.policy import HAND, look_up_hold, unpack_policy
+from paytables.poker.pays import CATEGORY_NAMES, find_row
+from paytables.poker.policy import POLICY_HAND_CARDS, look_up_hold, unpack_policy
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.video import figures
 from paytables.poker.video.schema import Pay, Proofs, VideoPokerDefinition
@@ -50,9 +50,9 @@ class VideoPokerRules(Tableless):
         )
 
     @cached_property
-    def _ranking(self) -> Ranking:
+    def _ranking(self) -> HandRanking:
         """Return the ranking of poker hands in this game's deck, built once."""
-        return Ranking(self.definition.deck.order)
+        return HandRanking(self.definition.deck.order)
 
     def find_pay_row(self, cards: list[int]) -> Pay | None:
         """Return the row of the pay table that a final hand of five cards wins, or None."""
@@ -78,15 +78,15 @@ class VideoPokerRules(Tableless):
         pay = self.find_pay_row(cards)
         if pay is not None:
             return pay.title
-        english, french = NAMES[find_category(self._ranking.strength(cards), self._ranking.order)]
+        english, french = CATEGORY_NAMES[find_category(self._ranking.strength(cards), self._ranking.order)]
         return {"en": english, "fr": french}
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a game: deal five cards, ask which are held, and complete every hand from its own deck."""
         hands = self.wager(wager.credits, **wager.options).options["hands"]
         credits_per_hand = wager.credits // hands
-        shoe = Shoe.of(joker=self.definition.deck.joker)
-        dealt = [shoe.deal(draw, f"deal {n + 1}") for n in range(HAND)]
+        shoe = Shoe.from_decks(joker=self.definition.deck.joker)
+        dealt = [shoe.deal(draw, f"deal {n + 1}") for n in range(POLICY_HAND_CARDS)]
         for card in dealt:
             yield Cue("deal", {"hand": "player", "card": format_card(card)})
         row = self.find_pay_row(dealt)
@@ -97,9 +97,9 @@ class VideoPokerRules(Tableless):
             "result": self._describe_hand(dealt),
             **self.build_advice(dealt, credits_per_hand),
         }
-        decision = Decision("hold", tuple(range(1 << HAND)), prompt)
+        decision = Decision("hold", tuple(range(1 << POLICY_HAND_CARDS)), prompt)
         held = decision.check((yield decision))
-        thrown = [index for index in range(HAND) if not held >> index & 1]
+        thrown = [index for index in range(POLICY_HAND_CARDS) if not held >> index & 1]
         yield from (Cue("discard", {"hand": "player", "index": index}) for index in thrown)
         level = self.definition.find_level(credits_per_hand, hands)
         finished: list[list[int]] = []
@@ -175,7 +175,9 @@ class VideoPokerRules(Tableless):
             "felt": "cards",
             "hold": True,
             "spots": [],
-            "hands": [{"id": "player", "names": {"en": "Player", "fr": "Joueur"}, "cards": HAND}],
+            "hands": [
+                {"id": "player", "names": {"en": "Player", "fr": "Joueur"}, "cards": POLICY_HAND_CARDS}
+            ],
             "pays": [
                 {
                     "name": pay.id,

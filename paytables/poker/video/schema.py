@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from paytables.cards import RANKS
-from paytables.cards.ranking import CATEGORIES, FIVE, JOKER_RANK, RankingRules
+from paytables.cards.ranking import FIVE_CARD_RANKING, HAND_CATEGORIES, JOKER_RANK, RankingRules
 from paytables.definition import Definition, Identifier, Listed, NaturalInt, PositiveInt, Strict, Text
 from paytables.poker.pays import Category, HandRow, Span, parse_wild_ranks
-from paytables.poker.policy import HAND, Policy
+from paytables.poker.policy import POLICY_HAND_CARDS, Policy
 from paytables.poker.proof import Exact
 from paytables.wording import format_known_names
 
@@ -38,7 +38,7 @@ class Deck(Strict):
     def order(self) -> RankingRules:
         """Return the order by which hands of this deck are ranked."""
         wild = (*parse_wild_ranks(self.wild), *((JOKER_RANK,) if self.joker else ()))
-        return RankingRules(categories=CATEGORIES, wild=wild) if wild else FIVE
+        return RankingRules(categories=HAND_CATEGORIES, wild=wild) if wild else FIVE_CARD_RANKING
 
 
 class Pay(HandRow):
@@ -117,7 +117,7 @@ class Hold(Strict):
     of straights that they may be part of; ``suited`` requires one suit, ``row`` consecutive ranks.
     """
 
-    cards: Annotated[int, Field(ge=0, le=HAND)]
+    cards: Annotated[int, Field(ge=0, le=POLICY_HAND_CARDS)]
     made: tuple[Category, ...] = ()
     wild: NaturalInt | None = None
     sets: Literal["none", "2", "2-2", "3", "4"] = "none"
@@ -197,7 +197,9 @@ class VideoPokerDefinition(Definition):
     def cycle(self) -> int:
         """Return the number of equally likely rounds of one hand: the deals times the draws that may follow each."""
         cards = 53 if self.deck.joker else 52
-        return comb(cards, HAND) * lcm(*(comb(cards - HAND, drawn) for drawn in range(HAND + 1)))
+        return comb(cards, POLICY_HAND_CARDS) * lcm(
+            *(comb(cards - POLICY_HAND_CARDS, drawn) for drawn in range(POLICY_HAND_CARDS + 1))
+        )
 
     @property
     def has_constant_pay_per_credit(self) -> bool:

@@ -17,8 +17,8 @@ from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.config.on_this_computer import find_shared_folders
 from egm.errors import OperatorError
 from meters import Journal, Policy, Transaction, Transfer, open_view
-from meters.archive import STATE
-from meters.clear import Clearance, clear, inspect
+from meters.archive import ARCHIVE_END_KEY
+from meters.clear import Clearance, clear_memory, inspect_journal
 
 POLICY = Policy(checkpoint_every=7, segment_bytes=4096, archive_entries=40, at_hand_entries=30)
 
@@ -35,7 +35,7 @@ def live(folder, entries, cents=0):
         for _ in range(entries):
             journal.check()
             journal.append(Transaction(id=journal.fresh_id("event"), kind="event"))
-        return journal.state(STATE)
+        return journal.state(ARCHIVE_END_KEY)
 
 
 @pytest.fixture
@@ -107,10 +107,10 @@ def test_a_clear_takes_what_lies_on_another_medium_along(placed, tmp_path, monke
         rename(self, target)
 
     monkeypatch.setattr("pathlib.Path.replace", across)
-    found = inspect(placed)
+    found = inspect_journal(placed)
     who = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "sold"}
     agreed = Clearance(**who, challenge=found.challenge, opening=(), owed_cents=found.together.credits_cents)
-    evidence = clear(placed, agreed, now=now, policy=POLICY)
+    evidence = clear_memory(placed, agreed, now=now, policy=POLICY)
     assert names(tmp_path / "one") == []
     assert names(evidence / "archive") == held
     assert live(placed, 400)["through"] > 100

@@ -22,7 +22,7 @@ def started(folder, monkeypatch, *games):
         found.update(machine._machine.faults)
         found["refused"] = machine._machine.component(ServiceDesk).bench.refused_games
 
-    monkeypatch.setattr(MachineProcess, "_work", not_yet)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
     file = load_cabinet().model_copy(update={"games": tuple(GameSlot(game=name) for name in games)})
     state = StateFolder(folder)
     state.prepare()

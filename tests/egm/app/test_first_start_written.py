@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from egm.app.first_start import signing
-from egm.app.first_start.draft import Draft
+from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.probing import FoundDevice
-from egm.app.first_start.signing import Signing, create_restore_step
-from egm.app.first_start.steps import SIGNERS, NextStep, say_failure
+from egm.app.first_start.signing import SignCabinetFileStep, create_restore_step
+from egm.app.first_start.steps import REQUIRED_SIGNERS, NextStep, build_failure_text
 from egm.app.first_start.wizard import build_steps
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
@@ -36,22 +36,22 @@ def drafted():
     roster = Roster()
     for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
         roster = roster.enrol_person(Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now())
-    return Draft(
-        machine={"serial": "W-1", "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},
+    return CabinetFileDraft(
+        machine_answers={"serial": "W-1", "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},
         devices=(FoundDevice("id003", "bench"),),
-        games={GAME: game},
-        chosen=[GAME],
+        admitted_games={GAME: game},
+        chosen_game_names=[GAME],
         denominations_cents=[*game.denominations_cents],
         roster=roster,
     )
 
 
 def step(folder, file):
-    return Signing(
+    return SignCabinetFileStep(
         id="signing",
         folder=folder.root,
         now=CLOCK.now,
-        may=Permission.CONFIGURE,
+        required_permission=Permission.CONFIGURE,
         state=folder,
         file=file,
         faults=(),
@@ -75,7 +75,7 @@ def started(folder, file, monkeypatch):
     async def work(process):
         found["faults"] = set(process._machine.faults)
 
-    monkeypatch.setattr(MachineProcess, "_work", work)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
     asyncio.run(MachineProcess(folder, load_cabinet(file), CLOCK).run())
     return found["faults"]
 
@@ -100,7 +100,7 @@ def test_a_power_cut_at_any_write_leaves_a_machine_that_asks_again_or_one_that_r
 
     with monkeypatch.context() as patch:
         patch.setattr(Roster, "write_to", cutting(Roster.write_to))
-        patch.setattr(signing.Signature, "write", cutting(signing.Signature.write))
+        patch.setattr(signing.CabinetFileSignature, "write", cutting(signing.CabinetFileSignature.write))
         patch.setattr(signing, "replace_private", cutting(signing.replace_private))
         with pytest.raises(PowerCutError):
             sign(step(folder, file), drafted(), "1", "2")
@@ -130,7 +130,7 @@ def test_signature_needs_two_permitted_people_and_disk_errors_are_reported(tmp_p
     move = sign(missing, drafted(), "1", "2")
     assert move.value == "notice.refused.medium_other"
     assert "nowhere" in move.values["why"]
-    assert len(missing.proved) == 0 < SIGNERS
+    assert len(missing.proved_signers) == 0 < REQUIRED_SIGNERS
 
 
 def test_wrong_pins_lock_a_number_at_a_first_start_too(tmp_path):
@@ -150,7 +150,7 @@ def test_wrong_pins_lock_a_number_at_a_first_start_too(tmp_path):
     [("generic", ("site",)), ("quebec-vlt", ("site", "licence_holder"))],
 )
 def test_the_house_is_asked_what_the_places_tickets_must_say(place, asked):
-    assert Draft(profile=load_profile(place)).house_fields == asked
+    assert CabinetFileDraft(profile=load_profile(place)).required_venue_fields == asked
 
 
 @pytest.mark.parametrize(("year", "said"), [(1970, "first.clock_wrong"), (2026, "first.now")])
@@ -166,7 +166,7 @@ def test_a_key_that_is_grey_has_its_reason_beside_it(tmp_path):
     steps = {each.id: each for each in asked}
     draft.roster = Roster()
     for name, reason in (("staff", "first.staff.short"), ("games", "first.one_at_least")):
-        draft.chosen = []
+        draft.chosen_game_names = []
         page = steps[name].build_page(draft)
         assert not next(one for one in page.actions if one.id == "next").enabled
         assert reason in {row.cells[0].value for table in page.tables for row in table.rows}
@@ -185,7 +185,7 @@ def test_a_key_that_is_grey_has_its_reason_beside_it(tmp_path):
     ],
 )
 def test_a_medium_that_takes_nothing_is_told_by_what_is_to_be_done(why, said):
-    words = say_failure(OSError(why, "words of the system", "/var/lib/open-egm/people.json"))
+    words = build_failure_text(OSError(why, "words of the system", "/var/lib/open-egm/people.json"))
     assert words.value == f"notice.refused.{said}"
     for language in ("en", "fr"):
         assert say_in(words, language)

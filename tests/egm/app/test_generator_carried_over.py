@@ -7,9 +7,9 @@ from hashlib import sha256
 import pytest
 
 from egm.app.process import MachineProcess
-from egm.app.rng_startup import start_chance
+from egm.app.rng_startup import start_random_service
 from egm.config.cabinet_file import StateFolder, load_cabinet
-from egm.kernel.machine import Identity
+from egm.kernel.machine import MachineIdentity
 from egm.profiles import load_profile
 from egm.testing.machine import StoppedClock
 from egm.tickets.model import Venue
@@ -28,12 +28,12 @@ class Written(KernelSource):
         return b"".join(sha256(word).digest() for word in words)[:count]
 
 
-IDENTITY = Identity("TEST-1", "7", Venue(site="test"))
+IDENTITY = MachineIdentity("TEST-1", "7", Venue(site="test"))
 
 
 def draw(file, number=1, events=None, *, identity=IDENTITY, boots=2, instance=1) -> list[int]:
     """Start the generator with the noise of ``number``, and return the first words that it draws."""
-    service = start_chance(
+    service = start_random_service(
         profile=load_profile("generic"),
         identity=identity,
         boots=boots,
@@ -93,7 +93,7 @@ def test_the_machine_stores_it_at_its_start_and_again_at_its_end(tmp_path, monke
                 )
             )
 
-        monkeypatch.setattr(MachineProcess, "_work", look)
+        monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
         asyncio.run(process.run())
         stored.append(state.carry_over.read_bytes())
     assert starts == [(1, False), (2, True)]

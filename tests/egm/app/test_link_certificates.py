@@ -7,14 +7,14 @@ import pytest
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import load_cabinet
 from egm.config.levels import LinkSlot
-from tools.floor.progressive.certificates import AUTHORITY, make_authority, make_certificate
+from tools.floor.progressive.certificates import AUTHORITY_CERTIFICATE_NAME, make_authority, make_certificate
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def faults(folder, serial, *, certificate="", key="", authority=""):
     slot = LinkSlot(
-        authority=authority or folder / f"{AUTHORITY}.crt",
+        authority=authority or folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
         certificate=folder / f"{certificate or serial}.crt",
         key=folder / f"{key or certificate or serial}.key",
     )
@@ -41,7 +41,7 @@ def test_only_the_machines_own_certificate_signed_by_the_links_authority_is_take
     assert "is for M-2, but this machine is M-1" in said
     (said,) = faults(floor, "M-1", key="M-2")
     assert "certificates" in said
-    (said,) = faults(floor, "M-1", authority=other / f"{AUTHORITY}.crt")
+    (said,) = faults(floor, "M-1", authority=other / f"{AUTHORITY_CERTIFICATE_NAME}.crt")
     assert "not signed by" in said
     (said,) = faults(floor, "M-3")[:1]
     assert "nothing is there" in said

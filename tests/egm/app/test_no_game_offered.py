@@ -38,7 +38,7 @@ def test_a_machine_of_refused_games_only_is_out_of_service_with_a_notice(tmp_pat
         ]
         assert {str(poor), refused[0]} <= set(words), "staff read why at the machine"
 
-    monkeypatch.setattr(MachineProcess, "_work", look)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())
     (snapshot,) = seen
     notices = [notice.code for notice in snapshot.notices]

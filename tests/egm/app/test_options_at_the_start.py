@@ -40,6 +40,6 @@ def test_the_process_applies_the_operators_options(tmp_path, monkeypatch):
         play = machine.profile.play
         found.append((play.bet_minimum_cents, play.bet_limit_cents, set(machine.games)))
 
-    monkeypatch.setattr(MachineProcess, "_work", look)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())
     assert found == [(10, 200, {"maple-classic"})]

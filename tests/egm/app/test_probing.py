@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from egm.app.first_start.probing import ORDER, probe
+from egm.app.first_start.probing import PROBING_ORDER, probe_serial_ports
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.twin import Port
+from egm.devices.twin import SimulatedPort
 
 
 def test_a_bus_is_asked_before_what_could_take_its_echo_for_an_answer():
-    buses = [PROTOCOLS[name].is_bus for name in ORDER]
+    buses = [PROTOCOLS[name].is_bus for name in PROBING_ORDER]
     assert buses == sorted(buses, reverse=True)
 
 
@@ -19,10 +19,10 @@ def test_a_hopper_on_a_line_that_hears_itself_is_no_bill_acceptor(tmp_path):
     async def find():
         twins = []
         for name in ("cctalk_hopper", "id003", "ioboard"):
-            port = Port(tmp_path / name, PROTOCOLS[name].line.character_seconds)
+            port = SimulatedPort(tmp_path / name, PROTOCOLS[name].line_settings.character_seconds)
             twins.append(PROTOCOLS[name].twin(name, port))
             port.plug()
-        found = await probe([str(twin.port.link) for twin in twins])
+        found = await probe_serial_ports([str(twin.port.link) for twin in twins])
         for twin in twins:
             twin.port.unplug()
         return [answer.protocol for answer in found]

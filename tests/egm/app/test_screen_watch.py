@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from egm.app.screen_watch import FAULT, ScreenWatch
+from egm.app.screen_watch import SCREEN_MISSING_FAULT, ScreenWatch
 from egm.kernel.events import State
 from egm.kernel.messages import Alive, Hello
-from egm.links.screen.client import Client
+from egm.links.screen.client import ScreenClient
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.testing.machine import MachineRig
@@ -38,7 +38,7 @@ def test_without_a_screen_nothing_is_begun_until_one_has_stayed(tmp_path):
         assert pass_seconds(8, 1, 1) is State.IDLE
     pass_seconds(2, 0, 1)
     assert pass_seconds(8, 1, 1) is State.OUT_OF_SERVICE
-    assert [told["code"] for told in rig.records("fault.raised")] == [FAULT] * 2
+    assert [told["code"] for told in rig.records("fault.raised")] == [SCREEN_MISSING_FAULT] * 2
     rig.close()
 
 
@@ -81,20 +81,20 @@ def test_a_screen_that_hangs_is_none_though_it_keeps_its_socket(tmp_path):
 
     async def until(screen, living):
         async with asyncio.timeout(60):
-            while server.living != living:
+            while server.living_screen_count != living:
                 screen.poll(asyncio.get_running_loop().time())
                 await asyncio.sleep(0.01)
 
     async def visit():
         await server.start()
-        older, screen = (Client(server._path, token, proves=proves) for proves in (False, True))
+        older, screen = (ScreenClient(server._path, token, proves=proves) for proves in (False, True))
         await until(older, 1)
         await until(screen, 2)
         for _ in range(2):
             now_s[0] += 9
-            assert server.living == 2
+            assert server.living_screen_count == 2
             now_s[0] += 1
-            assert (server.living, server.audience) == (1, 2)
+            assert (server.living_screen_count, server.player_screen_count) == (1, 2)
             assert screen.send(Alive())
             await until(screen, 2)
         screen.close()
@@ -123,16 +123,16 @@ def test_who_only_looks_on_is_no_screen(tmp_path):
                 for i, client in enumerate(clients):
                     heard[i] += len(client.poll(asyncio.get_running_loop().time()).messages)
                 await asyncio.sleep(0.01)
-        return server.audience
+        return server.player_screen_count
 
     async def visit():
         await server.start()
-        update, screen = (Client(server._path, token, onlooker=onlooker) for onlooker in (True, False))
+        update, screen = (ScreenClient(server._path, token, onlooker=onlooker) for onlooker in (True, False))
         assert await linked(update) == 0
         assert await linked(screen) == 1
         screen.close()
         async with asyncio.timeout(60):
-            while server.audience:  # noqa: ASYNC110
+            while server.player_screen_count:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         update.close()
         await server.close()

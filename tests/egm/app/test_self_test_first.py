@@ -94,7 +94,7 @@ def test_a_machine_whose_journal_does_not_add_up_does_not_start(tmp_path, monkey
         pytest.fail("it works all the same")
 
     monkeypatch.setattr(Journal, "self_audit", fail)
-    monkeypatch.setattr(MachineProcess, "_work", work)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
     file = load_cabinet()
     few = {"games": file.games[:1], "progressives": ()}
     process = MachineProcess(state, file.model_copy(update=few), SystemClock())

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from egm.app.ports import Ports
+from egm.app.ports import PositionDevices
 from egm.app.station import PlayerStation
 from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
@@ -14,7 +14,7 @@ from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import KernelKey
 from egm.kernel.messages import Pressed
-from egm.links.screen.client import Client
+from egm.links.screen.client import ScreenClient
 from egm.play.installed_games import admit_games
 from egm.play.showing import build_message
 from egm.profiles import profile as profiles
@@ -37,7 +37,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
         at.engine.submit(event)
 
     station = PlayerStation(rig.machine, installed, folder, handle, lambda: None)
-    station.open(Ports(drivers=(), kinds={}))
+    station.open(PositionDevices(drivers=(), kind_by_device_name={}))
     return rig, station
 
 
@@ -58,7 +58,7 @@ def test_driver_receives_the_faults_of_its_device_from_the_previous_run(tmp_path
             station.engine.machine, "test.fault", state={f"{KernelKey.FAULT}{code}": {"locks": False}}
         )
     printer = Printer()
-    station.open(Ports(drivers=(printer,), kinds={"printer": "ticket_printer"}))
+    station.open(PositionDevices(drivers=(printer,), kind_by_device_name={"printer": "ticket_printer"}))
     assert printer.codes == {FaultCode.PAPER_OUT}
     rig.close()
 
@@ -101,7 +101,7 @@ class Acceptor:
 def test_the_acceptors_are_off_while_the_machine_is_not_ready(tmp_path, event, values):
     rig, station = a_station(tmp_path, 0)
     bills, coins = Acceptor(), Acceptor()
-    station.open(Ports(drivers=(), kinds={}, acceptor=bills, coin_acceptor=coins))
+    station.open(PositionDevices(drivers=(), kind_by_device_name={}, acceptor=bills, coin_acceptor=coins))
     for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
         station.engine.handle(started)
     station.process_change()
@@ -150,12 +150,12 @@ def test_a_game_open_at_the_start_waits_for_the_screen_also_if_it_is_decided_onl
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
         rig.engine, rig.ledgers.paper._handle = station.engine, station.engine.handle
-        station.open(Ports(drivers=(), kinds={}))
+        station.open(PositionDevices(drivers=(), kind_by_device_name={}))
         rig.machine.component(Devices).acceptor = rig.hands
         rig.insert(500)
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))
         outcome = build_message(rig.machine, resumed=False)
-        station.open(Ports(drivers=(), kinds={}))
+        station.open(PositionDevices(drivers=(), kind_by_device_name={}))
         assert ends_after(station, 10.0, lambda: station.show(outcome))
         station._show_timer.cancel()
         rig.close()
@@ -226,18 +226,18 @@ def test_play_beside_the_screen_means_what_the_screen_shows_and_plays_by_itself_
 
     async def scene() -> None:
         rig, station = a_station(tmp_path, 0)
-        station.open(Ports(drivers=(), kinds={"board": "io_board"}))
+        station.open(PositionDevices(drivers=(), kind_by_device_name={"board": "io_board"}))
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
         await station.server.start()
         folder = StateFolder(tmp_path / "state")
-        screen = Client(folder.find_screen_socket(1), folder.get_screen_token_path(1))
+        screen = ScreenClient(folder.find_screen_socket(1), folder.get_screen_token_path(1))
         heard: list = []
         press = ButtonPressed(device="board", button="play")
         station.handle_device_report(press)
         assert rig.machine.notice.code == "refused.bet_is_covered"  # asked for, without a credit
         rig.machine.notice = None
-        while not station.server.audience:
+        while not station.server.player_screen_count:
             heard += screen.poll(asyncio.get_running_loop().time()).messages
             await asyncio.sleep(0.01)
         station.handle_device_report(press)

@@ -47,6 +47,6 @@ def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_
         desk = process._machine.component(TicketDesk)
         found.append((process._machine.credit_cents, desk.store.get(number).state))
 
-    monkeypatch.setattr(MachineProcess, "_work", look)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())
     assert found == [(2000, TicketState.REDEEMED)]

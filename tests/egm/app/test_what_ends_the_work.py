@@ -7,7 +7,7 @@ import pytest
 
 from egm.app import __main__ as process
 from egm.config.cabinet_file import StateFolder, load_cabinet
-from egm.errors import InvariantError, RestartAsked
+from egm.errors import InvariantError, RestartRequested
 from egm.record_codec import RecordError
 from egm.testing.machine import StoppedClock
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
@@ -63,7 +63,7 @@ def test_what_the_memory_refuses_is_said_and_the_machine_starts_again(ends, caps
 
 
 def test_who_asks_for_a_restart_has_one_and_nothing_is_said(ends, capsys):
-    assert ends(RestartAsked())
+    assert ends(RestartRequested())
     assert not capsys.readouterr().err
 
 

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import CabinetFile, load_cabinet
-from egm.config.faults import Lines, parse_location, read_toml
+from egm.config.faults import TomlLineNumbers, parse_location, read_toml
 from egm.config.on_this_computer import find_missing_ports
-from egm.config.schema import build_schema, iter_parts
+from egm.config.schema import build_schema, iter_cabinet_file_tables
 from egm.errors import OperatorError
 from egm.profiles import list_profile_ids
 from paytables import load_game
@@ -128,7 +128,7 @@ n = 1
 n = 2
 """
     assert tomllib.loads(text)["t"][1]["u"][1]["n"] == 2
-    lines = Lines(text)
+    lines = TomlLineNumbers(text)
     places = {
         ("top",): 1, ("a", "b c", "long"): 3, ("a", "b c", "list"): 6, ("a", "b c", "d", "e"): 10,
         ("t", 0, "k"): 12, ("t", 1, "k"): 14, ("t", 1, "sub", "m"): 16, ("t", 1, "u", 1, "n"): 20,
@@ -150,7 +150,7 @@ def test_devices_on_one_bus_share_its_port():
 def test_lines_are_found_in_time_that_grows_with_the_file():
     """A value of many lines was parsed anew with each of them: these would have taken an hour."""
     text = "values = [\n" + "  1, # one ]\n" * 100_000 + "]\nafter = '''\n[\n'''\nlast = 1\n"
-    lines = Lines(text)
+    lines = TomlLineNumbers(text)
     assert [lines.find_line((key,)) for key in ("values", "after", "last")] == [1, 100_003, 100_006]
 
 
@@ -163,7 +163,7 @@ def test_a_value_ends_where_toml_ends_it(value):
     lines = text.count("\n")
     assert set(tomllib.loads(text)) == {"first", "value", "t"}
     for form in (text, text.replace("\n", "\r\n")):
-        assert [Lines(form).find_line(at) for at in (("value",), ("t",), ("t", "last"))] == [
+        assert [TomlLineNumbers(form).find_line(at) for at in (("value",), ("t",), ("t", "last"))] == [
             2,
             lines - 1,
             lines,
@@ -312,7 +312,7 @@ def test_a_file_is_written_for_a_place_with_every_key_and_is_right(profile, tmp_
     assert (cabinet.machine.serial, cabinet.machine.profile) == ("XYZ-9", profile)
     assert cabinet.devices["io"].port == "/dev/ttyEGM"
     written, _, named = text.partition("# Other tables: ")
-    for part in iter_parts():
+    for part in iter_cabinet_file_tables():
         if part.header in written or part.header == "[devices.NAME]":
             assert part.header not in named
             for key in part.keys:
@@ -390,7 +390,7 @@ def test_the_schema_is_one_and_takes_the_demonstrations_file():
 
 
 def test_every_key_has_a_meaning():
-    found = [key for part in iter_parts() for key in part.keys]
+    found = [key for part in iter_cabinet_file_tables() for key in part.keys]
     assert len(found) > 50
     assert not [key.name for key in found if not key.meaning]
 

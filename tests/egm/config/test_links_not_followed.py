@@ -5,17 +5,17 @@ import json
 
 import pytest
 
-from egm.app.rng_startup import _store_carry_over
+from egm.app.rng_startup import _write_random_output
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
-from egm.links.sas.attachment import _DeliveredSequence
+from egm.links.sas.attachment import _DeliveredSequenceFile
 from egm.links.screen.starting import StartUpActivity, read_activity, write_activity
 from egm.people.roster import _lock_roster_file
-from egm.people.tries import FILE_NAME as TRIES
+from egm.people.tries import WRONG_PINS_FILE_NAME as TRIES
 from egm.people.tries import edit_wrong_pins
 from egm.secret_files import replace_transient
 from meters import JournalUnwritable
-from meters.lock import FILE_NAME, FolderLock
+from meters.lock import MACHINE_LOCK_FILE_NAME, FolderLock
 from tools.cli.commands.run import _lock_state_folder
 from tools.floor.progressive.store import SqliteStore
 
@@ -38,8 +38,8 @@ def test_no_lock_of_a_state_folder_follows_a_link(tmp_path, victim):
     lock.symlink_to(victim)
     with pytest.raises(JournalUnwritable, match=r"cabinet\.lock"):
         _lock_state_folder(folder)
-    (tmp_path / FILE_NAME).symlink_to(victim)
-    with pytest.raises(JournalUnwritable, match=FILE_NAME):
+    (tmp_path / MACHINE_LOCK_FILE_NAME).symlink_to(victim)
+    with pytest.raises(JournalUnwritable, match=MACHINE_LOCK_FILE_NAME):
         FolderLock(tmp_path)
 
 
@@ -69,11 +69,11 @@ def test_what_a_starting_machine_does_and_a_hosts_cursor_take_the_place_of_a_lin
     write_activity(tmp_path / "starting.json", StartUpActivity("game", {"number": 1}))
     assert read_activity(tmp_path / "starting.json") == StartUpActivity("game", {"number": 1})
     assert json.loads((tmp_path / "starting.json").read_text())["what"] == "game"
-    cursor = _DeliveredSequence(tmp_path / "cursor", "mark")
+    cursor = _DeliveredSequenceFile(tmp_path / "cursor", "mark")
     cursor.write(7)
     assert cursor.read(default=0) == 7
 
 
 def test_the_generators_carry_over_follows_no_link(tmp_path, victim):
     (tmp_path / "carry").symlink_to(victim)
-    _store_carry_over(tmp_path / "carry", b"secret")
+    _write_random_output(tmp_path / "carry", b"secret")

@@ -17,7 +17,12 @@ from egm.progressive.connection import build_tls_context
 from egm.secret_files import replace_private, require_private, write_private
 from meters import Journal
 from meters.copies import SECOND_FOLDER
-from tools.floor.progressive.certificates import BROKER, make_authority, make_certificate, write_revocations
+from tools.floor.progressive.certificates import (
+    BROKER_CERTIFICATE_NAME,
+    make_authority,
+    make_certificate,
+    write_revocations,
+)
 from tools.floor.progressive.secret_store import KEY_FILE, make_key, read_key
 from tools.lab.certification import bundle
 from tools.lab.certification.bundle import BundleError, load_laboratory_key
@@ -86,7 +91,7 @@ def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, n
 
 def test_keys_of_a_link_and_of_a_laboratory_are_refused_alike(tmp_path):
     make_authority(tmp_path, NOW)
-    make_certificate(tmp_path, BROKER, NOW, ("127.0.0.1",))
+    make_certificate(tmp_path, BROKER_CERTIFICATE_NAME, NOW, ("127.0.0.1",))
     make_key(tmp_path)
     slot = LinkSlot(
         authority=tmp_path / "authority.crt", certificate=tmp_path / "broker.crt", key=tmp_path / "broker.key"
@@ -121,8 +126,8 @@ def test_a_signed_bundle_of_another_shape_is_refused(tmp_path, said, why):
     """Signed by its own key, as anybody can: it is still named for what it is."""
     key = Ed25519PrivateKey.generate()
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    (tmp_path / bundle.MANIFEST).write_text(said)
-    (tmp_path / bundle.SIGNATURE).write_text(key.sign(said.encode()).hex())
-    (tmp_path / bundle.SIGNER).write_text(public.hex())
+    (tmp_path / bundle.BUNDLE_MANIFEST_NAME).write_text(said)
+    (tmp_path / bundle.BUNDLE_SIGNATURE_NAME).write_text(key.sign(said.encode()).hex())
+    (tmp_path / bundle.BUNDLE_SIGNER_NAME).write_text(public.hex())
     with pytest.raises(BundleError, match=why):
         bundle.verify_bundle(tmp_path)

@@ -10,7 +10,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from egm.app.bench import Bench, BenchError, list_bench_protocols
+from egm.app.bench import DeviceSimulator, DeviceSimulatorError, list_bench_protocols
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.id003.driver import Id003Driver
@@ -37,7 +37,7 @@ def run(scene) -> None:
     asyncio.run(scene)
 
 
-def act(bench: Bench, device: str, action: str, **values) -> BenchReply:
+def act(bench: DeviceSimulator, device: str, action: str, **values) -> BenchReply:
     return bench.execute_command(BenchCommand(device=device, action=action, values=values))
 
 
@@ -45,7 +45,7 @@ def act(bench: Bench, device: str, action: str, **values) -> BenchReply:
 @pytest.mark.requirement("G-02")
 def test_a_note_over_a_pseudo_terminal(tmp_path):
     async def scene():
-        bench = Bench(tmp_path, PAIR, speed=30)
+        bench = DeviceSimulator(tmp_path, PAIR, speed=30)
         await bench.start()
         ledger = TransientEscrowLedger()
         events = []
@@ -55,15 +55,15 @@ def test_a_note_over_a_pseudo_terminal(tmp_path):
             if isinstance(event, Escrowed):
                 driver.stack(event.escrow)
 
-        line = SerialLine(str(tmp_path / "run/dev/bill"), PROTOCOLS["id003"].line)
+        line = SerialLine(str(tmp_path / "run/dev/bill"), PROTOCOLS["id003"].line_settings)
         driver = Id003Driver("bill", line, sink, ledger)
         driver.enable(frozenset({20_00}))
         task = asyncio.create_task(driver.run())
         await until(lambda: any(isinstance(e, Ready) and e.accepting for e in events))
         assert act(bench, "bill", "insert", amount_cents=20_00).ok
         await until(lambda: any(isinstance(e, Stacked) for e in events))
-        await until(lambda: bench.twins["bill"].describe()["stacked"] == [20_00])
-        assert ledger.credited == [Note(20_00)]
+        await until(lambda: bench.simulated_devices["bill"].describe()["stacked"] == [20_00])
+        assert ledger.credited_items == [Note(20_00)]
 
         act(bench, "bill", "unplug")
         await until(lambda: any(isinstance(e, CommLost) for e in events))
@@ -82,7 +82,7 @@ def test_every_protocol_comes_up_over_a_pseudo_terminal(tmp_path):
     from tools.cli.device_listener import Listener
 
     async def scene():
-        bench = Bench(tmp_path, {name: name for name in PROTOCOLS}, speed=30)
+        bench = DeviceSimulator(tmp_path, {name: name for name in PROTOCOLS}, speed=30)
         await bench.start()
         up: set[str] = set()
 
@@ -106,11 +106,11 @@ def test_the_bench_outlives_machines(tmp_path):
     """Doors opened between two lives of the machine's driver are known to the second."""
 
     async def scene():
-        bench = Bench(tmp_path, PAIR)
+        bench = DeviceSimulator(tmp_path, PAIR)
         await bench.start()
         for doors in (frozenset(), frozenset({"main"})):
             events = []
-            line = SerialLine(str(tmp_path / "run/dev/io"), PROTOCOLS["ioboard"].line)
+            line = SerialLine(str(tmp_path / "run/dev/io"), PROTOCOLS["ioboard"].line_settings)
             task = asyncio.create_task(IoBoardDriver("io", line, events.append).run())
             await until(lambda seen=events: any(isinstance(e, InputsKnown) for e in seen))
             assert next(e for e in events if isinstance(e, InputsKnown)).doors_open == doors
@@ -129,7 +129,7 @@ def test_stopping_the_bench_is_a_power_cut(tmp_path, moment):
     """A note is where it was when the bench comes back, and is credited or returned once."""
 
     async def scene():
-        bench = Bench(tmp_path, PAIR, speed=10)
+        bench = DeviceSimulator(tmp_path, PAIR, speed=10)
         await bench.start()
         ledger = TransientEscrowLedger()
         events = []
@@ -139,25 +139,25 @@ def test_stopping_the_bench_is_a_power_cut(tmp_path, moment):
             if isinstance(event, Escrowed):
                 driver.stack(event.escrow)
 
-        line = SerialLine(str(tmp_path / "run/dev/bill"), PROTOCOLS["id003"].line)
+        line = SerialLine(str(tmp_path / "run/dev/bill"), PROTOCOLS["id003"].line_settings)
         driver = Id003Driver("bill", line, sink, ledger)
         driver.enable(frozenset({20_00}))
         task = asyncio.create_task(driver.run())
         await until(lambda: any(isinstance(e, Ready) and e.accepting for e in events))
         act(bench, "bill", "insert", amount_cents=20_00)
-        await until(lambda: bench.twins["bill"].describe()["status"] == moment)
+        await until(lambda: bench.simulated_devices["bill"].describe()["status"] == moment)
         await bench.stop()
         await until(lambda: any(isinstance(e, CommLost) for e in events))
 
-        again = Bench(tmp_path, PAIR, speed=10)
+        again = DeviceSimulator(tmp_path, PAIR, speed=10)
         await again.start()
-        state = again.twins["bill"].describe
+        state = again.simulated_devices["bill"].describe
         await until(lambda: sum(isinstance(e, CommUp) for e in events) == 2)
         await until(lambda: state()["status"] == "idle" and ledger.find_open() is None)
         assert state()["inserted_cents"] == 20_00 == state()["stacked_cents"] + state()["returned_cents"]
-        assert sum(note.amount_cents for note in ledger.credited) == state()["stacked_cents"]
+        assert sum(note.amount_cents for note in ledger.credited_items) == state()["stacked_cents"]
         if moment == "vend_valid":
-            assert ledger.credited == [Note(20_00)]
+            assert ledger.credited_items == [Note(20_00)]
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -169,7 +169,7 @@ def test_stopping_the_bench_is_a_power_cut(tmp_path, moment):
 def test_every_twin_remembers_what_it_should(tmp_path):
     async def scene():
         still = [name for name in PROTOCOLS if name != "wheel"]  # which goes on by itself
-        first = Bench(tmp_path, {name: name for name in still}, speed=100)
+        first = DeviceSimulator(tmp_path, {name: name for name in still}, speed=100)
         await first.start()
         act(first, "ioboard", "door", name="main", open=True)
         act(first, "cctalk_coin", "insert", amount_cents=25)
@@ -178,11 +178,11 @@ def test_every_twin_remembers_what_it_should(tmp_path):
         act(first, "ithaca", "paper", tickets=4)
         for name in ("id003", "ebds", "cctalk_bill"):
             act(first, name, "box", present=False)
-        before = {name: twin.export_memory() for name, twin in first.twins.items()}
+        before = {name: twin.export_memory() for name, twin in first.simulated_devices.items()}
         await first.stop()
-        second = Bench(tmp_path, {name: name for name in still}, speed=100)
+        second = DeviceSimulator(tmp_path, {name: name for name in still}, speed=100)
         await second.start()
-        assert {name: twin.export_memory() for name, twin in second.twins.items()} == before
+        assert {name: twin.export_memory() for name, twin in second.simulated_devices.items()} == before
         await second.stop()
 
     run(scene())
@@ -192,8 +192,10 @@ def test_a_spoiled_memory_is_named(tmp_path):
     async def scene(text: str):
         (tmp_path / "bench").mkdir(exist_ok=True)
         (tmp_path / "bench" / "io.json").write_text(text)
-        bench = Bench(tmp_path, PAIR)
-        with pytest.raises(BenchError, match=r"io\.json: not the memory of a input and output board"):
+        bench = DeviceSimulator(tmp_path, PAIR)
+        with pytest.raises(
+            DeviceSimulatorError, match=r"io\.json: not the memory of a input and output board"
+        ):
             await bench.start()
         await bench.stop()
 
@@ -203,9 +205,11 @@ def test_a_spoiled_memory_is_named(tmp_path):
 
 def test_two_machines_cannot_share_a_port(tmp_path):
     async def scene():
-        bench = Bench(tmp_path, PAIR)
+        bench = DeviceSimulator(tmp_path, PAIR)
         await bench.start()
-        first, second = (SerialLine(str(tmp_path / "run/dev/io"), PROTOCOLS["ioboard"].line) for _ in "12")
+        first, second = (
+            SerialLine(str(tmp_path / "run/dev/io"), PROTOCOLS["ioboard"].line_settings) for _ in "12"
+        )
         first.open()
         with pytest.raises(LineLostError, match="cannot be opened"):
             second.open()
@@ -219,12 +223,12 @@ def test_two_machines_cannot_share_a_port(tmp_path):
 
 def test_a_missing_port_is_named(tmp_path):
     async def scene():
-        line = SerialLine(str(tmp_path / "nowhere"), PROTOCOLS["ioboard"].line)
+        line = SerialLine(str(tmp_path / "nowhere"), PROTOCOLS["ioboard"].line_settings)
         with pytest.raises(LineLostError, match="nowhere"):
             line.open()
         (tmp_path / "file").write_text("not a port")
         with pytest.raises(LineLostError, match="cannot be opened"):
-            SerialLine(str(tmp_path / "file"), PROTOCOLS["ioboard"].line).open()
+            SerialLine(str(tmp_path / "file"), PROTOCOLS["ioboard"].line_settings).open()
         with pytest.raises(LineLostError, match="not open"):
             line.write(b"x")
         line.close()
@@ -235,7 +239,7 @@ def test_a_missing_port_is_named(tmp_path):
 # ------------------------------------------------------------------ the socket
 def test_hands_are_told_what_they_can_do(tmp_path):
     async def scene():
-        bench = Bench(tmp_path, PAIR)
+        bench = DeviceSimulator(tmp_path, PAIR)
         await bench.start()
         assert "no device 'till'" in act(bench, "till", "state").text
         assert "there are" in act(bench, "bill", "fly").text
@@ -267,7 +271,7 @@ def test_hands_are_told_what_they_can_do(tmp_path):
 )
 def test_without_the_token_nothing_moves(tmp_path, lines):
     async def scene():
-        bench = Bench(tmp_path, PAIR)
+        bench = DeviceSimulator(tmp_path, PAIR)
         await bench.start()
         with open_socket_address(bench.socket_path) as address:
             reader, writer = await asyncio.open_unix_connection(address)
@@ -279,7 +283,7 @@ def test_without_the_token_nothing_moves(tmp_path, lines):
             answers = []
         assert all(not decode(answer).ok for answer in answers)
         assert len(answers) <= 1
-        assert bench.twins["io"].describe()["doors_open"] == []
+        assert bench.simulated_devices["io"].describe()["doors_open"] == []
         writer.close()
         await bench.stop()
 
@@ -353,9 +357,9 @@ def test_a_bench_that_was_killed_is_replaced(tmp_path, process):
     assert (tmp_path / "run/bench.sock").exists()
 
     async def scene():
-        bench = Bench(tmp_path, PAIR)
+        bench = DeviceSimulator(tmp_path, PAIR)
         await bench.start()
-        assert bench.twins["io"].describe()["doors_open"] == ["main"]
+        assert bench.simulated_devices["io"].describe()["doors_open"] == ["main"]
         await bench.stop()
 
     run(scene())

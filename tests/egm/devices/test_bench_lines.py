@@ -11,16 +11,16 @@ import pytest
 
 from egm.devices.bench_line import find_owner_lock, find_proven_terminal, open_bench_line
 from egm.devices.line import LineLostError, LineSettings
-from egm.devices.twin import Port
+from egm.devices.twin import SimulatedPort
 
 #: A bench in a process of its own: it plugs one line in, says so, and waits to be killed.
 BENCH = """
 import asyncio, sys
 from pathlib import Path
-from egm.devices.twin import Port
+from egm.devices.twin import SimulatedPort
 
 async def main():
-    port = Port(Path(sys.argv[1]))
+    port = SimulatedPort(Path(sys.argv[1]))
     port.plug()
     print("READY", flush=True)
     await asyncio.sleep(600)
@@ -88,7 +88,7 @@ def test_a_link_that_leads_elsewhere_than_its_owner_says_is_not_believed(bench, 
 
 def test_a_cable_pulled_out_leaves_neither_name_nor_proof(link):
     async def scene():
-        port = Port(link)
+        port = SimulatedPort(link)
         port.plug()
         assert find_proven_terminal(link) == str(link.readlink())
         port.unplug()

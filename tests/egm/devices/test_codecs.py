@@ -38,7 +38,7 @@ def test_check_value_of_the_crc():
         (id003.Frame(id003.Command.STACK_1), "FC 05 41 A2 04"),
         (id003.Frame(id003.Command.ACK), "FC 05 50 AA 05"),
         (id003.Frame(id003.Command.INHIBIT, b"\x00"), "FC 06 C3 00 04 D6"),
-        (cctalk.Frame(2, 1, cctalk.Header.SIMPLE_POLL), "02 00 01 FE FF"),
+        (cctalk.CctalkFrame(2, 1, cctalk.Header.SIMPLE_POLL), "02 00 01 FE FF"),
     ],
 )
 def test_published_frames(frame, line):
@@ -47,9 +47,9 @@ def test_published_frames(frame, line):
 
 def test_published_ebds_idle():
     """PTI's example of an idle acceptor with its box."""
-    (frame,) = whole(ebds.cut, bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39"))
-    status = ebds.read_device(frame)
-    assert status == ebds.Status(
+    (frame,) = whole(ebds.cut_frame, bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39"))
+    status = ebds.decode_acceptor_message(frame)
+    assert status == ebds.AcceptorStatus(
         ack=0, bits=ebds.Bits.IDLING | ebds.Bits.BOX_PRESENT, note=0, model=1, revision=2
     )
     assert status.encode() == bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39")
@@ -57,9 +57,9 @@ def test_published_ebds_idle():
 
 def test_cctalk_checksum_of_a_sum_that_is_already_zero():
     """The case in which simple public implementations write 256 into a byte."""
-    frame = cctalk.Frame(2, 1, 253, b"")
+    frame = cctalk.CctalkFrame(2, 1, 253, b"")
     assert frame.encode()[-1] == 0
-    assert whole(cctalk.cut, frame.encode()) == [frame]
+    assert whole(cctalk.cut_frame, frame.encode()) == [frame]
 
 
 # ------------------------------------------------------------------ round trips
@@ -70,40 +70,40 @@ flags = st.booleans()
 @given(st.integers(0, 255), st.binary(max_size=250))
 def test_id003_round_trip(command, data):
     frame = id003.Frame(command, data)
-    assert whole(id003.cut, frame.encode()) == [frame]
+    assert whole(id003.cut_frame, frame.encode()) == [frame]
 
 
 @given(st.integers(0, 255), st.integers(0, 255), st.integers(0, 255), st.binary(max_size=255))
 def test_cctalk_round_trip(destination, source, header, data):
-    frame = cctalk.Frame(destination, source, header, data)
-    assert whole(cctalk.cut, frame.encode()) == [frame]
+    frame = cctalk.CctalkFrame(destination, source, header, data)
+    assert whole(cctalk.cut_frame, frame.encode()) == [frame]
 
 
 @given(st.integers(0, 1), st.integers(0, 0x7F), flags, flags, flags)
 def test_ebds_poll_round_trip(ack, notes, barcodes, stack, return_):
-    poll = ebds.Poll(ack=ack, notes=notes, barcodes=barcodes, stack=stack, return_=return_)
-    (frame,) = whole(ebds.cut, poll.encode())
-    assert ebds.read_host(frame) == poll
+    poll = ebds.EbdsPoll(ack=ack, notes=notes, barcodes=barcodes, stack=stack, return_=return_)
+    (frame,) = whole(ebds.cut_frame, poll.encode())
+    assert ebds.decode_machine_message(frame) == poll
 
 
 @given(st.integers(0, 1), st.sets(st.sampled_from(list(ebds.Bits))), st.integers(0, 7), digits | st.just(""))
 def test_ebds_status_round_trip(ack, bits, note, barcode):
     total = ebds.Bits(sum(bits))
-    status = ebds.Status(ack=ack, bits=total, note=note, barcode=barcode)
-    (frame,) = whole(ebds.cut, status.encode())
-    assert ebds.read_device(frame) == status
+    status = ebds.AcceptorStatus(ack=ack, bits=total, note=note, barcode=barcode)
+    (frame,) = whole(ebds.cut_frame, status.encode())
+    assert ebds.decode_acceptor_message(frame) == status
 
 
 @given(
     st.integers(0, 0xFFFF),
     st.integers(0, 255),
     st.frozensets(st.sampled_from(ioboard.BUTTONS)),
-    st.frozensets(st.sampled_from(ioboard.TOWER)),
+    st.frozensets(st.sampled_from(ioboard.TOWER_LIGHTS)),
     flags,
 )
 def test_ioboard_poll_round_trip(ack, wait, lamps, tower, bell):
-    poll = ioboard.Poll(ack=ack, wait=wait, lamps=lamps, tower=tower, bell=bell)
-    assert whole(ioboard.cut, poll.encode()) == [poll]
+    poll = ioboard.IoBoardPoll(ack=ack, wait=wait, lamps=lamps, tower=tower, bell=bell)
+    assert whole(ioboard.cut_message, poll.encode()) == [poll]
 
 
 @given(
@@ -111,15 +111,17 @@ def test_ioboard_poll_round_trip(ack, wait, lamps, tower, bell):
     st.integers(0, 0xFFFFFFFF),
     flags,
     st.integers(1, 0xFFFF),
-    st.lists(st.tuples(st.integers(0, len(ioboard.INPUTS) - 1), flags, flags), max_size=ioboard.EDGES_MAX),
+    st.lists(
+        st.tuples(st.integers(0, len(ioboard.INPUTS) - 1), flags, flags), max_size=ioboard.STATUS_EDGES_MAX
+    ),
 )
 def test_ioboard_status_round_trip(boot, levels, lost, first, changes):
     edges = []
     for place, level, unattended in changes:
-        edges.append(ioboard.Edge(first, place, level, unattended))
+        edges.append(ioboard.InputEdge(first, place, level, unattended))
         first = ioboard.compute_next_edge_number(first)
-    status = ioboard.Status(boot=boot, levels=levels, lost=lost, edges=tuple(edges))
-    assert whole(ioboard.cut, status.encode()) == [status]
+    status = ioboard.InputStatus(boot=boot, levels=levels, lost=lost, edges=tuple(edges))
+    assert whole(ioboard.cut_message, status.encode()) == [status]
 
 
 STATUS = st.builds(PrinterStatus, **dict.fromkeys(PrinterStatus.__dataclass_fields__, flags))
@@ -127,10 +129,12 @@ STATUS = st.builds(PrinterStatus, **dict.fromkeys(PrinterStatus.__dataclass_fiel
 
 @given(STATUS)
 def test_printer_statuses_round_trip(status):
-    assert whole(tcl.cut_answer, tcl.PrinterReply("V1", status).encode()) == [tcl.PrinterReply("V1", status)]
+    assert whole(tcl.cut_printer_reply, tcl.PrinterReply("V1", status).encode()) == [
+        tcl.PrinterReply("V1", status)
+    ]
     sent = b"".join(byte.encode() for byte in ithaca.encode_status(status))
-    first, second = whole(ithaca.cut_answer, sent)
-    assert ithaca.read_status(first, second) == status
+    first, second = whole(ithaca.cut_status_byte, sent)
+    assert ithaca.decode_printer_status(first, second) == status
 
 
 printable = st.text(st.characters(codec="latin-1", exclude_categories=["C", "Z"], exclude_characters="^|*"))
@@ -138,16 +142,16 @@ printable = st.text(st.characters(codec="latin-1", exclude_categories=["C", "Z"]
 
 @given(st.lists(printable, max_size=8))
 def test_tcl_print_round_trip(fields):
-    command = tcl.Print("0", tuple(fields))
+    command = tcl.PrintTicket("0", tuple(fields))
     assert whole(tcl.cut_command, command.encode()) == [command]
 
 
 @given(st.lists(st.text("ABC def 123.,$é", max_size=40), max_size=8), digits)
 def test_ithaca_ticket_round_trip(lines, number):
     commands = whole(ithaca.cut_command, ithaca.encode_ticket(lines, number))
-    assert [c.text for c in commands if isinstance(c, ithaca.Text)] == lines
-    assert [c.digits for c in commands if isinstance(c, ithaca.Bars)] == [number]
-    assert commands[-1] == ithaca.Present()
+    assert [c.text for c in commands if isinstance(c, ithaca.PrintTextLine)] == lines
+    assert [c.digits for c in commands if isinstance(c, ithaca.PrintBarcode)] == [number]
+    assert commands[-1] == ithaca.PresentTicket()
 
 
 # ------------------------------------------------------------------ any bytes
@@ -205,14 +209,14 @@ def test_a_message_with_one_flipped_bit_is_heard_by_nobody(name):
 @pytest.mark.parametrize(
     ("read", "frame", "why"),
     [
-        (id003.read_report, id003.Frame(0x77), "unknown status 77"),
-        (id003.read_report, id003.Frame(0x88, b"\xff"), "not ASCII"),
-        (ebds.read_device, ebds.Frame(0x20, b"\x01"), "no acceptor message"),
-        (ebds.read_host, ebds.Frame(0x60, b"\x00\x00\x33"), "no host message"),
-        (cctalk.read_events, b"\x01\x02", "bytes of events"),
-        (cctalk.read_hopper_status, b"\x01", "hopper status"),
-        (cctalk.read_hopper_test, b"", "hopper test"),
-        (cctalk.read_count, b"", "a count"),
+        (id003.decode_report, id003.Frame(0x77), "unknown status 77"),
+        (id003.decode_report, id003.Frame(0x88, b"\xff"), "not ASCII"),
+        (ebds.decode_acceptor_message, ebds.EbdsFrame(0x20, b"\x01"), "no acceptor message"),
+        (ebds.decode_machine_message, ebds.EbdsFrame(0x60, b"\x00\x00\x33"), "no host message"),
+        (cctalk.decode_event_buffer, b"\x01\x02", "bytes of events"),
+        (cctalk.decode_hopper_status, b"\x01", "hopper status"),
+        (cctalk.decode_hopper_test, b"", "hopper test"),
+        (cctalk.decode_three_byte_count, b"", "a count"),
     ],
 )
 def test_refusals_name_protocol_and_reason(read, frame, why):
@@ -224,12 +228,16 @@ def test_refusals_name_protocol_and_reason(read, frame, why):
 @pytest.mark.parametrize(
     ("read", "frame", "read_as"),
     [
-        (id003.read_report, id003.Frame(0x13, b"\x6f12a"), "12a"),
-        (id003.read_report, id003.Frame(0x13, b"\x6f"), None),
-        (id003.read_report, id003.Frame(0x13, b""), None),
-        (ebds.read_device, ebds.Frame(0x70, b"\x01" + bytes(6) + b"12x".ljust(28, b"\0")), "12x"),
-        (ebds.read_device, ebds.Frame(0x70, b"\x01" + bytes(6) + b"(" * 28), "?"),
-        (ebds.read_device, ebds.Frame(0x70, b"\x7f" + bytes(6)), ""),
+        (id003.decode_report, id003.Frame(0x13, b"\x6f12a"), "12a"),
+        (id003.decode_report, id003.Frame(0x13, b"\x6f"), None),
+        (id003.decode_report, id003.Frame(0x13, b""), None),
+        (
+            ebds.decode_acceptor_message,
+            ebds.EbdsFrame(0x70, b"\x01" + bytes(6) + b"12x".ljust(28, b"\0")),
+            "12x",
+        ),
+        (ebds.decode_acceptor_message, ebds.EbdsFrame(0x70, b"\x01" + bytes(6) + b"(" * 28), "?"),
+        (ebds.decode_acceptor_message, ebds.EbdsFrame(0x70, b"\x7f" + bytes(6)), ""),
     ],
 )
 def test_what_no_table_names_is_read_so_that_it_can_go_back(read, frame, read_as):
@@ -238,7 +246,7 @@ def test_what_no_table_names_is_read_so_that_it_can_go_back(read, frame, read_as
 
 def test_a_lamp_that_is_not_there():
     with pytest.raises(ValueError, match="no disco"):
-        ioboard.Poll(ack=0, wait=0, lamps=frozenset({"disco"})).encode()
+        ioboard.IoBoardPoll(ack=0, wait=0, lamps=frozenset({"disco"})).encode()
 
 
 # ------------------------------------------------------------------ ccTalk's event ring
@@ -247,18 +255,18 @@ class Device:
 
     def __init__(self) -> None:
         self.counter = 0
-        self.pairs = [cctalk.Pair(0, 0)] * 5
+        self.pairs = [cctalk.CctalkEvent(0, 0)] * 5
 
     def happen(self, a: int) -> None:
         self.counter = self.counter % 255 + 1
-        self.pairs = [cctalk.Pair(a, 1), *self.pairs[:4]]
+        self.pairs = [cctalk.CctalkEvent(a, 1), *self.pairs[:4]]
 
     def reset(self) -> None:
         self.counter = 0
-        self.pairs = [cctalk.Pair(0, 0)] * 5
+        self.pairs = [cctalk.CctalkEvent(0, 0)] * 5
 
-    def events(self) -> cctalk.Events:
-        return cctalk.Events(self.counter, tuple(self.pairs))
+    def events(self) -> cctalk.EventBuffer:
+        return cctalk.EventBuffer(self.counter, tuple(self.pairs))
 
 
 @given(st.lists(st.integers(0, 7), max_size=80), st.integers(0, 255))

@@ -7,7 +7,7 @@ import pytest
 
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import CommLost, CommUp
-from egm.devices.ioboard.codec import Identity
+from egm.devices.ioboard.codec import IdentityReply
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.line import SerialLine
 from egm.testing.jumping_loop import jump
@@ -31,7 +31,9 @@ class _Line(SerialLine):
         self._ours, self.device = socket.socketpair()
         self._ours.setblocking(False)
         self._answer = answer
-        super().__init__("line", PROTOCOLS["ioboard"].line, lambda _path, _settings: _Handle(self._ours))
+        super().__init__(
+            "line", PROTOCOLS["ioboard"].line_settings, lambda _path, _settings: _Handle(self._ours)
+        )
 
     def write(self, data):
         super().write(data)
@@ -74,10 +76,10 @@ def _asking(answer, until):
 @pytest.mark.library_only("G-14")
 def test_waiting_answer_is_read_even_if_the_driver_reads_late():
     driver, events = _asking(
-        Identity(1, "board").encode(),
-        lambda driver, _: driver.exchanges.answered + driver.exchanges.unanswered >= 20,
+        IdentityReply(1, "board").encode(),
+        lambda driver, _: driver.exchanges.answered_queries + driver.exchanges.unanswered_queries >= 20,
     )
-    assert driver.exchanges.unanswered == 0
+    assert driver.exchanges.unanswered_queries == 0
     assert [type(event) for event in events if isinstance(event, CommUp | CommLost)] == [CommUp]
 
 
@@ -85,4 +87,4 @@ def test_waiting_answer_is_read_even_if_the_driver_reads_late():
 def test_a_silent_device_is_lost_after_what_the_driver_waited_and_not_what_it_slept():
     driver, _ = _asking(b"", lambda _, events: any(isinstance(event, CommLost) for event in events))
     # 0.15 s of waiting at a question and 5 ms between two: ten of them are 1.5 s
-    assert 9 <= driver.exchanges.unanswered <= 11
+    assert 9 <= driver.exchanges.unanswered_queries <= 11

@@ -25,8 +25,8 @@ BARCODES = VECTORS["ebds"]["barcode"]
 
 
 def read(frame):
-    (whole,) = FrameReader(codec.cut).feed(bytes.fromhex(frame))
-    return codec.read_device(whole)
+    (whole,) = FrameReader(codec.cut_frame).feed(bytes.fromhex(frame))
+    return codec.decode_acceptor_message(whole)
 
 
 @pytest.mark.parametrize("frame", STATUSES)
@@ -50,8 +50,8 @@ def test_the_simulated_acceptor_fills_a_bar_code_as_real_ones_do():
 
 def test_the_note_table_is_asked_and_read_as_others_do():
     table = VECTORS["ebds"]["note_table"]
-    (query,) = FrameReader(codec.cut).feed(bytes.fromhex(table["query"]))
-    asked = codec.read_host(query)
+    (query,) = FrameReader(codec.cut_frame).feed(bytes.fromhex(table["query"]))
+    asked = codec.decode_machine_message(query)
     assert (asked.index, asked.ack, asked.poll.notes) == (1, 0, 0)
     row = read(table["row"])
     assert (row.index, row.currency, row.base * 10**row.exponent) == (
@@ -67,18 +67,18 @@ def test_the_note_table_is_asked_and_read_as_others_do():
 @pytest.mark.parametrize("currency", VECTORS["id003"]["countries"])
 def test_the_countries_of_id003_are_those_of_others(currency):
     country = VECTORS["id003"]["countries"][currency]
-    assert id003.CURRENCIES[country] == currency
+    assert id003.CURRENCY_BY_COUNTRY_CODE[country] == currency
     answer = id003.Frame(0x8A, bytes((0x64, country, 1, 1, 0x65, country, 2, 1, 0x66, 0, 0, 0)))
-    assert id003.read_report(answer).rows[1] == id003.Denomination(0x65, country, 2, 1)
+    assert id003.decode_report(answer).rows[1] == id003.CurrencyTableRow(0x65, country, 2, 1)
 
 
 @pytest.mark.parametrize("name", VECTORS["cctalk"]["bills"])
 def test_the_names_of_bills_are_read_as_others_do(name):
-    assert list(cctalk.read_name(name.encode(), 4)) == VECTORS["cctalk"]["bills"][name]
+    assert list(cctalk.decode_coin_or_bill_name(name.encode(), 4)) == VECTORS["cctalk"]["bills"][name]
 
 
 def test_the_scaling_of_a_country_is_read_low_byte_first():
-    assert cctalk.read_scaling(b"\x64\x00\x02") == (100, 2)
+    assert cctalk.decode_country_scaling(b"\x64\x00\x02") == (100, 2)
 
 
 class Replayed(DeviceRig):

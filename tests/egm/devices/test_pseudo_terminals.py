@@ -14,7 +14,7 @@ def test_every_protocols_line_opens_a_second_time(protocol):
     master, slave = pty.openpty()
     try:
         for _ in range(3):
-            open_port(os.ttyname(slave), PROTOCOLS[protocol].line).close()
+            open_port(os.ttyname(slave), PROTOCOLS[protocol].line_settings).close()
     finally:
         os.close(master)
         os.close(slave)

@@ -5,23 +5,28 @@ import pytest
 from egm.devices.framing import FrameReader, ProtocolError
 from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, WheelPhase, WheelTurned
 from egm.devices.wheel import codec
-from egm.devices.wheel.codec import Aside, ReaderPhase, Status, Warnings
+from egm.devices.wheel.codec import OtherReaderLine, ReaderPhase, WheelReaderStatus, WheelWarnings
 from egm.devices.wheel.driver import WheelDriver
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 
 
 def read(data):
-    return FrameReader(codec.cut).feed(data)
+    return FrameReader(codec.cut_report).feed(data)
 
 
 def test_a_report_is_read_as_users_of_such_wheels_log_it():
-    assert read(b"*X;6;117;13;0;002;0\r\n") == [Status(ReaderPhase.CLOSED, 117, 13, Warnings(0), 2, 0)]
-    assert read(b"*X;6;182;28;4;006;0\r\n13\r\n") == [
-        Status(ReaderPhase.CLOSED, 182, 28, Warnings.FAILURE, 6, 0),
-        Aside("13"),
+    assert read(b"*X;6;117;13;0;002;0\r\n") == [
+        WheelReaderStatus(ReaderPhase.CLOSED, 117, 13, WheelWarnings(0), 2, 0)
     ]
-    assert Status(ReaderPhase.NUMBER, 7, 0, Warnings.VOID, 20, 1).encode() == b"*X;5;007;00;8;020;1\r\n"
+    assert read(b"*X;6;182;28;4;006;0\r\n13\r\n") == [
+        WheelReaderStatus(ReaderPhase.CLOSED, 182, 28, WheelWarnings.FAILURE, 6, 0),
+        OtherReaderLine("13"),
+    ]
+    assert (
+        WheelReaderStatus(ReaderPhase.NUMBER, 7, 0, WheelWarnings.VOID, 20, 1).encode()
+        == b"*X;5;007;00;8;020;1\r\n"
+    )
 
 
 @pytest.mark.parametrize(

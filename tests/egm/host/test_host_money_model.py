@@ -19,8 +19,8 @@ import egm.profiles
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import Barcode, PrintState
 from egm.devices.ledgers import EscrowPhase
-from egm.host.ticket_port import HostTickets, NumberAnswer
-from egm.host.transfer_port import HostTransfers
+from egm.host.ticket_port import HostTicketInterface, NumberReplyResult
+from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.money.host_money import HostMoney, TransferOrder
@@ -68,12 +68,12 @@ class Machine:
             transfers=True,
             bonuses=True,
             asset_number=7,
-            line="main",
+            money_line_name="main",
             online=True,
         )
         self.room = MachineRig(self.folder, profile=self.place, devices=("printer",), host=host)
-        self.tickets = HostTickets(self.room.engine, self.room.happen)
-        self.transfers = HostTransfers(self.room.engine, self.room.happen)
+        self.tickets = HostTicketInterface(self.room.engine, self.room.happen)
+        self.transfers = HostTransferInterface(self.room.engine, self.room.happen)
         self.room.hands.stack = self.stack
         journal = self.room.journal
         self.owed_at_start = journal.meters().values["credits"], len(journal.list_pending())
@@ -192,16 +192,18 @@ class Machine:
             answer = self.tickets.assign_number(prepend_system_number(8, f"{self.numbers:016d}"))
         else:
             answer = self.tickets.refuse_number(silent=self.dice.random() < 0.5)
-        assert (answer is NumberAnswer.TAKEN) is (wanted is not None)
+        assert (answer is NumberReplyResult.TAKEN) is (wanted is not None)
 
     def judge(self) -> None:
-        digits = self.tickets.offered
+        digits = self.tickets.offered_ticket_number
         if self.dice.random() < 0.2 or digits is None:
-            self.tickets.decline(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
-            self.tickets.authorise(prepend_system_number(9, "9" * 16), CreditKind.CASHABLE, 1)
+            self.tickets.decline_redemption(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
+            self.tickets.authorise_redemption(prepend_system_number(9, "9" * 16), CreditKind.CASHABLE, 1)
         else:
             pool = self.dice.randrange(2)
-            self.tickets.authorise(digits, self.dice.choice(KINDS), self.dice.randrange(0, 900), pool=pool)
+            self.tickets.authorise_redemption(
+                digits, self.dice.choice(KINDS), self.dice.randrange(0, 900), pool=pool
+            )
         self.tickets.acknowledge_result()
 
     def order(self) -> None:
@@ -243,9 +245,9 @@ class Machine:
         self.dice.choice(
             (
                 lambda: self.transfers.lock(1, 500),
-                self.transfers.unlock,
+                self.transfers.release_lock,
                 lambda: self.room.engine.handle(EventType.LOCK_ENDED),
-                lambda: self.transfers.set_cash_out(
+                lambda: self.transfers.set_cash_out_terms(
                     enabled=self.dice.random() < 0.5, hard=self.dice.random() < 0.5
                 ),
             )

@@ -8,11 +8,11 @@ import pytest
 import egm.profiles
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
-from egm.host.ticket_port import HostTickets, NumberAnswer
+from egm.host.ticket_port import HostTicketInterface, NumberReplyResult
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.disputed import list_disputed_amounts
-from egm.money.host_money import RING, HostMoney
+from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.host import Redeeming
 from egm.people import Role
@@ -45,7 +45,7 @@ def make(tmp_path):
         host = HostMoney(validation=validation, online=online)
         made = MachineRig(tmp_path, profile=place, devices=("printer",), host=host)
         opened.append(made.boot())
-        made.port = HostTickets(made.engine, made.happen)
+        made.port = HostTicketInterface(made.engine, made.happen)
         return made
 
     yield rig
@@ -70,7 +70,7 @@ def test_the_hosts_number_is_printed(make):
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.credit_cents, rig.hands.jobs) == (State.PAYING, 0, [])
     assert (rig.port.number_request.kind, rig.port.number_request.amount_cents) == (CASHABLE, 2000)
-    assert rig.port.assign_number(FIRST) is NumberAnswer.TAKEN
+    assert rig.port.assign_number(FIRST) is NumberReplyResult.TAKEN
     assert rig.hands.jobs[-1].barcode == FIRST
     assert rig.port.number_request is None
     printed(rig)
@@ -82,15 +82,15 @@ def test_the_hosts_number_is_printed(make):
 def test_a_number_said_again_counts_once(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert [rig.port.assign_number(FIRST) for _ in range(3)] == [NumberAnswer.TAKEN] * 3
+    assert [rig.port.assign_number(FIRST) for _ in range(3)] == [NumberReplyResult.TAKEN] * 3
     assert len(rig.hands.jobs) == 1
     printed(rig)
-    assert rig.port.assign_number(FIRST) is NumberAnswer.TAKEN
-    assert rig.port.assign_number(SECOND) is NumberAnswer.NOT_WAITING
+    assert rig.port.assign_number(FIRST) is NumberReplyResult.TAKEN
+    assert rig.port.assign_number(SECOND) is NumberReplyResult.NOT_WAITING
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.assign_number(FIRST) is NumberAnswer.IMPROPER
-    assert rig.port.assign_number("12345") is NumberAnswer.IMPROPER
+    assert rig.port.assign_number(FIRST) is NumberReplyResult.IMPROPER
+    assert rig.port.assign_number("12345") is NumberReplyResult.IMPROPER
     assert rig.port.number_request.amount_cents == 500
 
 
@@ -99,10 +99,10 @@ def test_a_number_said_again_counts_once(make):
 def test_without_a_number_the_attendant_pays(make, silent):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.refuse_number(silent=silent) is NumberAnswer.TAKEN
+    assert rig.port.refuse_number(silent=silent) is NumberReplyResult.TAKEN
     assert rig.state is State.HANDPAY
-    assert rig.port.assign_number(FIRST) is NumberAnswer.NOT_WAITING
-    assert rig.port.refuse_number() is NumberAnswer.NOT_WAITING
+    assert rig.port.assign_number(FIRST) is NumberReplyResult.NOT_WAITING
+    assert rig.port.refuse_number() is NumberReplyResult.NOT_WAITING
     rig.engine.handle(EventType.KEY_TURNED)
     assert (rig.credit_cents, rig.journal.balance_cents("out:handpay_cancelled_credit")) == (0, 2000)
 
@@ -139,7 +139,7 @@ def test_a_restart_asks_for_the_number_again(make):
     again = make()
     assert again.state is State.PAYING
     assert again.port.number_request.amount_cents == 2000
-    assert again.port.assign_number(FIRST) is NumberAnswer.TAKEN
+    assert again.port.assign_number(FIRST) is NumberReplyResult.TAKEN
     printed(again)
     assert again.journal.balance_cents("out:voucher:cashable") == 2000
 
@@ -161,14 +161,14 @@ def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, m
     again = make()
     assert again.port.number_request is None
     assert again.hands.jobs[-1].barcode == FIRST
-    assert again.port.assign_number(FIRST) is NumberAnswer.TAKEN
+    assert again.port.assign_number(FIRST) is NumberReplyResult.TAKEN
 
 
 def test_a_number_that_comes_while_a_door_is_open_is_printed_when_it_closes(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rig.port.assign_number(FIRST) is NumberAnswer.TAKEN
+    assert rig.port.assign_number(FIRST) is NumberReplyResult.TAKEN
     assert (rig.state, rig.hands.jobs) == (State.DOOR_OPEN, [])
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert rig.hands.jobs[-1].barcode == FIRST
@@ -189,14 +189,14 @@ def test_secure_enhanced_numbers_come_from_the_hosts_identifier_and_wait_to_be_r
         rig.insert(500)
         assert rig.cash_out_ticket() == create_secure_enhanced_number(0x003039, 0x0002A5 + place)
     first = rig.port.find_oldest_unread()
-    assert (first.place, first.ticket.number) == (1, "004724978028378429")
+    assert (first.ring_index, first.ticket.number) == (1, "004724978028378429")
     rig.port.read(first.ticket.number)
     rig.port.read(first.ticket.number)
-    assert rig.port.find_oldest_unread().place == 2
+    assert rig.port.find_oldest_unread().ring_index == 2
     assert rig.port.find_ticket(1).ticket.number == first.ticket.number
     assert rig.port.find_ticket(9) is None
     again = make(Validation.SECURE_ENHANCED)
-    assert again.port.find_oldest_unread().place == 2
+    assert again.port.find_oldest_unread().ring_index == 2
 
 
 @pytest.mark.requirement("H-05")
@@ -212,7 +212,7 @@ def test_the_host_may_change_the_identifier_and_the_sequence_of_the_numbers(make
 def test_with_every_place_unread_the_attendant_pays(make):
     rig = make(Validation.SECURE_ENHANCED)
     rig.port.enrol(1, 0)
-    for _ in range(RING):
+    for _ in range(HOST_TICKET_RING_SIZE):
         rig.insert(100)
         rig.cash_out_ticket()
     rig.insert(100)
@@ -222,7 +222,7 @@ def test_with_every_place_unread_the_attendant_pays(make):
     rig.port.read(rig.port.find_oldest_unread().ticket.number)
     rig.insert(100)
     rig.cash_out_ticket()
-    assert rig.port.find_ticket(1).ticket.sequence == RING + 1
+    assert rig.port.find_ticket(1).ticket.sequence == HOST_TICKET_RING_SIZE + 1
 
 
 # ---------------------------------------------------------------------------------------------- in
@@ -231,19 +231,22 @@ def test_a_ticket_of_another_machine_is_taken_on_the_hosts_word(make):
     rig = make()
     rig.offer_ticket(FIRST)
     assert rig.hands.orders == [("hold", 1)]
-    assert (rig.port.offered, rig.port.redeeming.status) == (FIRST, Redeeming.WAITING)
+    assert (rig.port.offered_ticket_number, rig.port.redemption_state.status) == (
+        FIRST,
+        Redeeming.WAITING,
+    )
     assert rig.credit_cents == 0
-    answer = rig.port.authorise(FIRST, CASHABLE, 1234)
+    answer = rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     assert (answer.status, answer.amount_cents, answer.digits) == (Redeeming.PENDING, 1234, FIRST)
     assert (rig.credit_cents, rig.port.has_unread_result) == (0, False)
     stacked(rig)
     assert rig.credit_cents == 1234
-    assert rig.port.redeeming.status is Redeeming.REDEEMED
+    assert rig.port.redemption_state.status is Redeeming.REDEEMED
     assert rig.port.has_unread_result
-    assert rig.port.authorise(FIRST, CASHABLE, 1234).status is Redeeming.REDEEMED
+    assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is Redeeming.REDEEMED
     assert rig.credit_cents == 1234
     rig.port.acknowledge_result()
-    assert (rig.port.has_unread_result, rig.port.redeeming.status) == (False, Redeeming.REDEEMED)
+    assert (rig.port.has_unread_result, rig.port.redemption_state.status) == (False, Redeeming.REDEEMED)
     assert rig.journal.meters().values["ticket_in.cashable.value"] == 1234
 
 
@@ -253,7 +256,7 @@ def test_one_paper_is_never_taken_twice_whatever_the_host_says(make):
     for status in (Redeeming.PENDING, Redeeming.NOT_NOW):
         rig.port.acknowledge_result()
         rig.offer_ticket(FIRST)
-        assert rig.port.authorise(FIRST, CASHABLE, 1234).status is status
+        assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is status
         if status is Redeeming.PENDING:
             stacked(rig)
             rig.port.acknowledge_result()
@@ -285,10 +288,10 @@ def test_a_known_ticket_with_another_amount_from_the_host_is_returned(make):
 def test_what_the_machine_may_not_take_goes_back(make, digits, kind, cents, status):
     rig = make()
     rig.offer_ticket(FIRST)
-    assert rig.port.authorise(digits, kind, cents).status is status
+    assert rig.port.authorise_redemption(digits, kind, cents).status is status
     assert rig.hands.orders[-1] == ("return", 1)
-    assert (rig.credit_cents, rig.port.redeeming.status) == (0, status)
-    assert rig.port.redeeming.digits == FIRST
+    assert (rig.credit_cents, rig.port.redemption_state.status) == (0, status)
+    assert rig.port.redemption_state.digits == FIRST
     assert rig.port.has_unread_result
 
 
@@ -300,11 +303,11 @@ def test_what_the_machine_may_not_take_goes_back(make, digits, kind, cents, stat
 def test_a_ticket_the_host_will_not_have_goes_back(make, status, reason):
     rig = make()
     rig.offer_ticket(FIRST)
-    rig.port.decline(status, reason)
+    rig.port.decline_redemption(status, reason)
     assert rig.hands.orders[-1] == ("return", 1)
     assert rig.notice == f"ticket_refused.{reason.value}"
-    assert rig.port.decline(status, reason).status is status
-    assert rig.port.authorise(FIRST, CASHABLE, 100).status is status
+    assert rig.port.decline_redemption(status, reason).status is status
+    assert rig.port.authorise_redemption(FIRST, CASHABLE, 100).status is status
     assert rig.credit_cents == 0
 
 
@@ -313,7 +316,7 @@ def test_without_a_link_no_ticket_is_held(make):
     rig = make(online=False)
     rig.offer_ticket(FIRST)
     assert rig.hands.orders[-1] == ("return", 1)
-    assert rig.port.redeeming.status is Redeeming.LINK_DOWN
+    assert rig.port.redemption_state.status is Redeeming.LINK_DOWN
     assert not rig.port.has_unread_result
 
 
@@ -321,12 +324,12 @@ def test_the_host_may_answer_while_a_game_is_shown_but_not_while_a_door_is_open(
     rig = make().insert(100)
     rig.offer_ticket(FIRST)
     rig.play()
-    assert rig.port.authorise(FIRST, CASHABLE, 100).status is Redeeming.PENDING
+    assert rig.port.authorise_redemption(FIRST, CASHABLE, 100).status is Redeeming.PENDING
     stacked(rig)
     rig.report_shown()
     rig.offer_ticket(SECOND)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rig.port.authorise(SECOND, CASHABLE, 100).status is Redeeming.NOT_NOW
+    assert rig.port.authorise_redemption(SECOND, CASHABLE, 100).status is Redeeming.NOT_NOW
     assert rig.hands.orders[-1] == ("return", 3)
 
 
@@ -334,15 +337,15 @@ def test_restricted_credit_keeps_its_terms_and_its_pool(make):
     rig = make(promotional=True)
     terms = {"expires": date(2026, 2, 1), "pool": 9}
     rig.offer_ticket(FIRST)
-    rig.port.authorise(FIRST, RESTRICTED, 500, **terms)
+    rig.port.authorise_redemption(FIRST, RESTRICTED, 500, **terms)
     stacked(rig)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
     assert rig.machine.read_credit_cents(RESTRICTED) == 500
     rig.port.acknowledge_result()
     rig.offer_ticket(SECOND)
-    assert rig.port.authorise(SECOND, RESTRICTED, 500, pool=8).status is Redeeming.OTHER_POOL
+    assert rig.port.authorise_redemption(SECOND, RESTRICTED, 500, pool=8).status is Redeeming.OTHER_POOL
     rig.offer_ticket(SECOND)
-    late = rig.port.authorise(SECOND, RESTRICTED, 500, expires=date(2025, 12, 31), pool=9)
+    late = rig.port.authorise_redemption(SECOND, RESTRICTED, 500, expires=date(2025, 12, 31), pool=9)
     assert late.status is Redeeming.BAD_AMOUNT
 
 
@@ -351,9 +354,9 @@ def test_a_ticket_asked_about_when_the_machine_stops_is_forgotten_with_it(make):
     rig = make()
     rig.offer_ticket(FIRST)
     again = make()
-    assert again.port.offered is None
-    assert again.port.redeeming.status is Redeeming.NO_TICKET
-    assert again.port.authorise(FIRST, CASHABLE, 100).status is Redeeming.NOT_NOW
+    assert again.port.offered_ticket_number is None
+    assert again.port.redemption_state.status is Redeeming.NO_TICKET
+    assert again.port.authorise_redemption(FIRST, CASHABLE, 100).status is Redeeming.NOT_NOW
     assert again.credit_cents == 0
 
 
@@ -361,15 +364,18 @@ def test_a_ticket_asked_about_when_the_machine_stops_is_forgotten_with_it(make):
 def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
     rig = make()
     rig.offer_ticket(FIRST)
-    rig.port.authorise(FIRST, CASHABLE, 1234)
+    rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     again = make()
     assert again.ledger.find_open().content.digits == FIRST
-    assert again.port.redeeming.status is Redeeming.PENDING
+    assert again.port.redemption_state.status is Redeeming.PENDING
     stacked(again)
     assert again.credit_cents == 1234
     third = make()
-    assert (third.port.redeeming.status, third.port.has_unread_result) == (Redeeming.REDEEMED, True)
-    assert third.port.redeeming.digits == FIRST
+    assert (third.port.redemption_state.status, third.port.has_unread_result) == (
+        Redeeming.REDEEMED,
+        True,
+    )
+    assert third.port.redemption_state.digits == FIRST
 
 
 @pytest.mark.requirement("E-06")
@@ -382,9 +388,9 @@ def test_no_number_is_in_the_journal_whole(make):
         rig.port.acknowledge_result()
         rig.offer_ticket(FIRST)
         if answer == "rejected":
-            rig.port.decline(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
+            rig.port.decline_redemption(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
             continue
-        rig.port.authorise(FIRST, CASHABLE, 1234)
+        rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
         if answer == "returned":
             rig.ledger.void_unstacked_paper("jam")
             rig.port.acknowledge_result()
@@ -400,29 +406,32 @@ def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhi
     """Another ticket would take its place, and the host would never know that the first is paid for."""
     rig = make()
     rig.offer_ticket(FIRST)
-    rig.port.authorise(FIRST, CASHABLE, 1234)
+    rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     stacked(rig)
     rig.offer_ticket(SECOND)
     rig.machine.component(HostMoney).online = False
     rig.offer_ticket(SECOND)
-    assert rig.port.offered is None
-    assert (rig.port.redeeming.status, rig.port.redeeming.digits) == (Redeeming.REDEEMED, FIRST)
+    assert rig.port.offered_ticket_number is None
+    assert (rig.port.redemption_state.status, rig.port.redemption_state.digits) == (
+        Redeeming.REDEEMED,
+        FIRST,
+    )
     rig.machine.component(HostMoney).online = True
     rig.port.acknowledge_result()
     rig.offer_ticket(SECOND)
-    assert rig.port.offered == SECOND
+    assert rig.port.offered_ticket_number == SECOND
 
 
 @pytest.mark.requirement("H-08")
 def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
     rig = make()
     rig.offer_ticket(FIRST)
-    rig.port.authorise(FIRST, CASHABLE, 1234)
+    rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     rig.ledger.void_unstacked_paper("the path is clear")
-    assert (rig.port.redeeming.status, rig.credit_cents) == (Redeeming.NOT_STACKED, 0)
+    assert (rig.port.redemption_state.status, rig.credit_cents) == (Redeeming.NOT_STACKED, 0)
     rig.port.acknowledge_result()
     rig.offer_ticket(FIRST)
-    assert rig.port.authorise(FIRST, CASHABLE, 1234).status is Redeeming.PENDING
+    assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is Redeeming.PENDING
     stacked(rig)
     assert rig.credit_cents == 1234
 
@@ -431,9 +440,9 @@ def test_an_order_lost_with_the_machine_is_told_as_not_stacked(make, monkeypatch
     rig = make()
     rig.offer_ticket(FIRST)
     monkeypatch.setattr(rig.hands, "stack", lambda escrow: None)  # the driver never got to record it
-    rig.port.authorise(FIRST, CASHABLE, 1234)
+    rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     again = make()
-    assert again.port.redeeming.status is Redeeming.NOT_STACKED
+    assert again.port.redemption_state.status is Redeeming.NOT_STACKED
     assert again.store.get(FIRST).state is TicketState.ISSUED
     assert again.port.has_unread_result
 
@@ -451,7 +460,7 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
     """Told before that it was not stacked, the host would let it go, and it would be paid twice."""
     rig = make()
     rig.offer_ticket(FIRST)
-    rig.port.authorise(FIRST, CASHABLE, 1234)
+    rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     if lose == "lost":
         rig.ledger.dispute_lost_paper("the acceptor is idle")
     else:
@@ -460,14 +469,14 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
         )
         rig.ledger.credit_stacked_paper()
         rig.ledger.vend_confirmed()
-    assert (rig.port.redeeming.status, rig.port.has_unread_result) == (Redeeming.PENDING, False)
+    assert (rig.port.redemption_state.status, rig.port.has_unread_result) == (Redeeming.PENDING, False)
     at = make()
-    assert (at.port.redeeming.status, at.port.has_unread_result) == (Redeeming.PENDING, False)
+    assert (at.port.redemption_state.status, at.port.has_unread_result) == (Redeeming.PENDING, False)
     [disputed] = list_disputed_amounts(at.machine)
     menu = Menu(at).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")
-    assert (at.port.redeeming.status, at.port.redeeming.amount_cents) == (ended, 1234)
+    assert (at.port.redemption_state.status, at.port.redemption_state.amount_cents) == (ended, 1234)
     assert at.port.has_unread_result
     at.port.acknowledge_result()
     assert not at.port.has_unread_result

@@ -7,7 +7,7 @@ import pytest
 from egm.app.view import snapshot
 from egm.config.cabinet_file import Validation
 from egm.host.timeouts import HostTimeouts, create_host_timeouts
-from egm.host.transfer_port import HostTransfers
+from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.timekeeping import Timekeeper
@@ -25,7 +25,11 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
 
     async def run():
         host = HostMoney(
-            validation=Validation.SYSTEM, transfers=True, asset_number=7, line="main", online=online
+            validation=Validation.SYSTEM,
+            transfers=True,
+            asset_number=7,
+            money_line_name="main",
+            online=online,
         )
         rig = MachineRig(folder, devices=("printer",), host=None if alone else host)
         rig.machine.clock = LoopClock(asyncio.get_running_loop())
@@ -87,22 +91,22 @@ def test_a_ticket_the_host_says_nothing_of_goes_back(tmp_path):
 
 def test_a_lock_ends_by_itself_and_a_new_wish_prolongs_it(tmp_path):
     async def scenario(rig):
-        port = HostTransfers(rig.engine, rig.happen)
+        port = HostTransferInterface(rig.engine, rig.happen)
         port.lock(1, 500)
         await asyncio.sleep(4)
         port.lock(1, 500)
         await asyncio.sleep(4)
         assert rig.state is State.LOCKED
         await asyncio.sleep(1.1)
-        assert (rig.state, port.locked) == (State.IDLE, False)
+        assert (rig.state, port.lock_state) == (State.IDLE, False)
 
     with_timeouts(tmp_path, scenario)
 
 
 def test_a_cash_out_nobody_takes_is_paid_otherwise(tmp_path):
     async def scenario(rig):
-        port = HostTransfers(rig.engine, rig.happen)
-        port.set_cash_out(enabled=True, hard=False)
+        port = HostTransferInterface(rig.engine, rig.happen)
+        port.set_cash_out_terms(enabled=True, hard=False)
         rig.insert(2000)
         rig.engine.handle(EventType.CASH_OUT)
         assert (rig.state, port.is_cash_out_offered) == (State.LOCKED, True)
@@ -116,7 +120,7 @@ def test_a_cash_out_nobody_takes_is_paid_otherwise(tmp_path):
 
 def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
     async def scenario(rig):
-        port = HostTransfers(rig.engine, rig.happen)
+        port = HostTransferInterface(rig.engine, rig.happen)
         today = rig.machine.local_date
         cents = {CreditKind.RESTRICTED: 100}
         order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
@@ -134,7 +138,7 @@ def test_promotional_credit_goes_after_its_last_day_also_where_its_host_is_not_c
     async def lent(rig):
         today, cents = rig.machine.local_date, {CreditKind.RESTRICTED: 100}
         order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
-        HostTransfers(rig.engine, rig.happen).order(order, asset_number=7)
+        HostTransferInterface(rig.engine, rig.happen).order(order, asset_number=7)
 
     async def over(rig):
         assert rig.credit_cents == 100

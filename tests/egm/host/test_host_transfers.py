@@ -8,8 +8,8 @@ from egm.app.view import snapshot
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import Devices
 from egm.host.keys import HostKey
-from egm.host.transfer_port import HostTransfers
-from egm.host.transfers import HISTORY
+from egm.host.transfer_port import HostTransferInterface
+from egm.host.transfers import TRANSFER_HISTORY_SIZE
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.logs import Log
@@ -41,7 +41,7 @@ def make(tmp_path):
         )
         made = MachineRig(tmp_path, devices=("printer",), host=host, **options)
         opened.append(made.boot())
-        made.port = HostTransfers(made.engine, made.happen)
+        made.port = HostTransferInterface(made.engine, made.happen)
         return made
 
     yield rig
@@ -232,12 +232,16 @@ def test_a_bonus_jackpot_waits_for_the_attendant(make):
 @pytest.mark.requirement("E-05")
 def test_the_last_transfers_can_be_read_back(make):
     rig = make()
-    for number in range(1, HISTORY + 3):
+    for number in range(1, TRANSFER_HISTORY_SIZE + 3):
         assert ask(rig, f"T-{number}", cashable=number) is Status.FULL
-    assert [rig.port.history(place).identifier for place in (1, 2, 3)] == ["T-36", "T-37", "T-3"]
-    assert rig.port.history(HISTORY).cents[CASHABLE] == HISTORY
-    assert rig.port.history(0) is None
-    assert make().port.history(2).identifier == "T-37"
+    assert [rig.port.find_result_in_history(place).identifier for place in (1, 2, 3)] == [
+        "T-36",
+        "T-37",
+        "T-3",
+    ]
+    assert rig.port.find_result_in_history(TRANSFER_HISTORY_SIZE).cents[CASHABLE] == TRANSFER_HISTORY_SIZE
+    assert rig.port.find_result_in_history(0) is None
+    assert make().port.find_result_in_history(2).identifier == "T-37"
 
 
 @pytest.mark.requirement("E-05", "D-12")
@@ -319,9 +323,9 @@ def test_a_lock_holds_the_machine_for_a_transfer_and_is_then_lifted(make):
     until = rig.clock.now() + timedelta(seconds=5)
     assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
     assert ask(rig, cashable=500, if_locked=True, lock_after=True) is Status.FULL
-    assert (rig.state, rig.port.locked) == (State.LOCKED, True)
+    assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
     assert ask(rig, "T-2", OUT, cashable=600, if_locked=True) is Status.FULL
-    assert (rig.state, rig.port.locked) == (State.IDLE, False)
+    assert (rig.state, rig.port.lock_state) == (State.IDLE, False)
 
 
 def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
@@ -329,40 +333,40 @@ def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
     rig.play()
     assert rig.port.lock(1, 500) is None
     rig.report_shown()
-    assert (rig.state, rig.port.locked) == (State.LOCKED, True)
+    assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
     rig.engine.handle(EventType.LOCK_ENDED)  # its time is over
     rig.play()
     rig.port.lock(1, 500)
-    rig.port.unlock()
+    rig.port.release_lock()
     rig.report_shown()
-    assert (rig.state, rig.port.locked) == (State.IDLE, False)
-    rig.port.unlock()
+    assert (rig.state, rig.port.lock_state) == (State.IDLE, False)
+    rig.port.release_lock()
 
 
 def test_a_door_shows_through_a_lock_and_a_restart_ends_it(make):
     rig = make()
     rig.port.lock(1, 500)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert (rig.state, rig.port.locked) == (State.DOOR_OPEN, None)
+    assert (rig.state, rig.port.lock_state) == (State.DOOR_OPEN, None)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert (rig.state, rig.port.locked) == (State.LOCKED, True)
+    assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
     again = make()
-    assert (again.state, again.port.locked) == (State.IDLE, False)
+    assert (again.state, again.port.lock_state) == (State.IDLE, False)
 
 
 # ---------------------------------------------------------------------------------------------- cash-outs
 def test_a_cash_out_is_offered_to_the_host_first(make):
     rig = make().insert(10000)
-    rig.port.set_cash_out(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, hard=False)
     rig.engine.handle(EventType.CASH_OUT)
-    assert (rig.state, rig.port.is_cash_out_offered, rig.port.locked) == (State.LOCKED, True, False)
+    assert (rig.state, rig.port.is_cash_out_offered, rig.port.lock_state) == (State.LOCKED, True, False)
     assert ask(rig, kind=OUT, cashable=10000) is Status.FULL
     assert (rig.state, rig.credit_cents, rig.port.is_cash_out_offered) == (State.IDLE, 0, False)
 
 
 def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
     rig = make().insert(10000)
-    rig.port.set_cash_out(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, hard=False)
     rig = make()
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.LOCK_ENDED)  # the host did not answer in time
@@ -372,7 +376,7 @@ def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
 
 def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(make):
     rig = make().insert(2000)
-    rig.port.set_cash_out(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, hard=False)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.port.lock(2, 500) is True
     assert not rig.port.is_cash_out_offered
@@ -383,7 +387,7 @@ def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(mak
 
 def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(make):
     rig = make().insert(2000)
-    rig.port.set_cash_out(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, hard=False)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
     assert rig.state is State.OUT_OF_SERVICE
@@ -394,7 +398,7 @@ def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(m
 @pytest.mark.parametrize("locks", [False, True])
 def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
     rig = make().insert(2000)
-    rig.port.set_cash_out(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, hard=False)
     rig.engine.handle(EventType.CASH_OUT)
     if locks:
         rig.port.lock(2, 500)
@@ -404,7 +408,7 @@ def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
 
 def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
     rig = make().insert(2000)
-    rig.port.set_cash_out(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, hard=False)
     rig.port.lock(2, 500)
     assert ask(rig, "T-1", OUT, cashable=500) is Status.FULL
     rig.port.acknowledge_result()
@@ -415,7 +419,7 @@ def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
 
 def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
     rig = make().insert(10000)
-    rig.port.set_cash_out(enabled=True, hard=True)
+    rig.port.set_cash_out_terms(enabled=True, hard=True)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.LOCK_ENDED)
     assert (rig.state, rig.credit_cents, rig.notice) == (State.IDLE, 10000, "cash_out_not_taken")
@@ -426,7 +430,7 @@ def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
 
 def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(make):
     rig = make(profile="quebec-vlt")
-    rig.port.set_cash_out(enabled=True, hard=True)
+    rig.port.set_cash_out_terms(enabled=True, hard=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
     write_undeclared(rig.machine, "test.fund", transfers=fund)
     rig.engine.handle(EventType.SERVICE)

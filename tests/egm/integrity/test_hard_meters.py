@@ -10,7 +10,7 @@ from egm.devices.ioboard import codec
 from egm.devices.ioboard.driver import LINE, IoBoardDriver
 from egm.devices.line import SerialLine
 from egm.errors import OperatorError
-from egm.integrity.hard_meters import HardMeters, create_hard_meters
+from egm.integrity.hard_meters import HardMeterService, create_hard_meters
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
@@ -44,8 +44,8 @@ def a_board(tmp_path) -> IoBoardDriver:
 
 def says(board: IoBoardDriver, *pulses: int) -> None:
     """The board reports its counters, as its frames do."""
-    board._boot = 1
-    board._process_message(codec.PulseCounts(1, pulses))
+    board._board_boot_number = 1
+    board._process_message(codec.HardMeterPulseCounts(1, pulses))
 
 
 @pytest.mark.requirement("D-20")
@@ -53,17 +53,17 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     rig = MachineRig(tmp_path / "state", profile=place).boot().insert(1000)
     board = a_board(tmp_path)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
-    assert isinstance(meters, HardMeters)
+    assert isinstance(meters, HardMeterService)
     assert not meters.send_totals()  # the board has not said yet where its counters are
     says(board, 7, 0, 0, 0, 40, 0)
     assert meters.send_totals()
-    assert board._totals == (7, 0, 0, 0, 40, 0)  # nothing is owed for what was metered before
+    assert board._hard_meter_totals == (7, 0, 0, 0, 40, 0)  # nothing is owed for what was metered before
     rig.insert(2000)
     for _ in range(45):  # 45 games of 5: two pulses and a quarter
         rig.play()
         rig.report_shown()
     meters.send_totals()
-    assert (board._totals[0], board._totals[4]) == (7 + 2, 40 + 20)
+    assert (board._hard_meter_totals[0], board._hard_meter_totals[4]) == (7 + 2, 40 + 20)
     assert len(rig.records("hard_meters.fitted")) == 1
     fitted = rig.machine.memory.get(IntegrityKey.HARD_METERS)
     rig.close()
@@ -73,7 +73,7 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     (meters,) = create_hard_meters(context(again, tmp_path, board))
     says(board, 8, 0, 0, 0, 60, 0)  # one pulse of the two had been given
     assert meters.send_totals()
-    assert (board._totals[0], board._totals[4]) == (9, 60)
+    assert (board._hard_meter_totals[0], board._hard_meter_totals[4]) == (9, 60)
     assert again.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
     again.close()
 
@@ -83,14 +83,14 @@ def test_a_counter_gets_its_pulse_only_for_the_whole_amount(tmp_path, place):
     rig = MachineRig(tmp_path / "state", profile=place).boot().insert(1000)
     board = a_board(tmp_path)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
-    says(board, *[0] * codec.HARD_METERS)
+    says(board, *[0] * codec.HARD_METER_COUNT)
     meters.send_totals()
     for games, pulses in ((19, 0), (1, 1)):  # 95 cents, and then the whole dollar
         for _ in range(games):
             rig.play()
             rig.report_shown()
         meters.send_totals()
-        assert board._totals[0] == pulses
+        assert board._hard_meter_totals[0] == pulses
     rig.close()
 
 
@@ -101,7 +101,7 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
     says(board, 20_007, 0, 0, 0, 40_040, 0)
     assert meters.send_totals()
-    says(board, *board._totals)
+    says(board, *board._hard_meter_totals)
     fitted = rig.machine.memory.get(IntegrityKey.HARD_METERS)
     board = a_board(tmp_path)  # the board is exchanged; its counters are new
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
@@ -118,7 +118,7 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.sign_in(Role.TECHNICIAN).fill("counters", "a new board", "0, 0, 0, 0, 3, 0")
     assert meters.send_totals()
-    assert board._totals == (0, 0, 0, 0, 3, 0)
+    assert board._hard_meter_totals == (0, 0, 0, 0, 3, 0)
     assert board._may_pulse
     (told,) = rig.records("hard_meters.exchanged")
     assert (told["person"], told["before"]) == (NUMBERS[Role.TECHNICIAN], fitted)
@@ -144,7 +144,7 @@ def test_each_counter_follows_its_own_meter(tmp_path, place):
         rig.report_shown()
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert meters.send_totals()
-    assert board._totals == (6, 2, 180, 1500, 100, 0)
+    assert board._hard_meter_totals == (6, 2, 180, 1500, 100, 0)
     rig.close()
 
 
@@ -179,7 +179,7 @@ def test_the_running_service_follows_each_change_of_the_meters(tmp_path, place):
                 rig.insert(cents)
                 meters.process_change(snapshot(rig.engine, fingerprint=""))
             await asyncio.sleep(2)
-            totals.append(board._totals[4])
+            totals.append(board._hard_meter_totals[4])
         running.cancel()
 
     jump(scene())

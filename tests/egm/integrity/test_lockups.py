@@ -93,11 +93,11 @@ def test_each_fault_locks_or_not_and_clears_as_the_table_says(rig, code):
     rig.engine.handle(EventType.FAULT_RAISED, code=code)
     rig.engine.handle(EventType.FAULT_RAISED, code=code)  # a repeat is no news
     assert len(rig.records("fault.raised")) == 1
-    assert rig.state is (State.TILT if known.locks else State.IDLE)
+    assert rig.state is (State.TILT if known.stops_play else State.IDLE)
     rig.engine.handle(EventType.FAULT_CLEARED, code=code)
     assert (code in rig.machine.faults) is (known.cleared_by != "self")
     if known.cleared_by == "attendant":
-        assert known.locks, "an attendant can clear only what he is called for"
+        assert known.stops_play, "an attendant can clear only what he is called for"
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert rig.state is State.IDLE
 
@@ -222,7 +222,7 @@ def test_the_audit_names_an_entry_that_stores_a_second_fault(rig):
         "fault.raised",
         counts={"fault.hopper.jam": 1},
         state={
-            "fault:hopper.jam": {**active, "locks": get_fault("hopper.jam").locks},
+            "fault:hopper.jam": {**active, "locks": get_fault("hopper.jam").stops_play},
             "fault:hopper.empty": {**active, "locks": False},
         },
         details={"code": "hopper.jam"},
@@ -238,7 +238,7 @@ def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(rig):
 
 
 def test_an_unknown_fault_stops_play(rig):
-    assert get_fault("martians").locks
+    assert get_fault("martians").stops_play
     rig.engine.handle(EventType.FAULT_RAISED, code="martians")
     assert rig.state is State.TILT
 

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from egm.app.first_start.draft import Draft
+from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.signing import create_restore_step
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
-from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest
+from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest
 from egm.kernel.events import EventType, State
 from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_with_decisions
@@ -56,7 +56,7 @@ class Cabinet:
             doing(process)
             found.update(faults=set(process._machine.faults), state=process._engine.state)
 
-        self._monkeypatch.setattr(MachineProcess, "_work", work)
+        self._monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
         asyncio.run(MachineProcess(self.folder, load_cabinet(self.file), CLOCK).run())
         return found
 
@@ -125,7 +125,7 @@ def test_a_changed_file_stops_the_machine_until_it_is_put_back_or_signed(cabinet
         (["2"], before, after),
     ]
     assert cabinet.signed()[0][0]["text"] == TEXT
-    assert not (cabinet.folder.root / FILE_NAME).exists()
+    assert not (cabinet.folder.root / SIGNATURE_FILE_NAME).exists()
     cabinet.audited()
     said = CliRunner().invoke(main, ["cabinet", "signed", "--file", "--state", str(cabinet.folder.root)])
     assert said.exit_code == 0, said.exception
@@ -210,15 +210,15 @@ def test_a_signature_that_is_forged_or_of_somebody_who_may_not_counts_for_nothin
     cabinet.start()
     digest = cabinet.change()
     assert "may not configure" in cabinet.sign("3", code=1)
-    path = cabinet.folder.root / FILE_NAME
+    path = cabinet.folder.root / SIGNATURE_FILE_NAME
     at = "2026-01-01T00:00:00+00:00"
     forged = {"digest": digest, "persons": ["1"], "reason": "mine", "at": at, "seal": "0" * 64}
     path.write_text(json.dumps(forged))
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
-    Signature(digest, ("3",), "mine", at).write(path)
+    CabinetFileSignature(digest, ("3",), "mine", at).write(path)
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
     for reason, when in ((" ", at), ("mine", "today")):
-        Signature(digest, ("1",), reason, when).write(path)
+        CabinetFileSignature(digest, ("1",), reason, when).write(path)
         assert cabinet.start()["faults"] == {"cabinet_file_changed"}
     path.write_text("{")
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
@@ -233,7 +233,7 @@ def test_one_person_does_not_sign_where_two_are_required(cabinet):
     assert cabinet.start()["faults"] == set()
     digest, at = cabinet.change(), "2026-01-01T00:00:00+00:00"
     for persons, faults in ((("1",), {"cabinet_file_changed"}), (("1", "2"), set())):
-        Signature(digest, persons, "the site", at).write(cabinet.folder.root / FILE_NAME)
+        CabinetFileSignature(digest, persons, "the site", at).write(cabinet.folder.root / SIGNATURE_FILE_NAME)
         assert cabinet.start()["faults"] == faults
     assert [told["persons"] for told, _ in cabinet.signed()] == [["1", "2"], ["1", "2"]]
 
@@ -254,5 +254,5 @@ def test_a_signed_file_can_be_put_back_after_an_authorised_clear(cabinet):
     cabinet.file.unlink()
     step = create_restore_step(cabinet.folder, cabinet.file, CLOCK.now)
     assert step is not None
-    assert step.may_sign(Draft(seed={}))
-    assert step.text == TEXT
+    assert step.may_sign(CabinetFileDraft(builder_tables={}))
+    assert step.signed_text == TEXT

@@ -12,7 +12,13 @@ from egm.app.process import MachineProcess
 from egm.app.view import snapshot
 from egm.config.cabinet_file import Software, StateFolder, load_cabinet
 from egm.integrity.keys import IntegrityKey
-from egm.integrity.software import CHECK, DIFFERS, Reverification, Verifier, create_reverification
+from egm.integrity.software import (
+    CHECK,
+    DIFFERS,
+    SoftwareReverification,
+    SoftwareVerifier,
+    create_reverification,
+)
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.people import Role
@@ -83,7 +89,7 @@ def start(tmp_path, maker):
         handle = rig.engine.submit
         at = MachineContext(rig.engine, maker.file, StateFolder(tmp_path / "state"), rig.clock, handle)
         rig.engine.handle(EventType.MEMORY_READY)
-        rig.verifier = Verifier(at)
+        rig.verifier = SoftwareVerifier(at)
         rig.verifier.verify_at_start()
         rig.engine.handle(EventType.SELF_TEST_PASSED)
         rig.at = at
@@ -108,7 +114,7 @@ def test_the_machines_process_verifies_its_software_before_it_works(tmp_path, ma
         station = process._stations[0]
         shown.append((station.engine.state, set(station.machine.faults)))
 
-    monkeypatch.setattr(MachineProcess, "_work", look)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())
     assert shown == [(State.TILT, {CHECK, DIFFERS}) if tampered else (State.IDLE, set())]
     kinds = [entry.kind for entry in MachineRig(state.root).journal.entries()]
@@ -217,7 +223,7 @@ def test_a_technician_cannot_talk_wrong_software_right(start, maker):
 
 def test_the_staff_may_have_it_verified_at_any_time(start, maker):
     rig = start()
-    verification = Reverification(rig.at)
+    verification = SoftwareReverification(rig.at)
     rig.machine.install(create_roster())
     number = NUMBERS[Role.INSPECTOR]
 
@@ -251,7 +257,7 @@ def test_the_software_page_says_who_signed_what(start):
 def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
     rig = start()
     rig.insert(500)
-    verification = Reverification(rig.at)
+    verification = SoftwareReverification(rig.at)
 
     async def door_and_check():
         work = asyncio.create_task(verification.run())
@@ -278,7 +284,7 @@ def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
 def test_every_door_that_closes_starts_a_verification(start, monkeypatch):
     """Also while another door is still open."""
     rig, occasions = start(), []
-    verification = Reverification(rig.at)
+    verification = SoftwareReverification(rig.at)
 
     async def note_occasion(_, why):
         occasions.append(why)
@@ -299,7 +305,7 @@ def test_every_door_that_closes_starts_a_verification(start, monkeypatch):
         await asyncio.gather(work, return_exceptions=True)
 
     counts: list[int] = []
-    monkeypatch.setattr(Verifier, "examine_again", note_occasion)
+    monkeypatch.setattr(SoftwareVerifier, "verify_again", note_occasion)
     asyncio.run(close_one_after_the_other())
     assert (counts, set(occasions)) == ([0, 0, 1, 2], {"door_closed"})
 
@@ -308,7 +314,7 @@ def test_what_differs_next_is_told_anew(start, maker):
     maker.tamper()
     rig = start()
     maker.manifest.write_text("{}")
-    asyncio.run(rig.verifier.examine_again("command"))
+    asyncio.run(rig.verifier.verify_again("command"))
     assert tilts(rig)[DIFFERS] == ("self", "software.manifest")
     assert "contains no manifest" in rig.records("software.differs")[-1]["trouble"][0]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import pytest
 
 from egm.errors import InvariantError
-from egm.kernel.engine import Engine
-from egm.kernel.events import Event, EventType, Next, NoData, Payloads, State, SupersededBy
-from egm.kernel.rules import DerivedState, Refusal, Rule, Rules
+from egm.kernel.engine import StateMachineEngine
+from egm.kernel.events import Event, EventType, Next, NoData, PayloadClasses, ReplaceWithEvent, State
+from egm.kernel.rules import DerivedState, Refusal, Rule, StateTable
 from egm.kernel.states import EVERYWHERE, only
 
 IDLE = only(State.IDLE)
@@ -18,7 +18,7 @@ class Count:
     n: int
 
 
-PAYLOADS = Payloads((dict.fromkeys(EventType, NoData) | {EventType.BET: Count},))
+PAYLOADS = PayloadClasses((dict.fromkeys(EventType, NoData) | {EventType.BET: Count},))
 
 
 class Toy:
@@ -62,7 +62,7 @@ def ask_for_more(toy, _event):
 
 
 def find_it_broken(_toy, _event):
-    raise SupersededBy(Event(EventType.CHANCE_FAILED))
+    raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED))
 
 
 def note_failure(toy, _event):
@@ -74,11 +74,11 @@ def rest(toy, _event):
     toy.done.append("rest")
 
 
-def rules(*some: Rule) -> Rules:
+def rules(*some: Rule) -> StateTable:
     """These, and for every other event one that never takes it."""
     decided = {event for rule in some for event in rule.events}
     rest = Rule(tuple(e for e in EventType if e not in decided), EVERYWHERE, (never,))
-    return Rules((*some, rest), PAYLOADS, (DerivedState(State.OUT_OF_SERVICE, lambda toy: toy.broken),))
+    return StateTable((*some, rest), PAYLOADS, (DerivedState(State.OUT_OF_SERVICE, lambda toy: toy.broken),))
 
 
 LAST = (
@@ -88,8 +88,8 @@ LAST = (
 )
 
 
-def engine(*some: Rule) -> Engine:
-    made = Engine(Toy(), rules(*some, *LAST), lambda: None)
+def engine(*some: Rule) -> StateMachineEngine:
+    made = StateMachineEngine(Toy(), rules(*some, *LAST), lambda: None)
     made.state = State.IDLE
     return made
 
@@ -185,6 +185,6 @@ def test_rules_that_contradict_each_other_are_refused(some, said):
 
 def test_an_event_that_no_rule_decides_is_refused():
     with pytest.raises(InvariantError, match="no rule decides"):
-        Rules((Rule(EventType.PLAY, IDLE),), PAYLOADS)
+        StateTable((Rule(EventType.PLAY, IDLE),), PAYLOADS)
     with pytest.raises(InvariantError, match="after_event in every state"):
-        Engine(Toy(), rules(), lambda: None)
+        StateMachineEngine(Toy(), rules(), lambda: None)

@@ -13,11 +13,11 @@ import pytest
 from egm import record_fields
 from egm.app.features import FEATURES
 from egm.errors import InvariantError
-from egm.kernel.entries import Entries, Entry, EntryError, Moves
+from egm.kernel.entries import Entry, EntryDeclarations, EntryError, Moves
 from egm.money.entries import VOUCHER_REFUSED, PaperRejected
 from egm.progressive.level import Level, Terms
 from egm.record_codec import is_record, stored_key, to_json
-from egm.staff.entries import OPENER
+from egm.staff.entries import MENU_OPENER
 from egm.testing.machine import MachineRig
 from meters import Phase, Transaction, Transfer
 from meters.transaction import JSON
@@ -36,7 +36,7 @@ CONDITIONS = {
     record_fields.PERSON: ("1001", ""),
     record_fields.PERSONS: (("1001", "1002"), ("1001", "1001")),
     record_fields.SERIAL: ("EGM-1", ""),
-    OPENER: ("attendant", "nobody"),
+    MENU_OPENER: ("attendant", "nobody"),
 }
 #: Values of classes that do not take just any.
 _TERMS = Terms(base_cents=100, increment=Fraction(1, 4), ceiling_cents=200)
@@ -208,4 +208,4 @@ def test_a_declaration_that_contradicts_itself_is_refused():
         Entry(kind="song", record=NoneType, about="A song.", phase=Phase.VOID)
     song = Entry(kind="song", record=NoneType, about="A song.", moves=(Moves("house:a", "house:b"),))
     with pytest.raises(InvariantError, match="the entry song is declared twice"):
-        Entries((song, song))
+        EntryDeclarations((song, song))

@@ -74,8 +74,8 @@ class Three:
                 engine=rig.engine,
                 handle=rig.happen,
                 snapshot=lambda: None,
-                signal=lambda: None,
-                has_board=number == 1,
+                update_tower_light_and_bell=lambda: None,
+                has_own_io_board=number == 1,
             )
             self.rooms.append(rig)
         for rig in self.rooms if boot else (self.rooms[0], self.rooms[2]):
@@ -84,7 +84,7 @@ class Three:
 
     def board(self, event_type: EventType, **data) -> None:
         """The machine's one board reports."""
-        event = FEATURES.rules.payloads.build(event_type, data)
+        event = FEATURES.rules.payloads.build_event(event_type, data)
         for position in iter_concerned_positions(self.first.machine.component(RunningPositions), 1, event):
             position.handle(event)
 
@@ -94,7 +94,7 @@ class Three:
             name: value
             for name, value in self.first.journal.states().items()
             if not name.startswith("2/")
-            and (key := FEATURES.keys.of(name)) is not None
+            and (key := FEATURES.keys.find_key(name)) is not None
             and key.owner is Owner.PLAYER
         }
         return {**mine, "credit": (self.first.credit_cents, self.third.credit_cents)}

@@ -9,7 +9,7 @@ from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
-from egm.kernel.keys import ClearAction, Key, Keys, Owner
+from egm.kernel.keys import ClearAction, Key, Owner, StorageKeys
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey
@@ -41,7 +41,7 @@ def test_every_key_is_the_players_or_the_machines_by_its_declaration():
     assert all(owners.values())
     for key in owners[Owner.PLAYER]:
         assert FEATURES.keys.name(key, SECOND) == f"2/{key}"
-        assert FEATURES.keys.of(f"2/{key}") is key
+        assert FEATURES.keys.find_key(f"2/{key}") is key
     for key in owners[Owner.MACHINE]:
         name = f"{key}x" if key.endswith(":") else str(key)
         assert FEATURES.keys.name(name, SECOND) == name
@@ -67,7 +67,7 @@ def test_two_features_may_not_own_the_same_key():
 
     for kind in (Loud, Louder):
         with pytest.raises(InvariantError, match=f"MoneyKey.COIN_EVENTS and by {kind.__name__}.COINS"):
-            Keys((MoneyKey, kind))
+            StorageKeys((MoneyKey, kind))
 
 
 @pytest.mark.requirement("O-01", "D-01", "P-04")

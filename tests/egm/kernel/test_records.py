@@ -19,7 +19,7 @@ from egm.money.records import host, money
 from egm.money.ticket_terms import TicketTerms
 from egm.play import player_protection as protection
 from egm.play.keys import PlayKey
-from egm.play.recall_page import PlayList
+from egm.play.recall_page import RecallListPage
 from egm.play.records import game_record as games
 from egm.play.records.games import find_last_game, open_game
 from egm.progressive import records as progressive
@@ -191,7 +191,7 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
     ended = find_last_game(rig.machine)
     assert ended is not None
     assert ended[1].win_cents == game.win_cents + 501 + 1900 + 1800
-    (plays,) = PlayList().build_page(rig.machine).tables
+    (plays,) = RecallListPage().build_page(rig.machine).tables
     assert len(plays.rows) == 2
     rig.close()
     with open_view(folder) as view:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from egm.app.features import FEATURES
-from egm.kernel.entries import find_author
+from egm.kernel.entries import find_person_or_key_switch
 from egm.kernel.logs import Log
 from egm.kernel.significance import Clear, Effect
 from meters import Journal, Transaction, recall
@@ -65,8 +65,11 @@ def test_the_table_has_no_line_an_earlier_one_hides():
 
 @pytest.mark.requirement("E-12", "D-19")
 def test_the_person_is_kept_with_the_event(journal):
-    assert find_author(say(journal, "tilt.cleared", person="A. Tremblay", codes=["x"])) == "A. Tremblay"
-    assert find_author(say(journal, "door.opened", door="main")) == ""
+    assert (
+        find_person_or_key_switch(say(journal, "tilt.cleared", person="A. Tremblay", codes=["x"]))
+        == "A. Tremblay"
+    )
+    assert find_person_or_key_switch(say(journal, "door.opened", door="main")) == ""
     assert ENTRIES.find_subject(say(journal, "power.up")) == "power.up"
 
 

@@ -9,8 +9,8 @@ from rigs.three_levels import awaiting
 
 from egm.app.features import FEATURES, MENU
 from egm.kernel.events import EventType, Next, State
-from egm.kernel.rules import DerivedState, Refusal, Rules, code_of
-from egm.kernel.states import SETS
+from egm.kernel.rules import DerivedState, Refusal, StateTable, get_refusal_code
+from egm.kernel.states import STATE_SET_NAMES
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from tools.lab.rule_table import format_interruption_table, format_player_diagram, format_rule_table
 
@@ -42,11 +42,11 @@ def _try(rig: MachineRig, state: State, event: EventType) -> bool:
     before, credit_before = rig.journal.sequence, rig.credit_cents
     unexpected_before = len(rig.records("event.unexpected"))
     rig.machine.notice = None
-    happening = FEATURES.rules.payloads.build(event, values)
+    happening = FEATURES.rules.payloads.build_event(event, values)
     taken = next(
         (
             rule
-            for rule in FEATURES.rules.of(state, event)
+            for rule in FEATURES.rules.list_rules(state, event)
             if all(guard(rig.machine, happening) for guard in rule.guards)
         ),
         None,
@@ -110,7 +110,7 @@ def test_an_act_has_its_effect_in_these_states_and_no_other(effect, states):
         state
         for state in State
         for event in FEATURES.rules.payloads
-        for rule in FEATURES.rules.of(state, event)
+        for rule in FEATURES.rules.list_rules(state, event)
         if effect in {each.__name__ for each in rule.effects}
     }
     assert found == states
@@ -140,18 +140,20 @@ def test_every_form_is_refused_out_loud(tmp_path):
 
 def test_the_table_is_short_and_its_sets_have_names():
     assert len(FEATURES.rules) <= 180
-    assert [rule.events for rule in FEATURES.rules if rule.states not in SETS] == []
+    assert [rule.events for rule in FEATURES.rules if rule.states not in STATE_SET_NAMES] == []
 
 
 def test_internal_and_late_events_are_accepted_in_every_state():
     """Also where there is nothing to do: no event is decided outside the table, and none is dropped."""
     for event in (EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.SHOWN, EventType.ANSWER):
         for state in State:
-            assert not FEATURES.rules.of(state, event)[-1].guards, (state, event)
+            assert not FEATURES.rules.list_rules(state, event)[-1].guards, (state, event)
 
 
 def test_every_form_is_guarded_by_its_persons():
-    by_form = [rule for rule in FEATURES.rules if "authorised" in {code_of(guard) for guard in rule.guards}]
+    by_form = [
+        rule for rule in FEATURES.rules if "authorised" in {get_refusal_code(guard) for guard in rule.guards}
+    ]
     assert {event for rule in by_form for event in rule.events} >= {
         form.event for form in MENU.forms if not FEATURES.rules.is_always_accepted(form.event)
     }
@@ -184,7 +186,7 @@ def test_the_most_pressing_state_comes_first():
     )
     assert tuple(one.state for one in FEATURES.rules.states) == pressing
     derived = (DerivedState(state, lambda holding, state=state: state in holding) for state in pressing[::-1])
-    rules, holding = Rules(FEATURES.rules, FEATURES.rules.payloads, derived), set(pressing)
+    rules, holding = StateTable(FEATURES.rules, FEATURES.rules.payloads, derived), set(pressing)
     for state in pressing:
         assert rules.derive_state(holding) is state
         holding.remove(state)

@@ -12,28 +12,33 @@ from egm.devices import crc
 from egm.devices.framing import FrameReader, ProtocolError
 from egm.links.gat import codec
 from egm.links.gat.codec import (
-    Calculation,
-    Format,
-    Initiate,
+    CalculationStatus,
+    InitiateCalculation,
     LastStatusQuery,
     Packet,
+    ReportFormat,
     ResultsQuery,
     StatusQuery,
 )
 from egm.links.gat.functions import (
     FUNCTIONS,
-    LIST,
-    Kind,
+    LIST_FUNCTIONS,
+    FunctionResultKind,
     SpecialFunctionError,
     list_offered_functions,
     parse_function_request,
 )
-from egm.links.gat.report import About, build_functions_report, build_identity_report, build_signatures_report
+from egm.links.gat.report import (
+    ReportIdentity,
+    build_functions_report,
+    build_identity_report,
+    build_signatures_report,
+)
 from egm.verify.digest import Algorithm
 from tools.audit import gat_reader
 
 ALL = frozenset(("accounting", "chance"))
-ABOUT = About(name="Open EGM", manufacturer="m & co", version="1", serial="S-1")
+ABOUT = ReportIdentity(name="Open EGM", manufacturer="m & co", version="1", serial="S-1")
 
 
 def test_check_value_of_the_crc_in_both_readings():
@@ -42,15 +47,15 @@ def test_check_value_of_the_crc_in_both_readings():
 
 
 def test_published_status_query():
-    assert Packet(codec.Command.STATUS).encode() == bytes.fromhex("01 04 E3 01")
-    [packet] = FrameReader(codec.cut).feed(bytes.fromhex("01 04 E3 01"))
-    assert codec.read_request(packet) == StatusQuery()
+    assert Packet(codec.GatCommand.STATUS).encode() == bytes.fromhex("01 04 E3 01")
+    [packet] = FrameReader(codec.cut_packet).feed(bytes.fromhex("01 04 E3 01"))
+    assert codec.decode_request(packet) == StatusQuery()
 
 
 @given(st.integers(0, 255), st.binary(max_size=251))
 def test_round_trip(command, payload):
     packet = Packet(command, payload)
-    assert FrameReader(codec.cut).feed(packet.encode()) == [packet]
+    assert FrameReader(codec.cut_packet).feed(packet.encode()) == [packet]
 
 
 def test_a_payload_that_does_not_fit_is_refused():
@@ -63,12 +68,15 @@ def test_a_payload_that_does_not_fit_is_refused():
     [
         (Packet(2), LastStatusQuery()),
         (Packet(3, b"\x02\x01\x02"), ResultsQuery(2, 258)),
-        (Packet(4, b"\xba\0Get File\tProgramID.xml"), Initiate(0xBA, ("Get File", "ProgramID.xml"))),
-        (Packet(4, b"\x01\0x"), Initiate(1, ("x",))),
+        (
+            Packet(4, b"\xba\0Get File\tProgramID.xml"),
+            InitiateCalculation(0xBA, ("Get File", "ProgramID.xml")),
+        ),
+        (Packet(4, b"\x01\0x"), InitiateCalculation(1, ("x",))),
     ],
 )
 def test_requests(packet, request_):
-    assert codec.read_request(packet) == request_
+    assert codec.decode_request(packet) == request_
 
 
 @pytest.mark.parametrize(
@@ -85,11 +93,11 @@ def test_requests(packet, request_):
 )
 def test_what_is_no_request_is_refused_by_name(packet, said):
     with pytest.raises(ProtocolError, match=said):
-        codec.read_request(packet)
+        codec.decode_request(packet)
 
 
 def test_noise_is_refused_and_the_next_packet_heard():
-    reader = FrameReader(codec.cut)
+    reader = FrameReader(codec.cut_packet)
     good = Packet(1).encode()
     broken = good[:-1] + bytes((good[-1] ^ 1,))
     items = reader.feed(broken + b"\x07\x03" + good)
@@ -103,10 +111,10 @@ def test_noise_is_refused_and_the_next_packet_heard():
 @pytest.mark.parametrize(
     ("answer", "line"),
     [
-        (codec.encode_status_reply(Calculation.REQUESTED, ready=False), "81 08 03 50 00 03"),
-        (codec.encode_status_reply(Calculation.CALCULATING, ready=False), "81 08 03 50 09 03"),
-        (codec.encode_status_reply(Calculation.FINISHED, ready=True), "81 08 03 50 06 03"),
-        (codec.encode_status_reply(Calculation.ERROR, ready=False), "81 08 03 50 0C 03"),
+        (codec.encode_status_reply(CalculationStatus.REQUESTED, ready=False), "81 08 03 50 00 03"),
+        (codec.encode_status_reply(CalculationStatus.CALCULATING, ready=False), "81 08 03 50 09 03"),
+        (codec.encode_status_reply(CalculationStatus.FINISHED, ready=True), "81 08 03 50 06 03"),
+        (codec.encode_status_reply(CalculationStatus.ERROR, ready=False), "81 08 03 50 0C 03"),
         (codec.encode_last_status_reply(0xBA, 258), "82 09 BA 00 00 01 02"),
         (codec.encode_last_status_reply(0, 1 << 40), "82 09 00 FF FF FF FF"),
         (codec.encode_results_reply(b"A", 1, last=False), "83 08 00 00 01 41"),
@@ -129,7 +137,7 @@ def test_the_largest_frame_of_results_fills_a_packet():
 # ---------------------------------------------------------------------------------------------- functions
 @pytest.mark.requirement("A-18")
 def test_every_listed_function_is_understood_with_a_seed_and_without():
-    assert parse_function_request((LIST,), ALL).kind is Kind.LIST
+    assert parse_function_request((LIST_FUNCTIONS,), ALL).kind is FunctionResultKind.LIST
     for function in list_offered_functions(ALL):
         order = parse_function_request((function.feature, function.parameter), ALL)
         assert (order.kind, order.algorithm, order.components) == (
@@ -153,7 +161,7 @@ def test_every_listed_function_is_understood_with_a_seed_and_without():
         (("Component", "screen"), "no special function 'Component screen'"),  # this machine has none
         (("Get File", "passwd"), "no special function"),
         (("component", "chance"), "no special function"),
-        ((LIST, "x"), "1 parameters, 0 at most"),
+        ((LIST_FUNCTIONS, "x"), "1 parameters, 0 at most"),
         (("Get File", "ProgramID.xml", "00"), "2 parameters, 1 at most"),
         (("Component", "chance", "00", "00"), "3 parameters, 2 at most"),
         (("Component", "chance", "%%SHA1_HMAC%%"), "not hexadecimal"),
@@ -167,20 +175,20 @@ def test_what_cannot_be_understood_is_refused_by_name(parameters, said):
 
 # ---------------------------------------------------------------------------------------------- reports
 def test_the_list_of_functions_reads_as_published():
-    root = ET.fromstring(build_functions_report(list_offered_functions(ALL), Format.XML))
+    root = ET.fromstring(build_functions_report(list_offered_functions(ALL), ReportFormat.XML))
     assert root.tag == "SpecialFunctions"
     listed = [
         (f.findtext("Feature"), *(p.text for p in f.findall("Parameter"))) for f in root.findall("Function")
     ]
     assert ("Get File", "AuthenticationResponse.xml", "%%SHA1_HMAC%%") in listed
     assert ("Component", "chance", "%%SHA1_HMAC%%") in listed
-    text = build_functions_report(list_offered_functions(ALL), Format.TEXT).decode()
+    text = build_functions_report(list_offered_functions(ALL), ReportFormat.TEXT).decode()
     assert text.count("Feature: ") == len(listed)
 
 
 def test_signatures_read_as_published_and_nothing_can_break_out_of_the_xml():
     value = hmac.digest(b"", b"", hashlib.sha1).hex()
-    root = ET.fromstring(build_signatures_report(ABOUT, "sha1-hmac", {"chance": value}, Format.XML))
+    root = ET.fromstring(build_signatures_report(ABOUT, "sha1-hmac", {"chance": value}, ReportFormat.XML))
     assert root.tag == "Components"
     assert root.get("GatExec") == "default"
     assert root.findtext("Game/Manufacturer") == "m & co"
@@ -188,14 +196,14 @@ def test_signatures_read_as_published_and_nothing_can_break_out_of_the_xml():
     assert root.findtext("Game/Component/Checksum") == value.upper()
     assert (
         f"chance: {value.upper()}\r\n"
-        in build_signatures_report(ABOUT, "x", {"chance": value}, Format.TEXT).decode()
+        in build_signatures_report(ABOUT, "x", {"chance": value}, ReportFormat.TEXT).decode()
     )
 
 
 def test_an_installation_nobody_signed_says_so():
-    assert "Signed by: nobody" in build_identity_report(ABOUT, "", {}, Format.TEXT).decode()
+    assert "Signed by: nobody" in build_identity_report(ABOUT, "", {}, ReportFormat.TEXT).decode()
     assert (
-        ET.fromstring(build_identity_report(ABOUT, "k", {"chance": "aa"}, Format.XML)).findtext(
+        ET.fromstring(build_identity_report(ABOUT, "k", {"chance": "aa"}, ReportFormat.XML)).findtext(
             "Game/SignedBy"
         )
         == "k"

@@ -12,13 +12,13 @@ import serial
 from egm.config.cabinet_file import Gat, StateFolder, load_cabinet
 from egm.kernel.events import State
 from egm.kernel.services import MachineContext
-from egm.links.gat.functions import LIST
+from egm.links.gat.functions import LIST_FUNCTIONS
 from egm.links.gat.port import create_gat_port, sign_in_child_process
 from egm.links.keys import LinksKey
 from egm.testing.machine import MachineRig
 from egm.verify.digest import Algorithm, compute_signatures
 from egm.verify.tree import Scope, list_software_files
-from tools.audit.gat_reader import GatError, Verifier
+from tools.audit.gat_reader import GatError, GatVerifier
 
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 60
@@ -48,7 +48,7 @@ class Inspection:
 
         def in_turn():
             with serial.Serial(str(path), timeout=PATIENCE_SECONDS) as line:
-                verifier = Verifier(line)
+                verifier = GatVerifier(line)
                 return [question(verifier) for question in questions]
 
         try:
@@ -103,7 +103,7 @@ def test_results_of_every_kind_span_frames_and_outlive_a_restart(inspection, tmp
     everything = "AuthenticationResponse-SHA256.xml"
     listed, identity, signed = run(
         inspection,
-        sign(LIST, form="xml"),
+        sign(LIST_FUNCTIONS, form="xml"),
         sign("Get File", "ProgramID.xml"),
         sign("Get File", everything, SEED),
     )

@@ -138,7 +138,7 @@ def test_who_has_the_token_is_greeted_and_heard(tmp_path):
         assert decode(await reader.readline()) == MESSAGES[1]
         writer.write(encode(Intent(name="play")))
         await desk.heard.wait()
-        assert desk.server.audience == 1
+        assert desk.server.player_screen_count == 1
         desk.server.send(MESSAGES[2])
         assert decode(await reader.readline()) == MESSAGES[2]
         writer.close()

@@ -15,16 +15,16 @@ import tools.audit.rules
 from egm.app.features import FEATURES
 from egm.links import metrics
 from egm.links.metrics import (
-    Exporter,
     MachineCollector,
+    MetricsExporter,
     build_meter_families,
     build_series,
     iter_known_occurrences,
 )
 from egm.links.sas.health import iter_line_metrics
-from egm.links.sas.line import LineHealth
-from meters.reading import Cell, MeterReading
-from meters.table import METERS, OCCURRENCES, Unit
+from egm.links.sas.line import SasLineHealth
+from meters.reading import MeterCell, MeterReading
+from meters.table import METERS, OCCURRENCE_METERS, Unit
 
 #: A limit that only an exporter that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 60
@@ -33,7 +33,7 @@ PATIENCE_SECONDS = 60
 @pytest.fixture
 def exporter():
     collector = MachineCollector()
-    exporter = Exporter(collector, 0)
+    exporter = MetricsExporter(collector, 0)
     yield collector, exporter
     exporter.close()
 
@@ -56,11 +56,11 @@ def test_a_scrape_says_what_the_reading_says(exporter):
         7,
         "",
         (
-            Cell("credit:1:cashable", "house:wager", dims, 500, 5),
-            Cell("world:bill", "credit:1:cashable", {}, 2000, 1),
-            Cell("games_played", "", dims, 0, 5),
-            Cell("door.main.opens", "", {}, 0, 2),
-            Cell("fault.hopper.jam", "", {}, 0, 3),
+            MeterCell("credit:1:cashable", "house:wager", dims, 500, 5),
+            MeterCell("world:bill", "credit:1:cashable", {}, 2000, 1),
+            MeterCell("games_played", "", dims, 0, 5),
+            MeterCell("door.main.opens", "", {}, 0, 2),
+            MeterCell("fault.hopper.jam", "", {}, 0, 3),
         ),
     )
     collector.publish(build_meter_families(reading, ()))
@@ -98,11 +98,11 @@ def test_a_meter_that_is_always_shown_is_one_that_some_entry_counts():
     """Three stood at zero for ever: nothing fed them."""
     rules = "".join(path.read_text() for path in Path(tools.audit.rules.__file__).parent.glob("*.py"))
     declared = {name for entry in FEATURES.entries for name in entry.counts}
-    assert [name for name in OCCURRENCES if name not in declared and f'"{name}"' not in rules] == []
+    assert [name for name in OCCURRENCE_METERS if name not in declared and f'"{name}"' not in rules] == []
 
 
 def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
-    names = [build_series(meter).name for meter in (*(m.name for m in METERS), *OCCURRENCES)]
+    names = [build_series(meter).name for meter in (*(m.name for m in METERS), *OCCURRENCE_METERS)]
     assert len(set(names)) == len(names)
     for meter in METERS:
         name = build_series(meter.name).name
@@ -113,7 +113,9 @@ def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
 def test_families_of_one_name_from_several_sources_are_one(exporter):
     collector, server = exporter
     one, two = (
-        iter_line_metrics(name, LineHealth(up=name == "two", answered_within_ms=((0, 0),)))
+        iter_line_metrics(
+            name, SasLineHealth(host_is_polling=name == "two", replies_by_time_bucket_ms=((0, 0),))
+        )
         for name in ("one", "two")
     )
     collector.publish([*one, *two])
@@ -125,7 +127,7 @@ def test_families_of_one_name_from_several_sources_are_one(exporter):
 
 
 def test_a_lines_answers_are_a_histogram():
-    health = LineHealth(answered_within_ms=((1, 5), (20, 2), (0, 1)), answering_ns=90_000_000)
+    health = SasLineHealth(replies_by_time_bucket_ms=((1, 5), (20, 2), (0, 1)), total_reply_ns=90_000_000)
     answers = next(f for f in iter_line_metrics("one", health) if f.name == "egm_host_answer_seconds")
     assert [(s.labels.get("le"), s.value) for s in answers.samples if s.name.endswith("_bucket")] == [
         ("0.001", 5),
@@ -146,7 +148,7 @@ def test_handing_over_replaces_everything_at_once(exporter):
 
 def test_a_taken_port_is_an_os_error(exporter):
     with pytest.raises(OSError, match="in use"):
-        Exporter(MachineCollector(), exporter[1].port)
+        MetricsExporter(MachineCollector(), exporter[1].port)
 
 
 def _asked(port, host):
@@ -169,7 +171,7 @@ def test_figures_are_read_under_the_names_of_this_computer_only(exporter):
         None,
     ):
         assert _asked(port, host) == 421
-    named = Exporter(MachineCollector(), 0, ["monitor.house"])
+    named = MetricsExporter(MachineCollector(), 0, ["monitor.house"])
     assert _asked(named.port, "monitor.house:80") == 200
     assert _asked(named.port, "evil.example") == 421
     named.close()
@@ -177,7 +179,7 @@ def test_figures_are_read_under_the_names_of_this_computer_only(exporter):
 
 def test_idle_connections_cost_a_few_threads_and_end(exporter, monkeypatch):
     """Two hundred that say nothing: a handful is served, the rest let go, and then it answers again."""
-    monkeypatch.setattr(metrics, "ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr(metrics, "CONNECTION_SECONDS_MAX", 2.0)
     port, before = exporter[1].port, threading.active_count()
     lines = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) for _ in range(200)]
     for _ in range(100):  # a thread that has just let go of its connection takes a moment to end
@@ -193,7 +195,9 @@ def test_idle_connections_cost_a_few_threads_and_end(exporter, monkeypatch):
 
 
 def test_the_first_that_owes_its_request_is_let_go_for_a_ninth_and_eight_are_served(exporter, monkeypatch):
-    monkeypatch.setattr(metrics, "ANSWER_SECONDS", PATIENCE_SECONDS)  # nobody is let go for being slow
+    monkeypatch.setattr(
+        metrics, "CONNECTION_SECONDS_MAX", PATIENCE_SECONDS
+    )  # nobody is let go for being slow
     port = exporter[1].port
     lines = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) for _ in range(9)]
     first, *served = lines  # they are taken up in the order they came

@@ -67,7 +67,7 @@ def test_a_port_that_is_taken_is_said_stands_as_a_fault_and_is_taken_up_when_fre
                 assert f"port {port} says" in said[0]
                 assert "Errno" not in said[0]
                 assert "name another as `port` of [metrics] in the cabinet file" in said[0]
-                assert monitoring.PORT_TAKEN in rig.machine.faults
+                assert monitoring.PORT_TAKEN_FAULT in rig.machine.faults
                 assert (shown(rig).notices, shown(rig).tilts) == (
                     (),
                     (),
@@ -118,7 +118,7 @@ def test_a_mechanics_doors_are_his_once_the_monitoring_system_has_read_who_he_is
 
 @pytest.mark.requirement("D-16")
 def test_the_meters_are_read_again_after_a_change(tmp_path, monkeypatch):
-    monkeypatch.setattr(monitoring, "_FOLLOW_SECONDS", 0.0)
+    monkeypatch.setattr(monitoring, "_READ_DELAY_SECONDS", 0.0)
     rig = MachineRig(tmp_path).boot()
 
     async def scene():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from egm.host.transfers import HISTORY
+from egm.host.transfers import TRANSFER_HISTORY_SIZE
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney
@@ -25,7 +25,7 @@ def make(tmp_path):
         """A machine and its host's channel; called again, the same machine after a restart."""
         if opened:
             opened[-1].room.close()
-        host = HostMoney(transfers=transfers, bonuses=bonuses, asset_number=asset, line=line)
+        host = HostMoney(transfers=transfers, bonuses=bonuses, asset_number=asset, money_line_name=line)
         rig = MachineRig(tmp_path, devices=("printer",), host=host, **room_options)
         opened.append(Bench(tmp_path, rig))
         opened[-1].exceptions()
@@ -308,7 +308,7 @@ def test_status_and_lock(make):
         "available": "13",
         "cash_out": "01",
         "aft": "32",
-        "index": f"{HISTORY:02x}",
+        "index": f"{TRANSFER_HISTORY_SIZE:02x}",
         "cashable": "0000001000",
         "restricted": "0000000200",
         "nonrestricted": "0000000030",

@@ -7,11 +7,11 @@ import pytest
 
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType
-from egm.links.sas.channel import Channel, LinkChanged, Send
+from egm.links.sas.channel import LinkChanged, SasChannelState, SendBytes
 from egm.links.sas.codec import ACK, Reply
 from egm.links.sas.crc import append_crc
 from egm.links.sas.exception_queue import SasException
-from egm.links.sas.poll import VARIABLE, Poll
+from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, Poll
 from egm.links.sas.wire import GeneralPoll, LongPoll, MessageToOther
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench, attach
@@ -100,7 +100,7 @@ def test_the_twenty_first_exception_overflows(bench: Bench) -> None:
 
 
 def test_a_priority_exception_is_raised_again_until_it_is_served(bench: Bench) -> None:
-    bench.host.post(0x51)
+    bench.host.post_exception(0x51)
     assert bench.exceptions() == [0x51]
     bench.room.clock.pass_seconds(14)
     assert bench.exceptions() == []
@@ -114,17 +114,17 @@ def test_a_priority_exception_is_raised_again_until_it_is_served(bench: Bench) -
 
 def test_a_priority_exception_goes_before_the_queue_and_can_be_withdrawn(bench: Bench) -> None:
     door(bench, opened=True)
-    bench.host.post(0x51)
+    bench.host.post_exception(0x51)
     assert bench.general() == 0x51
     bench.sync()
-    bench.host.post(0x67)
-    bench.host.withdraw(0x67)
+    bench.host.post_exception(0x67)
+    bench.host.withdraw_exception(0x67)
     assert bench.exceptions() == [0x11]
 
 
 def test_an_answer_that_took_its_time_comes_in_place_of_an_exception(bench: Bench) -> None:
     door(bench, opened=True)
-    bench.host.deliver(0x21, Reply(b"\x34\x12"))
+    bench.host.deliver_delayed_result(0x21, Reply(b"\x34\x12"))
     frame = append_crc(bytes.fromhex("01 21 34 12"))
     assert [bench.send(b"\x81") for _ in range(2)] == [frame] * 2
     bench.sync()
@@ -136,7 +136,7 @@ def test_a_poll_that_takes_long_is_busy_and_its_repeat_gets_the_result(bench: Be
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01\x00"
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01\x00"
     ask = bench.waiting[-1]
-    assert list(bench.channel.reply_to_request(ask.poll, ask.request, ACK)) == [Send(b"\x01")]
+    assert list(bench.channel.reply_to_request(ask.poll, ask.request, ACK)) == [SendBytes(b"\x01")]
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01"
 
 
@@ -157,17 +157,17 @@ def test_an_answer_that_fails_silences_neither_the_line_nor_the_journal(bench: B
 
 def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
     """An order is begun, the host asks other things, and the transfer ends before it hears of the beginning."""
-    order = Poll(code=0x72, response=VARIABLE, effect=lambda _host, _poll: None)
-    channel = Channel(1, {0x72: order}, now_ns=0)
+    order = Poll(code=0x72, response=VARIABLE_RESPONSE_LENGTH, effect=lambda _host, _poll: None)
+    channel = SasChannelState(1, {0x72: order}, now_ns=0)
     frame = append_crc(bytes.fromhex("017202FF00"))
 
     def heard(message: GeneralPoll | LongPoll | MessageToOther) -> bytes:
         actions = list(channel.process_message(message, 0))
-        return next((action.data for action in actions if isinstance(action, Send)), b"")
+        return next((action.data for action in actions if isinstance(action, SendBytes)), b"")
 
     assert heard(LongPoll(frame)) == b""
-    assert list(channel.reply_busy(LongPoll(frame))) == [Send(b"\x01\x00")]
-    list(channel.post(SasException(0x69), 0))  # the transfer is done
+    assert list(channel.reply_busy(LongPoll(frame))) == [SendBytes(b"\x01\x00")]
+    list(channel.post_exception(SasException(0x69), 0))  # the transfer is done
     heard(MessageToOther(0))
     assert heard(GeneralPoll(1)) == b"\x69"
     heard(MessageToOther(0))
@@ -177,19 +177,19 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
     )  # "pending": said too late
     heard(MessageToOther(0))
     actions = list(channel.process_message(GeneralPoll(1), 15_000_000_000))
-    assert actions == [Send(b"\x69")]  # the host is told again that it is done
+    assert actions == [SendBytes(b"\x69")]  # the host is told again that it is done
     heard(MessageToOther(0))
     heard(LongPoll(frame))
     list(channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x00", once=True)))
     heard(MessageToOther(0))
-    assert list(channel.process_message(GeneralPoll(1), 40_000_000_000)) == [Send(b"\x00")]
+    assert list(channel.process_message(GeneralPoll(1), 40_000_000_000)) == [SendBytes(b"\x00")]
 
 
 # ---------------------------------------------------------------------------------------------- the link
 def test_it_chirps_while_nobody_polls_and_says_so_once(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
-    chirp = [Send(b"\x01", wakeup=True)]
+    chirp = [SendBytes(b"\x01", wakeup=True)]
     assert bench.tick() == chirp
     assert bench.tick() == []
     rig.clock.pass_seconds(0.2)

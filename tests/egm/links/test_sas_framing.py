@@ -10,13 +10,13 @@ from egm.links.sas.crc import append_crc
 from egm.links.sas.requests import find_frame_size
 from egm.links.sas.tables.polls import POLLS
 from egm.links.sas.wire import (
-    Broken,
+    BrokenMessage,
     GeneralPoll,
     LenientFraming,
     LongPoll,
     MessageToOther,
     WakeupBitFraming,
-    mark_message,
+    escape_message_with_wakeup,
 )
 
 MS = 1_000_000
@@ -38,61 +38,70 @@ def hear(framing, data: bytes, now_ns: int = 0) -> list:
 
 def test_polls_are_cut_by_the_wakeup_bit() -> None:
     told = hear(
-        strict(), mark_message(b"\x81") + mark_message(READ) + mark_message(SET) + mark_message(b"\x82")
+        strict(),
+        escape_message_with_wakeup(b"\x81")
+        + escape_message_with_wakeup(READ)
+        + escape_message_with_wakeup(SET)
+        + escape_message_with_wakeup(b"\x82"),
     )
     assert told == [GeneralPoll(1), LongPoll(READ), LongPoll(SET), GeneralPoll(2)]
 
 
 def test_a_byte_ff_in_the_data_comes_doubled_and_is_one_byte() -> None:
     frame = append_crc(bytes.fromhex("01 4D FF"))
-    assert hear(strict(), mark_message(frame)) == [LongPoll(frame)]
+    assert hear(strict(), escape_message_with_wakeup(frame)) == [LongPoll(frame)]
     assert LongPoll(frame).data == b"\xff"
     assert hear(strict(), b"\xff\x00\xff") == [GeneralPoll(127)]
 
 
 def test_a_frame_may_come_byte_by_byte() -> None:
     framing, told = strict(), []
-    for number, byte in enumerate(mark_message(append_crc(bytes.fromhex("01 4D FF")))):
+    for number, byte in enumerate(escape_message_with_wakeup(append_crc(bytes.fromhex("01 4D FF")))):
         told += hear(framing, bytes((byte,)), number * MS)
     assert told == [LongPoll(append_crc(bytes.fromhex("01 4D FF")))]
 
 
-@pytest.mark.parametrize("at", range(1, len(mark_message(SET))))
+@pytest.mark.parametrize("at", range(1, len(escape_message_with_wakeup(SET))))
 def test_a_pause_over_five_milliseconds_ends_a_message(at: int) -> None:
-    framing, data = strict(), mark_message(SET)
+    framing, data = strict(), escape_message_with_wakeup(SET)
     told = hear(framing, data[:at]) + hear(framing, data[at:], 5 * MS + 1)
     assert LongPoll(SET) not in told
     assert hear(framing, data, 10 * MS) == [LongPoll(SET)]
 
 
-@pytest.mark.parametrize("at", range(1, len(mark_message(SET))))
+@pytest.mark.parametrize("at", range(1, len(escape_message_with_wakeup(SET))))
 def test_a_pause_of_five_milliseconds_does_not(at: int) -> None:
-    framing, data = strict(), mark_message(SET)
+    framing, data = strict(), escape_message_with_wakeup(SET)
     assert hear(framing, data[:at]) + hear(framing, data[at:], 5 * MS) == [LongPoll(SET)]
 
 
 def test_a_wakeup_bit_in_the_middle_begins_anew() -> None:
-    told = hear(strict(), mark_message(SET)[:4] + mark_message(READ))
-    assert told == [Broken("cut", b"\x01\x01"), LongPoll(READ)]
+    told = hear(strict(), escape_message_with_wakeup(SET)[:4] + escape_message_with_wakeup(READ))
+    assert told == [BrokenMessage("cut", b"\x01\x01"), LongPoll(READ)]
 
 
 def test_messages_to_others_are_passed_over() -> None:
     other = append_crc(bytes.fromhex("02 2F 03 00 00 00"))
-    assert hear(strict(), mark_message(other) + mark_message(READ)) == [MessageToOther(2), LongPoll(READ)]
+    assert hear(strict(), escape_message_with_wakeup(other) + escape_message_with_wakeup(READ)) == [
+        MessageToOther(2),
+        LongPoll(READ),
+    ]
     assert hear(lenient(), other + READ) == [MessageToOther(2), LongPoll(READ)]
 
 
 @pytest.mark.requirement("K-06")
 def test_a_wrong_crc_is_broken() -> None:
     wrong = SET[:-1] + b"\x09"
-    assert hear(strict(), mark_message(wrong)) == [Broken("crc", wrong)]
-    assert hear(lenient(), wrong) == [Broken("crc", wrong)]
+    assert hear(strict(), escape_message_with_wakeup(wrong)) == [BrokenMessage("crc", wrong)]
+    assert hear(lenient(), wrong) == [BrokenMessage("crc", wrong)]
 
 
 def test_an_unknown_command_is_broken_and_the_next_poll_is_heard() -> None:
     framing = strict()
-    assert hear(framing, mark_message(b"\x01\xfe\x00\x00")) == [Broken("unknown", b"\x01\xfe")]
-    assert hear(framing, mark_message(READ)) == [LongPoll(READ)]
+    assert hear(framing, escape_message_with_wakeup(b"\x01\xfe\x00\x00")) == [
+        BrokenMessage("unknown", b"\x01\xfe")
+    ]
+    assert hear(framing, escape_message_with_wakeup(READ)) == [LongPoll(READ)]
 
 
 def test_without_a_wakeup_bit_a_host_may_say_80_before_every_poll() -> None:
@@ -106,8 +115,11 @@ def test_without_a_wakeup_bit_a_host_may_say_80_before_every_poll() -> None:
 
 def test_without_a_wakeup_bit_only_a_pause_mends_what_was_broken() -> None:
     framing = lenient()
-    assert hear(framing, b"\x01\xfe" + READ) == [Broken("unknown", b"\x01\xfe"), Broken("stray", READ)]
-    assert hear(framing, READ, 30 * MS) == [Broken("stray", READ)]
+    assert hear(framing, b"\x01\xfe" + READ) == [
+        BrokenMessage("unknown", b"\x01\xfe"),
+        BrokenMessage("stray", READ),
+    ]
+    assert hear(framing, READ, 30 * MS) == [BrokenMessage("stray", READ)]
     assert hear(framing, READ, 61 * MS) == [LongPoll(READ)]
 
 
@@ -125,7 +137,7 @@ def test_noise_never_hides_the_next_poll_from_a_strict_line(noise: bytes, addres
     framing = WakeupBitFraming(address, 5 * MS)
     poll = append_crc(bytes((address, 0x01)))
     hear(framing, noise)
-    assert hear(framing, mark_message(poll), 6 * MS)[-1] == LongPoll(poll)
+    assert hear(framing, escape_message_with_wakeup(poll), 6 * MS)[-1] == LongPoll(poll)
 
 
 @given(noise=st.lists(st.binary(max_size=40), max_size=8), address=st.integers(1, 127))
@@ -145,6 +157,6 @@ def test_what_is_heard_does_not_depend_on_how_the_bytes_were_read(data: bytes, c
         whole, parts = make(), make()
         edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
         told = [h for a, b in pairwise(edges) for h in hear(parts, data[a:b])]
-        strays = [h for h in told if not (isinstance(h, Broken) and h.why == "stray")]
-        expected = [h for h in hear(whole, data) if not (isinstance(h, Broken) and h.why == "stray")]
+        strays = [h for h in told if not (isinstance(h, BrokenMessage) and h.why == "stray")]
+        expected = [h for h in hear(whole, data) if not (isinstance(h, BrokenMessage) and h.why == "stray")]
         assert strays == expected

@@ -36,7 +36,7 @@ def content(dice: random.Random, code: int) -> bytes:
 def test_any_content_is_answered_or_met_with_silence(tmp_path, validation, seed):
     dice = random.Random(f"{seed} {validation}")
     host = HostMoney(
-        validation=validation, transfers=True, bonuses=True, asset_number=0x77665544, line="main"
+        validation=validation, transfers=True, bonuses=True, asset_number=0x77665544, money_line_name="main"
     )
     rig = MachineRig(tmp_path, devices=("printer",), host=host)
     bench = Bench(tmp_path, rig)

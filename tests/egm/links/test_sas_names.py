@@ -10,10 +10,10 @@ from egm.app.features import FEATURES
 from egm.links.sas.crc import append_crc, is_intact
 from egm.links.sas.journal_exceptions import list_raised_exceptions
 from egm.links.sas.names import MeterUnit, PollType
-from egm.links.sas.tables.denominations import BILLS, DENOMINATIONS_CENTS
+from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, DENOMINATIONS_CENTS
 from egm.links.sas.tables.exceptions import EXCEPTIONS
 from egm.links.sas.tables.meters import METERS
-from egm.links.sas.tables.polls import MINIMUM, POLLS
+from egm.links.sas.tables.polls import MINIMUM_POLLS, POLLS
 
 SEEN = Path(__file__).parents[2] / "vectors" / "sas_frames_seen.toml"
 KNOWN_ANSWERS = tomllib.loads(SEEN.read_text(encoding="utf-8"))["frames"]
@@ -42,8 +42,8 @@ def test_polls_have_the_published_types() -> None:
         bytes.fromhex("09 2D 2F 52 53 6F AF 83 8C 95 96 97 98 99 9A A0 A4 B4 B5")
     )
     assert codes(PollType.SET_OR_BROADCAST) == set(bytes.fromhex("75 7A 7B 7C 7D 7F 80 86"))
-    assert set(POLLS) >= MINIMUM
-    assert len(MINIMUM) == 40  # 29 of type R, 11 with data
+    assert set(POLLS) >= MINIMUM_POLLS
+    assert len(MINIMUM_POLLS) == 40  # 29 of type R, 11 with data
 
 
 def test_every_exception_the_journal_can_raise_has_a_name() -> None:
@@ -65,5 +65,5 @@ def test_denominations_and_bills_have_the_published_codes() -> None:
     assert {code: DENOMINATIONS_CENTS[code] for code in cents} == cents
     assert DENOMINATIONS_CENTS[0x1F] == Fraction(1, 20)
     assert len(DENOMINATIONS_CENTS) == 0x1F
-    assert BILLS[10] == 500
-    assert BILLS[23] == 1_000_000
+    assert BILL_VALUE_BY_CODE[10] == 500
+    assert BILL_VALUE_BY_CODE[23] == 1_000_000

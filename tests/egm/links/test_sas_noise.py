@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from egm.links.sas.crc import append_crc
 from egm.links.sas.tables.polls import POLLS
-from egm.links.sas.wire import mark_message
+from egm.links.sas.wire import escape_message_with_wakeup
 from tests.rigs.examples import scale_examples
 from tools.dev.fuzz.sas import one_input
 
 #: Messages that come near real ones: a known command, some data, often a right CRC, sometimes marks.
 NEARLY = st.builds(
-    lambda address, code, data, whole, mark: (mark_message if mark else bytes)(
+    lambda address, code, data, whole, mark: (escape_message_with_wakeup if mark else bytes)(
         append_crc(bytes((address, code)) + data) if whole else bytes((address, code)) + data
     ),
     st.sampled_from((0, 1, 1, 1, 2, 0x80, 0x81)),

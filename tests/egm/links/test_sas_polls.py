@@ -9,10 +9,10 @@ from egm.app.view import snapshot
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
-from egm.links.sas.poll import VARIABLE
-from egm.links.sas.polls import BUILT
+from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH
+from egm.links.sas.polls import IMPLEMENTED_POLLS
 from egm.links.sas.polls.games import _encode_ascii_name
-from egm.links.sas.tables.polls import MINIMUM
+from egm.links.sas.tables.polls import MINIMUM_POLLS
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator, write_undeclared
 from egm.testing.sas import Bench
 from paytables import load_game
@@ -112,8 +112,10 @@ def test_every_reading_poll_of_fixed_layout(bench: Bench) -> None:
     answers = {}
     for code in READINGS:
         answers[code] = bench.read(code)
-        size = BUILT[code].response
-        assert size in {VARIABLE, len(answers[code]) // 2 + 4}, f"{code:02X} has not the size of the tables"
+        size = IMPLEMENTED_POLLS[code].response
+        assert size in {VARIABLE_RESPONSE_LENGTH, len(answers[code]) // 2 + 4}, (
+            f"{code:02X} has not the size of the tables"
+        )
     assert answers == {code: plain(data) for code, data in READINGS.items()}
 
 
@@ -133,7 +135,7 @@ def test_the_session_is_told_in_exceptions(tmp_path: Path) -> None:
 
 
 def test_the_smallest_published_set_is_built() -> None:
-    assert set(BUILT) >= MINIMUM
+    assert set(IMPLEMENTED_POLLS) >= MINIMUM_POLLS
 
 
 # ---------------------------------------------------------------------------------------------- by code
@@ -459,7 +461,7 @@ def test_a_date_that_leaves_no_date_to_tell_is_refused(bench: Bench, told: str) 
 
 def test_a_distance_kept_from_before_that_leaves_no_date_is_none(bench: Bench) -> None:
     write_undeclared(bench.room.machine, "test.old", state={f"host_time:{bench.host.name}": 252_000_000_000})
-    bench.host.republish()
+    bench.host.republish_readout()
     assert bench.read(0x7E) == plain("01012026000000")
 
 

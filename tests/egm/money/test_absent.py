@@ -6,12 +6,12 @@ import pytest
 
 from egm.app.features import FEATURES
 from egm.app.process import MachineProcess
-from egm.app.removed_devices import refuse_lost_positions
+from egm.app.removed_devices import refuse_removed_positions_with_money
 from egm.config.cabinet_file import Host, Metrics, StateFolder, Validation, load_cabinet
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
-from egm.host.ticket_port import HostTickets
+from egm.host.ticket_port import HostTicketInterface
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import ClearAction, KernelKey, Owner
@@ -126,11 +126,11 @@ def test_a_fault_of_a_device_that_is_gone_ends(tmp_path):
 def test_a_position_with_money_cannot_be_left_out(tmp_path):
     first = MachineRig(tmp_path, position=Position(1, 2)).boot()
     second = MachineRig(tmp_path, position=Position(2, 2), beside=first).boot()
-    refuse_lost_positions(first.journal, 1, FEATURES.keys, "CAD")
+    refuse_removed_positions_with_money(first.journal, 1, FEATURES.keys, "CAD")
     second.insert(2000)
     with pytest.raises(OperatorError, match=r"position 2 still has \$20\.00 of credit$"):
-        refuse_lost_positions(first.journal, 1, FEATURES.keys, "CAD")
-    refuse_lost_positions(first.journal, 2, FEATURES.keys, "CAD")
+        refuse_removed_positions_with_money(first.journal, 1, FEATURES.keys, "CAD")
+    refuse_removed_positions_with_money(first.journal, 2, FEATURES.keys, "CAD")
 
 
 def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_longer_names(
@@ -145,7 +145,9 @@ def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_long
     bare = load_cabinet().model_copy(
         update={"devices": {}, "sas": {}, "host": Host(), "metrics": Metrics(port=0)}
     )
-    monkeypatch.setattr(MachineProcess, "_work", lambda _: asyncio.sleep(0))  # it comes up, and works no more
+    monkeypatch.setattr(
+        MachineProcess, "_run_until_stopped", lambda _: asyncio.sleep(0)
+    )  # it comes up, and works no more
     asyncio.run(MachineProcess(state, bare, StoppedClock()).run())
     with open_view(tmp_path) as view:
         assert [entry.kind for entry in view.entries(("bill.not_stacked", "service.enabled"))] == [
@@ -161,11 +163,13 @@ def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_long
 @pytest.mark.requirement("K-03")
 def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(tmp_path):
     """Its game, its bills and its tickets stayed withheld for ever: no person, and no clear, could lift that."""
-    by_host = HostMoney(validation=Validation.SYSTEM, line="main", online=True)
+    by_host = HostMoney(validation=Validation.SYSTEM, money_line_name="main", online=True)
     rig = MachineRig(tmp_path, devices=("printer",), host=by_host).boot()
     for name in ("game.maple-classic", "bill_acceptor"):
         rig.engine.handle(EventType.CONTROL, source="host:main", name=name, value=False)
-    HostTickets(rig.engine, rig.happen).store_terms({"redemption": False, "location": "elsewhere"})
+    HostTicketInterface(rig.engine, rig.happen).store_ticket_terms(
+        {"redemption": False, "location": "elsewhere"}
+    )
     kept = again(rig, tmp_path, devices=("printer",), host=by_host)
     assert not is_game_allowed(kept.machine, "maple-classic")
     assert "holder_gone" not in kept.machine.faults
@@ -205,7 +209,7 @@ def test_bets_of_a_position_are_told_as_money_on_the_table_of_their_game(staked,
     table = TableRecord(game=named, denomination_cents=25, table={"point": 6}, staked=staked)
     left = Left({f"2/{TableKey.TABLE}{named.digest}": to_json(table)})
     with pytest.raises(OperatorError, match=rf"position 2 still has {said} at the table of maple-craps$"):
-        refuse_lost_positions(left, 1, FEATURES.keys, "CAD")
+        refuse_removed_positions_with_money(left, 1, FEATURES.keys, "CAD")
 
 
 def test_nothing_that_a_player_may_be_owed_is_told_by_its_key():
@@ -214,7 +218,7 @@ def test_nothing_that_a_player_may_be_owed_is_told_by_its_key():
         if key.clear_action is not ClearAction.OWED or key.owner is not Owner.PLAYER or key is TableKey.TABLE:
             continue
         with pytest.raises(OperatorError, match=r"position 2 still has (a|coins|restricted) [a-z -]+$"):
-            refuse_lost_positions(
+            refuse_removed_positions_with_money(
                 Left({f"2/{key}x" if key.endswith(":") else f"2/{key}": {}}), 1, FEATURES.keys, "CAD"
             )
 
@@ -236,7 +240,9 @@ def test_a_printed_ticket_of_any_position_is_closed_at_a_start_without_a_ledger(
     bare = cabinet.model_copy(
         update={"devices": {}, "machine": cabinet.machine.model_copy(update={"positions": 2})}
     )
-    monkeypatch.setattr(MachineProcess, "_work", lambda _: asyncio.sleep(0))  # it comes up, and works no more
+    monkeypatch.setattr(
+        MachineProcess, "_run_until_stopped", lambda _: asyncio.sleep(0)
+    )  # it comes up, and works no more
     asyncio.run(MachineProcess(folder, bare, StoppedClock()).run())
     with open_view(tmp_path) as view:
         assert "2/print" not in view.states("2/print")

@@ -33,12 +33,12 @@ from meters import (
     UnknownTransfer,
     open_view,
 )
-from meters.clear import clear
+from meters.clear import clear_memory
 
 KINDS = ("cashable", "restricted", "nonrestricted")
 POLICY = Policy(checkpoint_every=9, segment_bytes=8192)
 TERMS = Terms(base_cents=100, increment=Fraction(1, 7), hidden=Fraction(1, 300), ceiling_cents=250)
-CARRY = ClaimDecision(act="carried")
+CARRY = ClaimDecision(decision="carried")
 
 
 class Model:
@@ -214,9 +214,9 @@ class MoneyMachine(RuleBasedStateMachine):
         by_hand = {}
         for name in data.draw(st.lists(st.sampled_from(paid), unique=True)) if paid else ():
             by_hand[name] = int(self.claims()[name])
-            acts[name] = ClaimDecision(act="paid", amount_cents=by_hand[name], by="A")
+            acts[name] = ClaimDecision(decision="paid", amount_cents=by_hand[name], by="A")
         who = {"person": "A", "second_person": "B", "reason": "model"}
-        clear(
+        clear_memory(
             self.folder,
             prepare_clearance(found, acts, **who, challenge=found.inspection.challenge),
             now=self.now,
@@ -246,7 +246,7 @@ class MoneyMachine(RuleBasedStateMachine):
         return (
             {name: cents for name, cents in free.items() if cents}
             | held
-            | {"level:toy": self.model.level.held}
+            | {"level:toy": self.model.level.held_amount}
         )
 
     @rule()

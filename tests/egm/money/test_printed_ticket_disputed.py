@@ -70,12 +70,12 @@ def test_a_ticket_printed_whole_before_both_lost_power_is_never_nothing(tmp_path
     async def scene():
         cabinet = Cabinet(tmp_path, protocol)
         cabinet.room.insert(2000).engine.handle(EventType.CASH_OUT)
-        await cabinet.printer.advance_until(lambda: cabinet.printer.twin.printed)
-        number = cabinet.printer.twin.printed[-1]["barcode"]
+        await cabinet.printer.advance_until(lambda: cabinet.printer.twin.printed_tickets)
+        number = cabinet.printer.twin.printed_tickets[-1]["barcode"]
         await cabinet.lose_power(printer=True)
         await asyncio.sleep(30)
         room = cabinet.room
-        assert cabinet.printer.twin.printed[-1]["barcode_complete"]
+        assert cabinet.printer.twin.printed_tickets[-1]["barcode_complete"]
         assert room.state is State.TILT
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert room.journal.balance_cents(BY_HAND) == 0
@@ -107,7 +107,7 @@ def test_a_machine_that_dies_beside_a_printer_that_lives_asks_nobody(tmp_path, p
     async def scene():
         cabinet = Cabinet(tmp_path, protocol)
         cabinet.room.insert(2000).engine.handle(EventType.CASH_OUT)
-        await cabinet.printer.advance_until(lambda: cabinet.printer.twin.printed)
+        await cabinet.printer.advance_until(lambda: cabinet.printer.twin.printed_tickets)
         await cabinet.lose_power(printer=False)
         await asyncio.sleep(10)
         assert (cabinet.room.state, cabinet.room.journal.balance_cents(VOUCHERS)) == (State.IDLE, 2000)

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from egm.integrity.clock_trust import note_clock
+from egm.integrity.clock_trust import record_clock_trust
 from egm.kernel.events import EventType, State
-from egm.kernel.timekeeping import OFFSET_MAX
+from egm.kernel.timekeeping import OFF_TIME_WITHOUT_CONFIRMATION_MAX
 from egm.money.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from egm.tickets.model import TicketState
@@ -59,7 +59,7 @@ class Machine:
         signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}
         self.room.engine.handle(EventType.CLOCK_CONFIRMED, date=f"{self.truth:%Y%m%d}", **signed)
         self.room.engine.handle(EventType.DOOR_CLOSED, door="main")
-        assert self.room.machine.times.is_believed
+        assert self.room.machine.times.is_clock_trusted
 
     def restarts(self):
         wall = self.room.clock.wall
@@ -78,7 +78,7 @@ class Machine:
     def cashes_out(self):
         if self.room.state is not State.IDLE or not self.meter_cents:
             return
-        believed, cents = self.room.machine.times.is_believed, self.meter_cents
+        believed, cents = self.room.machine.times.is_clock_trusted, self.meter_cents
         self.meter_cents = 0
         if believed:
             number = self.room.cash_out_ticket()
@@ -100,7 +100,7 @@ class Machine:
             return
         number = self.dice.choice(sorted(self.tickets))
         record = self.room.store.require_ticket(number)
-        is_past = record.is_expired_at(self.room.clock.now()) and self.room.machine.times.is_believed
+        is_past = record.is_expired_at(self.room.clock.now()) and self.room.machine.times.is_clock_trusted
         self.room.offer_ticket(number)
         if is_past:
             assert self.room.notice == "ticket_refused.expired"
@@ -114,7 +114,7 @@ class Machine:
         acts = (self.inserts, self.cashes_out, self.puts_in, self.restarts, self.goes_wrong, self.is_set)
         act = self.dice.choice((*acts, self.inserts, self.cashes_out, self.puts_in, self.is_confirmed))
         act()
-        note_clock(self.room.machine)
+        record_clock_trust(self.room.machine)
         self.passes(self.dice.choice((1, 600, 90_000)))
         self.holds()
 
@@ -125,8 +125,8 @@ class Machine:
         owed = {r.ticket.number: r.ticket.amount_cents for r in self.room.store.records(TicketState.ISSUED)}
         assert owed == self.tickets, "a ticket expired, or was lost"
         assert "ticket_ledger" not in machine.faults
-        wrong = abs(self.room.clock.now() - self.truth) > OFFSET_MAX * 3
-        assert not (wrong and machine.times.is_believed), "a clock far off the truth is believed"
+        wrong = abs(self.room.clock.now() - self.truth) > OFF_TIME_WITHOUT_CONFIRMATION_MAX * 3
+        assert not (wrong and machine.times.is_clock_trusted), "a clock far off the truth is believed"
 
 
 @pytest.mark.requirement("H-10", "H-07", "F-01")

@@ -23,12 +23,12 @@ from egm.tickets.copies import FILE_NAME
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.movelog import digest
-from egm.tickets.proof import PURPOSE as NUMBERS
+from egm.tickets.movelog import compute_row_digest
+from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE as NUMBERS
 from egm.tickets.proof import compute_commitment, find_proof, list_accepted_redemptions
 from egm.tickets.record import TicketAction
-from egm.tickets.restoration import restore
-from egm.tickets.store import PURPOSE, TicketStore, encode_head
+from egm.tickets.restoration import restore_ticket_ledger
+from egm.tickets.store import HEAD_PURPOSE, TicketStore, encode_head
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -57,7 +57,7 @@ def restarted(rig, tmp_path, **changes):
 def watch(rig):
     """What the attachment of the machine does now and then."""
     (watching,) = create_clock_watch(SimpleNamespace(clock=rig.clock, engine=rig.engine, handle=rig.happen))
-    watching.look()
+    watching.check_clock()
 
 
 def take(rig, digits):
@@ -100,7 +100,7 @@ def test_a_person_confirms_a_clock_that_was_set(rig):
     (told,) = rig.records("clock.confirmed")
     assert (told["person"], told["why"]) == (TECHNICIAN, "changed")
     assert rig.machine.faults.keys().isdisjoint({"clock_doubted"})
-    assert rig.machine.times.is_believed
+    assert rig.machine.times.is_clock_trusted
 
 
 def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_its_clock_is_set(tmp_path):
@@ -116,7 +116,7 @@ def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_it
     assert again.credit_cents == 2500
     again.clock.wall = good + timedelta(minutes=5)  # the first time server
     watch(again)
-    assert again.machine.times.is_believed
+    assert again.machine.times.is_clock_trusted
     number = again.cash_out_ticket()
     assert again.store.require_ticket(number).ticket.issued_at == good + timedelta(minutes=5)
 
@@ -127,8 +127,8 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     number = rig.insert(10_000).cash_out_ticket()
     rig.offer_ticket(number)
     cage = Cage(rig.store, rig.clock, "Luc", second="Mia")
-    cage.release(number, "the machine is stuck")
-    cage.pay(number)
+    cage.release_locked_ticket(number, "the machine is stuck")
+    cage.pay_ticket(number)
     rig.ledger.credit_stacked_paper()
     rig.ledger.vend_confirmed()
     assert (rig.credit_cents, rig.state) == (0, State.TILT)
@@ -151,8 +151,8 @@ def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_
     with pytest.raises(OSError, match="gone"):
         rig.ledger.credit_stacked_paper()
     cage = Cage(rig.store, rig.clock, "Luc", second="Mia")
-    cage.release(number, "the machine is dead")
-    cage.pay(number)
+    cage.release_locked_ticket(number, "the machine is dead")
+    cage.pay_ticket(number)
     again = restarted(rig, tmp_path)
     assert again.credit_cents == 10_000
     assert again.machine.faults["ticket_contradiction"]["cleared_by"] == "technician"
@@ -172,7 +172,7 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
         place += 1
         row[0], row[1] = place, "919999999999990001"
         row[8] = json.dumps(json.loads(row[8])).replace("1000", "999999").replace("cashout", "forged")
-        row[9] = before = digest(b"", before, tuple(row[:9]))
+        row[9] = before = compute_row_digest(b"", before, tuple(row[:9]))
     rig.close()
     with (tmp_path / "second" / LOG_NAME).open("ab") as log:
         log.write(json.dumps(rows).encode() + b"\n")
@@ -259,7 +259,7 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found(rig, tmp_path):
     names = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in names}
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    Cage(again.store, again.clock, "Luc").pay(number)
+    Cage(again.store, again.clock, "Luc").pay_ticket(number)
     again.engine.handle(EventType.DOOR_OPENED, door="main")
     again.engine.handle(EventType.DOOR_CLOSED, door="main")
     again.close()
@@ -298,10 +298,10 @@ def test_a_ticket_says_where_the_journal_stood(rig):
 # ---------------------------------------------------------------- restored by two people
 def restore_ledger(rig, tmp_path, persons=(SUPERVISOR, MANAGER)):
     """As ``egm ticket restore`` does, the machine stopped."""
-    key, numbers = rig.journal.derive(PURPOSE), rig.journal.derive(NUMBERS)
+    key, numbers = rig.journal.derive(HEAD_PURPOSE), rig.journal.derive(NUMBERS)
     with open_view(tmp_path) as view:
         taken = list_accepted_redemptions((view,))
-    return restore(
+    return restore_ticket_ledger(
         tmp_path,
         tmp_path / "second",
         key,
@@ -468,7 +468,9 @@ def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tick
     assert restore_ledger(rig, tmp_path) == (3, "unsealed digests, of before there were seals")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.store.require_ticket(number).state is TicketState.EXPIRED
-    Cage(again.store, again.clock, "Luc", second="Mia").revive(number, "the clock was wrong in March")
+    Cage(again.store, again.clock, "Luc", second="Mia").revive_expired_ticket(
+        number, "the clock was wrong in March"
+    )
     take(again, number)
     assert again.credit_cents == 10_000
 
@@ -524,7 +526,9 @@ def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way
     rig.close()
     put_journal_back(tmp_path, before)
     if way == "ticket, no head":  # an old head of the ledger is put back too
-        with TicketStore.open(tmp_path, key=rig.journal.derive(PURPOSE), second=tmp_path / "second") as store:
+        with TicketStore.open(
+            tmp_path, key=rig.journal.derive(HEAD_PURPOSE), second=tmp_path / "second"
+        ) as store:
             store._head.write(encode_head(store.end))
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.credit_cents == 10000

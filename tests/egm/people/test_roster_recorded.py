@@ -15,7 +15,7 @@ from egm.people.pins import PinDigest
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
 from meters import open_view
-from meters.clear import inspect
+from meters.clear import inspect_journal
 from tools.cli import main
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -220,13 +220,13 @@ def test_with_no_copy_left_nobody_signs_in_and_no_pin_is_skipped(place, attack, 
     assert place.room.records("staff.unreadable")
     assert "egm people renew" in place.enrol("3", "manager", status=1)
     place.stop()
-    challenge = inspect(place.folder).challenge
+    challenge = inspect_journal(place.folder).challenge
     said = place.egm(
         "audit", "clear", "--person", "a", "--second-person", "b", "--reason", "x", "--challenge", challenge,
         typed=("1", "2"), status=1,
     )  # fmt: skip
     assert "people.json" in said
-    assert inspect(place.folder).challenge == challenge
+    assert inspect_journal(place.folder).challenge == challenge
 
 
 def test_two_persons_begin_anew_where_the_roster_is_lost(place):
@@ -255,7 +255,7 @@ def test_a_clear_carries_the_roster_into_the_new_journal(place):
     place.stop()
     said = place.egm(
         "audit", "clear", "--person", "1", "--second-person", "2", "--reason", "x",
-        "--challenge", inspect(place.folder).challenge, typed=(PINS["1"], PINS["2"]),
+        "--challenge", inspect_journal(place.folder).challenge, typed=(PINS["1"], PINS["2"]),
     )  # fmt: skip
     assert "cleared" in said
     with open_view(place.folder) as view:
@@ -294,13 +294,13 @@ def test_a_clear_of_a_damaged_journal_asks_the_pins_of_the_roster_it_recorded(pl
         data[written - 200 : written] = bytes(200)
         copy.write_bytes(data)
     kept = place.path.read_bytes()
-    found = inspect(place.folder)
+    found = inspect_journal(place.folder)
     assert found.second.why or found.first.why
 
     def clears(*typed, status):
         return place.egm(
             "audit", "clear", "--person", "1", "--second-person", "2", "--reason", "damage",
-            "--challenge", inspect(place.folder).challenge, typed=typed, status=status,
+            "--challenge", inspect_journal(place.folder).challenge, typed=typed, status=status,
         )  # fmt: skip
 
     place.path.unlink()

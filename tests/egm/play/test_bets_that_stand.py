@@ -12,7 +12,7 @@ from egm.kernel.events import EventType, State
 from egm.money.keys import MoneyKey
 from egm.play.records.tables import list_standing_tables
 from egm.profiles import load_profile
-from egm.staff.service.filling import Filling
+from egm.staff.service.filling import FormFillingPage
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -344,7 +344,7 @@ def test_bets_left_on_a_table_with_no_credit_leave_by_a_recorded_decision(point,
     (table,) = list_standing_tables(rig.machine)
     assert (rig.credit_cents, table.standing_cents) == (0, 100)
     (form,) = (form for form in MENU.forms if form.id == "orphan_credits")
-    (condition,) = Filling(form).build_page(rig.machine).tables[-1].rows
+    (condition,) = FormFillingPage(form).build_page(rig.machine).tables[-1].rows
     assert condition.icon == "good"  # the form shows staff that there is something to take
     assert fill_in(rig, "orphan_credits", place="bank 4") == "refused.authorised"
     assert list_standing_tables(rig.machine) == (table,)

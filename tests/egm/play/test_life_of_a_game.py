@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 
 from egm.app.features import FEATURES
-from egm.app.wiring import build_event
+from egm.app.wiring import build_event_from_intent
 from egm.kernel.events import EventError, EventType, State
 from egm.kernel.messages import Intent, Play
 from egm.money.keys import MoneyKey
@@ -330,7 +330,7 @@ def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(rig):
 @pytest.mark.requirement("C-04")
 @pytest.mark.parametrize("bet", [0, -1, 4, "2", None])
 def test_a_bet_the_game_does_not_offer_is_refused(rig, bet):
-    rig.engine.submit(build_event(Intent(name="bet", value=bet), FEATURES.rules.payloads))
+    rig.engine.submit(build_event_from_intent(Intent(name="bet", value=bet), FEATURES.rules.payloads))
     assert rig.notice == "refused.bet_is_offered"
     assert rig.machine.selection.bet_credits == 1
 

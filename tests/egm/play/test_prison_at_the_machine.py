@@ -102,10 +102,10 @@ def test_the_recall_names_each_spot_and_what_became_of_it(roulette):
 
 def dealt(*names):
     """The numbers that deal these cards from a fresh shoe of six decks."""
-    shoe, numbers = Shoe.of(6), []
+    shoe, numbers = Shoe.from_decks(6), []
     for card in map(parse_card, names):
         numbers.append(sum(shoe.counts[:card]))
-        shoe.take(card)
+        shoe.remove_cards(card)
     return numbers
 
 

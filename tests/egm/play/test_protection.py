@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 
 from egm.app.view import snapshot
-from egm.app.wiring import build_event
+from egm.app.wiring import build_event_from_intent
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Intent
 from egm.kernel.services import MachineContext
-from egm.play.feature import PLAY
+from egm.play.feature import PLAY_FEATURE
 from egm.play.keys import PlayKey
 from egm.play.player_protection import find_due_reminder, find_next_due_time
 from egm.play.reminders import Reminders, create_reminders
@@ -130,7 +130,7 @@ def test_a_clock_corrected_by_less_than_an_hour_moves_no_limit_and_no_pause(make
     play(rig)
     minutes(rig, 20)
     rig.clock.wall += timedelta(minutes=minutes_set)
-    assert rig.machine.times.is_believed
+    assert rig.machine.times.is_clock_trusted
     assert find_due_reminder(rig.machine) is None
     minutes(rig, 39)
     assert find_due_reminder(rig.machine) is None
@@ -187,7 +187,7 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
         (20, None),
     ):
         intent = Intent(name="limit", value=value, options=options)
-        rig.engine.submit(build_event(intent, rig.engine.rules.payloads))
+        rig.engine.submit(build_event_from_intent(intent, rig.engine.rules.payloads))
         assert rig.notice == "refused.limit_is_offered"
     rig.engine.handle(EventType.LIMIT, value=20, options=limit)
     rig.engine.handle(EventType.LIMIT, value=1000, options={"of": "cents"})
@@ -425,7 +425,7 @@ def close_door(rig):
 
 
 def test_there_is_no_attachment_where_nothing_is_counted(make, tmp_path):
-    assert create_reminders in PLAY.position_services
+    assert create_reminders in PLAY_FEATURE.position_services
     assert list(create_reminders(context(make("clock = true"), tmp_path))) == []
 
 

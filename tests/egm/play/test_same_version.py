@@ -60,7 +60,7 @@ def test_changed_definition_with_the_same_version_is_reported_by_check_and_machi
     async def not_yet(_):
         """What it does once it has started is another test's."""
 
-    monkeypatch.setattr(MachineProcess, "_work", not_yet)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
     state = StateFolder(played)
     state.prepare()
     asyncio.run(MachineProcess(state, load_cabinet(file), StoppedClock()).run())

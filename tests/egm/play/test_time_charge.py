@@ -14,7 +14,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.play.keys import PlayKey
 from egm.play.records.protection import SessionRecord
-from egm.play.time_charge import ACCOUNT, iter_time_charge_notices
+from egm.play.time_charge import TIME_CHARGE_ACCOUNT, iter_time_charge_notices
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_with_decisions
@@ -161,7 +161,7 @@ def test_promotional_credit_that_can_only_be_played_pays_no_charge(tables):
         (part.source, part.amount_cents)
         for entry in rooms[0].journal.entries("room.time_charged")
         for part in entry.transfers
-        if part.target == ACCOUNT
+        if part.target == TIME_CHARGE_ACCOUNT
     ]
     assert sorted(moved) == [("credit:1:cashable", CHARGE_CENTS), ("credit:2:cashable", CHARGE_CENTS)]
 

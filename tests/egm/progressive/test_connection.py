@@ -15,7 +15,7 @@ from rigs.moments import CERTIFIED, certify_for_ever, stated_now
 from egm.config.levels import Kind, LinkSlot
 from egm.progressive import topics
 from egm.progressive.connection import AT_LEAST_ONCE, build_tls_context, open_connection, run_together
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Terms
 from egm.progressive.messages import (
     Claim,
@@ -27,9 +27,9 @@ from egm.progressive.messages import (
 )
 from egm.progressive.mqtt import MqttCarrier
 from tools.floor.progressive.certificates import (
-    AUTHORITY,
-    BROKER,
-    CONTROLLER,
+    AUTHORITY_CERTIFICATE_NAME,
+    BROKER_CERTIFICATE_NAME,
+    CONTROLLER_CERTIFICATE_NAME,
     make_authority,
     make_certificate,
 )
@@ -44,7 +44,7 @@ LEVEL = LevelDefinition(
     names={"en": "Grand", "fr": "Grand"},
     kind=Kind.LINKED,
     terms=Terms(base_cents=1_000_00, increment=Fraction(1, 300), hidden=Fraction(0)),
-    chance=Chance(stake_cents=25, odds=Fraction(1, 1000)),
+    chance=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 1000)),
 )
 
 
@@ -60,9 +60,9 @@ class Taciturn:
         self._folder, self._note_missing_reply, self._refusing = folder, unanswered, refusing
         now = CERTIFIED
         make_authority(folder, now)
-        make_certificate(folder, BROKER, now, ("127.0.0.1",))
+        make_certificate(folder, BROKER_CERTIFICATE_NAME, now, ("127.0.0.1",))
         make_certificate(folder, "EGM-1", now)
-        make_certificate(folder, CONTROLLER, now)
+        make_certificate(folder, CONTROLLER_CERTIFICATE_NAME, now)
         self.connections = 0
         self.said = []
         self._writers = []
@@ -72,7 +72,9 @@ class Taciturn:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         if older:
             context.maximum_version = ssl.TLSVersion.TLSv1_2
-        context.load_cert_chain(self._folder / f"{BROKER}.crt", self._folder / f"{BROKER}.key")
+        context.load_cert_chain(
+            self._folder / f"{BROKER_CERTIFICATE_NAME}.crt", self._folder / f"{BROKER_CERTIFICATE_NAME}.key"
+        )
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=context)
         self.port = server.sockets[0].getsockname()[1]
         try:
@@ -88,7 +90,11 @@ class Taciturn:
                 await asyncio.wait({closed}, timeout=0.01)
 
     def slot(self, name):
-        files = {"certificate": f"{name}.crt", "key": f"{name}.key", "authority": f"{AUTHORITY}.crt"}
+        files = {
+            "certificate": f"{name}.crt",
+            "key": f"{name}.key",
+            "authority": f"{AUTHORITY_CERTIFICATE_NAME}.crt",
+        }
         return LinkSlot(port=self.port, **{key: self._folder / file for key, file in files.items()})
 
     async def _serve(self, reader, writer):
@@ -165,7 +171,7 @@ def controller(broker, folder):
     told, store = [], SqliteStore(folder / "levels.db")
     serving = Controller(store, stated_now)
     serving.open_levels([LEVEL])
-    slot = broker.slot(CONTROLLER)
+    slot = broker.slot(CONTROLLER_CERTIFICATE_NAME)
     service = Service(serving, slot, told.append, retry_seconds=0.01, limit_seconds=LIMIT)
 
     async def run():
@@ -218,7 +224,9 @@ def test_a_broker_that_does_not_prove_itself_is_told_nothing(tmp_path, intruder)
             slot = broker.slot("EGM-1")
             if intruder.endswith("authority"):
                 make_authority(tmp_path / "other", CERTIFIED)
-                slot = slot.model_copy(update={"authority": tmp_path / "other" / f"{AUTHORITY}.crt"})
+                slot = slot.model_copy(
+                    update={"authority": tmp_path / "other" / f"{AUTHORITY_CERTIFICATE_NAME}.crt"}
+                )
             if intruder.endswith("name"):
                 slot = slot.model_copy(update={"host": "localhost"})
             refused = pytest.raises(aiomqtt.MqttError) if intruder else contextlib.nullcontext()
@@ -266,7 +274,7 @@ def test_who_is_told_to_stop_in_the_instant_of_an_answer_stops(tmp_path, monkeyp
 
     async def speak(slot):
         async with open_connection(slot, build_tls_context(slot), "EGM-1") as line:
-            await line.subscribe(topics.ALL_VALUES)
+            await line.subscribe(topics.ALL_LEVEL_VALUES)
             while True:
                 await line.publish(topics.build_uplink_topic("EGM-1"), b"x", AT_LEAST_ONCE)
                 await asyncio.sleep(0)

@@ -28,14 +28,19 @@ from egm.progressive.enrolling import enrol_link, record_certificate_at_start
 from egm.progressive.enrolment import EnrolmentError, Stick, create_request
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu, list_enabled_actions, translate_words
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
-from tools.floor.progressive.certificates import answer_request, make_authority, make_certificate, revoke
+from tools.floor.progressive.certificates import (
+    answer_request,
+    make_authority,
+    make_certificate,
+    revoke_certificate,
+)
 
 SERIAL, BROKER = "TEST-1", ("10.0.0.2", 8883)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -57,7 +62,7 @@ class Hall:
         monkeypatch.setattr("tools.cli.commands.progressive.datetime", Stopped)
         self.stick = folder / "stick"
         self.stick.write_bytes(bytes(1 << 16))
-        self.link = LinkFolder.of(folder / "state")
+        self.link = LinkCertificateFolder.for_state_folder(folder / "state")
         (folder / "state").mkdir()
         self.slot = LinkSlot(**self.link.build_cabinet_table(*BROKER))
         self.room = self.wall = None
@@ -252,7 +257,10 @@ def test_a_host_is_a_name_or_an_address(hall, host):
 
 @pytest.mark.parametrize("host", ["h", "10.0.0.2", "broker.floor.example", "::1", "fe80::1%eth0", "b_1"])
 def test_names_and_addresses_are_hosts(tmp_path, host):
-    assert LinkSlot(**LinkFolder.of(tmp_path).build_cabinet_table(host, 8883)).host == host
+    assert (
+        LinkSlot(**LinkCertificateFolder.for_state_folder(tmp_path).build_cabinet_table(host, 8883)).host
+        == host
+    )
 
 
 def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file(hall):
@@ -268,7 +276,7 @@ def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file
         assert told["values"] == {"file": str(path)}
         assert any(str(path) in line and "damaged" in line for line in hall.menu().lines())
     assert len(hall.told("link.enrolled")) == 1
-    revoke(hall.authority, SERIAL, NOW)
+    revoke_certificate(hall.authority, SERIAL, NOW)
     hall.read()
     assert hall.key()  # the key that asks is told beside the fault
     assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
@@ -424,7 +432,7 @@ def enrol_until(state, stick, write):
 
 
 def on(state, stick):
-    link = LinkFolder.of(state)
+    link = LinkCertificateFolder.for_state_folder(state)
     rig = MachineRig(state).boot()
     record_certificate_at_start(
         rig.machine, link, Stick(stick), LinkSlot(**link.build_cabinet_table(*BROKER))
@@ -436,7 +444,7 @@ def on(state, stick):
 def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall, stride):
     hall.read().step("enrol", second=Role.MANAGER)
     old, secret = hall.link.current, hall.slot.key.read_bytes()
-    revoke(hall.authority, SERIAL, NOW)
+    revoke_certificate(hall.authority, SERIAL, NOW)
     hall.read()
     key = (hall.link.root / "request.key").read_bytes()
     assert key != secret

@@ -59,7 +59,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
             assert (level.terms, level.next_terms) == (before.terms, before.next_terms)
             assert level.shown_cents >= level.terms.base_cents
             if level.seeded == before.seeded:
-                assert level.held == before.held - amount
+                assert level.held_amount == before.held_amount - amount
             else:  # only what it left below the base was put up, and nothing more
                 assert level.shown_cents - int(before.overflow) <= level.terms.base_cents
             paid.append(amount)
@@ -78,7 +78,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
     assert level.paid == sum(paid)
     assert level.contributed == put_in
     assert Level.from_json(json.loads(json.dumps(level.to_json()))) == level
-    amount, empty = level.release()
+    amount, empty = level.release_whole_amount()
     empty.check_sums()
     assert empty.shown_cents == 0
     assert (

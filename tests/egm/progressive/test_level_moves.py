@@ -42,7 +42,7 @@ def move(rig, source, target):
 @pytest.mark.requirement("I-06")
 def test_a_level_is_moved_only_behind_an_open_door(rig):
     assert move(rig, DEAR, "three-levels.luck.50") == "notice.refused.machine_is_open"
-    assert level(rig, DEAR).held
+    assert level(rig, DEAR).held_amount
 
 
 @pytest.mark.requirement("I-12", "I-13:a", "I-13:b", "D-19")
@@ -54,7 +54,7 @@ def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(rig, tmp_path
     assert move(rig, DEAR, "three-levels.luck.50") == "service.done"
     assert rig.notice == "level_moved"
     assert rig.machine.notice.values == {"amount_cents": 30_042}
-    assert level(rig, DEAR).held == 0
+    assert level(rig, DEAR).held_amount == 0
     assert level(rig, "three-levels.luck.50").current == before.current + 30_000 + Fraction(3000, 70)
     (moved,) = rig.records("progressive.moved")
     assert moved["amount"] == str(30_000 + Fraction(3000, 70))

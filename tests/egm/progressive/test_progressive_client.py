@@ -8,14 +8,14 @@ import pytest
 
 from egm.progressive import messages as m
 from egm.progressive.display import Status
-from egm.progressive.feeder import RETRY_NS, WINDOW
+from egm.progressive.feeder import CONTRIBUTION_RETRY_NS, UNCOUNTED_CONTRIBUTIONS_MAX
 from egm.progressive.link import (
     AmountLocked,
     ClaimPhase,
-    Complaint,
     ControllerAhead,
     ControllerBehind,
-    Link,
+    ControllerComplaint,
+    ControllerLink,
     PaymentRecorded,
 )
 from egm.testing.controller import SmallController, create_pool
@@ -48,7 +48,7 @@ class Wire:
     def __init__(self, *pools):
         self.now = 0
         self.controller = SmallController()
-        self.link = Link("EGM-1", pools or (create_pool(),), stale_ns=STALE)
+        self.link = ControllerLink("EGM-1", pools or (create_pool(),), stale_ns=STALE)
         self.sent = []
 
     def connect(self):
@@ -70,7 +70,7 @@ class Wire:
 
     def wait(self, ns):
         self.now += ns
-        self.link.tick(self.now)
+        self.link.repeat_unanswered_messages(self.now)
         self.run()
 
     @property
@@ -111,11 +111,11 @@ def test_nothing_less_is_shown_without_a_fall_and_nothing_twice():
 
     assert value(10, 1600) == 1600
     assert value(11, 1599) == 1600
-    assert isinstance(wire.link.take_news()[0], Complaint)
+    assert isinstance(wire.link.take_news()[0], ControllerComplaint)
     assert value(9, 1700) == 1600  # an old message, replayed
     assert value(12, 1500, falls=1) == 1500
     assert value(13, 1800, falls=0) == 1500
-    again = Link("EGM-1", (create_pool(),), stale_ns=STALE)
+    again = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
     again.restore_shown_amount("TOP", 1500, 1)
     again.enrol_levels("n", 0)
     again.receive(m.Value(level="TOP", sequence=99, time_utc="", amount_cents=1400, falls=1), 0)
@@ -151,26 +151,28 @@ def test_contributions_wait_out_an_outage_and_are_counted_once_in_order():
 
 
 def test_no_more_than_a_window_is_sent_ahead():
-    link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
+    link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
     for n in range(1, 200):
         link.queue_contribution(contribution(n), 0)
     link.enrol_levels("n", 0)
     link.take_messages()
     link.receive(joined(counted=0), 0)
-    assert [c.sequence for c in link.take_messages()] == list(range(1, WINDOW + 1))
-    link.tick(RETRY_NS - 1)
+    assert [c.sequence for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
+    link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS - 1)
     assert link.take_messages() == []
-    link.tick(RETRY_NS)
-    assert [c.sequence for c in link.take_messages()] == list(range(1, WINDOW + 1))
-    link.receive(m.Counted(machine="EGM-1", level="TOP", sequence=10), RETRY_NS)
-    assert [c.sequence for c in link.take_messages()] == list(range(WINDOW + 1, WINDOW + 11))
+    link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS)
+    assert [c.sequence for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
+    link.receive(m.Counted(machine="EGM-1", level="TOP", sequence=10), CONTRIBUTION_RETRY_NS)
+    assert [c.sequence for c in link.take_messages()] == list(
+        range(UNCOUNTED_CONTRIBUTIONS_MAX + 1, UNCOUNTED_CONTRIBUTIONS_MAX + 11)
+    )
     gap = m.Refused(machine="EGM-1", reason=m.RefusalReason.GAP, of="contribution", level="TOP", next=12)
-    link.receive(gap, RETRY_NS)
-    assert [c.sequence for c in link.take_messages()] == list(range(12, WINDOW + 12))
+    link.receive(gap, CONTRIBUTION_RETRY_NS)
+    assert [c.sequence for c in link.take_messages()] == list(range(12, UNCOUNTED_CONTRIBUTIONS_MAX + 12))
 
 
 def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
-    link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
+    link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
     for n in range(1, 21):
         link.queue_contribution(contribution(n), 0)
     link.enrol_levels("n", 0)
@@ -178,21 +180,23 @@ def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
     link.receive(joined(counted=0), 0)
     assert len(link.take_messages()) == 20
     for n in range(1, 10):
-        link.receive(m.Counted(machine="EGM-1", level="TOP", sequence=n), n * (RETRY_NS - 1))
+        link.receive(m.Counted(machine="EGM-1", level="TOP", sequence=n), n * (CONTRIBUTION_RETRY_NS - 1))
         assert link.take_messages() == []
-    link.tick(9 * (RETRY_NS - 1) + RETRY_NS)  # and now it stands still
+    link.repeat_unanswered_messages(
+        9 * (CONTRIBUTION_RETRY_NS - 1) + CONTRIBUTION_RETRY_NS
+    )  # and now it stands still
     assert [c.sequence for c in link.take_messages()] == list(range(10, 21))
 
 
 def test_controller_with_fewer_or_more_records_than_reported_is_informed_and_queried():
-    link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
+    link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
     link.restore_contributions("TOP", 5, [])
     link.enrol_levels("n", 0)
     link.receive(joined(counted=3), 0)
     assert link.take_news() == [ControllerBehind("TOP", 3)]
     link.restore_contributions("TOP", 3, [contribution(4), contribution(5)])
     link.take_messages()
-    link.tick(0)
+    link.repeat_unanswered_messages(0)
     assert [c.sequence for c in link.take_messages()] == [4, 5]
     link.receive(joined(counted=9), 0)
     assert link.take_news() == [ControllerAhead("TOP", 9)]
@@ -211,13 +215,13 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
         type(wire.sent[-1]) is m.Contribution
     )  # not before the level was heard: an award is held against it
     wire.values()
-    wire.wait(RETRY_NS)
+    wire.wait(CONTRIBUTION_RETRY_NS)
     assert [type(s) for s in wire.sent] == [m.Join, m.Contribution, m.Claim]
     (locked,) = wire.link.take_news()
     assert locked == AmountLocked("c1", 1500)
     wire.link.note_award_locked("c1")
     assert wire.link.list_open_claims() == {"c1": ClaimPhase.AWARDED}
-    wire.wait(3 * RETRY_NS)
+    wire.wait(3 * CONTRIBUTION_RETRY_NS)
     assert type(wire.sent[-1]) is m.Claim  # nothing is asked twice once it is known
     wire.link.report_payment(
         m.Commit(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500), claim(), wire.now
@@ -233,7 +237,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
 
 
 def test_an_unanswered_claim_is_asked_again_and_answered_alike():
-    link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
+    link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
     controller = SmallController()
     link.enrol_levels("n", 0)
     for answer in controller.process_message(link.take_messages()[0]):
@@ -242,16 +246,16 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     link.open_hit_claim(claim(), 0)
     (first,) = link.take_messages()
     controller.process_message(first)  # the answer is lost
-    link.tick(RETRY_NS)
+    link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS)
     (second,) = link.take_messages()
     assert second == first
-    link.receive(controller.process_message(second)[0], RETRY_NS)
+    link.receive(controller.process_message(second)[0], CONTRIBUTION_RETRY_NS)
     assert controller.levels["TOP"].hits == 1
     assert link.take_news() == [AmountLocked("c1", 1500)]
     controller.restart()
-    link.open_hit_claim(claim("c2"), RETRY_NS)
+    link.open_hit_claim(claim("c2"), CONTRIBUTION_RETRY_NS)
     (third,) = link.take_messages()
-    link.receive(controller.process_message(third)[0], RETRY_NS)
+    link.receive(controller.process_message(third)[0], CONTRIBUTION_RETRY_NS)
     (join,) = link.take_messages()
     assert isinstance(join, m.Join)
 
@@ -277,7 +281,7 @@ class Machine:
         self.live()
 
     def live(self):
-        self.link = Link(self.name, (create_pool(),), stale_ns=STALE)
+        self.link = ControllerLink(self.name, (create_pool(),), stale_ns=STALE)
         self.link.restore_contributions("TOP", 0, self.made)
         for made in self.claims.values():
             self.link.open_hit_claim(made, 0)
@@ -324,7 +328,7 @@ class Storm:
         self.now += self.chance.randrange(SECOND)
         for machine in self.machines:
             self._happen(machine, turn, troubled)
-            machine.link.tick(self.now)
+            machine.link.repeat_unanswered_messages(self.now)
             self.flying += [(machine, message) for message in machine.link.take_messages()]
         if troubled:
             self.chance.shuffle(self.flying)

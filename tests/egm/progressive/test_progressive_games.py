@@ -20,7 +20,7 @@ from egm.people import Role
 from egm.play.installed_games import admit_games
 from egm.play.records.games import GameInProgress
 from egm.profiles import load_profile
-from egm.progressive.display import LevelDisplays, Shown, Status
+from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.pools import NoPoolError, Pools
@@ -284,11 +284,11 @@ def test_a_level_that_tickets_of_several_prices_play_for_is_not_shared():
 @pytest.mark.parametrize("status", [Status.STALE, Status.DOWN])
 def test_a_wager_for_a_level_without_its_controller_is_refused_before_anything_is_drawn(rig, status):
     machine = rig(B, NO_LUCK, MISS, levels=LINKED)
-    machine.machine.component(LevelDisplays).link.now = Shown(1700, status)
+    machine.machine.component(LevelDisplays).link.now = DisplayedAmount(1700, status)
     machine.play()
     assert (machine.state, machine.notice) == (State.IDLE, "refused.levels_are_up")
     assert machine.records("game.start") == []
-    machine.machine.component(LevelDisplays).link.now = Shown(1700, Status.UP)
+    machine.machine.component(LevelDisplays).link.now = DisplayedAmount(1700, Status.UP)
     machine.play()
     assert machine.state is State.PLAYING
 

@@ -23,7 +23,7 @@ from egm.kernel.services import MachineContext
 from egm.money.keys import MoneyKey
 from egm.play.void_rule import Ruling
 from egm.progressive import messages as m
-from egm.progressive.attachment import ProgressiveLink
+from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level, Terms
@@ -86,7 +86,7 @@ class Rig:
     async def __aenter__(self):
         engine = self.room.engine
         context = MachineContext(engine, None, None, SystemClock(), engine.submit)
-        self.link = ProgressiveLink(context, self.wire)
+        self.link = ProgressiveLinkService(context, self.wire)
         self.changed, engine._changed = engine._changed, lambda: self.link.process_change(None)
         self.room.boot()
         self.task = asyncio.create_task(self.link.run())

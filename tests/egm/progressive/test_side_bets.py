@@ -314,10 +314,10 @@ def two_boxes(folder, levels):
     text = (paytables.definition.LIBRARY / "tables" / f"{TABLE}.toml").read_text()
     path = folder / f"{TABLE}.toml"
     path.write_text("boxes = 2\n" + text.replace("seats = 7\n", ""))  # one player's
-    shoe, script = Shoe.of(6), []
+    shoe, script = Shoe.from_decks(6), []
     for card in parse_cards(CARDS):
         script.append(sum(shoe.counts[:card]))
-        shoe.take(card)
+        shoe.remove_cards(card)
     return MachineRig(
         folder / "state",
         games=(str(path),),

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from egm.progressive.level import Level, Terms
-from egm.progressive.trigger import Trigger, TriggerError
+from egm.progressive.trigger import MysteryTrigger, TriggerError
 from paytables import compute_mystery_rate
 
 STAKE = 7
@@ -28,7 +28,7 @@ class Fixed:
 
 
 def drawn(value, start=Fraction(100), terms=TERMS):
-    return Trigger.draw("M", 1, start, terms, STAKE, Fixed(value))
+    return MysteryTrigger.draw("M", 1, start, terms, STAKE, Fixed(value))
 
 
 def winner(trigger, level):
@@ -84,7 +84,7 @@ def test_it_must_be_won_by_its_ceiling_and_not_before_a_wager():
 @pytest.mark.requirement("I-15")
 def test_a_commitment_holds_for_one_secret_and_everything_it_is_meant_for():
     trigger = drawn(3)
-    assert Trigger.from_json(trigger.to_json()) == trigger
+    assert MysteryTrigger.from_json(trigger.to_json()) == trigger
     others = (
         {"level": "N"},
         {"number": 2},
@@ -104,6 +104,6 @@ def test_a_commitment_holds_for_one_secret_and_everything_it_is_meant_for():
 )
 def test_what_is_no_secret_is_refused(change):
     with pytest.raises(TriggerError, match="no secret of a mystery prize"):
-        Trigger.from_json({**drawn(3).to_json(), **change})
+        MysteryTrigger.from_json({**drawn(3).to_json(), **change})
     with pytest.raises(TriggerError, match="no secret of a mystery prize"):
-        Trigger.from_json({})
+        MysteryTrigger.from_json({})

@@ -8,7 +8,7 @@ import pytest
 
 from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import DECK, LANDSCAPE, PORTRAIT
+from egm.screen.layout import DECK_KEYS, LANDSCAPE, PORTRAIT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import format_key_label, is_key_lit
@@ -105,7 +105,7 @@ def test_every_text_stands_out_from_what_lies_under_it(published, outcomes, them
         meter.faint = []
         picture.draw(surface, view)
         stage = Stage(meter, picture.texts(view), layout, view)
-        unlit = {format_key_label(stage, key) for key in DECK if not is_key_lit(stage, key)}
+        unlit = {format_key_label(stage, key) for key in DECK_KEYS if not is_key_lit(stage, key)}
         faults |= {(group, name, *fault) for fault in meter.faint if fault[0] not in unlit}
     assert not faults, "\n".join(map(str, sorted(faults)))
 

@@ -9,7 +9,7 @@ import pygame
 import pytest
 
 from egm.kernel.messages import BenchCommand
-from egm.screen.controls import BY_NAME, TYPED, find_action_by_name
+from egm.screen.controls import ACTION_BY_KEY_NAME, DIGIT_BY_KEY_NAME, find_action_by_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import advance_time, apply_message, mark_link_lost
@@ -34,7 +34,11 @@ def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcom
             scenes += [
                 view for _, view in game_scenes(published, game, outcomes[game.id], "en", theme, layout)
             ]
-    keys = [action for name in (*BY_NAME, *TYPED) if (action := find_action_by_name(name)) is not None]
+    keys = [
+        action
+        for name in (*ACTION_BY_KEY_NAME, *DIGIT_BY_KEY_NAME)
+        if (action := find_action_by_name(name)) is not None
+    ]
     view = scenes[0]
     sent = set()
     for turn in range(turns):
@@ -61,7 +65,7 @@ def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcom
 
 #: The names of keys in README that are not the browsers' names without their first word.
 NAMED = {"Enter": {"Enter", "NumpadEnter"}, "Up": {"ArrowUp"}, "Down": {"ArrowDown"}}
-NAMED |= {"Left": {"ArrowLeft"}, "Right": {"ArrowRight"}, "0` to `9": set(TYPED)}
+NAMED |= {"Left": {"ArrowLeft"}, "Right": {"ArrowRight"}, "0` to `9": set(DIGIT_BY_KEY_NAME)}
 
 
 @pytest.mark.requirement("C-19")
@@ -74,5 +78,5 @@ def test_every_key_is_in_the_table_of_keys_and_every_key_there_does_something():
         for key in re.findall(r"`(\w+` to `\w+|\w+)`", line.split("|")[1])
     ]
     named = [NAMED.get(key, {f"Key{key}" if len(key) == 1 else key}) for key in keys]
-    assert set().union(*named) == {*BY_NAME, *TYPED}
-    assert sum(map(len, named)) == len({*BY_NAME, *TYPED})
+    assert set().union(*named) == {*ACTION_BY_KEY_NAME, *DIGIT_BY_KEY_NAME}
+    assert sum(map(len, named)) == len({*ACTION_BY_KEY_NAME, *DIGIT_BY_KEY_NAME})

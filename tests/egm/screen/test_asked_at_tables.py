@@ -18,7 +18,7 @@ from egm.screen.scenes.status import choose_status
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, build_view_timeline, is_decision_due, is_marking_decision
 from egm.testing.machine import ScriptedChance
-from paytables import SEATS_DECIDE, list_table_games, load_game
+from paytables import DECISION_OF_SEATS, list_table_games, load_game
 from paytables.cards import Shoe, parse_cards
 from paytables.contract import Round
 from paytables.seating import SeatedRules
@@ -35,10 +35,10 @@ INSURANCE = "As Ah Kd 9c 3h 8h 2c 3d"
 
 
 def numbers(cards):
-    shoe = Shoe.of(8)
+    shoe = Shoe.from_decks(8)
     for card in parse_cards(cards):
         yield sum(shoe.counts[:card])
-        shoe.take(card)
+        shoe.remove_cards(card)
 
 
 @pytest.fixture
@@ -169,14 +169,14 @@ def count_shown_cards(view, theme):
 def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
     game, game_view = felt(name)
     view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
-    seats = game.rules.cloth.table.seats
+    seats = game.rules.table_layout.table.seats
     alone = wager_of(lay_chips(view, theme), game)
     wager = game.rules.combine_seat_wagers(alone, 1, dict.fromkeys(range(seats), alone))
     played = Round(game.play(wager, Walk(name)), wager)
     played.advance()
     checked = 0
     while played.decision is not None:
-        if played.decision.kind != SEATS_DECIDE:
+        if played.decision.kind != DECISION_OF_SEATS:
             view = apply_message(view, build_question(played, game_view, seat=1))
             most, end = count_shown_cards(view, theme)
             assert most == end, played.decision

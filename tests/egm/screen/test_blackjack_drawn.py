@@ -86,10 +86,10 @@ def test_a_side_bet_is_laid_no_higher_than_the_main_one(theme):
 
 
 def numbers(cards):
-    shoe = Shoe.of(8)
+    shoe = Shoe.from_decks(8)
     for card in parse_cards(cards):
         yield sum(shoe.counts[:card])
-        shoe.take(card)
+        shoe.remove_cards(card)
 
 
 class Drawn:

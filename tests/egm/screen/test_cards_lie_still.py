@@ -13,8 +13,8 @@ from egm.progressive.pools import Pools
 from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
 from egm.screen.painter import Painter
 from egm.screen.scenes.cards import _find_base_hand, _list_hands_on_table, _place_hands, format_hand_name
-from egm.screen.scenes.dealt import Hand, build_current_hands
-from egm.screen.scenes.faces import BACK
+from egm.screen.scenes.dealt import DealtHand, build_current_hands
+from egm.screen.scenes.faces import FACE_DOWN_SIGN
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
@@ -145,8 +145,10 @@ def test_hands_that_are_drawn_to_together_have_their_places_before_the_deal(them
         assert list(moved(stage, steps)) == []
         dealt = seen[6][0][0].cards
         for hand, _ in seen[len(steps[0].cues) + 2][1:]:
-            assert hand.cards == tuple(BACK if n in thrown else card for n, card in enumerate(dealt))
-        assert all(BACK not in hand.cards and len(hand.cards) == 5 for hand, _ in seen[-1])
+            assert hand.cards == tuple(
+                FACE_DOWN_SIGN if n in thrown else card for n, card in enumerate(dealt)
+            )
+        assert all(FACE_DOWN_SIGN not in hand.cards and len(hand.cards) == 5 for hand, _ in seen[-1])
 
 
 def test_a_hand_that_is_split_moves_alone_and_keeps_its_name_when_another_is_split(theme):
@@ -169,9 +171,9 @@ def test_a_hand_that_is_split_moves_alone_and_keeps_its_name_when_another_is_spl
 def test_at_a_full_table_the_players_own_hands_lie_below_and_are_read_when_they_are_split(theme, seats):
     _, _, stages = at_table(theme, "quebec-blackjack-options")
     own = {"seat": 2, "is_own": True}
-    others = [Hand(f"box-{n + 1}", ("8c", "8d"), {}, seat=n) for n in range(seats) if n != 2]
-    one = [Hand("bank", ("9c",), {}), *others, Hand("box-3", ("8h", "8s"), {}, **own)]
-    three = [*one, *(Hand(f"box-3-{n}", ("8h",), {}, **own) for n in (2, 3))]
+    others = [DealtHand(f"box-{n + 1}", ("8c", "8d"), {}, seat=n) for n in range(seats) if n != 2]
+    one = [DealtHand("bank", ("9c",), {}), *others, DealtHand("box-3", ("8h", "8s"), {}, **own)]
+    three = [*one, *(DealtHand(f"box-3-{n}", ("8h",), {}, **own) for n in (2, 3))]
     for stage in stages:
         before, after = (
             {hand.id: cards for hand, cards in laid(stage, _list_hands_on_table(stage, hands))}

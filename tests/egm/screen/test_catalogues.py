@@ -10,25 +10,25 @@ from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import State
 from egm.kernel.faults import FAULTS, get_fault
-from egm.kernel.rules import Refusal, code_of
+from egm.kernel.rules import Refusal, get_refusal_code
 from egm.kernel.significance import Effect
-from egm.play.recall_words import SETTLED
+from egm.play.recall_words import SETTLED_RESULT_NAMES
 from egm.profiles import load_profile
 from egm.screen.text import (
-    CATALOGUES,
+    CATALOGUE_FOLDER,
     CatalogueError,
     Texts,
-    flatten,
+    flatten_catalogue,
     format_fault,
     list_placeholders,
     read_catalogue,
 )
 from egm.staff.words import say_regulation_meter_name
 from meters.names import NAMES
-from meters.table import BY_NAME, OCCURRENCES
+from meters.table import METER_BY_NAME, OCCURRENCE_METERS
 from tools.audit.rules import RULES
 
-SOURCES = Path(CATALOGUES).parent
+SOURCES = Path(CATALOGUE_FOLDER).parent
 NBSP = "\u00a0"
 
 
@@ -45,7 +45,7 @@ def test_both_catalogues_have_the_same_keys_and_names_in_braces():
 @pytest.mark.requirement("E-01")
 def test_the_recall_page_and_the_screen_have_texts_for_the_same_settlements():
     texts = {key.removeprefix("felt.as_") for key in read_catalogue("en") if key.startswith("felt.as_")}
-    assert texts == {name.replace(" ", "_") for name in SETTLED}
+    assert texts == {name.replace(" ", "_") for name in SETTLED_RESULT_NAMES}
 
 
 @pytest.mark.requirement("C-18")
@@ -109,7 +109,7 @@ def test_every_code_of_the_machine_has_words(language):
     codes = [f"tilt.text.{code}" for code in FAULTS if "*" not in code]
     codes += [f"notice.refused.{state}" for state in State]
     codes += [
-        f"notice.refused.{code_of(guard)}"
+        f"notice.refused.{get_refusal_code(guard)}"
         for rule in FEATURES.rules
         if rule.refusal is Refusal.REPORT
         for guard in rule.guards
@@ -161,7 +161,7 @@ def test_a_catalogue_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "en.toml").write_text("[broken", "utf-8")
     with pytest.raises(CatalogueError, match=r"en\.toml"):
         read_catalogue("en", tmp_path)
-    assert flatten({"a": {"b": "c"}}) == {"a.b": "c"}
+    assert flatten_catalogue({"a": {"b": "c"}}) == {"a.b": "c"}
 
 
 def test_a_fault_nobody_has_worded_says_whose_it_is():
@@ -203,8 +203,8 @@ def test_every_entry_and_every_meter_has_words():
     texts = Texts("fr")
     kinds = {rule.kind for rule in RULES if "{" not in rule.kind}
     assert len(kinds) > 150
-    assert [kind for kind in sorted(kinds) if texts.say_code("entry", kind) == kind] == []
-    assert [name for name in BY_NAME if texts.say_code("meter_name", name) == name] == []
-    assert [name for name in OCCURRENCES if texts.say_code("meter_name", name) == name] == []
+    assert [kind for kind in sorted(kinds) if texts.format_code_text("entry", kind) == kind] == []
+    assert [name for name in METER_BY_NAME if texts.format_code_text("meter_name", name) == name] == []
+    assert [name for name in OCCURRENCE_METERS if texts.format_code_text("meter_name", name) == name] == []
     named = [say_regulation_meter_name(name, "us").value for name in NAMES["us"]]
-    assert [name for name in named if texts.say_code("regulation_meter", name) == name] == []
+    assert [name for name in named if texts.format_code_text("regulation_meter", name) == name] == []

@@ -9,7 +9,7 @@ from test_what_players_are_told import words_on
 from egm.screen.layout import LANDSCAPE
 from egm.screen.picture import Picture
 from egm.screen.show import is_feature
-from egm.screen.text import LOCALES, Texts
+from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.view import build_view_timeline
 from paytables import list_library_games
 from tools.dev.gallery import game_scenes, show_outcome
@@ -19,7 +19,7 @@ BET = 100
 
 
 @pytest.mark.parametrize("name", list_library_games())
-@pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
 def test_a_feature_closes_with_its_card_whatever_it_won(name, language, published, outcomes, theme):
     game = next(each for each in published if each.id == name)
     feature = outcomes[name].feature
@@ -43,7 +43,7 @@ def test_a_feature_closes_with_its_card_whatever_it_won(name, language, publishe
         assert seen[0] != seen[1], "the card is there"
 
 
-@pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
 def test_a_level_won_in_a_feature_is_named_on_its_card(language, published, outcomes, theme):
     """Its own name, not only that of the feature it came from."""
     game = next(each for each in published if each.id == "lantern-harbour")

@@ -14,7 +14,7 @@ from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import describe_residual_credit, format_promotional_credit
 from egm.screen.scenes.help import list_help_sheets
-from egm.screen.scenes.lockup import LOST_SECONDS, describe_scene
+from egm.screen.scenes.lockup import LINK_LOST_SECONDS_UNTIL_CALL, describe_scene
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
@@ -186,8 +186,10 @@ def test_the_lock_up_says_what_was_owed_what_came_as_coins_and_what_is_left(publ
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_machine_that_never_answers_is_not_waited_for_in_silence(rest, theme, language):
     gone = mark_link_lost(rest)
-    assert describe_scene(stage(gone, theme, language), Scene.LOST).who == ""
-    still = mark_link_lost(replace(gone, now=gone.now + LOST_SECONDS))  # heard of again and again
+    assert describe_scene(stage(gone, theme, language), Scene.LOST).who_can_help == ""
+    still = mark_link_lost(
+        replace(gone, now=gone.now + LINK_LOST_SECONDS_UNTIL_CALL)
+    )  # heard of again and again
     told = describe_scene(stage(still, theme, language), Scene.LOST)
-    assert ("attendant" if language == "en" else "préposé") in told.who
+    assert ("attendant" if language == "en" else "préposé") in told.who_can_help
     assert drawn(still, theme) != drawn(gone, theme)

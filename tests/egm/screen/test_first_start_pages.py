@@ -6,15 +6,15 @@ from pathlib import Path
 import pygame
 from test_picture import LETTERS_MIN, Watcher
 
-from egm.app.first_start.draft import Draft
-from egm.app.first_start.link import Link
+from egm.app.first_start.draft import CabinetFileDraft
+from egm.app.first_start.link import LinkEnrolmentStep
 from egm.app.first_start.probing import FoundDevice
 from egm.app.first_start.steps import list_profiles
-from egm.app.first_start.wizard import Wizard, build_steps
+from egm.app.first_start.wizard import FirstStartWizard, build_steps
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
 from egm.progressive.enrolment import Stick, compute_key_digest, read_request
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
@@ -37,13 +37,13 @@ async def walked(folder):
     """A first start from its first page to the second person's PIN: every page on the way."""
     state = StateFolder(folder / "state")
     state.prepare()
-    draft = Draft(seed={"games": [{"game": "maple-classic"}, {"game": "aurora-keno"}]})
+    draft = CabinetFileDraft(builder_tables={"games": [{"game": "maple-classic"}, {"game": "aurora-keno"}]})
     stick, authority = Stick(folder / "stick"), folder / "floor"
     stick.path.write_bytes(bytes(1 << 15))
     make_authority(authority, StoppedClock().now())
-    link = Link(LinkFolder.of(state.root), stick, StoppedClock().now)
+    link = LinkEnrolmentStep(LinkCertificateFolder.for_state_folder(state.root), stick, StoppedClock().now)
     steps = build_steps(state, folder / "c.toml", StoppedClock(), list, (link,))
-    wizard = Wizard(steps, draft, lambda: None)
+    wizard = FirstStartWizard(steps, draft, lambda: None)
     pages = [wizard.page]
 
     async def touch(action, text=""):
@@ -51,8 +51,8 @@ async def walked(folder):
             Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text})
         )
         pages.append(wizard.page)
-        if wizard._work is not None:
-            await asyncio.gather(wizard._work, return_exceptions=True)
+        if wizard._step_task is not None:
+            await asyncio.gather(wizard._step_task, return_exceptions=True)
         pages.append(wizard.page)
 
     await touch("next")
@@ -133,8 +133,10 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, publi
 def test_no_amount_has_a_currency_before_the_place_is_chosen(tmp_path):
     state = StateFolder(tmp_path / "state")
     state.prepare()
-    draft = Draft(seed={"games": [{"game": "maple-classic"}]})
-    wizard = Wizard(build_steps(state, tmp_path / "c.toml", StoppedClock(), list), draft, lambda: None)
+    draft = CabinetFileDraft(builder_tables={"games": [{"game": "maple-classic"}]})
+    wizard = FirstStartWizard(
+        build_steps(state, tmp_path / "c.toml", StoppedClock(), list), draft, lambda: None
+    )
     shown = []
 
     def answer(action, text=""):

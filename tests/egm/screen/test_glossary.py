@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from egm.profiles import profile
-from egm.screen.text import CATALOGUES, read_catalogue, typeset
+from egm.screen.text import CATALOGUE_FOLDER, apply_typography, read_catalogue
 
-TERMS: list[dict[str, Any]] = tomllib.loads((CATALOGUES / "glossary.toml").read_text("utf-8"))["term"]
+TERMS: list[dict[str, Any]] = tomllib.loads((CATALOGUE_FOLDER / "glossary.toml").read_text("utf-8"))["term"]
 #: Where else players and staff are told something in both languages.
 PROFILES = Path(profile.__file__).parent
 #: A regulation's own words.
@@ -24,7 +24,7 @@ def says(text: str, forms: list[str]) -> bool:
     """Whether a text has one of the forms as words of its own; names in braces and commands are no words."""
     bare = re.sub(r"\{[^}]*\}|`[^`]*`", "", text)
     return any(
-        re.search(rf"(?<!\w){re.escape(typeset(form, 'fr'))}(?!\w)", bare, case)
+        re.search(rf"(?<!\w){re.escape(apply_typography(form, 'fr'))}(?!\w)", bare, case)
         for form in forms
         for case in (re.NOFLAG if form.isupper() else re.IGNORECASE,)
     )
@@ -35,7 +35,7 @@ def texts_of(value: Any, language: str) -> Iterator[str]:
     if isinstance(value, dict):
         for name, inner in value.items():
             if name == language and isinstance(inner, str):
-                yield typeset(inner, language)
+                yield apply_typography(inner, language)
             else:
                 yield from texts_of(inner, language)
     elif isinstance(value, list):
@@ -90,13 +90,13 @@ def test_french_is_typeset_as_in_canada():
         assert not re.search(r"[\s\u00a0\u202f][;!?]", bare), (key, text)
         assert not re.search(rf"[^{NBSP}:](?=[%$»])|(?<=«)[^{NBSP}]", bare), (key, text)
         assert not re.search(rf"[^{NBSP}\d]:(?=\s|$)", bare), (key, text)
-    assert typeset("C'est « ici » : 5 % ; allez !", "fr") == (
+    assert apply_typography("C'est « ici » : 5 % ; allez !", "fr") == (
         f"C’est «{NBSP}ici{NBSP}»{NBSP}: 5{NBSP}%; allez!"
     )
-    assert typeset("It's 5 %: go !", "en") == "It’s 5 %: go !"
+    assert apply_typography("It's 5 %: go !", "en") == "It’s 5 %: go !"
     # A number is never parted between its groups, and is grouped as amounts beside it are.
-    assert typeset("12 345 678 de 10 000", "fr") == f"12{NBSP}345{NBSP}678 de 10{NBSP}000"
-    assert typeset("12 345 678 of 10 000.", "en") == "12,345,678 of 10,000."
-    assert typeset("5 1000 and 1.5", "en") == "5 1000 and 1.5"
+    assert apply_typography("12 345 678 de 10 000", "fr") == f"12{NBSP}345{NBSP}678 de 10{NBSP}000"
+    assert apply_typography("12 345 678 of 10 000.", "en") == "12,345,678 of 10,000."
+    assert apply_typography("5 1000 and 1.5", "en") == "5 1000 and 1.5"
     for number in ("1 800 461-0140", "1 800 461 0140", "514-555 123"):
-        assert "," not in typeset(number, "en")
+        assert "," not in apply_typography(number, "en")

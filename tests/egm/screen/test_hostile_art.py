@@ -11,7 +11,7 @@ from test_own_art import SVG, game_of_ones_own, png
 
 from egm.kernel.messages import ArtFile
 from egm.screen.art import own
-from egm.screen.art.own import PIXEL_BYTES, draw_in_child_process
+from egm.screen.art.own import PICTURE_BYTES, draw_in_child_process
 from egm.screen.painter import Painter
 from paytables import load_game
 from paytables.assets import PICTURE_BYTES_MAX
@@ -82,8 +82,8 @@ def test_a_hostile_picture_costs_its_drawer_and_nobody_else(name):
     good = SVG.format("#e010f0").encode()
     began = time.process_time()
     first, answer, last = draw_in_child_process([("a.svg", good), (f"{name}{kind}", data), ("z.png", png())])
-    assert (len(first), len(last)) == (PIXEL_BYTES, PIXEL_BYTES)
-    assert isinstance(answer, str) or len(answer) == PIXEL_BYTES, answer
+    assert (len(first), len(last)) == (PICTURE_BYTES, PICTURE_BYTES)
+    assert isinstance(answer, str) or len(answer) == PICTURE_BYTES, answer
     assert time.process_time() - began < 2, "nothing of it is drawn in this process"
 
 
@@ -106,9 +106,9 @@ def test_a_game_with_hostile_pictures_is_drawn_with_the_screens_own(mine, theme,
     painter = Painter(theme)
     painter.draw_for(game)
     for _ in range(3):
-        drawn = painter.symbol("seven", "Seven", (90, 90))
+        drawn = painter.render_symbol("seven", "Seven", (90, 90))
         assert drawn.get_bounding_rect().width > 40
-    assert painter.symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
+    assert painter.render_symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
     assert capfd.readouterr().err.count("seven.svg: ") == 1
 
 
@@ -125,7 +125,7 @@ def test_pictures_that_are_slow_together_end_together(monkeypatch):
 
 def test_a_drawer_that_does_not_answer_leaves_the_screen_its_own_pictures(monkeypatch, tmp_path):
     monkeypatch.setattr(own, "build_python_command", lambda *_: ("/bin/sh", "-c", "exec sleep 60"))
-    monkeypatch.setattr(own, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(own, "_PROCESS_SECONDS_MAX", 0.2)
     assert [type(answer) for answer in draw_in_child_process([("a.png", png())] * 2)] == [str, str]
     monkeypatch.setattr(own, "build_python_command", lambda *_: ("/no/such/program",))
     assert [type(answer) for answer in draw_in_child_process([("a.png", png())])] == [str]

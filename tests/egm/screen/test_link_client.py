@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from egm.kernel.messages import LINE_BYTES_MAX, BenchReply, Hello, Intent, decode, encode
-from egm.links.screen.client import WAIT_FIRST, WAIT_MAX, Client
+from egm.links.screen.client import FIRST_RECONNECT_SECONDS, RECONNECT_SECONDS_MAX, ScreenClient
 from egm.unix_sockets import open_socket_address
 
 
@@ -37,7 +37,7 @@ def peer(tmp_path):
 
 @pytest.fixture
 def client(peer):
-    found = Client(peer.path, peer.token)
+    found = ScreenClient(peer.path, peer.token)
     yield found
     found.close()
 
@@ -50,7 +50,7 @@ def read_line(link):
 
 
 def test_the_first_line_is_a_hello_with_the_token(client, peer):
-    assert client.poll(0).up
+    assert client.poll(0).link_opened
     with peer.accept() as link:
         assert read_line(link) == Hello(token="secret")
         assert client.send(Intent(name="play"))
@@ -76,7 +76,7 @@ def test_what_came_before_the_peer_left_is_not_lost(client, peer):
         link.send(encode(BenchReply(ok=True)))
     assert client.poll(0).messages == (BenchReply(ok=True),)
     gone = client.poll(0)
-    assert gone.down
+    assert gone.link_lost
     assert not client.is_linked
     assert not client.send(Intent(name="play")), "a wish is never kept for later"
 
@@ -89,7 +89,7 @@ def test_rubbish_ends_the_link_and_is_named(client, peer, rubbish):
     with peer.accept() as link:
         link.send(rubbish)
         told = client.poll(0)
-        assert told.down
+        assert told.link_lost
         assert told.error
 
 
@@ -99,7 +99,7 @@ def test_an_endless_line_ends_the_link(client, peer):
         link.setblocking(False)
         told = client.poll(0)
         sent = 0
-        while not told.down:
+        while not told.link_lost:
             try:
                 sent += link.send(b"x" * 65536)
             except BlockingIOError:
@@ -112,7 +112,7 @@ def test_an_endless_line_ends_the_link(client, peer):
 
 
 def test_a_lost_peer_is_tried_again_ever_more_slowly(tmp_path):
-    client = Client(tmp_path / "none.sock", tmp_path / "none.token")
+    client = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")
     tries, now, waits = [], 0.0, []
     for _ in range(4000):
         before = client._next_try
@@ -121,15 +121,15 @@ def test_a_lost_peer_is_tried_again_ever_more_slowly(tmp_path):
             tries.append(now)
         now += 0.01
     waits = [round(later - earlier, 1) for earlier, later in pairwise(tries)]
-    assert waits[:3] == [WAIT_FIRST, 0.2, 0.4]
-    assert set(waits[3:]) == {WAIT_MAX}
+    assert waits[:3] == [FIRST_RECONNECT_SECONDS, 0.2, 0.4]
+    assert set(waits[3:]) == {RECONNECT_SECONDS_MAX}
 
 
 def test_a_peer_that_comes_back_is_found(client, peer):
     client.poll(0)
     peer.accept().close()
-    assert client.poll(0).down
-    assert not client.poll(0.01).up, "not at once"
-    assert client.poll(1).up
+    assert client.poll(0).link_lost
+    assert not client.poll(0.01).link_opened, "not at once"
+    assert client.poll(1).link_opened
     with peer.accept() as link:
         assert read_line(link).token == "secret"

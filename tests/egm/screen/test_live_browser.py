@@ -14,7 +14,7 @@ from chromium import Browser, executable
 from rigs.small_cabinet import write_cabinet
 
 from egm.kernel.messages import Snapshot
-from egm.links.screen.client import Client
+from egm.links.screen.client import ScreenClient
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
@@ -52,7 +52,7 @@ class Cabinet:
             command, stdout=self.log, stderr=self.log, env=environment, start_new_session=True
         )
         run = folder / "state" / "run"
-        self.ear = Client(run / "screen.sock", run / "screen.token")
+        self.ear = ScreenClient(run / "screen.sock", run / "screen.token")
         self.now = 0.0
         self.last = None
 

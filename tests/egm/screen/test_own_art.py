@@ -13,14 +13,14 @@ from click.testing import CliRunner
 
 from egm.config.cabinet_file import CabinetFile
 from egm.screen.art.files import read_unchanged_file
-from egm.screen.audio.cues import Sounds, find_sound_family
+from egm.screen.audio.cues import SoundPlayer, find_sound_family
 from egm.screen.audio.making import SoundStore, build_own_family_name
-from egm.screen.audio.scores import CHANNELS, list_own_cues
+from egm.screen.audio.scores import CHANNEL_PEAKS, list_own_cues
 from egm.screen.painter import Painter
 from egm.screen.view import View
 from egm.verify.tree import list_own_files
 from paytables import DefinitionError, game_from_text, load_game
-from paytables.assets import PICTURE_BYTES_MAX, RATE, SOUNDS
+from paytables.assets import PICTURE_BYTES_MAX, REPLACEABLE_SOUNDS, SOUND_SAMPLES_PER_SECOND
 from tools.cli import main
 from tools.dev.gallery import play_game, show_outcome
 from tools.lab.symbol_sheet import draw_idle_game
@@ -35,7 +35,7 @@ sounds = { turn = "turn.wav", win_1 = "hooray.wav" }
 """
 
 
-def sound(seconds=0.5, rate=RATE, channels=1, width=2, level=30000):
+def sound(seconds=0.5, rate=SOUND_SAMPLES_PER_SECOND, channels=1, width=2, level=30000):
     out = io.BytesIO()
     with wave.open(out, "wb") as file:
         file.setnchannels(channels)
@@ -215,7 +215,7 @@ def test_a_look_that_is_none_is_a_warning(mine):
 
 
 def test_the_sounds_a_game_may_bring_are_those_the_screen_has_families_of():
-    assert set(SOUNDS) == set(list_own_cues())
+    assert set(REPLACEABLE_SOUNDS) == set(list_own_cues())
 
 
 def test_what_can_be_drawn_and_heard_is_listed_and_pictured(tmp_path):
@@ -227,7 +227,7 @@ def test_what_can_be_drawn_and_heard_is_listed_and_pictured(tmp_path):
     }
     assert {"maple", "seven", "bar_3"} <= set(names["symbol"])
     assert {"aurora", "comet"} <= set(names["look"])
-    assert set(names["sound"]) == set(SOUNDS)
+    assert set(names["sound"]) == set(REPLACEABLE_SOUNDS)
     said = runner.invoke(main, ["game", "art", "--sheet", str(sheet)])
     assert f"{len(names['symbol'])} symbols" in said.output
     assert pygame.image.load(sheet).get_width() == 1280
@@ -242,11 +242,11 @@ def test_its_pictures_are_drawn_and_only_for_it(mine, theme):
     game = build_game_view(load_game(mine))
     painter = Painter(theme)
     painter.draw_for(game)
-    seven = painter.find_or_create("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
+    seven = painter.find_or_create("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
     assert seven.get_at((45, 45))[:3] == (0xE0, 0x10, 0xF0)
-    assert painter.symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
+    assert painter.render_symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
     painter.draw_for(None)
-    other = painter.find_or_create("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
+    other = painter.find_or_create("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
     assert other.get_at((45, 45))[:3] != (0xE0, 0x10, 0xF0)
     assert theme.look(game.id, game.family, game.art.look).name == "comet"
 
@@ -266,7 +266,10 @@ def test_a_file_that_is_another_by_now_is_not_decoded(mine, theme, capfd):
     (mine.parent / "bell.png").write_bytes(png(colour=(255, 0, 0, 255)))
     painter = Painter(theme)
     painter.draw_for(game)
-    assert painter.symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] not in {(255, 0, 0), (10, 200, 30)}
+    assert painter.render_symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] not in {
+        (255, 0, 0),
+        (10, 200, 30),
+    }
     assert "bell.png: is not the file the machine read" in capfd.readouterr().err
 
 
@@ -277,7 +280,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
     sound_store.store_game_sounds(game)
     own = build_own_family_name(game)
     most = max(map(abs, memoryview(sound_store.get("turn", own)).cast("h")))
-    assert 0.9 * CHANNELS["turn"] < most / 32767 <= CHANNELS["turn"]
+    assert 0.9 * CHANNEL_PEAKS["turn"] < most / 32767 <= CHANNEL_PEAKS["turn"]
     soft = max(map(abs, memoryview(sound_store.get("win_1", own)).cast("h")))
     assert soft == 900  # as it was
 
@@ -293,7 +296,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
         def level(self, *_):
             pass
 
-    sounds = Sounds(theme, CarrierListener(), sound_store)
+    sounds = SoundPlayer(theme, CarrierListener(), sound_store)
     sound_store.request_families = lambda *_: None  # nothing is made: only what it brings is there
     view = show_outcome(build_idle_view((game,), game, "en"), game, play_game(loaded, "mine/1", 3))
     sounds.play_changes(View(), view)

@@ -6,14 +6,14 @@ import pygame
 import pytest
 from rigs.painters import TextPainter
 
-from egm.screen.layout import DECK, LANDSCAPE, PHONE, PORTRAIT, is_inside
+from egm.screen.layout import DECK_KEYS, LANDSCAPE, PHONE, PORTRAIT, is_inside
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.scenes.odds import draw_chances
 from egm.screen.scenes.service import find_back_key_rect
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.value import find_value_plate_rect
-from egm.screen.text import LOCALES, Texts
+from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.view import Action
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes
@@ -68,12 +68,12 @@ def test_every_word_of_a_line_stands_on_one_base_line(theme, face, words):
     assert apart, "no line of this face is set word by word"
 
 
-@pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_every_key_of_the_deck_has_its_words_in_its_middle(published, theme, layout, language):
     picture = Picture(theme, layout=layout)
     found = written(picture, build_idle_view(published, published[0], language))
-    for name in DECK:
+    for name in DECK_KEYS:
         x, y, w, h = layout.keys[name]
         lines = [one for one in found if is_inside(layout.keys[name], *one[1].center)]
         assert 1 <= len(lines) <= 2
@@ -105,7 +105,7 @@ def test_back_stands_in_one_place_on_every_page_of_staff(published, outcomes, th
     assert seen == {"service", "recall"}
 
 
-@pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_plate_of_value_says_its_sum_once(published, theme, layout, language):
     picture = Picture(theme, layout=layout)

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from egm.screen.roads import (
-    Win,
+    RoadWin,
     arrange_in_columns,
     build_big_road,
     derive_road_marks,
@@ -37,8 +37,8 @@ def test_the_bead_plate_goes_down_and_then_right():
 
 def test_a_tie_is_marked_on_the_win_before_it():
     assert columns_of("TTBTBPPTT") == [
-        [Win("bank", 3), Win("bank")],
-        [Win("player"), Win("player", 2)],
+        [RoadWin("bank", 3), RoadWin("bank")],
+        [RoadWin("player"), RoadWin("player", 2)],
     ]
 
 

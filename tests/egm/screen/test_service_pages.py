@@ -13,14 +13,14 @@ from test_places import written
 from egm.kernel.messages import BenchCommand, BenchReply, Intent, Notice
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.screen.audio.cues import (
-    ALARM_FLOOR,
-    TONES,
+    ALARM_LOUDNESS_MIN,
+    TEST_TONES_HZ,
     compute_loudness,
     is_allowed,
     list_cues_between,
 )
 from egm.screen.audio.scores import CUES, synthesise_cue
-from egm.screen.audio.synthesis import RATE
+from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
@@ -60,7 +60,7 @@ def test_a_pin_is_typed_shown_as_dots_sent_once_and_kept_nowhere(rest, theme, la
         assert wishes == ()
     view, (wish,) = touch(picture, view, theme, "enter")
     assert wish == Intent(name="answer", value="enter", options={"page": "sign-in", "input": "2468"})
-    assert view.desk.typed == ""
+    assert view.desk.typed_text == ""
 
 
 def test_every_enabled_action_answers_and_no_other(rest, theme):
@@ -111,7 +111,7 @@ def test_an_amount_is_minor_units_and_takes_nothing_but_digits(rest, theme):
     view = opened(rest, pages.amount().model_copy(update={"prompt": Prompt(label=PageText(), kind="amount")}))
     for char in ("0", "1", "x", "2", "."):
         view, _ = apply_action(view, Action("type", char), theme)
-    assert view.desk.typed == "12"
+    assert view.desk.typed_text == "12"
     view, _ = apply_action(view, Action("erase"), theme)
     _, (wish,) = apply_action(view, Action("enter"), theme)
     assert wish.options == {"page": "amount", "input": "1"}
@@ -147,7 +147,7 @@ def test_text_has_both_languages_letters_and_ends_at_its_length(rest, theme):
         if not any(t.action == Action("type", char) for t in picture.list_touches(view)):
             view, _ = touch(picture, view, theme, "shift")
         view, _ = touch(picture, view, theme, "type", char)
-    assert view.desk.typed == "écùA"
+    assert view.desk.typed_text == "écùA"
 
 
 def test_a_choice_is_answered_with_its_id(rest, theme):
@@ -161,24 +161,24 @@ def test_typed_text_stays_when_the_page_is_sent_again_and_goes_when_it_closes(re
     view = opened(rest, pages.text())
     view, _ = apply_action(view, Action("type", "x"), theme)
     again = opened(view, pages.text().model_copy(update={"notice": PageText(kind="plain", value="live")}))
-    assert again.desk.typed.endswith("x")
+    assert again.desk.typed_text.endswith("x")
     other = opened(again, pages.text().model_copy(update={"id": "another"}))
-    assert not other.desk.typed.endswith("x")
-    assert apply_message(again, rest.snapshot).desk.typed == ""
+    assert not other.desk.typed_text.endswith("x")
+    assert apply_message(again, rest.snapshot).desk.typed_text == ""
 
 
 def test_targets_of_the_touch_test_light_where_they_are_touched(rest, theme):
     picture = Picture(theme)
     view = opened(rest, pages.pattern("touch"))
     view, wishes = touch(picture, view, theme, "target", 5)
-    assert (view.desk.touched, wishes) == ({5}, ())
+    assert (view.desk.touched_targets, wishes) == ({5}, ())
 
 
 def test_each_tone_of_the_sound_test_sounds_by_itself_and_at_no_volume_is_it_silent(rest, theme):
     picture = Picture(theme)
     view = opened(rest, pages.pattern("sound"))
     keys = [t.action.value for t in picture.list_touches(view) if t.action.name == "tone"]
-    assert keys == [*TONES, "alarm"]
+    assert keys == [*TEST_TONES_HZ, "alarm"]
     assert set(keys) <= set(CUES)
     for volume in range(4):
         view = replace(view, volume=volume, now=view.now + 5)
@@ -186,15 +186,15 @@ def test_each_tone_of_the_sound_test_sounds_by_itself_and_at_no_volume_is_it_sil
             before = replace(view, now=view.now + 2)
             view, wishes = touch(picture, before, theme, "tone", tone)
             assert (list_cues_between(before, view, theme), wishes) == ([tone], ())
-            assert compute_loudness(tone, volume) >= ALARM_FLOOR
+            assert compute_loudness(tone, volume) >= ALARM_LOUDNESS_MIN
     silent = apply_message(view, view.snapshot.model_copy(update={"sound": "off"}))
     assert is_allowed("tone_low", silent)
 
 
-@pytest.mark.parametrize(("name", "hertz"), TONES.items())
+@pytest.mark.parametrize(("name", "hertz"), TEST_TONES_HZ.items())
 def test_a_tone_has_the_pitch_its_key_says(name, hertz):
     """Counted in the samples themselves: two crossings of zero a period."""
-    data = array.array("h", synthesise_cue(name, ""))[: RATE // 2]
+    data = array.array("h", synthesise_cue(name, ""))[: SAMPLES_PER_SECOND // 2]
     crossings = sum(1 for a, b in pairwise(data) if (a < 0) != (b < 0))
     assert abs(crossings - hertz) <= 0.01 * hertz + 2
 
@@ -247,7 +247,7 @@ def test_what_is_typed_is_entered_although_arrows_chose_before(rest, theme, arro
     for digit in "4711":
         view, _ = press(view, f"Digit{digit}", digit)
     _, (wish,) = press(view, "Enter")
-    assert (wish.value, wish.options["input"]) == ("enter", view.desk.typed)
+    assert (wish.value, wish.options["input"]) == ("enter", view.desk.typed_text)
 
 
 def test_arrows_choose_on_from_a_list_to_the_next(rest, theme):
@@ -279,7 +279,7 @@ def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, th
     view = before = opened(rest, pages.sign_in())
     for digit in "4711":
         view, _ = apply_action(view, Action("type", digit), theme)
-    assert view.desk.typed.endswith("4711")
+    assert view.desk.typed_text.endswith("4711")
     assert picture.read_aloud(view) == picture.read_aloud(before)
 
 
@@ -474,7 +474,7 @@ def typing(rest, theme, kind, *keys):
     for name, char in keys:
         view, wishes = apply_action(view, find_action_by_name(name, char), theme)
         sent += wishes
-    return view.desk.typed, [wish.name for wish in sent]
+    return view.desk.typed_text, [wish.name for wish in sent]
 
 
 def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(rest, theme):

@@ -51,7 +51,7 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
                 travel = ReelTravel(start, target, len(strip), 2.0)
                 place = int(travel.find_position(60.0, THEME.motion))
                 assert [strip[(place + row) % len(strip)] for row in range(len(column))] == column
-                assert strip == field.strips[reel]
+                assert strip == field.reel_strips[reel]
                 spins += 1
     assert spins >= GAMES
 
@@ -127,8 +127,8 @@ def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
                 seen = dict(zip(sorted(field.triggers), show_outcome, strict=True))
                 assert any(needed - seen[symbol] == 1 for symbol, needed in field.triggers.items())
                 windows = [
-                    [strip[(stop + row) % len(strip)] for row in range(field.heights[reel])]
-                    for strip in [field.strips[reel]]
+                    [strip[(stop + row) % len(strip)] for row in range(field.reel_heights[reel])]
+                    for strip in [field.reel_strips[reel]]
                     for stop in range(len(strip))
                 ]
                 brings = sum(any(symbol in column for symbol in field.triggers) for column in windows)
@@ -155,8 +155,8 @@ def test_a_reel_that_cannot_bring_the_last_symbol_is_not_waited_for(tmp_path):
     told = build_game_view(game)
     view = build_idle_view((told,), told, "en")
     field = view.fields[told.id]["base"]
-    assert ["star" in strip for strip in field.strips] == [True, True, False, True, True]
-    stops = [field.strips[0].index("star"), field.strips[1].index("star"), 0, 0, 0]
+    assert ["star" in strip for strip in field.reel_strips] == [True, True, False, True, True]
+    stops = [field.reel_strips[0].index("star"), field.reel_strips[1].index("star"), 0, 0, 0]
     wager = game.wager(max(game.bet_options))
     round_ = Round(game.play(wager, ScriptedStep(stops)), wager)
     round_.advance()

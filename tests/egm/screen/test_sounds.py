@@ -15,22 +15,22 @@ import pygame
 import pytest
 
 from egm.kernel.messages import Notice
-from egm.screen.app import App
+from egm.screen.app import ScreenApp
 from egm.screen.audio import synthesis
 from egm.screen.audio.cues import (
-    ALARM_FLOOR,
-    ATTRACT_EVERY,
-    LEVELS,
-    Sounds,
+    ALARM_LOUDNESS_MIN,
+    ATTRACT_INTERVAL_SECONDS,
+    LOUDNESS_BY_VOLUME_STEP,
+    SoundPlayer,
     compute_loudness,
     find_sound_family,
     list_cues_between,
     list_loops_to_play,
 )
-from egm.screen.audio.making import COMMON, SoundStore, read_family_sounds
+from egm.screen.audio.making import COMMON_FAMILY, SoundStore, read_family_sounds
 from egm.screen.audio.mixer import Mixer
 from egm.screen.audio.scores import (
-    CHANNELS,
+    CHANNEL_PEAKS,
     CUES,
     build_cue_notes,
     list_common_cues,
@@ -38,7 +38,7 @@ from egm.screen.audio.scores import (
     read_sound_table,
     synthesise_cue,
 )
-from egm.screen.audio.synthesis import RATE
+from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import ATTRACT_AFTER, Scene, build_view_timeline
 from tools.dev.gallery import show_outcome
@@ -76,7 +76,7 @@ class Ears:
 def heard_in(view, theme, seconds, step=0.02):
     """Every cue begun, and what was on the channels at each moment, while a view's time passes."""
     ears = Ears()
-    sounds = Sounds(theme, ears)
+    sounds = SoundPlayer(theme, ears)
     moments = []
     before = view
     for i in range(1, int(seconds / step)):
@@ -106,7 +106,7 @@ def loudest(data):
 )
 def test_no_mix_of_sounds_can_be_clipped(families):
     """The loudest sample of each channel, over the families: at worst all meet, and still they fit."""
-    most = dict.fromkeys(CHANNELS, 0)
+    most = dict.fromkeys(CHANNEL_PEAKS, 0)
     for family in families:
         few = ("turn", "stop_3", "win_1", "count")
         others = {"aurora": list_own_cues()} if len(families) > 2 else {}  # in the slow tier
@@ -114,7 +114,7 @@ def test_no_mix_of_sounds_can_be_clipped(families):
             data = synthesise_cue(cue, family)
             peak = loudest(data)
             assert peak > 1000, (family, cue)
-            assert len(data) / 2 / RATE < 14, (family, cue)
+            assert len(data) / 2 / SAMPLES_PER_SECOND < 14, (family, cue)
             most[CUES[cue].channel] = max(most[CUES[cue].channel], peak)
     most["touch_2"] = most["touch"]
     assert sum(most.values()) < 32767
@@ -218,17 +218,19 @@ def test_all_channels_at_once_reach_the_device_unclipped(tmp_path):
     out = tmp_path / "heard.raw"
     env = os.environ | {"SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": str(out), "SDL_VIDEODRIVER": "dummy"}
     subprocess.run([sys.executable, "-c", _ALL_AT_ONCE], env=env, check=True, timeout=120)
-    data = array.array("h", out.read_bytes()[: 2 * 20 * RATE])
+    data = array.array("h", out.read_bytes()[: 2 * 20 * SAMPLES_PER_SECOND])
     assert 8000 < loudest(data) < 32767
 
 
 # ---------------------------------------------------------------------- levels
 @pytest.mark.requirement("J-17")
 def test_no_volume_and_no_limit_of_the_place_makes_an_alarm_inaudible():
-    for volume in range(len(LEVELS)):
+    for volume in range(len(LOUDNESS_BY_VOLUME_STEP)):
         for percent in (0, 30, 100):
-            assert compute_loudness("alarm", volume, percent) >= ALARM_FLOOR
-            assert compute_loudness("win_1", volume, percent) == LEVELS[volume] * percent / 100
+            assert compute_loudness("alarm", volume, percent) >= ALARM_LOUDNESS_MIN
+            assert (
+                compute_loudness("win_1", volume, percent) == LOUDNESS_BY_VOLUME_STEP[volume] * percent / 100
+            )
 
 
 def test_a_place_that_wants_less_gets_less(rest, game, theme):
@@ -236,7 +238,7 @@ def test_a_place_that_wants_less_gets_less(rest, game, theme):
         ears = Ears()
         told = apply_message(rest, build_snapshot(game, "en", loudness_percent=percent))
         told = replace(told, volume=3)
-        Sounds(theme, ears).play_changes(told, replace(told, pressed="help", pressed_at=told.now + 1))
+        SoundPlayer(theme, ears).play_changes(told, replace(told, pressed="help", pressed_at=told.now + 1))
         assert [level for _, level in ears.on.values()] == ([percent / 100] if percent else [])
 
 
@@ -245,8 +247,8 @@ def test_an_alarm_is_played_as_loud_where_volume_and_place_allow_nothing(rest, g
     ears = Ears()
     quiet = replace(apply_message(rest, build_snapshot(game, "en", loudness_percent=0)), volume=0)
     door = apply_message(quiet, build_snapshot(game, "en", state="door_open", loudness_percent=0))
-    Sounds(theme, ears).play_changes(quiet, door)
-    assert list(ears.on.values()) == [("alarm", ALARM_FLOOR)]
+    SoundPlayer(theme, ears).play_changes(quiet, door)
+    assert list(ears.on.values()) == [("alarm", ALARM_LOUDNESS_MIN)]
 
 
 @pytest.mark.requirement("J-17")
@@ -257,7 +259,7 @@ def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme
         told = apply_message(rest, build_snapshot(game, "en", sound=level))
         pressed_key = replace(told, pressed="help", pressed_at=told.now + 1, now=told.now + 1)
         door = apply_message(pressed_key, build_snapshot(game, "en", state="door_open", sound=level))
-        Sounds(theme, ears).play_changes(told, door)
+        SoundPlayer(theme, ears).play_changes(told, door)
         assert ears.names == expected
         view = show_outcome(told, game, outcomes[game.id].much)
         names, moments = heard_in(view, theme, 8)
@@ -267,7 +269,7 @@ def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme
 
 def test_the_level_of_what_goes_round_follows_the_volume_key(rest, game, theme, outcomes):
     ears = Ears()
-    sounds = Sounds(theme, ears)
+    sounds = SoundPlayer(theme, ears)
     view = replace(show_outcome(rest, game, outcomes[game.id].loss), volume=3)
     turning = replace(view, now=view.now + 0.3)
     sounds.play_changes(view, turning)
@@ -336,9 +338,9 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
 
 @pytest.mark.requirement("J-02")
 def test_an_alarm_of_a_door_lasts_and_is_not_spoken_over(rest, game, theme):
-    assert len(synthesise_cue("alarm", "classic")) / 2 >= 1.5 * RATE
+    assert len(synthesise_cue("alarm", "classic")) / 2 >= 1.5 * SAMPLES_PER_SECOND
     ears = Ears()
-    sounds = Sounds(theme, ears)
+    sounds = SoundPlayer(theme, ears)
     door = apply_message(rest, build_snapshot(game, "en", state="door_open"))
     sounds.play_changes(rest, door)
     shut = apply_message(replace(door, now=door.now + 0.5), build_snapshot(game, "en"))
@@ -353,7 +355,7 @@ def test_an_alarm_of_a_door_lasts_and_is_not_spoken_over(rest, game, theme):
 
 def test_a_machine_that_waits_plays_its_tune_now_and_then(rest, theme, game):
     empty = apply_message(rest, build_snapshot(game, "en", credit_cents=0))
-    names, _ = heard_in(empty, theme, ATTRACT_AFTER + 2.5 * ATTRACT_EVERY, 0.1)
+    names, _ = heard_in(empty, theme, ATTRACT_AFTER + 2.5 * ATTRACT_INTERVAL_SECONDS, 0.1)
     assert names == ["attract"] * 3
 
 
@@ -375,7 +377,7 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     sound_store = SoundStore()
     deaf = Mixer(sound_store)
     assert not deaf.on
-    sounds = Sounds(theme, deaf)
+    sounds = SoundPlayer(theme, deaf)
     view = show_outcome(rest, game, outcomes[game.id].little)
     sounds.play_changes(view, replace(view, now=view.now + 1))
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
@@ -383,7 +385,7 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     assert hearing.on
     hearing.play("win_4", "comet", "lead", 1.0)
     assert not pygame.mixer.get_busy()
-    sound_store._made["key", COMMON] = synthesise_cue("key", "")
+    sound_store._samples_by_cue_and_family["key", COMMON_FAMILY] = synthesise_cue("key", "")
     hearing.play("key", "comet", "touch", 1.0)
     assert pygame.mixer.get_busy()
     pygame.mixer.quit()
@@ -431,12 +433,12 @@ def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(rest, theme):
     machine = SimpleNamespace(
         poll=lambda _now: SimpleNamespace(down=False, messages=[opened]), send=lambda _message: True
     )
-    app = App(
+    app = ScreenApp(
         theme=theme,
         surface=Still(),
         machine=machine,
         bench=None,
-        sounds=Sounds(theme, ears),
+        sounds=SoundPlayer(theme, ears),
         clock=lambda: next(clock),
     )
     app.view = replace(rest, linked=True)

@@ -37,7 +37,7 @@ def test_a_machine_says_each_game_it_examines_and_is_silent_once_it_answers(tmp_
     async def not_yet(_):
         """Its devices and people are another test's."""
 
-    monkeypatch.setattr(MachineProcess, "_work", not_yet)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
     games = (GameSlot(game="maple-classic"), GameSlot(game="icebreak"))
     folder = StateFolder(tmp_path)
     folder.prepare()

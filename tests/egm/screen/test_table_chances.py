@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from egm.play.odds import list_chances
+from egm.play.odds import list_bet_chances
 from egm.screen.picture import Picture
 from egm.screen.scenes.odds import _describe_bet, _format_chance_lines
 from paytables import Depth, analyse, load_game
@@ -45,7 +45,7 @@ def test_every_way_to_bet_has_a_name_of_its_own_and_no_prize_is_a_key(theme, nam
 def test_a_stake_that_is_only_given_back_is_no_prize():
     """Baccarat's Player was said to win 54.1 % of the games: 9.5 of them are ties."""
     bets = analyse(load_game("quebec-baccarat"), Depth.PRIZES).bets
-    one = list_chances(bets)[0]
+    one = list_bet_chances(bets)[0]
     won = next(award.rate for award in list_awards(bets[0]) if award.name == "won")
     assert one.spots == ("player",)
     assert one.hit_percent == "44.6"
@@ -59,12 +59,12 @@ def test_a_bet_of_one_spot_is_said_once_whatever_the_stake_or_the_strategy():
         ("quebec-baccarat", ["player", "bank", "tie"]),
         ("quebec-pai-gow-poker", ["stake", "bank", "under", "exactly", "over"]),
     ):
-        told = [one.spots for one in list_chances(analyse(load_game(name), Depth.PRIZES).bets)]
+        told = [one.spots for one in list_bet_chances(analyse(load_game(name), Depth.PRIZES).bets)]
         assert told[: len(spots)] == [(spot,) for spot in spots]
 
 
 def test_odds_behind_the_pass_line_are_said_for_each_point():
-    told = list_chances(analyse(load_game("quebec-craps"), Depth.PRIZES).bets)
+    told = list_bet_chances(analyse(load_game("quebec-craps"), Depth.PRIZES).bets)
     assert [one.bet for one in told if one.spots == ("odds-pass",)] == [
         "odds-pass 2:1",
         "odds-pass 3:2",

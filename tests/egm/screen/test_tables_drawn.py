@@ -9,7 +9,7 @@ from rigs.layouts import LAYOUTS
 from rigs.painters import TextPainter
 
 from egm.kernel.messages import Notice, Play
-from egm.screen.cloth import RACE, find_open_part, lay_out_felt, list_felt_parts, list_street_sheets
+from egm.screen.cloth import RACETRACK_PART, find_open_part, lay_out_felt, list_felt_parts, list_street_sheets
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, is_inside
 from egm.screen.message_reducer import advance_time, apply_message
@@ -318,12 +318,12 @@ def test_an_inside_bet_is_touched_among_the_numbers_it_covers(theme, layout):
     picture, seen = Picture(theme, layout=layout), 0
     straight = {}
     for open_ in opened(view, layout, theme):
-        if find_open_part(view.table, open_.chips, layout) == RACE:
+        if find_open_part(view.table, open_.chips, layout) == RACETRACK_PART:
             continue
         for touch in picture.list_touches(open_):
             if touch.action.name != "spot":
                 continue
-            covers = view.table.spots[touch.action.value].covers
+            covers = view.table.spots[touch.action.value].covered_pockets
             x, y = touch.rect[0] + touch.rect[2] / 2, touch.rect[1] + touch.rect[3] / 2
             if len(covers) == 1:
                 straight[covers[0]] = (x, y)
@@ -341,7 +341,7 @@ def test_neighbours_lay_a_chip_on_each_pocket_beside_it_in_the_wheels_order(them
     at = Player(game, build_idle_view((told,), told, "en"), theme)
     at.does("clear")
     at.does("pocket", at.view.table.wheel[0])
-    covered = {at.view.table.spots[spot].covers[0] for spot in at.bets}
+    covered = {at.view.table.spots[spot].covered_pockets[0] for spot in at.bets}
     wheel = at.view.table.wheel
     assert covered == {wheel[i] for i in (-2, -1, 0, 1, 2)}
     at.does("undo")
@@ -526,10 +526,10 @@ def test_the_named_wagers_of_a_cylinder_with_one_zero_are_laid_by_one_touch(them
     for call in ("voisins", "tiers", "orphelins"):
         at = Player(game, build_idle_view((told,), told, "en"), theme)
         at.does("clear")
-        at.does("cloth", RACE)
+        at.does("cloth", RACETRACK_PART)
         at.does("chip", at.view.table.chips[0])
         assert [wish.name for wish in at.does("call", call)] == ["bet"]
-        covered[call] = {pocket for spot in at.bets for pocket in at.view.table.spots[spot].covers}
+        covered[call] = {pocket for spot in at.bets for pocket in at.view.table.spots[spot].covered_pockets}
         cost[call] = at.view.chips.credits
         at.does("undo")
         assert at.bets == {}
@@ -547,7 +547,7 @@ def test_the_named_wagers_of_a_cylinder_with_one_zero_are_laid_by_one_touch(them
 def test_the_racetrack_and_its_keys_are_touched_whole(theme, layout):
     game, told = felt("quebec-roulette-french")
     view = Player(game, build_idle_view((told,), told, "fr"), theme)
-    view.does("cloth", RACE)
+    view.does("cloth", RACETRACK_PART)
     found, picture = set(), Picture(theme, layout=layout)
     for sheet in range(5):
         open_ = replace(view.view, chips=replace(view.view.chips, sheet=sheet))

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_picture import LETTERS_MIN, Watcher
 
-from egm.links.screen.client import Client
-from egm.screen.app import App, Tap
-from egm.screen.audio.cues import Sounds
+from egm.links.screen.client import ScreenClient
+from egm.screen.app import ScreenApp, Tap
+from egm.screen.audio.cues import SoundPlayer
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.message_reducer import apply_message
-from egm.screen.scenes.odometer import GROW_SECONDS, compute_displayed_cents, compute_drum_turns
+from egm.screen.scenes.odometer import AMOUNT_ROLL_SECONDS, compute_displayed_cents, compute_drum_turns
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
 from paytables import list_table_games
@@ -29,7 +29,7 @@ def test_a_value_grows_to_what_was_told_and_never_past_it(before, more, since):
     now = before + more
     shown = compute_displayed_cents(before, now, since)
     assert before * 1000 <= shown <= now * 1000
-    assert compute_displayed_cents(before, now, GROW_SECONDS) == now * 1000
+    assert compute_displayed_cents(before, now, AMOUNT_ROLL_SECONDS) == now * 1000
     assert compute_displayed_cents(now + 1, now, 0.0) == now * 1000, (
         "a level that was won begins again at once"
     )
@@ -120,7 +120,7 @@ class Still:
         pass
 
 
-class Ear(Client):
+class Ear(ScreenClient):
     """A link that keeps what was sent to it."""
 
     def __init__(self, tmp_path):
@@ -136,12 +136,12 @@ def test_a_screen_that_watches_wishes_nothing(published, outcomes, theme, tmp_pa
     """Not even that a game has been shown: that is the player's screen's word."""
     ear = Ear(tmp_path)
     moments = iter([0.0, 1.0, 100.0, 300.0])
-    app = App(
+    app = ScreenApp(
         theme=theme,
         surface=Still(TopPicture(theme, scale=0.2)),
         machine=ear,
         bench=None,
-        sounds=Sounds(theme),
+        sounds=SoundPlayer(theme),
         clock=lambda: next(moments),
         watching=True,
     )

@@ -7,7 +7,7 @@ import pytest
 from rigs.layouts import LAYOUTS
 from rigs.painters import TextPainter
 
-from egm.features.tournament.example import EXAMPLE
+from egm.features.tournament.example import EXAMPLE_RULES
 from egm.features.tournament.notice import LANGUAGES, list_sections
 from egm.features.tournament.rules import parse_rules
 from egm.kernel.messages import TournamentView
@@ -23,7 +23,7 @@ from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
 THEME = load_theme()
 GAMES = (build_game_view(load_game("maple-classic")), build_game_view(load_game("quebec-blackjack")))
-RULES = parse_rules(EXAMPLE.read_text(encoding="utf-8"))
+RULES = parse_rules(EXAMPLE_RULES.read_text(encoding="utf-8"))
 ANNOUNCED = TournamentView(
     name={"en": RULES.name.en, "fr": RULES.name.fr},
     rules={language: list_sections(RULES, language) for language in LANGUAGES},

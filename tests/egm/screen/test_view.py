@@ -249,7 +249,7 @@ def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
         last, told = final.show.steps[-1], outcome.display
         assert [list(column) for column in last.window] == told["window"]
         field = view.fields[game.id]["base"]
-        for strip, stop, column in zip(field.strips, last.stops, last.window, strict=True):
+        for strip, stop, column in zip(field.reel_strips, last.stops, last.window, strict=True):
             assert tuple(strip[(stop + row) % len(strip)] for row in range(len(column))) == column
         assert list(last.stops) == told["stops"]
         assert [(win.credits, win.line, [list(p) for p in win.positions]) for win in last.wins] == [

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from egm.app.view import build_game_view, snapshot
-from egm.app.wiring import build_event, find_lit_tower_lights
+from egm.app.wiring import build_event_from_intent, find_lit_tower_lights
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Hello, Notice
@@ -105,7 +105,7 @@ class Visit:
 
     def send(self, messages):
         for message in messages:
-            self.do(self.room.happen, build_event(message, self.room.engine.rules.payloads))
+            self.do(self.room.happen, build_event_from_intent(message, self.room.engine.rules.payloads))
         return [message.name for message in messages]
 
     def wait(self, seconds, step=0.05):
@@ -276,12 +276,14 @@ def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seal
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="logic")
     opened = describe_scene(at.stage, Scene.DOOR)
-    assert opened.who == "Close the door. A technician must then examine the seals and the logic board."
+    assert (
+        opened.who_can_help == "Close the door. A technician must then examine the seals and the logic board."
+    )
     at.happen(EventType.DOOR_CLOSED, door="logic")
     at.happen(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
     closed = describe_scene(at.stage, Scene.TILT)
     assert "The seals and the logic board must be examined." in closed.lines
-    assert closed.who == "A technician must clear this fault."
+    assert closed.who_can_help == "A technician must clear this fault."
     at.happen(EventType.KEY_TURNED, key="attendant")
     assert at.view.snapshot.state == "tilt"
 
@@ -301,14 +303,14 @@ def test_a_printer_says_what_it_has_and_no_payment_is_ordered_beside_the_offer_o
     at.happen(EventType.CASH_OUT)
     waits = describe_scene(at.stage, Scene.HANDPAY)
     assert waits.lines[0] == why
-    assert "pay the player" in waits.who
+    assert "pay the player" in waits.who_can_help
     at.happen(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
     offered = describe_scene(at.stage, Scene.HANDPAY)
     assert offered.lines[0] == "A ticket can now be printed instead: press CASH OUT for a ticket."
     assert not any("No ticket" in line or "paid to you by an attendant" in line for line in offered.lines)
-    assert offered.who == "Attendant: first ask whether the player wants a ticket or a hand-pay."
+    assert offered.who_can_help == "Attendant: first ask whether the player wants a ticket or a hand-pay."
     at.happen(EventType.CASH_OUT)
-    assert describe_scene(at.stage, Scene.HANDPAY).who.startswith("Attendant: do not pay")
+    assert describe_scene(at.stage, Scene.HANDPAY).who_can_help.startswith("Attendant: do not pay")
     assert Auditor(Shelf()).run(at.room.journal.iter_bodies()).findings == []
 
 
@@ -367,7 +369,7 @@ def over(at):
 def test_another_door_is_closed_and_nothing_else_is_asked_for(visit):
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="main")
-    assert describe_scene(at.stage, Scene.DOOR).who == "Close the door to continue."
+    assert describe_scene(at.stage, Scene.DOOR).who_can_help == "Close the door to continue."
 
 
 # ------------------------------------------------------------------ the rhythm of PLAY

@@ -14,7 +14,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.rotor import draw_rotor
-from egm.screen.table import ON_FELT, read_bets_in_force
+from egm.screen.table import TABLE_ACTIONS, read_bets_in_force
 from egm.screen.view import Action, View, build_view_timeline
 
 
@@ -37,7 +37,7 @@ def test_chips_on_a_roulette_are_staked_settled_and_laid_again(tmp_path, theme):
     before = visit.view.snapshot.credit_cents
     visit.play_out()
     display, shown = visit.view.snapshot.last_display, visit.view.show
-    covers = {spot: visit.view.table.spots[spot].covers for spot in visit.view.chips.bets}
+    covers = {spot: visit.view.table.spots[spot].covered_pockets for spot in visit.view.chips.bets}
     won = {spot for spot, pockets in covers.items() if display["pocket"] in pockets}
     told = {each["spot"] for each in shown.play.settlements if each["credits"]}
     assert told == won
@@ -113,7 +113,7 @@ def test_chips_shown_are_the_bet_in_force_whatever_is_touched_and_whoever_bets(t
     visit, hands = at(tmp_path, theme, game), random.Random(5)
     picture, chips, bare = Picture(theme), 0, visit.view.game.bet_options
     for turn in range(120):
-        acts = [t.action for t in picture.list_touches(visit.view) if t.action.name in ON_FELT]
+        acts = [t.action for t in picture.list_touches(visit.view) if t.action.name in TABLE_ACTIONS]
         acts += [Action(name) for name in ("bet_less", "bet_more", "bet_max", "bet_max")]
         act = hands.choice(acts)
         visit.view, wishes = apply_action(visit.view, act, theme, picture.choices(visit.view))

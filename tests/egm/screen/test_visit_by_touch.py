@@ -12,7 +12,7 @@ from chromium import Browser, executable
 from test_live_browser import Cabinet
 
 from egm.kernel.messages import BenchCommand, BenchReply, Play, Snapshot
-from egm.links.screen.client import Client
+from egm.links.screen.client import ScreenClient
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_bench_reply, apply_message
 from egm.screen.picture import Picture
@@ -31,7 +31,7 @@ class Hand(Cabinet):
         self.view = View(with_bench=True)
         super().__init__(folder, "--silent")
         run = folder / "state" / "run"
-        self.drawer = Client(run / "bench.sock", run / "bench.token")
+        self.drawer = ScreenClient(run / "bench.sock", run / "bench.token")
         self.browser, self.size = browser, size
         self.picture = Picture(theme, layout=choose_fitting_layout(size, portrait=False)[0])
 

@@ -23,21 +23,21 @@ from websockets.sync.client import connect
 
 import egm.screen.web as web_module
 from egm.links.screen.client import PollResult as NoNews
-from egm.screen.app import App, Tap
+from egm.screen.app import ScreenApp, Tap
 from egm.screen.audio.scores import synthesise_cue
-from egm.screen.audio.synthesis import RATE
+from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.picture import Picture
 from egm.screen.view import Action, Page, View
 from egm.screen.web import (
-    BAND,
+    BAND_HEIGHT_PIXELS,
     BrowserMessage,
-    Web,
+    BrowserScreen,
     choose_fitting_layout,
     encode_bands,
     find_changed_bands,
     read_input,
 )
-from egm.screen.web_auth import IDLE_SECONDS, SESSIONS_MAX
+from egm.screen.web_auth import SESSION_IDLE_SECONDS_MAX, SESSIONS_MAX
 
 #: How long an answer may take on the slowest computer.
 PATIENCE_SECONDS = 60
@@ -45,7 +45,7 @@ PATIENCE_SECONDS = 60
 
 @pytest.fixture
 def web(theme, tmp_path):
-    found = Web(theme, scale=0.2, address_file=tmp_path / "screen.url")
+    found = BrowserScreen(theme, scale=0.2, address_file=tmp_path / "screen.url")
     yield found
     found.close()
 
@@ -91,7 +91,7 @@ def linked(web, session, origin=None, **headers):
 
 def knows(web, session):
     """Whether a session is let in: a sound is asked for with it."""
-    web._sound_store._made["turn", "keno"] = synthesise_cue("turn", "keno")
+    web._sound_store._samples_by_cue_and_family["turn", "keno"] = synthesise_cue("turn", "keno")
     return ask(web, "/sound/keno/turn.wav", session=session)[0] == 200
 
 
@@ -124,17 +124,17 @@ def test_a_session_ends_when_its_browser_is_not_heard_for_long(web):
     web._access._clock = lambda: now[0]
     session = enter(web)
     for _ in range(4):  # heard now and then, it lives on
-        now[0] += IDLE_SECONDS - 1
+        now[0] += SESSION_IDLE_SECONDS_MAX - 1
         assert knows(web, session)
     web._vouched = -1000.0
     with linked(web, session) as link:
-        now[0] += IDLE_SECONDS - 1
+        now[0] += SESSION_IDLE_SECONDS_MAX - 1
         link.send('{"shown": true}')
         while web._vouched < 0:
             pygame.time.wait(1)
-        now[0] += IDLE_SECONDS - 1
+        now[0] += SESSION_IDLE_SECONDS_MAX - 1
         assert knows(web, session)  # its link was heard
-    now[0] += IDLE_SECONDS
+    now[0] += SESSION_IDLE_SECONDS_MAX
     assert not knows(web, session)
     assert refused(web, session) == CloseCode.POLICY_VIOLATION
 
@@ -273,7 +273,7 @@ def test_the_last_browser_is_served_and_the_one_before_is_told(web):
 
 def test_a_port_in_use_is_named(web, theme):
     with pytest.raises(OSError, match=f"port {web._access.port} on 127.0.0.1"):
-        Web(theme, port=web._access.port, scale=0.1)
+        BrowserScreen(theme, port=web._access.port, scale=0.1)
 
 
 @given(
@@ -352,7 +352,9 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
 
     silent = SimpleNamespace(poll=lambda _now: NoNews(), send=lambda _message: True)
     sounds = SimpleNamespace(play_changes=lambda _before, _after: None)
-    app = App(theme=theme, surface=Still(), machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0)
+    app = ScreenApp(
+        theme=theme, surface=Still(), machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0
+    )
     assert app.run_frame()
     assert app.view.page is Page.HELP
     assert "ZeroDivisionError: of a layout" in capsys.readouterr().err
@@ -360,8 +362,8 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
 
 def test_a_piece_that_was_sent_is_kept_nowhere(theme):
     """pygame keeps each file object it has saved a JPEG to: a screen in a browser grew by 4 MB a second."""
-    surface = pygame.Surface((320, 2 * BAND))
-    surface.fill((200, 30, 60), (0, BAND, 160, BAND))
+    surface = pygame.Surface((320, 2 * BAND_HEIGHT_PIXELS))
+    surface.fill((200, 30, 60), (0, BAND_HEIGHT_PIXELS, 160, BAND_HEIGHT_PIXELS))
 
     def files():
         gc.collect()
@@ -369,13 +371,13 @@ def test_a_piece_that_was_sent_is_kept_nowhere(theme):
 
     before = files()
     for _ in range(50):
-        message = encode_bands(surface, [(0, BAND), (BAND, BAND)])
+        message = encode_bands(surface, [(0, BAND_HEIGHT_PIXELS), (BAND_HEIGHT_PIXELS, BAND_HEIGHT_PIXELS)])
     assert files() == before
     sizes = struct.unpack_from(">HHH", message), struct.unpack_from(">HHI", message, 6)
-    assert sizes[0] == (320, 2 * BAND, 2)
+    assert sizes[0] == (320, 2 * BAND_HEIGHT_PIXELS, 2)
     second = 6 + 8 + sizes[1][2]
     x, y, length = struct.unpack_from(">HHI", message, second)
-    assert (x, y) == (0, BAND)
+    assert (x, y) == (0, BAND_HEIGHT_PIXELS)
     piece = pygame.image.load(io.BytesIO(message[second + 8 : second + 8 + length]), "band.jpg")
     for at, colour in ((40, (200, 30, 60)), (280, (0, 0, 0))):
         assert all(abs(a - b) < 12 for a, b in zip(piece.get_at((at, 12))[:3], colour, strict=True))
@@ -454,25 +456,27 @@ def test_a_browser_that_says_its_size_is_drawn_for_it(web):
 
 
 def test_changed_rows_are_found_and_joined():
-    width, height = 10, BAND * 4
+    width, height = 10, BAND_HEIGHT_PIXELS * 4
     before = bytearray(width * height * 4)
     after = bytearray(before)
-    after[width * 4 * BAND] = 1
-    after[width * 4 * (BAND * 2 + 3)] = 1
-    assert find_changed_bands(bytes(before), bytes(after), width, height) == [(BAND, 2 * BAND)]
+    after[width * 4 * BAND_HEIGHT_PIXELS] = 1
+    after[width * 4 * (BAND_HEIGHT_PIXELS * 2 + 3)] = 1
+    assert find_changed_bands(bytes(before), bytes(after), width, height) == [
+        (BAND_HEIGHT_PIXELS, 2 * BAND_HEIGHT_PIXELS)
+    ]
     assert find_changed_bands(bytes(before), bytes(before), width, height) == []
     surface = pygame.Surface((width, height))
     assert encode_bands(surface, [])[:6] == struct.pack(">HHH", width, height, 0)
 
 
 def test_sounds_go_to_who_was_let_in_and_are_whole_wave_files(web):
-    web._sound_store._made["turn", "keno"] = synthesise_cue("turn", "keno")
+    web._sound_store._samples_by_cue_and_family["turn", "keno"] = synthesise_cue("turn", "keno")
     assert ask(web, "/sound/keno/turn.wav")[0] == 404
     session = enter(web)
     _, headers, body = ask(web, "/sound/keno/turn.wav", session=session)
     assert headers["Content-Type"] == "audio/wav"
     with wave.open(io.BytesIO(body.encode("latin1"))) as file:
-        assert (file.getnchannels(), file.getframerate()) == (1, RATE)
+        assert (file.getnchannels(), file.getframerate()) == (1, SAMPLES_PER_SECOND)
         assert file.readframes(10**9) == synthesise_cue("turn", "keno")
     for none in ("keno/none", "comet/turn", "turn", "keno/../turn", ""):
         assert ask(web, f"/sound/{none}.wav", session=session)[0] == 404, none
@@ -499,7 +503,7 @@ def test_sounds_are_sent_to_the_current_browser_and_loops_also_to_the_next(web):
 
 
 def test_a_browser_that_has_gone_quiet_does_not_keep_the_screen_from_closing(theme, tmp_path):
-    web = Web(theme, scale=0.2, address_file=tmp_path / "screen.url")
+    web = BrowserScreen(theme, scale=0.2, address_file=tmp_path / "screen.url")
     port = web._access.port
     key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
     upgrade = f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
@@ -523,8 +527,8 @@ def test_who_opens_many_connections_and_says_nothing_keeps_nobody_out(web):
                 socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS)
             )
             half.sendall(f"GET /?{number} HTTP/1.1\r\nHost: 127.0".encode())
-        until(lambda: len(web._entering) == web_module._ENTERING_MAX)
-        until(lambda: len(asyncio.all_tasks(web._loop)) < 3 * web_module._ENTERING_MAX)
+        until(lambda: len(web._handshaking_visitors) == web_module._HANDSHAKES_MAX)
+        until(lambda: len(asyncio.all_tasks(web._loop)) < 3 * web_module._HANDSHAKES_MAX)
         draw_after(web, link)
         assert knows(web, enter(web))
     with linked(web, enter(web)) as link:
@@ -542,7 +546,7 @@ def draw_after(web, link):
 
 
 def test_a_request_that_says_half_is_ended_soon(web):
-    assert web_module._ENTRY_SECONDS <= 5
+    assert web_module._HANDSHAKE_SECONDS_MAX <= 5
     with socket.create_connection(("127.0.0.1", web._access.port), timeout=20) as half:
         half.sendall(b"GET / HTTP/1.1\r\nHost:")
         with contextlib.suppress(ConnectionError):

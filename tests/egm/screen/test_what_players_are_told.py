@@ -18,7 +18,7 @@ from egm.devices.ioboard.codec import INPUTS
 from egm.kernel.events import EventType
 from egm.kernel.messages import Handpay, Protection, Reminder, Tilt
 from egm.screen.audio.cues import list_cues_between
-from egm.screen.controls import BY_NAME
+from egm.screen.controls import ACTION_BY_KEY_NAME
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
@@ -27,11 +27,11 @@ from egm.screen.picture import Picture
 from egm.screen.scenes import keno, wins
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.pays import list_pays
-from egm.screen.scenes.reels import Grid
+from egm.screen.scenes.reels import ReelGrid
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.steps import HoldStep, KenoStep
-from egm.screen.text import Texts, format_fault, read_catalogue, typeset
+from egm.screen.text import Texts, apply_typography, format_fault, read_catalogue
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, build_view_timeline, list_offered_costs
 from egm.testing.machine import MachineRig
@@ -103,7 +103,7 @@ def test_every_departure_from_the_usual_rules_is_on_the_help_pages(name, languag
     view = build_game_view(game)
     said = " ".join(" ".join(help_words(build_idle_view((view,), view, language))).split())
     assert read_catalogue(language)["help.departures"] in said
-    words = [word for text in game.departures for word in typeset(text[language], language).split()]
+    words = [word for text in game.departures for word in apply_typography(text[language], language).split()]
     missing = [word for word in words if word not in said]
     assert not missing
 
@@ -119,7 +119,9 @@ def test_the_pay_table_names_the_winning_combinations_in_the_players_language(na
         pay["names"] for pay in game.presentation["pays"] if pay["names"]["en"] != pay["names"]["fr"]
     ]
     assert len(differing) > 3
-    assert [names[language] for names in differing if typeset(names[language], language) not in shown] == []
+    assert [
+        names[language] for names in differing if apply_typography(names[language], language) not in shown
+    ] == []
 
 
 @pytest.mark.requirement("C-01", "C-02", "C-12", "C-18", "C-25", "C-26", "M-01", "C-11")
@@ -411,7 +413,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         )
         said = set()
         field = read_field(game)
-        grid = Grid(layout.field, field.heights)
+        grid = ReelGrid(layout.field, field.heights)
         for i in range(4 * (len(lines) + 2)):
             later = replace(after, now=after.now + i * theme.motion.line_cycle / 2)
             said |= (named := {words for words in words_on(later, layout) if words.startswith("Line ")})
@@ -439,7 +441,9 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
 def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
     inputs = {name for _, name in INPUTS}
     assert "play" in inputs
-    assert not {name for name in inputs | set(BY_NAME.values()) if "lever" in name or "handle" in name}
+    assert not {
+        name for name in inputs | set(ACTION_BY_KEY_NAME.values()) if "lever" in name or "handle" in name
+    }
 
 
 @pytest.mark.requirement("N-01:a", "N-01:c")

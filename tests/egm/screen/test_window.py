@@ -11,11 +11,11 @@ import pygame
 import pytest
 
 from egm.kernel.messages import Alive, Hello, decode
-from egm.kernel.touch import CROSSES, UNIT, fit_calibration
-from egm.links.screen.client import Client
-from egm.screen.app import App, Tap, create_clients, is_staff_signed_in
-from egm.screen.audio.cues import Sounds
-from egm.screen.controls import BY_NAME, find_action_by_code, find_action_by_name
+from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT, fit_calibration
+from egm.links.screen.client import ScreenClient
+from egm.screen.app import ScreenApp, Tap, create_clients, is_staff_signed_in
+from egm.screen.audio.cues import SoundPlayer
+from egm.screen.controls import ACTION_BY_KEY_NAME, find_action_by_code, find_action_by_name
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import Action, Scene
@@ -169,19 +169,21 @@ def test_every_key_by_name_is_a_key_by_code():
     codes = {find_action_by_code(code) for code in range(2048)} | {
         find_action_by_code(getattr(pygame, name)) for name in dir(pygame) if name.startswith("K_")
     }
-    assert {find_action_by_name(name) for name in BY_NAME} <= codes
+    assert {find_action_by_name(name) for name in ACTION_BY_KEY_NAME} <= codes
     assert find_action_by_name("KeyQ") is None
 
 
 def app_of(theme, window, machine, clock):
     """The screen's loop without a bench."""
-    return App(theme=theme, surface=window, machine=machine, bench=None, sounds=Sounds(theme), clock=clock)
+    return ScreenApp(
+        theme=theme, surface=window, machine=machine, bench=None, sounds=SoundPlayer(theme), clock=clock
+    )
 
 
 def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     """No machine yet: the screen says so, and ends when its window is closed."""
     clock = iter(range(1000))
-    machine = Client(tmp_path / "none.sock", tmp_path / "none.token")
+    machine = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")
     app = app_of(theme, window, machine, lambda: float(next(clock)))
     for _ in range(3):
         assert app.run_frame()
@@ -228,7 +230,7 @@ def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window
 def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, window, tmp_path, published):
     """Every cross is touched on a panel that is turned by half a turn, small and shifted; then a key."""
     rest = build_idle_view(published, published[0], "en")
-    machine = Client(tmp_path / "none.sock", tmp_path / "none.token")
+    machine = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")
     clock = iter(range(1000))
     app = app_of(theme, window, machine, lambda: float(next(clock)))
     sent = []
@@ -244,8 +246,8 @@ def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, windo
         app.view = apply_message(app.view, rest.snapshot.model_copy(update={"page": page, **more}))
 
     shown(pages.pattern("calibrate"))
-    for x, y in CROSSES:
-        finger(x / UNIT, y / UNIT)
+    for x, y in CALIBRATION_CROSSES:
+        finger(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
     (told,) = [wish for wish in sent if getattr(wish, "name", "") == "answer"]
     assert told.value == "crosses"
     numbers = [int(word) for word in told.options["input"].split()]
@@ -256,4 +258,4 @@ def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, windo
         found = next(t for t in window.picture.list_touches(app.view) if t.action == Action("target", number))
         x, y, w, h = found.rect
         finger((x + w / 2) / width, (y + h / 2) / height)
-    assert app.view.desk.touched == {0, 5}
+    assert app.view.desk.touched_targets == {0, 5}

@@ -137,7 +137,7 @@ class Adversary:
         )
         try:
             async with asyncio.timeout(60):
-                while not self.server.audience:
+                while not self.server.player_screen_count:
                     assert self.process.poll() is None
                     await asyncio.sleep(0.05)
             yield self

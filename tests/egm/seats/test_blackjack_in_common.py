@@ -10,9 +10,9 @@ from rigs.cards import dealing
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.kernel.services import MachineContext
-from egm.play.recall_page import PlayList
+from egm.play.recall_page import RecallListPage
 from egm.play.records.games import open_game
-from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import TURN_SECONDS_MAX, answer_overdue_turns, take_recorded_steps
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_with_decisions
@@ -149,7 +149,7 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
     sit_down(rooms)
     play_on(rooms)
     end(rooms)
-    machine, page = rooms[0].machine, PlayList()
+    machine, page = rooms[0].machine, RecallListPage()
     (listed,) = page.build_page(machine).tables
     assert [row.cells[1].value for row in listed.rows] == [3, 2, 1]
     detail = page.answer(machine, str(listed.rows[0].action), "").page
@@ -187,14 +187,14 @@ def test_who_does_not_answer_in_time_stands_and_is_told(seats, tmp_path):
     assert answer_overdue_turns(table) == []
     one.clock.pass_seconds(4.5)
     told = [[(each.code, each.values) for each in iter_notices(rig.machine)] for rig in rooms]
-    left = ANSWER_SECONDS - 4
+    left = TURN_SECONDS_MAX - 4
     assert told == [
         [("answer_within", {"seconds": left})],
         *[[("seat_answers", {"seat": 1, "seconds": left})]] * 2,
     ]
     for rig in (one, two):
         answer_overdue_turns(table)
-        one.clock.pass_seconds(ANSWER_SECONDS)
+        one.clock.pass_seconds(TURN_SECONDS_MAX)
         answer_overdue_turns(table)
         assert rig.notice == "answered_for"
         assert (three.notice, len({len(open_game(each.machine).steps) for each in rooms})) == (None, 1)
@@ -213,7 +213,7 @@ def test_a_seat_with_a_fault_holds_nobody_and_takes_up_what_it_missed(seats, tmp
     assert two.state is State.TILT
     answer_overdue_turns(table_of(rooms))
     assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
-    one.clock.pass_seconds(ANSWER_SECONDS)
+    one.clock.pass_seconds(TURN_SECONDS_MAX)
     answer_overdue_turns(table_of(rooms))
     assert [len(open_game(rig.machine).steps) for rig in rooms] == [3, 2, 3]
     answer(rooms, 2, "stand")
@@ -237,7 +237,7 @@ def end_without_the_second(rooms, first="stand"):
         answer(rooms, 0, first)
     take_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
-    rooms[0].clock.pass_seconds(ANSWER_SECONDS)
+    rooms[0].clock.pass_seconds(TURN_SECONDS_MAX)
     answer_overdue_turns(table_of(rooms))
     answer(rooms, 2, "stand")
     rooms[0].report_shown()
@@ -344,7 +344,7 @@ def test_the_clock_tells_the_others_and_answers_for_who_is_silent(seats):
         found = [await turn()]
         one.engine.handle(EventType.CHOOSE, value="stand")
         found.append(await turn())
-        one.clock.pass_seconds(ANSWER_SECONDS + 1)
+        one.clock.pass_seconds(TURN_SECONDS_MAX + 1)
         found += [await turn(), await turn()]
         running.cancel()
         return found
@@ -361,7 +361,7 @@ def test_an_answer_that_wants_numbers_waits_for_the_generator_and_asks_it_once_a
         rig.machine.chance = FailingChance()
         rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     answer_overdue_turns(table_of(rooms))
-    one.clock.pass_seconds(ANSWER_SECONDS)
+    one.clock.pass_seconds(TURN_SECONDS_MAX)
     heard = []
     seat = table_of(rooms).seats[2]
     seat.handle = lambda event, handle=seat.handle: (heard.append(event.type), handle(event))
@@ -377,7 +377,7 @@ def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
     answer_overdue_turns(table_of(rooms))
     for rig in rooms:
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    one.clock.pass_seconds(10 * ANSWER_SECONDS)
+    one.clock.pass_seconds(10 * TURN_SECONDS_MAX)
     answer_overdue_turns(table_of(rooms))
     for rig in rooms:
         rig.engine.handle(EventType.DOOR_CLOSED, door="main")

@@ -12,7 +12,7 @@ from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import open_game
 from egm.play.records.tables import read_shared_state
-from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import TURN_SECONDS_MAX, answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import ScriptedChance
@@ -176,7 +176,7 @@ def test_timeout_checks_if_free_and_folds_otherwise(seats, tmp_path):
 
     def pass_time():
         answer_overdue_turns(table_of(rooms))
-        rooms[0].clock.pass_seconds(ANSWER_SECONDS + 1)
+        rooms[0].clock.pass_seconds(TURN_SECONDS_MAX + 1)
         answer_overdue_turns(table_of(rooms))
 
     pass_time()  # the third checks its big blind
@@ -199,7 +199,7 @@ def test_a_position_with_a_fault_folds_and_loses_no_more_than_it_has_bet(seats, 
     assert rooms[1].state is State.TILT
     answer(rooms, "raise")
     answer_overdue_turns(table_of(rooms))
-    rooms[0].clock.pass_seconds(ANSWER_SECONDS + 1)
+    rooms[0].clock.pass_seconds(TURN_SECONDS_MAX + 1)
     answer_overdue_turns(table_of(rooms))
     answer(rooms, "fold")
     rooms[1].engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")

@@ -7,7 +7,7 @@ from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
 from egm.play.records.games import open_game
-from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, iter_turn_notices, take_recorded_steps
+from egm.seats.answers import TURN_SECONDS_MAX, answer_overdue_turns, iter_turn_notices, take_recorded_steps
 from egm.seats.table import SharedTable
 from egm.testing.machine import FailingChance
 from meters import open_view
@@ -104,7 +104,7 @@ def wait(rooms):
     """Let the time for answers run out often enough to end any round."""
     for _ in range(20):
         go_on(rooms)
-        rooms[0].clock.pass_seconds(ANSWER_SECONDS + 1)
+        rooms[0].clock.pass_seconds(TURN_SECONDS_MAX + 1)
         go_on(rooms)
 
 

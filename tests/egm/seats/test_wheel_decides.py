@@ -438,8 +438,8 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
             engine=room.engine,
             handle=lambda event, room=room: room.engine.submit(event),
             snapshot=lambda: None,
-            signal=lambda: None,
-            has_board=number == 1,
+            update_tower_light_and_bell=lambda: None,
+            has_own_io_board=number == 1,
         )
         room.insert(2000)
     bet(first)

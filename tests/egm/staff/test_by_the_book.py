@@ -18,7 +18,7 @@ from egm.money.keys import MoneyKey
 from egm.play.records.games import GameInProgress
 from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
-from egm.staff.identities import FILE, IdentityRegister, compute_commitment
+from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister, compute_commitment
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import (
     BreakingChance,
@@ -176,13 +176,13 @@ def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig,
     kept = identities.get(paid["identity"])
     assert (kept.fields, kept.matches_commitment) == (NAMED, True)
     assert compute_commitment(kept.salt, kept.subject, {**NAMED, "name": "Another"}) != kept.commitment
-    assert (tmp_path / "state" / FILE).stat().st_mode & 0o077 == 0
+    assert (tmp_path / "state" / IDENTITY_FILE_NAME).stat().st_mode & 0o077 == 0
 
     assert identities.erase_before(rig.clock.now()) == 0
     assert identities.erase_before(rig.clock.now() + timedelta(seconds=1)) == 1
     erased = identities.get(paid["identity"])
     assert (erased.fields, erased.salt, erased.matches_commitment) == (None, None, True)
-    assert b"Anna" not in (tmp_path / "state" / FILE).read_bytes()
+    assert b"Anna" not in (tmp_path / "state" / IDENTITY_FILE_NAME).read_bytes()
 
 
 def test_a_register_that_was_altered_does_not_agree(tmp_path):
@@ -196,8 +196,8 @@ def test_a_register_that_was_altered_does_not_agree(tmp_path):
 
 
 def test_a_register_that_cannot_be_opened_is_named(tmp_path):
-    (tmp_path / FILE).mkdir()
-    with pytest.raises(OperatorError, match=FILE):
+    (tmp_path / IDENTITY_FILE_NAME).mkdir()
+    with pytest.raises(OperatorError, match=IDENTITY_FILE_NAME):
         IdentityRegister.open(tmp_path)
 
 

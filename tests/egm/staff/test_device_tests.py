@@ -8,8 +8,8 @@ from egm.devices import interface as device
 from egm.devices.interface import Note, PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
-from egm.kernel.touch import CROSSES, UNIT, calibrate_touch
-from egm.money.host_money import HostMoney, Inquiry
+from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT, calibrate_touch
+from egm.money.host_money import HostMoney, TicketInquiry
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.staff.desk import ServiceDesk
@@ -32,7 +32,7 @@ def fingerprint(rig):
 def menu(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(2000)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    rig.machine.component(ServiceDesk).bench.kinds = KINDS
+    rig.machine.component(ServiceDesk).bench.kind_by_device_name = KINDS
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices")
     before = fingerprint(rig)
     yield menu
@@ -67,7 +67,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
 @pytest.mark.requirement("D-17", "J-10")
 def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    rig.machine.component(ServiceDesk).bench.kinds = KINDS
+    rig.machine.component(ServiceDesk).bench.kind_by_device_name = KINDS
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
     menu.touch("print")
     assert menu.notice == "notice.refused.device_is_free"
@@ -116,7 +116,7 @@ def test_behind_closed_doors_no_coin_is_paid(menu):
 def test_behind_the_door_of_another_part_no_coin_is_paid(tmp_path, door):
     rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot()
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
-    rig.machine.component(ServiceDesk).bench.kinds = KINDS
+    rig.machine.component(ServiceDesk).bench.kind_by_device_name = KINDS
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:hopper").enter("3")
     assert menu.notice == "notice.refused.device_is_free"
     assert rig.hands.payouts == []
@@ -142,7 +142,7 @@ def test_a_note_under_test_is_read_and_goes_back(menu):
 
 @pytest.mark.requirement("J-10", "J-11")
 def test_acceptor_test_is_refused_while_a_ticket_waits_for_the_host(menu):
-    menu.machine.component(HostMoney).inquiry = Inquiry("ticket-9", 9, "910000000000000000")
+    menu.machine.component(HostMoney).inquiry = TicketInquiry("ticket-9", 9, "910000000000000000")
     menu.touch("device:bill").touch("take")
     assert menu.notice == "notice.refused.device_is_free"
     assert not menu.machine.component(ServiceDesk).bench.is_testing_acceptor
@@ -191,12 +191,12 @@ def test_the_screen_runs_its_own_tests(menu):
 
 def felt_by(panel):
     """What a screen answers where the panel feels each cross there."""
-    return " ".join(str(value) for cross in CROSSES for value in panel(*cross))
+    return " ".join(str(value) for cross in CALIBRATION_CROSSES for value in panel(*cross))
 
 
 # A panel turned by half a turn, smaller than the picture and shifted: nothing on it is where it was touched.
 def turned(x, y):
-    return UNIT - x * 9 // 10 - 2000, UNIT - y * 8 // 10 - 5000
+    return COORDINATE_UNIT - x * 9 // 10 - 2000, COORDINATE_UNIT - y * 8 // 10 - 5000
 
 
 @pytest.mark.requirement("J-14")
@@ -207,7 +207,12 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
     menu.touch("crosses", felt_by(turned))
     assert menu.page.title.value == "service.menu.devices"
     shown = snapshot(rig.engine, fingerprint="").touch
-    for x, y in ((0, 0), (UNIT, 0), (UNIT // 3, UNIT // 5), (UNIT, UNIT)):
+    for x, y in (
+        (0, 0),
+        (COORDINATE_UNIT, 0),
+        (COORDINATE_UNIT // 3, COORDINATE_UNIT // 5),
+        (COORDINATE_UNIT, COORDINATE_UNIT),
+    ):
         assert calibrate_touch(shown, *turned(x, y)) == pytest.approx((x, y), abs=20)
     (told,) = rig.records("touch.calibrated")
     assert (told["person"], told["before"], told["after"]) == ("3", [], list(shown))
@@ -221,8 +226,8 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
         "",
         "1 2 3",
         "a b",
-        " ".join(["5 5"] * len(CROSSES)),
-        " ".join(f"{n} {n}" for n in range(len(CROSSES))),
+        " ".join(["5 5"] * len(CALIBRATION_CROSSES)),
+        " ".join(f"{n} {n}" for n in range(len(CALIBRATION_CROSSES))),
         felt_by(turned).rpartition(" ")[0] + " 9",
         felt_by(lambda x, y: (10**9 * x, y)),
     ],

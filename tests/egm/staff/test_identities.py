@@ -9,7 +9,7 @@ import pytest
 
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
-from egm.staff.identities import FILE, IdentityRegister
+from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister
 from egm.testing.machine import MachineRig, StoppedClock
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -40,21 +40,21 @@ def put_back(path):
 @pytest.mark.requirement("A-05", "Q-01")
 @pytest.mark.parametrize("medium", ["first", "second"])
 @pytest.mark.parametrize(
-    "lose", [type(FILE), noise, half, put_back], ids=["lost", "noise", "half", "put_back"]
+    "lose", [type(IDENTITY_FILE_NAME), noise, half, put_back], ids=["lost", "noise", "half", "put_back"]
 )
 def test_either_medium_alone_keeps_every_identity(tmp_path, medium, lose):
     with opened(tmp_path) as kept:
         kept.store_identity("handpay-1", ANNA, AT)
-        (tmp_path / medium / "before").write_bytes((tmp_path / medium / FILE).read_bytes())
+        (tmp_path / medium / "before").write_bytes((tmp_path / medium / IDENTITY_FILE_NAME).read_bytes())
         kept.store_identity("handpay-2", ANNA, AT)
-    path = tmp_path / medium / FILE
-    if lose is type(FILE):
+    path = tmp_path / medium / IDENTITY_FILE_NAME
+    if lose is type(IDENTITY_FILE_NAME):
         path.unlink()
     else:
         lose(path)
     both = [("handpay-1", ANNA, True), ("handpay-2", ANNA, True)]
     assert told(tmp_path) == both
-    (tmp_path / ("second" if medium == "first" else "first") / FILE).unlink()
+    (tmp_path / ("second" if medium == "first" else "first") / IDENTITY_FILE_NAME).unlink()
     assert told(tmp_path) == both
     assert path.stat().st_mode & 0o077 == 0
 
@@ -62,18 +62,18 @@ def test_either_medium_alone_keeps_every_identity(tmp_path, medium, lose):
 def test_what_is_erased_comes_back_from_no_medium(tmp_path):
     with opened(tmp_path) as kept:
         kept.store_identity("handpay-1", ANNA, AT)
-    before = (tmp_path / "second" / FILE).read_bytes()
+    before = (tmp_path / "second" / IDENTITY_FILE_NAME).read_bytes()
     with opened(tmp_path) as kept:
         assert kept.erase_before(AT + timedelta(days=1)) == 1
-    (tmp_path / "second" / FILE).write_bytes(before)
+    (tmp_path / "second" / IDENTITY_FILE_NAME).write_bytes(before)
     assert told(tmp_path) == [("handpay-1", None, True)]
-    assert b"Anna" not in (tmp_path / "second" / FILE).read_bytes()
+    assert b"Anna" not in (tmp_path / "second" / IDENTITY_FILE_NAME).read_bytes()
 
 
 def test_a_record_that_was_altered_is_mended_by_the_copy_that_agrees(tmp_path):
     with opened(tmp_path) as kept:
         kept.store_identity("handpay-1", ANNA, AT)
-    with closing(sqlite3.connect(tmp_path / "first" / FILE)) as database:
+    with closing(sqlite3.connect(tmp_path / "first" / IDENTITY_FILE_NAME)) as database:
         database.execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
         database.commit()
     assert told(tmp_path) == [("handpay-1", ANNA, True)]

@@ -341,7 +341,7 @@ def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_eve
     async def not_yet(_):
         """Its devices and people are another test's."""
 
-    monkeypatch.setattr(MachineProcess, "_work", not_yet)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
     started(tmp_path / "second")
     with Journal.open(tmp_path / "second", now=StoppedClock().now) as journal:
         (refused,) = [entry.record for entry in journal.entries("game.refused")]
@@ -382,7 +382,7 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(rig, tmp_path)
 @pytest.mark.parametrize("labelled", [True, False])
 def test_a_journal_of_another_machine_is_not_gone_on_with(tmp_path, monkeypatch, labelled):
     monkeypatch.setattr(
-        MachineProcess, "_work", lambda _: asyncio.sleep(0)
+        MachineProcess, "_run_until_stopped", lambda _: asyncio.sleep(0)
     )  # it works no more if it comes up
     state = StateFolder(tmp_path)
     state.prepare()

@@ -12,8 +12,8 @@ from egm.profiles import load_profile
 from egm.staff.desk import ServiceDesk
 from egm.staff.entries import OptionsChanged
 from egm.staff.events import OptionsForm
-from egm.staff.forms import OPTIONS
-from egm.staff.options import AMOUNTS
+from egm.staff.forms import OPTION_FORMS
+from egm.staff.options import AMOUNT_OPTIONS
 from egm.staff.records import OperatorOptions, OptionValues
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu
@@ -227,7 +227,7 @@ def test_an_operators_least_bet_never_lowers_the_profiles(least_cents, in_force_
     profile = load_profile("generic")
     play = profile.play.model_copy(update={"bet_minimum_cents": 50})
     strict = profile.model_copy(update={"play": play})
-    narrowed = AMOUNTS["bet_minimum"].narrow(strict, least_cents)
+    narrowed = AMOUNT_OPTIONS["bet_minimum"].narrow(strict, least_cents)
     assert narrowed.play.bet_minimum_cents == in_force_cents
 
 
@@ -272,11 +272,11 @@ def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
 
 
 def test_every_amount_is_stored_recorded_and_asked_under_its_name():
-    for option in AMOUNTS:
+    for option in AMOUNT_OPTIONS:
         name = f"{option}_cents"
         for record in (OperatorOptions, OptionValues, OptionsForm, OptionsChanged):
             assert name in {field.name for field in fields(record)}, f"{record.__name__} has no field {name}"
-        (asked,) = OPTIONS[option].fields
+        (asked,) = OPTION_FORMS[option].fields
         assert asked.name == name
     with pytest.raises(EventError, match="bet_limit_cents is -1, not above zero"):
         Event(EventType.OPTIONS, OptionsForm(option="bet_limit", bet_limit_cents=-1))

@@ -12,7 +12,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.people import Role
 from egm.play.keys import PlayKey
-from egm.play.recall_page import PlayDetail
+from egm.play.recall_page import RecallPlayPage
 from egm.play.records.games import GameInProgress
 from egm.play.stored_prizes import cache_in_journal
 from egm.staff.desk import ServiceDesk
@@ -164,7 +164,7 @@ def test_a_play_cannot_be_asked_for_that_is_not_listed(rig):
     menu.touch("play-99999", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
     menu.touch(menu.page.tables[0].rows[0].action)
-    assert isinstance(menu.machine.component(ServiceDesk).pages[-1], PlayDetail)
+    assert isinstance(menu.machine.component(ServiceDesk).pages[-1], RecallPlayPage)
     menu.touch("later", page=menu.page.id).touch("later", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
 
@@ -248,7 +248,7 @@ def test_logs_and_identity_are_read_at_the_machine(rig):
 @pytest.mark.requirement("A-19")
 def test_the_page_of_the_software_has_the_identity_of_every_device(rig):
     bench = rig.machine.component(ServiceDesk).bench
-    bench.kinds = {"bill": "bill_acceptor", "printer": "ticket_printer"}
+    bench.kind_by_device_name = {"bill": "bill_acceptor", "printer": "ticket_printer"}
     bench.store_report(Identified(device="bill", identity="UBA-10 V1.00"))
     bench.store_report(Identified(device="printer", identity="TCLSIM100"))
     lines = Menu(rig).sign_in(Role.INSPECTOR).touch("software").lines()

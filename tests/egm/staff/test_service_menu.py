@@ -20,8 +20,8 @@ from egm.people import Permission, Person, Role, Roster, find_permissions
 from egm.profiles import load_profile
 from egm.staff.desk import MenuPage, ServiceDesk
 from egm.staff.keys import StaffKey
-from egm.staff.service.filling import Filling
-from egm.staff.service.menu import SUBJECTS
+from egm.staff.service.filling import FormFillingPage
+from egm.staff.service.menu import MENU_SUBJECTS
 from egm.staff.service.timeout import create_service_timeout
 from egm.staff.tries import build_wrong_pins_key
 from egm.testing.machine import MachineRig, ScriptedChance
@@ -89,9 +89,9 @@ def test_every_place_of_the_menu_says_what_leaving_it_loses():
     pages = [entry.make() for entry in MENU.pages]
     assert pages
     assert all(isinstance(page.values, Mapping) and not page.values for page in pages)
-    filling = Filling(MENU.forms[0])
+    filling = FormFillingPage(MENU.forms[0])
     filling.values["reason"] = "belt slips"
-    assert MenuPage in Filling.__mro__
+    assert MenuPage in FormFillingPage.__mro__
     assert filling.values == {"reason": "belt slips"}
 
 
@@ -286,8 +286,8 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
 
 
 def test_every_page_and_every_form_stands_in_one_subject():
-    assert {entry.subject for entry in MENU.pages} == set(SUBJECTS)
-    assert {form.subject for form in MENU.forms} == {"", *SUBJECTS}
+    assert {entry.subject for entry in MENU.pages} == set(MENU_SUBJECTS)
+    assert {form.subject for form in MENU.forms} == {"", *MENU_SUBJECTS}
     for lines in (MENU.pages, MENU.forms):
         assert len({each.id for each in lines}) == len(lines)
 
@@ -528,7 +528,7 @@ def test_every_reachable_page_has_its_texts_and_moves_no_credit(role, steps):
     with tempfile.TemporaryDirectory() as folder:
         rig = MachineRig(Path(folder), devices=("printer", "hopper")).boot().insert(2000)
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
-        rig.machine.component(ServiceDesk).bench.kinds = {
+        rig.machine.component(ServiceDesk).bench.kind_by_device_name = {
             "printer": "ticket_printer",
             "hopper": "hopper",
             "io": "io_board",

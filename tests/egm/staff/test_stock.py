@@ -10,7 +10,7 @@ from egm.app.features import REGISTERS
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.cctalk.hopper_twin import CctalkHopperTwin
-from egm.devices.twin import Port
+from egm.devices.twin import SimulatedPort
 from egm.kernel.events import EventType
 from egm.people import Role
 from egm.staff.keys import StaffKey
@@ -173,7 +173,7 @@ def test_a_demonstrations_hopper_has_its_coins_in_the_books_once_and_a_real_mach
     state.prepare()
     for _ in range(2):
         asyncio.run(_start_and_stop(state, file))
-    coins = 0 if more else CctalkHopperTwin("hopper", Port(tmp_path / "line")).level_coins
+    coins = 0 if more else CctalkHopperTwin("hopper", SimulatedPort(tmp_path / "line")).level_coins
     with open_view(state.root) as view:
         values = view.meters().values
         kinds = [entry.kind for entry in view.entries()]

@@ -4,14 +4,14 @@ import random
 
 import pytest
 
-from egm.testing.forgetful import ForgetfulStorage, Medium
+from egm.testing.forgetful import ForgetfulStorage, SimulatedMedium
 from meters.errors import JournalUnwritable
 from meters.storage import MediumError, read_file
 
 
 @pytest.fixture
 def medium():
-    return Medium(random.Random(1))
+    return SimulatedMedium(random.Random(1))
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.tickets.barcode import QUIET_MODULES, WIDE_MODULES, compute_width_modules, encode_bars
+from egm.tickets.barcode import QUIET_MODULES, WIDE_MODULES, compute_width_modules, encode_barcode_widths
 from egm.tickets.errors import InvalidTicket
 
 #: Weight of each of a digit's five elements; the digit is the sum of the two wide ones (ISO/IEC 16390).
@@ -27,7 +27,7 @@ def read(widths):
 @pytest.mark.requirement("H-02")
 @given(DIGITS)
 def test_the_bars_say_the_digits(digits):
-    widths = encode_bars(digits)
+    widths = encode_barcode_widths(digits)
     assert widths[:4] == (1, 1, 1, 1)
     assert widths[-3:] == (WIDE_MODULES, 1, 1)
     assert len(widths) % 2 == 1  # begins and ends with a bar
@@ -38,4 +38,4 @@ def test_the_bars_say_the_digits(digits):
 @pytest.mark.parametrize("wrong", ["", "1", "123", "12a4", "1٣"])
 def test_anything_else_is_refused(wrong):
     with pytest.raises(InvalidTicket, match="not an even number of digits"):
-        encode_bars(wrong)
+        encode_barcode_widths(wrong)

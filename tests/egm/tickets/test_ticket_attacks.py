@@ -10,7 +10,7 @@ from egm.tickets.copies import FILE_NAME
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerDamaged, TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.movelog import digest
+from egm.tickets.movelog import compute_row_digest
 from egm.tickets.redemption import Reason, Redemption
 from egm.tickets.store import TicketStore
 
@@ -96,7 +96,7 @@ def forged_line(office, cents=999_999):
             story["issue_id"] = "cashout-forged"
             story["ticket"] |= {"number": row[1], "amount_cents": cents, "sequence": 99}
         row[8] = json.dumps(story)
-        row[9] = before = digest(b"", before, tuple(row[:9]))
+        row[9] = before = compute_row_digest(b"", before, tuple(row[:9]))
         line.append(row)
     return json.dumps(line).encode() + b"\n"
 
@@ -133,11 +133,11 @@ def test_the_second_copy_lies_on_the_second_medium_and_is_made_again_there(tmp_p
     assert not (first / LOG_NAME).exists()
     (second / LOG_NAME).unlink()
     with TicketStore.open(first, second=second, key=KEY) as store:
-        assert store.mended == f"{LOG_NAME} written again from {FILE_NAME}: it was lost"
+        assert store.restoration_text == f"{LOG_NAME} written again from {FILE_NAME}: it was lost"
     for path in first.glob(f"{FILE_NAME}*"):
         path.unlink()
     with TicketStore.open(first, second=second, key=KEY) as store:
-        assert store.mended == f"{FILE_NAME} made again from {LOG_NAME}, 2 moves: it was lost"
+        assert store.restoration_text == f"{FILE_NAME} made again from {LOG_NAME}, 2 moves: it was lost"
         assert store.get(number).state is TicketState.ISSUED
 
 

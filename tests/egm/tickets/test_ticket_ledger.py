@@ -105,7 +105,7 @@ PATHS = {
 def test_every_state_and_action(tmp_path, state, action):
     """Each pair, from the table of a ticket's life; what it does not allow changes nothing."""
     with TicketStore.open(tmp_path, key=KEY) as store:
-        number = store.reserve("i", a_ticket(), by="m").ticket.number
+        number = store.reserve_ticket("i", a_ticket(), by="m").ticket.number
         for step in PATHS[state]:
             store.move(number, step, at=NOW, by="m", redemption_id="r")
         before = store.require_ticket(number)
@@ -121,7 +121,7 @@ def test_every_state_and_action(tmp_path, state, action):
 
 def test_together_is_all_or_nothing(tmp_path):
     with TicketStore.open(tmp_path, key=KEY) as store:
-        number = store.reserve("i", a_ticket(), by="m").ticket.number
+        number = store.reserve_ticket("i", a_ticket(), by="m").ticket.number
 
         def issue_and_redeem():
             with store.transaction():
@@ -193,7 +193,7 @@ def lived(folder):
 def reopened(folder):
     with TicketStore.open(folder, key=KEY) as store:
         store.verify()
-        return store.mended, list(store.records())
+        return store.restoration_text, list(store.records())
 
 
 @pytest.mark.requirement("A-02", "A-04")
@@ -269,7 +269,7 @@ def test_a_damaged_log_is_written_again(tmp_path):
         (tmp_path / LOG_NAME).write_bytes(spoilt)
         with TicketStore.open(tmp_path, key=KEY) as store:
             assert store.verify() == 11  # looks at every line, and mends
-            assert store.mended.startswith("tickets.moves written again from tickets.sqlite")
+            assert store.restoration_text.startswith("tickets.moves written again from tickets.sqlite")
             assert list(store.records()) == records
         with TicketStore.open(tmp_path, key=KEY) as store:
             assert (store.verify(), store.mended) == (11, "")  # what was written again can be read

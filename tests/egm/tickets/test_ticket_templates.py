@@ -10,8 +10,8 @@ from egm.devices.ithaca import codec as ithaca
 from egm.devices.tcl import codec as tcl
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import TicketKind, Venue
-from egm.tickets.templates import MANDATORY, TicketClass, list_template_ids, load_template
-from egm.tickets.templates.template import _FOLDER, FIELDS
+from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, TicketClass, list_template_ids, load_template
+from egm.tickets.templates.template import _FOLDER, TICKET_FIELDS
 
 PLACES = list_template_ids()
 
@@ -93,7 +93,7 @@ def test_every_printer_can_print_every_field_every_time(place, kind):
             assert (job.job_id, job.template, job.barcode) == ("cashout-1", place, ticket.number)
             assert tuple(job.fields) == template.names
             assert template.kinds[kind][language] in template.texts(ticket, language)["kind"]
-            tcl.Print("0", (*job.fields.values(), job.barcode)).encode()
+            tcl.PrintTicket("0", (*job.fields.values(), job.barcode)).encode()
             ithaca.encode_ticket(list(job.fields.values()), job.barcode)
 
 
@@ -143,19 +143,21 @@ def without_line(tmp_path, place, name):
 def test_each_mandatory_field_left_out_is_refused(tmp_path, place):
     """Take each field's braces out of every line, and nothing else."""
     template = load_template(place)
-    for field in MANDATORY[template.ticket]:
+    for field in MANDATORY_FIELDS_BY_CLASS[template.ticket]:
         path = edited(tmp_path, place, f"{{{field}}}", "left out")
         with pytest.raises(InvalidTicket, match=rf"{place}.toml: .*must print {field} "):
             load_template(path)
 
 
 def test_the_coupon_wants_more_than_the_voucher():
-    assert set(MANDATORY[TicketClass.COUPON]) - set(MANDATORY[TicketClass.VOUCHER]) == {
+    assert set(MANDATORY_FIELDS_BY_CLASS[TicketClass.COUPON]) - set(
+        MANDATORY_FIELDS_BY_CLASS[TicketClass.VOUCHER]
+    ) == {
         "scheme",
         "licence_holder",
         "credits",
     }
-    assert set(MANDATORY[TicketClass.VOUCHER]) <= FIELDS
+    assert set(MANDATORY_FIELDS_BY_CLASS[TicketClass.VOUCHER]) <= TICKET_FIELDS
 
 
 @pytest.mark.requirement("H-04")

@@ -9,7 +9,7 @@ from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, load_cabinet
 from egm.errors import OperatorError
 from egm.profiles import load_profile
 from egm.verify.digest import Algorithm, compute_digests, compute_signatures
-from egm.verify.examine import examine
+from egm.verify.examine import verify_software_files
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
 from egm.verify.tree import Scope, list_own_files, list_software_files
 from paytables import DefinitionError, load_game
@@ -121,7 +121,7 @@ class Maker:
         self.file.write_bytes(sign(encode_unsigned(manifest), key, "maker"))
 
     def trouble(self, *opened):
-        return examine(self.file, self.public, self.own, opened).trouble
+        return verify_software_files(self.file, self.public, self.own, opened).trouble
 
 
 def test_the_bytes_examined_are_the_bytes_that_were_parsed(tmp_path):

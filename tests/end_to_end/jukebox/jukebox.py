@@ -16,7 +16,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import Rule
 from egm.kernel.service_pages import ServicePage
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import BackgroundService, MachineContext
 from egm.kernel.significance import Effect, Significance
 from egm.kernel.states import AWAKE, only
 from egm.people import Permission
@@ -159,7 +159,7 @@ class Player:
         self._news.set()
 
 
-def player(context: MachineContext) -> Iterable[Attachment]:
+def player(context: MachineContext) -> Iterable[BackgroundService]:
     return (Player(context),)
 
 

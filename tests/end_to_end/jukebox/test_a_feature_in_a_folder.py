@@ -19,13 +19,13 @@ from jukebox import (
 )
 from jukebox_audit import RULES
 
-from egm.app.features import FEATURES, check_claims, list_staff_registers
+from egm.app.features import FEATURES, check_claims_cover_owed_values, list_staff_registers
 from egm.app.process import MachineProcess
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import InvariantError
 from egm.features.memory_clear.carrying import inspect_claims
-from egm.features.memory_clear.claim_book import CARRIED, Claim, ClaimMaker
+from egm.features.memory_clear.claim_book import CLAIM_CARRIED, Claim, ClaimMaker
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import EntryError
 from egm.kernel.events import Event, EventType, State
@@ -42,7 +42,7 @@ from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.stage import format_message
 from egm.screen.scenes.status import choose_status
-from egm.screen.text import LOCALES
+from egm.screen.text import LOCALE_BY_LANGUAGE
 from egm.screen.theme import load_theme
 from egm.screen.view import View
 from egm.staff.events import MenuRequest
@@ -141,7 +141,7 @@ def test_its_words_are_in_the_greeting_of_a_machine_that_has_it(tmp_path, monkey
     async def work(machine):
         greeted.extend(machine._stations[0]._build_greeting())
 
-    monkeypatch.setattr(MachineProcess, "_work", work)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
     state = StateFolder(tmp_path)
     state.prepare()
     asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock(), features=WITH_JUKEBOX).run())
@@ -155,7 +155,7 @@ def test_words_that_are_not_in_every_language_or_another_s_are_refused():
     other = Feature(name="other", words=JUKEBOX.words)
     with pytest.raises(InvariantError, match="two features say"):
         Features((*WITH_JUKEBOX.all, other))
-    assert tuple(LOCALES) == LANGUAGES
+    assert tuple(LOCALE_BY_LANGUAGE) == LANGUAGES
 
 
 def test_nobody_else_can_and_what_nobody_asked_for_is_recorded(rig):
@@ -175,8 +175,8 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
         (player,) = (one for _, one in machine._attachments if one.name == "jukebox")
         running = asyncio.create_task(player.run())
         machine._machine.install(create_roster())
-        machine._handle(Event(EventType.MENU, MenuRequest(key="operator")))
-        machine._handle(Event(JukeboxEvent.SONG_CHOSEN, SongForm(number=3, **BY_A_MANAGER)))
+        machine._submit_machine_event(Event(EventType.MENU, MenuRequest(key="operator")))
+        machine._submit_machine_event(Event(JukeboxEvent.SONG_CHOSEN, SongForm(number=3, **BY_A_MANAGER)))
         left["began"] = machine._machine.memory.get(JukeboxKey.SONG)
         while machine._machine.memory.get(JukeboxKey.SONG) is not None:  # noqa: ASYNC110 (its service ends it)
             await asyncio.sleep(0)
@@ -185,7 +185,7 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
         ]
         running.cancel()
 
-    monkeypatch.setattr(MachineProcess, "_work", work)
+    monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
     state = StateFolder(tmp_path)
     state.prepare()
     asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock(), features=WITH_JUKEBOX).run())
@@ -306,7 +306,7 @@ def test_a_declaration_that_cannot_be_is_refused_before_the_machine_starts():
     with pytest.raises(
         InvariantError, match="'song_owed' is owed, and an authorised clear makes no claim of it"
     ):
-        check_claims(Features((*FEATURES.all, Feature(name="owed", keys=Owed))))
+        check_claims_cover_owed_values(Features((*FEATURES.all, Feature(name="owed", keys=Owed))))
 
 
 class Tab(Key):
@@ -316,13 +316,15 @@ class Tab(Key):
 def songs_paid_for(book, name):
     """Songs that are paid for and not played."""
     cents, state = book.state[name], book.take_values(name)
-    book.add(Claim("songs", cents, {}, carried=(book.build_entry("songs", CARRIED, state=state),)))
+    book.add(
+        Claim("songs", cents, {}, carry_entries=(book.build_entry("songs", CLAIM_CARRIED, state=state),))
+    )
 
 
 def test_what_it_owes_it_claims_itself_at_a_clear(tmp_path):
     tab = Feature(name="tab", keys=Tab, offers=(ClaimMaker(Tab.SONGS, songs_paid_for),))
     features = Features((*FEATURES.all, tab))
-    check_claims(features)
+    check_claims_cover_owed_values(features)
     rig = MachineRig(tmp_path, features=features).boot()
     write_undeclared(rig.machine, "songs.paid", state={Tab.SONGS: 300})
     rig.close()

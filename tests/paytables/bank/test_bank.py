@@ -15,8 +15,8 @@ from paytables import (
     WagerError,
     analyse,
     build_game,
-    drive,
     load_game,
+    play_with_choices,
 )
 from paytables.cards.card import RANKS, Shoe, parse_card
 
@@ -164,7 +164,7 @@ def rounds_of(name, seeded_draw, count, choose, wager_of):
     """Play rounds one after another; each with its cards, bets and settlements, also from its record."""
     game, table = load_game(name), None
     for seed in range(count):
-        here = game.for_table(json.loads(json.dumps(table)))
+        here = game.with_table_state(json.loads(json.dumps(table)))
         draw = RecordingDraw(seeded_draw(seed))
         wager = wager_of(here, draw.source)
         played, choices, cues = Round(here.play(wager, draw), wager), [], []
@@ -177,7 +177,7 @@ def rounds_of(name, seeded_draw, count, choose, wager_of):
             played.advance(choices[-1])
         outcome = played.outcome
         replayed = ReplayDraw(draw.records)
-        assert drive(here.play(wager, replayed), wager, choices) == outcome
+        assert play_with_choices(here.play(wager, replayed), wager, choices) == outcome
         replayed.finish()
         assert played.list_undecided_stakes() == ()
         table = outcome.table
@@ -190,7 +190,7 @@ def some_bets(game, draw):
         if not bets or draw.below(2, "player"):
             steps = (min(spot.most, 200) - spot.least) // spot.step
             bets[spot.id] = spot.least + spot.step * draw.below(steps + 1, "player")
-    bets = {k: v for k, v in bets.items() if game.rules.cloth.by_id[k].needs in {None, *bets}}
+    bets = {k: v for k, v in bets.items() if game.rules.table_layout.by_id[k].needs in {None, *bets}}
     return game.wager(sum(bets.values()), bets=bets)
 
 
@@ -348,7 +348,7 @@ def test_as_many_cards_as_the_first_one_counts_are_put_away_from_a_new_shoe(card
     game = load_game("quebec-baccarat")
     bets = dict(game.rules.definition.form[0].bets)
     wager, draw = game.wager(sum(bets.values()), bets=bets), FirstCard(seeded_draw(card), card, 8)
-    drive(game.play(wager, draw), wager)
+    play_with_choices(game.play(wager, draw), wager)
     assert [purpose for purpose in draw.purposes if purpose.startswith("burn")] == [
         "burn",
         *(f"burn {n}" for n in range(1, away + 1)),
@@ -370,7 +370,7 @@ def test_one_deck_may_serve_two_rounds(seeded_draw):
     data |= {"shoe": {"decks": 1, "rounds": 2}, "table": {"seats": 3}}
     game, table, shuffled, lefts = build_game(data, "test"), None, [], []
     for seed in range(6):
-        here = game.for_table(json.loads(json.dumps(table)))
+        here = game.with_table_state(json.loads(json.dumps(table)))
         wager = here.wager(1)
         played = Round(here.play(wager, seeded_draw(seed)), wager)
         played.advance()
@@ -384,7 +384,7 @@ def test_one_deck_may_serve_two_rounds(seeded_draw):
     assert lefts[1::2] == [None] * 3
     once = load_game("quebec-red-dog")
     with pytest.raises(ValueError, match="shuffled before"):
-        once.for_table({"shoe": {"As": 1}})
+        once.with_table_state({"shoe": {"As": 1}})
 
 
 @pytest.mark.parametrize(
@@ -417,7 +417,7 @@ def test_more_may_not_share_one_deck_of_two_rounds(shoe, seats, why):
 )
 def test_a_table_that_no_round_leaves_is_refused(table, why):
     with pytest.raises(ValueError, match=why):
-        load_game("quebec-baccarat").for_table(table)
+        load_game("quebec-baccarat").with_table_state(table)
 
 
 @pytest.mark.parametrize(

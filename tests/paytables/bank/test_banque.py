@@ -48,7 +48,7 @@ class Chosen:
         if card is None:
             return self.random.below(bound, purpose)
         value = sum(self.shoe.counts[:card])
-        self.shoe.take(card)
+        self.shoe.remove_cards(card)
         return value
 
 
@@ -118,7 +118,7 @@ def hold_rounds(seeded_draw, count):
     """Rounds of one shoe after another: dealt, drawn and settled as article 12 says."""
     game, table, seen = load_game(GAME), None, Counter()
     for seed in range(count):
-        here, draw = game.for_table(json.loads(json.dumps(table))), seeded_draw(seed)
+        here, draw = game.with_table_state(json.loads(json.dumps(table))), seeded_draw(seed)
         seats = some_seats(here, draw)
         answers = {seat: ("draw", "stand")[draw.below(2, "answer")] for seat in range(8)}
         asked = []
@@ -188,13 +188,13 @@ def test_the_holder_of_a_tableau_is_asked_at_five_and_everyone_who_bets_on_it_is
         asked.append((decision.seat, decision.prompt["hand"], decision.options, decision.unanswered))
         return "stand"
 
-    deal = Chosen(seeded_draw(1), Shoe.of(6), **cards)
+    deal = Chosen(seeded_draw(1), Shoe.from_decks(6), **cards)
     steps, outcome = play(game, bet_seats(game, seats), deal, stand)
     options = ("draw", "stand")
     assert asked == [(4, "tableau-1", options, "draw"), (2, "tableau-2", options, "draw")]
     assert outcome.display["result"] == "5-5-7"
     assert {each.name for each in steps if isinstance(each, Settlement)} == {"lost"}
-    deal = Chosen(seeded_draw(1), Shoe.of(6), **cards)
+    deal = Chosen(seeded_draw(1), Shoe.from_decks(6), **cards)
     steps, outcome = play(game, bet_seats(game, seats), deal, lambda decision: decision.unanswered)
     assert outcome.display["result"] == "9-5-7"
     names = {(each.seat, each.spot): each.name for each in steps if isinstance(each, Settlement)}
@@ -206,7 +206,7 @@ def test_the_holder_of_a_tableau_is_asked_at_five_and_everyone_who_bets_on_it_is
 @pytest.mark.requirement("S-52")
 def test_nobody_is_asked_for_a_tableau_without_a_bet_and_it_draws_at_five(seeded_draw):
     game = load_game(GAME)
-    deal = Chosen(seeded_draw(1), Shoe.of(6), tableau_1="9s Ks", tableau_2="4h Ad 3c", bank="Kd 7d")
+    deal = Chosen(seeded_draw(1), Shoe.from_decks(6), tableau_1="9s Ks", tableau_2="4h Ad 3c", bank="Kd 7d")
     steps, outcome = play(game, game.wager(10, bets={"tableau-1": 10}), deal, None)
     assert outcome.display["result"] == "9-8-7"
     assert not [step for step in steps if isinstance(step, Decision)]
@@ -215,7 +215,9 @@ def test_nobody_is_asked_for_a_tableau_without_a_bet_and_it_draws_at_five(seeded
 @pytest.mark.requirement("S-52")
 def test_a_third_card_is_dealt_against_an_eight_or_nine_of_the_banker(seeded_draw):
     game = load_game(GAME)
-    deal = Chosen(seeded_draw(1), Shoe.of(6), tableau_1="2s 2h 5c", tableau_2="Kh Kd 8c", bank="Kc 8d")
+    deal = Chosen(
+        seeded_draw(1), Shoe.from_decks(6), tableau_1="2s 2h 5c", tableau_2="Kh Kd 8c", bank="Kc 8d"
+    )
     steps, outcome = play(game, game.wager(10, bets={"a-cheval": 10}), deal, None)
     assert outcome.display["result"] == "9-8-8"
     assert [each.credits for each in steps if isinstance(each, Settlement)] == [15]
@@ -236,7 +238,9 @@ def test_a_tableau_lies_face_down_for_all_but_its_holder(seeded_draw, viewer, ow
             game.wager(10, bets=bets) for bets in ({"tableau-1": 10}, {"tableau-2": 10}, {"a-cheval": 10})
         )
     )
-    deal = Chosen(seeded_draw(3), Shoe.of(6), tableau_1="2s 3h 4c", tableau_2="9h 6d 8c", bank="2c 3d Ks")
+    deal = Chosen(
+        seeded_draw(3), Shoe.from_decks(6), tableau_1="2s 3h 4c", tableau_2="9h 6d 8c", bank="2c 3d Ks"
+    )
     steps, outcome = seen_by(game, wagers, viewer, deal)
     cues = [step for step in steps if isinstance(step, Cue)]
     first = [(cue.data["hand"], cue.data["card"]) for cue in cues[1:7]]
@@ -265,7 +269,7 @@ def test_a_tableau_lies_face_down_for_all_but_its_holder(seeded_draw, viewer, ow
 def test_an_eight_or_nine_is_shown_at_once(seeded_draw):
     game = load_game(GAME)
     wagers = {0: game.wager(10, bets={"tableau-1": 10}), 1: game.wager(10, bets={"tableau-2": 10})}
-    deal = Chosen(seeded_draw(3), Shoe.of(6), tableau_1="2s 6h", tableau_2="9h 6d", bank="2c 4d")
+    deal = Chosen(seeded_draw(3), Shoe.from_decks(6), tableau_1="2s 6h", tableau_2="9h 6d", bank="2c 4d")
     steps, _ = seen_by(game, wagers, 1, deal)
     asked = next(n for n, step in enumerate(steps) if isinstance(step, Decision))
     flips = [step.data["hand"] for step in steps[:asked] if isinstance(step, Cue) and step.kind == "flip"]
@@ -276,7 +280,9 @@ def test_an_eight_or_nine_is_shown_at_once(seeded_draw):
 
 def test_one_player_sees_only_the_hands_that_they_hold(seeded_draw):
     game = load_game(GAME)
-    deal = Chosen(seeded_draw(3), Shoe.of(6), tableau_1="2s 3h 4c", tableau_2="9h 6d 8c", bank="2c 4d Ks")
+    deal = Chosen(
+        seeded_draw(3), Shoe.from_decks(6), tableau_1="2s 3h 4c", tableau_2="9h 6d 8c", bank="2c 4d Ks"
+    )
     steps, _ = play(game, game.wager(10, bets={"tableau-1": 10}), deal, lambda _: "stand")
     (asked,) = (step for step in steps if isinstance(step, Decision))
     assert [set(hand["cards"]) == {BACK} for hand in asked.prompt["hands"]] == [True, False, True]
@@ -289,7 +295,7 @@ def with_left(game, count):
     shoe = Shoe([0] * 53)
     for card in range(count):
         shoe.counts[card] += 1
-    return game.for_table({"shoe": shoe.to_json()})
+    return game.with_table_state({"shoe": shoe.to_json()})
 
 
 @pytest.mark.requirement("S-52", "S-03")

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from paytables import (
-    ALL_STAKED,
-    SEATS_DECIDE,
-    STAKES_RETURNED,
+    ALL_STAKED_CUE,
+    DECISION_OF_SEATS,
+    STAKES_RETURNED_CUE,
     Choice,
     Decision,
     DefinitionError,
@@ -21,7 +21,7 @@ from paytables import (
     build_game,
     load_game,
 )
-from paytables.bank.chemin import Turn
+from paytables.bank.chemin import BankHoldingTurn
 from paytables.cards.card import Shoe, parse_cards
 from paytables.contract import Bet, Cue
 
@@ -60,7 +60,7 @@ class Dealt:
     """Random numbers that deal these cards, by hand, from a full shoe."""
 
     def __init__(self, random, **hands):
-        self.random, self.shoe = random, Shoe.of(6)
+        self.random, self.shoe = random, Shoe.from_decks(6)
         self.wanted = {name: list(parse_cards(cards)) for name, cards in hands.items()}
 
     def below(self, bound, purpose):
@@ -69,7 +69,7 @@ class Dealt:
             return self.random.below(bound, purpose)
         card = self.wanted[hand].pop(0)
         value = sum(self.shoe.counts[:card])
-        self.shoe.take(card)
+        self.shoe.remove_cards(card)
         return value
 
 
@@ -134,9 +134,9 @@ def due_by_the_text(seats, banker, parts, result):
 def turn_by_the_text(banker, parts, caller, result):
     banco = sum(parts.values())
     if result == 1:
-        return Turn((banker + 1) % SEATS)
+        return BankHoldingTurn((banker + 1) % SEATS)
     least = banco if result == 0 else 2 * banco - banco * 5 // 100
-    return Turn(banker, min(MOST, max(20, least)), caller if result else None)
+    return BankHoldingTurn(banker, min(MOST, max(20, least)), caller if result else None)
 
 
 def some_seats(draw, turn):
@@ -154,9 +154,9 @@ def some_seats(draw, turn):
 
 
 def hold_rounds(seeded_draw, count):
-    game, table, seen, turn = load_game(GAME), None, Counter(), Turn()
+    game, table, seen, turn = load_game(GAME), None, Counter(), BankHoldingTurn()
     for seed in range(count):
-        draw, here = seeded_draw(seed), game.for_table(json.loads(json.dumps(table)))
+        draw, here = seeded_draw(seed), game.with_table_state(json.loads(json.dumps(table)))
         seats = some_seats(draw, turn)
         known = covered_by_the_text(seats, turn)
         if known is None:
@@ -186,7 +186,7 @@ def hold_rounds(seeded_draw, count):
         assert staked == {(int(s), spot): n for s, bets in seats.items() for spot, n in bets.items()}
         turn = turn_by_the_text(banker, parts, caller, result)
         table = outcome.table
-        assert Turn.from_json(table["bank"], SEATS, MOST) == turn
+        assert BankHoldingTurn.from_json(table["bank"], SEATS, MOST) == turn
         if "shoe" in table:
             assert Shoe.from_json(table["shoe"]).left > 7
         seen.update({("caller", caller is not None), ("result", result), ("shoe", "shoe" in table)})
@@ -253,10 +253,10 @@ def test_a_bank_that_wins_doubles_less_the_levy_or_passes_and_one_that_loses_goe
         (3, "bank"): [("not covered", 50, 50)],
     }
     assert outcome.table["bank"] == {"seat": 0, "least": 78}
-    again = game.for_table({"bank": outcome.table["bank"]})
+    again = game.with_table_state({"bank": outcome.table["bank"]})
     assert again.rules.build_current_view() == {"bank": 0, "banco": 78}
     for offered, banker, banco in ((100, 0, 78), (78, 0, 78), (77, 3, 50)):
-        coup = again.rules.arrange(
+        coup = again.rules.arrange_bank_and_hands(
             [Bet("bank", offered, 0), Bet("stake", 100, 1), Bet("stake", 5, 2), Bet("bank", 50, 3)]
         )
         assert (coup.banker, coup.banco) == (banker, banco)
@@ -286,11 +286,11 @@ def test_a_banco_of_half_the_bank_comes_first_and_one_that_lost_is_followed(seed
     assert found[4, "banco"] == [("not covered", 100, 100)]
     assert found[1, "stake"] == [("not covered", 50, 50), ("lost", 0, 40)]
     assert outcome.table["bank"] == {"seat": 0, "least": 195, "follower": 3}
-    again = game.for_table({"bank": outcome.table["bank"]})
+    again = game.with_table_state({"bank": outcome.table["bank"]})
     bets = [Bet("bank", 195, 0), Bet("banco", 195, 1), Bet("banco", 195, 3), Bet("stake", 5, 2)]
-    assert again.rules.arrange(bets).caller == 3
+    assert again.rules.arrange_bank_and_hands(bets).banco_caller_seat == 3
     bets[0] = Bet("bank", 195, 4)  # another bank: nothing is followed
-    assert again.rules.arrange(bets).caller == 1
+    assert again.rules.arrange_bank_and_hands(bets).banco_caller_seat == 1
 
 
 @pytest.mark.requirement("S-51")
@@ -301,7 +301,7 @@ def test_the_hand_is_the_bancos_or_the_highest_stakes_and_lies_face_down_for_oth
     for viewer in map(int, seats):
         steps, outcome = play(game, combine(game, seats, viewer), Dealt(seeded_draw(1), **cards))
         started, asked = (step for step in steps if isinstance(step, Decision))
-        assert (started.kind, started.options[0]) == (SEATS_DECIDE, ALL_STAKED)
+        assert (started.kind, started.options[0]) == (DECISION_OF_SEATS, ALL_STAKED_CUE)
         assert (asked.seat, asked.options, asked.unanswered) == (2, ("draw", "stand"), "draw")
         assert ("advice" in asked.prompt) == (viewer == 2)
         own = {0: "bank", 2: "player"}.get(viewer)
@@ -320,9 +320,9 @@ def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(see
     game = load_game(GAME)
     seats = {"0": {"bank": 100, "stake": 5}, "1": {"stake": 20}, "2": {"stake": 50}, "5": {"stake": 30}}
     turn = {"bank": {"seat": 0, "least": 78, "follower": 1}}
-    here = game.for_table(turn)
+    here = game.with_table_state(turn)
     draw = RecordingDraw(seeded_draw(1))
-    steps, outcome = play(here, combine(here, seats, 0), draw, lambda _: STAKES_RETURNED)
+    steps, outcome = play(here, combine(here, seats, 0), draw, lambda _: STAKES_RETURNED_CUE)
     assert settled(steps) == {
         (0, "bank"): [("not covered", 100, 100)],
         (0, "stake"): [("not covered", 5, 5)],
@@ -348,7 +348,7 @@ def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(see
 )
 def test_a_table_that_no_round_leaves_is_refused(table, why):
     with pytest.raises(ValueError, match=why):
-        load_game(GAME).for_table(table)
+        load_game(GAME).with_table_state(table)
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_the_returns_are_those_of_baccarats_two_hands_with_a_choice_at_five():
 def test_the_options_of_the_figures_are_a_round_in_which_the_bet_is_covered(seeded_draw):
     game = load_game(GAME)
     for bet in analyse(game).bets:
-        here = game.for_table(bet.table)
+        here = game.with_table_state(bet.table)
         steps, _ = play(here, here.wager(bet.cost_credits, **bet.options), seeded_draw(2))
         assert {step.name for step in steps if isinstance(step, Settlement)} <= {"won", "push", "lost"}
     rules = game.rules

@@ -16,9 +16,9 @@ from paytables import (
     WagerError,
     analyse,
     build_game,
-    drive,
     load_game,
     play_with_answers,
+    play_with_choices,
 )
 from paytables.bank.rows import compute_equal_row_chances, compute_row_chances
 from paytables.cards.card import Shoe, parse_cards
@@ -183,7 +183,7 @@ def hold(seeded_draw, count, refaits=False):
     whole, table, prison, seen = load_game(GAME), None, [], {}
     pick = seeded_draw("player")
     for seed in range(count):
-        game = whole.for_table(json.loads(json.dumps(table)))
+        game = whole.with_table_state(json.loads(json.dumps(table)))
         assert {(b.spot, b.credits) for b in game.rules.list_standing_bets()} == {
             (s, n) for s, n, _ in prison
         }
@@ -199,7 +199,10 @@ def hold(seeded_draw, count, refaits=False):
             told.append(("half", "prison", "prison")[pick.below(3, "")])
             played.advance(Choice(told[-1]))
         replayed = ReplayDraw(draw.records)
-        assert drive(game.play(wager, replayed), wager, [Choice(each) for each in told]) == played.outcome
+        assert (
+            play_with_choices(game.play(wager, replayed), wager, [Choice(each) for each in told])
+            == played.outcome
+        )
         replayed.finish()
         rows = rows_by_the_text(list(cards))
         what, won = won_by_the_text(rows)
@@ -240,7 +243,7 @@ class Stacked:
     """Draws of a stacked shoe: the cards of a refait first, as far as the shoe still has them."""
 
     def __init__(self, game):
-        shoe = game.rules.table["shoe"] if game.rules.table else Shoe.of(6).to_json()
+        shoe = game.rules.table["shoe"] if game.rules.table else Shoe.from_decks(6).to_json()
         self.left = Shoe.from_json(shoe)
         self.cards = list(parse_cards("Ks Kh Kd Ac Qs Qh Qd Ah"))
 
@@ -251,7 +254,7 @@ class Stacked:
             card = next(c for c, n in enumerate(self.left.counts) if n)
         place = sum(self.left.counts[:card])
         assert bound == self.left.left
-        self.left.take(card)
+        self.left.remove_cards(card)
         return place
 
 
@@ -276,14 +279,14 @@ def test_a_hundred_thousand_coups_are_settled_as_the_text_says(seeded_draw):
 
 def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
     shoe = {"shoe": {"Kc": 6, "5d": 1}, "held": [{"spot": "red", "credits": 20, "count": 1}]}
-    game = load_game(GAME).for_table(shoe)
+    game = load_game(GAME).with_table_state(shoe)
     wager = game.wager(141, bets={"black": 40, "red": 100, "red-insured": 1})
 
     class First:
         def below(self, bound, purpose):
             return 0
 
-    outcome = drive(game.play(wager, First()), wager)
+    outcome = play_with_choices(game.play(wager, First()), wager)
     assert [(s.spot, s.name, s.credits) for s in outcome.settlements] == [
         ("black", "void", 40),
         ("red", "void", 100),
@@ -292,7 +295,7 @@ def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
     assert outcome.display["result"] == "void"
     assert outcome.push_credits == outcome.win_credits == 141
     assert outcome.table == {"held": shoe["held"]}  # and no shoe: the next coup is dealt of a new one
-    taken, left = game.rules.take_down()
+    taken, left = game.rules.take_down_standing_bets()
     assert [(each.name, each.credits) for each in taken] == [("half", 10)]
     assert left == {"shoe": shoe["shoe"]}
     assert game.wager(0).credits == 0
@@ -334,7 +337,7 @@ def test_what_cannot_be_counted_is_refused(bets, why):
 )
 def test_a_table_that_no_coup_leaves_is_refused(table, why):
     with pytest.raises(ValueError, match=why):
-        load_game(GAME).for_table(table)
+        load_game(GAME).with_table_state(table)
 
 
 @pytest.mark.parametrize(

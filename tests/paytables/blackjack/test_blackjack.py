@@ -11,8 +11,8 @@ from paytables import (
     RecordingDraw,
     ReplayDraw,
     Round,
-    drive,
     load_game,
+    play_with_choices,
 )
 from paytables.cards.card import RANKS
 
@@ -217,7 +217,7 @@ def hold(name, seeded_draw, count):
     seen, table = Counter(), None
     for seed in range(count):
         here, draw = (
-            game.for_table(json.loads(json.dumps(table))),
+            game.with_table_state(json.loads(json.dumps(table))),
             RecordingDraw(seeded_draw(f"{name} {seed}")),
         )
         wager = some_bets(here, draw.source)
@@ -237,7 +237,7 @@ def hold(name, seeded_draw, count):
         for cue in played.cues:
             referee.cue(cue)
         outcome, replayed = played.outcome, ReplayDraw(draw.records)
-        assert drive(here.play(wager, replayed), wager, choices) == outcome
+        assert play_with_choices(here.play(wager, replayed), wager, choices) == outcome
         replayed.finish()
         hold_round(here, wager, referee, played, seen)
         table = outcome.table
@@ -303,7 +303,7 @@ def some_bets(game, draw):
             ):
                 steps = (min(spot.most, 40) - spot.least) // spot.step
                 bets[spot.id] = spot.least + spot.step * draw.below(steps + 1, "player")
-        bets = {k: v for k, v in bets.items() if game.rules.cloth.by_id[k].needs in {None, *bets}}
+        bets = {k: v for k, v in bets.items() if game.rules.table_layout.by_id[k].needs in {None, *bets}}
         for spot in bets:
             if spot.startswith("twelve-sixteen"):
                 bets[spot] = min(bets[spot], bets["main" + spot.removeprefix("twelve-sixteen")])

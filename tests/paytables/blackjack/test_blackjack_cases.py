@@ -12,8 +12,8 @@ from paytables import (
     Round,
     WagerError,
     build_game,
-    drive,
     load_game,
+    play_with_choices,
 )
 from paytables.cards.card import Shoe, parse_cards
 
@@ -22,14 +22,14 @@ class Cards:
     """Deals these cards of a fresh shoe, in this order."""
 
     def __init__(self, game, cards):
-        self.shoe = Shoe.of(game.rules.definition.shoe.decks)
+        self.shoe = Shoe.from_decks(game.rules.definition.shoe.decks)
         self.cards = list(parse_cards(cards))
 
     def below(self, bound, purpose):
         card = 0 if purpose.startswith("burn") else self.cards.pop(0)
         assert bound == self.shoe.left
         value = sum(self.shoe.counts[:card])
-        self.shoe.take(card)
+        self.shoe.remove_cards(card)
         return value
 
 
@@ -37,7 +37,7 @@ def played(game, bets, cards, *answers):
     """Play one round with these cards and answers; all cards and answers must be used."""
     wager = game.wager(sum(bets.values()), bets=bets)
     draw = Cards(game, cards)
-    outcome = drive(game.play(wager, draw), wager, map(Choice, answers))
+    outcome = play_with_choices(game.play(wager, draw), wager, map(Choice, answers))
     assert not draw.cards
     return outcome
 
@@ -312,7 +312,7 @@ def test_one_deck_of_two_rounds_is_shuffled_after_the_second(seeded_draw):
     assert "Paquets de cartes : 1, mêlés tous les deux coups." in game.help["fr"]
     table, shuffled = None, []
     for seed in range(40):
-        here = game.for_table(json.loads(json.dumps(table)))
+        here = game.with_table_state(json.loads(json.dumps(table)))
         wager = here.wager(2)
         played_ = Round(here.play(wager, seeded_draw(seed)), wager)
         played_.advance()
@@ -328,7 +328,7 @@ def test_one_deck_of_two_rounds_is_shuffled_after_the_second(seeded_draw):
 def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
     game, table, lefts = load_game(MONACO), None, []
     for seed in range(120):
-        here = game.for_table(json.loads(json.dumps(table)))
+        here = game.with_table_state(json.loads(json.dumps(table)))
         wager = here.wager(2)
         played_ = Round(here.play(wager, seeded_draw(seed)), wager)
         played_.advance()
@@ -340,9 +340,9 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
     assert min(lefts) > 96
     assert len(lefts) < 120
     with pytest.raises(ValueError, match="shuffled before"):
-        game.for_table({"shoe": {"As": 3}})
+        game.with_table_state({"shoe": {"As": 3}})
     with pytest.raises(ValueError, match="shuffled before"):
-        load_game(QUEBEC).for_table({"shoe": {"As": 3}})
+        load_game(QUEBEC).with_table_state({"shoe": {"As": 3}})
 
 
 # ---------------------------------------------------------------------------------- refusals

@@ -9,11 +9,11 @@ from paytables.blackjack import policies
 from paytables.blackjack.advice import DOUBLE as DOUBLES
 from paytables.blackjack.advice import HIT as HITS
 from paytables.blackjack.advice import STAND as STANDS
-from paytables.blackjack.advice import Kind
+from paytables.blackjack.advice import HandSituation
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
-from paytables.blackjack.hands import CARD, compute_split_coefficients
+from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, compute_split_coefficients
 from paytables.blackjack.schema import ExactHouseRules
-from paytables.blackjack.solve import Play, Round
+from paytables.blackjack.solve import SolvedRound, StrategyEvaluation
 from tests.paytables.blackjack.blackjack_brute import DOUBLE, HIT, STAND, Brute, shoe_of
 
 ANY = frozenset(range(2, 22))
@@ -63,8 +63,8 @@ def every_play(brute, counts, up, cards, *, split):
 
 def solved(rules, counts, up, cards, *, hands):
     """Return the same of the product: split into up to so many hands, or kept (0)."""
-    round_, play = Round(rules, up, counts), Play(rules)
-    hand = sum(CARD[card - 1] for card in cards)
+    round_, play = SolvedRound(rules, up, counts), StrategyEvaluation(rules)
+    hand = sum(PACKED_CARD_BY_VALUE[card - 1] for card in cards)
     node = round_.tree[hand]
     ways, found = (node.ordinary_ways + node.blackjack_ways) * play.unit, []
     for choose in (policies.choose_best, policies.choose_worst):
@@ -72,7 +72,7 @@ def solved(rules, counts, up, cards, *, hands):
             split = next(each for each in round_.splits if each.pair == cards[0])
             mean = play.evaluate_split(round_, split, hands, choose)[0]
         else:
-            mean = play.evaluate_hands(round_.known, round_.tree, Kind(up), choose)[hand][0]
+            mean = play.evaluate_hands(round_.known, round_.tree, HandSituation(up), choose)[hand][0]
         found.append(Fraction(mean - node.blackjack_ways * play.unit * play.first_stake_only, ways))
     return tuple(found)
 
@@ -144,10 +144,12 @@ def test_the_hands_of_a_split_are_counted_whole():
 def test_a_tiny_shoe_as_farmer_published_it():
     """E. Farmer, strategy calculator 6.3, blackjackinfo.com thread 22710: 2-2 against 7, all given digits."""
     rules = house(hands=4, double_after_split=True)
-    round_, play = Round(rules, 7, (0, 4, 4, 2, 0, 0, 2, 0, 0, 7)), Play(rules)
-    hand = 2 * CARD[1]
-    values = play.evaluate_hands(round_.known, round_.tree, Kind(7), policies.choose_best)
-    options = play.evaluate_options(round_.known[hand], round_.tree, hand, values, Kind(7), suited=False)
+    round_, play = SolvedRound(rules, 7, (0, 4, 4, 2, 0, 0, 2, 0, 0, 7)), StrategyEvaluation(rules)
+    hand = 2 * PACKED_CARD_BY_VALUE[1]
+    values = play.evaluate_hands(round_.known, round_.tree, HandSituation(7), policies.choose_best)
+    options = play.evaluate_options(
+        round_.known[hand], round_.tree, hand, values, HandSituation(7), suited=False
+    )
     ways = round_.tree[hand].ordinary_ways * play.unit
     split = play.evaluate_split(round_, round_.splits[0], 4, policies.choose_best)[0]
     found = [options[STANDS][0], options[HITS][0], options[DOUBLES][0], split]
@@ -186,12 +188,14 @@ def test_two_cards_against_an_ace_as_the_wizard_of_odds_has_them(case):
     rules = house(decks=decks, hits_soft_17=hits, hole=hidden, original_only=hidden, hands=1)
     table = policies.StrategyTable(rules, (1,))
     round_, play = table.rounds[0], table.play
-    values = play.evaluate_hands(round_.known, round_.tree, Kind(1), policies.choose_best)
+    values = play.evaluate_hands(round_.known, round_.tree, HandSituation(1), policies.choose_best)
     for (one, other), published in WIZARD[case].items():
-        hand = CARD[one - 1] + CARD[other - 1]
+        hand = PACKED_CARD_BY_VALUE[one - 1] + PACKED_CARD_BY_VALUE[other - 1]
         node = round_.tree[hand]
         ways = play.count_completed_ways(node) * play.unit
-        options = play.evaluate_options(round_.known[hand], round_.tree, hand, values, Kind(1), suited=False)
+        options = play.evaluate_options(
+            round_.known[hand], round_.tree, hand, values, HandSituation(1), suited=False
+        )
         found = [options[answer][0] / ways for answer in (STANDS, HITS, DOUBLES)]
         assert " ".join(f"{mean:.6f}" for mean in found) == published, hand
 
@@ -247,17 +251,20 @@ def test_the_best_chart_of_one_deck_against_a_six_is_the_book():
 
 def test_no_answer_of_the_chart_alone_can_be_better():
     table = policies.StrategyTable(house(), (10,))
-    mean = table.evaluate(parse_chart(BASIC).build_chooser(table), parse_chart(BASIC).take).mean
+    mean = table.evaluate(parse_chart(BASIC).build_chooser(table), parse_chart(BASIC).decide_offer).mean
     changes = [(cell, answer) for (up, cell), answer in parse_chart(BASIC).answers.items() if up == 10]
     for cell, answer in changes[::6]:
         for other in {(STANDS, False), (HITS, False), (HITS, True)} - {answer}:
             changed = parse_chart(BASIC)
             changed.answers[10, cell] = other
-            assert table.evaluate(changed.build_chooser(table), changed.take).mean <= mean, (cell, other)
+            assert table.evaluate(changed.build_chooser(table), changed.decide_offer).mean <= mean, (
+                cell,
+                other,
+            )
     for pair in range(1, 11):
         changed = parse_chart(BASIC)
         changed.pairs ^= {(10, pair)}
-        assert table.evaluate(changed.build_chooser(table), changed.take).mean < mean, pair
+        assert table.evaluate(changed.build_chooser(table), changed.decide_offer).mean < mean, pair
 
 
 @pytest.mark.slow
@@ -267,7 +274,7 @@ def test_better_play_returns_more():
     means = [
         table.evaluate(policies.choose_worst, policies.choose_lowest_sum).mean,
         table.evaluate(policies.build_dealer_play(table.house), policies.decline_every_offer).mean,
-        table.evaluate(chart.build_chooser(table), chart.take).mean,
+        table.evaluate(chart.build_chooser(table), chart.decide_offer).mean,
         table.evaluate(policies.choose_best, policies.choose_highest_sum).mean,
     ]
     assert means == sorted(means)
@@ -287,7 +294,7 @@ def test_a_blackjack_is_insured_or_paid_evenly_but_not_both(even):
     assert not found[0].even_money_ups
     assert found[1].even_money_ups <= even
     # worst: a blackjack's mean is 1 either way, and never insured below it
-    node = policies.StrategyTable(rules, (1,)).rounds[0].tree[policies.BLACKJACK]
+    node = policies.StrategyTable(rules, (1,)).rounds[0].tree[policies.PACKED_BLACKJACK]
     assert found[1].mean < found[0].mean
     assert Fraction(node.blackjack_ways, node.ordinary_ways + node.blackjack_ways) == Fraction(15, 49)
 

@@ -11,7 +11,7 @@ import pytest
 from paytables import analyse, load_game
 from paytables.analysis import Depth
 from paytables.blackjack import policies
-from paytables.blackjack.advice import ANSWERS, PlayData
+from paytables.blackjack.advice import ANSWERS, PackedStrategy
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.figures import compute_side_return, prove
@@ -144,10 +144,12 @@ def test_the_best_play_as_data_is_the_best_play():
     rules = house(hands=3, double_after_split=True, hole=False, sevens=Fraction(3, 2), suited_678=Fraction(2))
     table, answers = policies.StrategyTable(rules, (7,)), {}
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
-    data = PlayData.pack(rules, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups)
+    data = PackedStrategy.pack_strategy(
+        rules, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups
+    )
 
     def choose(kind, hand, suited, _options):
-        return ANSWERS.index(data.answer(kind, list_values(hand), suited=suited))
+        return ANSWERS.index(data.find_answer(kind, list_values(hand), suited=suited))
 
     def take(asked, sums):
         into = data.count_split_hands(asked.up, list_values(asked.hand)[0]) if asked.kind == "split" else 0
@@ -192,7 +194,9 @@ def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
     )
     chart = find_best_chart(table)
     printed = parse_chart(format_chart(chart))
-    said, told = (table.evaluate(each.build_chooser(table), each.take).mean for each in (chart, printed))
+    said, told = (
+        table.evaluate(each.build_chooser(table), each.decide_offer).mean for each in (chart, printed)
+    )
     assert said == told
     assert (up, (False, 4)) in printed.answers
 
@@ -202,7 +206,7 @@ def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
 def test_a_chart_as_carried_comes_to_what_it_is_said_to(name):
     made = definition(name)
     table, chart = policies.StrategyTable(made.house), parse_chart(made.proved["main"].chart)
-    assert table.evaluate(chart.build_chooser(table), chart.take).mean == Fraction(
+    assert table.evaluate(chart.build_chooser(table), chart.decide_offer).mean == Fraction(
         made.proved["main"].charted
     )
 
@@ -263,7 +267,9 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_its_law(name)
     if made.house.hands > 2:
         return
     table, answers, played = policies.StrategyTable(made.house), {}, parse_chart(chart)
-    result = table.evaluate(policies.record_answers(played.build_chooser(table), answers), played.take)
+    result = table.evaluate(
+        policies.record_answers(played.build_chooser(table), answers), played.decide_offer
+    )
     chances = compute_net_distribution(table, answers, result)
     assert sum(net * chance for net, chance in chances.items()) == result.mean
     for nets in found:

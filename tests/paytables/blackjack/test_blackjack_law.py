@@ -11,9 +11,9 @@ from rigs.blackjack import changed
 from paytables import analyse, build_game, load_game
 from paytables.analysis import Depth
 from paytables.blackjack import policies
-from paytables.blackjack.advice import ANSWERS, Kind, read_advice
+from paytables.blackjack.advice import ANSWERS, HandSituation, read_advice
 from paytables.blackjack.figures import prove
-from paytables.blackjack.hands import CARD
+from paytables.blackjack.hands import PACKED_CARD_BY_VALUE
 from paytables.blackjack.net_distribution import (
     SUPPORT_MAX,
     VARIANCE_MAX,
@@ -22,14 +22,14 @@ from paytables.blackjack.net_distribution import (
     compute_net_variance,
     is_within_reach,
 )
-from paytables.blackjack.sampled import sample
+from paytables.blackjack.sampled import sample_rounds
 from paytables.figure_binding import add_binding_digest
 from tests.paytables.blackjack.blackjack_brute import STAND, Brute, BruteBacker, natural, shoe_of
 from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
 from tools.lab.simulation import compute_sample_variance, judge, judge_share, play_batch
 
 
-def laid(rules, shoe=None, ups=policies.UPS, compute=compute_net_distribution):
+def laid(rules, shoe=None, ups=policies.DEALER_UP_CARDS, compute=compute_net_distribution):
     """Return the law of the best play for its own stake or another's, its answers and what it took."""
     table, answers = policies.StrategyTable(rules, ups, shoe=shoe), {}
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
@@ -55,8 +55,8 @@ def every_round(counts, brute, answers, best):
             _, hand, _, paired = key
             if natural(hand) and not split:
                 return STAND
-            kind = Kind(up, pair, paired=paired) if split else Kind(up)
-            answer = ANSWERS[answers[kind, sum(CARD[card - 1] for card in hand), False]]
+            kind = HandSituation(up, pair, is_unsplittable_pair=paired) if split else HandSituation(up)
+            answer = ANSWERS[answers[kind, sum(PACKED_CARD_BY_VALUE[card - 1] for card in hand), False]]
             assert answer != "double" or can_double
             return answer
 
@@ -178,7 +178,7 @@ def played_rounds(name, rounds):
     """Return a table's definition, its proof, and rounds of it as sampled."""
     made = load_game(name).rules.definition
     proof = made.proved["main"]
-    return proof, sample(made, read_advice(made.house, proof.policy), rounds, "test")
+    return proof, sample_rounds(made, read_advice(made.house, proof.policy), rounds, "test")
 
 
 def hold_rounds(rounds):

@@ -54,9 +54,9 @@ def test_a_shoe_gives_every_order_of_its_cards_once():
 
 @pytest.mark.requirement("S-01")
 def test_shoes_of_decks():
-    assert cards.Shoe.of(8).left == 416
-    assert cards.Shoe.of(1, joker=True).left == 53
-    without = cards.Shoe.of(8, without=[cards.RANKS.index(r) for r in "789T"])
+    assert cards.Shoe.from_decks(8).left == 416
+    assert cards.Shoe.from_decks(1, joker=True).left == 53
+    without = cards.Shoe.from_decks(8, without=[cards.RANKS.index(r) for r in "789T"])
     assert without.left == 288
     assert cards.Shoe.from_json(without.to_json()) == without
 
@@ -66,20 +66,22 @@ def test_a_shoe_has_each_card_of_its_packs_as_often_as_there_are_packs():
     """Not only as many cards: a pack with two of one card and none of another is not whole."""
     ranks = cards.RANKS.index("7"), cards.RANKS.index("T")
     for decks in (1, 6, 8):
-        assert cards.Shoe.of(decks).to_json() == dict.fromkeys(map(cards.format_card, range(52)), decks)
-        with_joker = cards.Shoe.of(decks, joker=True).to_json()
+        assert cards.Shoe.from_decks(decks).to_json() == dict.fromkeys(
+            map(cards.format_card, range(52)), decks
+        )
+        with_joker = cards.Shoe.from_decks(decks, joker=True).to_json()
         assert with_joker == dict.fromkeys(map(cards.format_card, range(53)), decks)
         left = [card for card in range(52) if cards.format_card(card)[0] not in "7T"]
-        assert cards.Shoe.of(decks, without=ranks).to_json() == dict.fromkeys(
+        assert cards.Shoe.from_decks(decks, without=ranks).to_json() == dict.fromkeys(
             map(cards.format_card, left), decks
         )
 
 
 def test_a_shoe_refuses_what_it_has_not():
     shoe = cards.Shoe.from_json({"2c": 1})
-    shoe.take(cards.parse_card("2c"))
+    shoe.remove_cards(cards.parse_card("2c"))
     with pytest.raises(ValueError, match="2c is not in the shoe"):
-        shoe.take(cards.parse_card("2c"))
+        shoe.remove_cards(cards.parse_card("2c"))
     with pytest.raises(ValueError, match="dealer 1: no card is left in the shoe"):
         shoe.deal(Numbers(0), "dealer 1")
     with pytest.raises(ValueError, match="2c: -1 is not a count of cards"):

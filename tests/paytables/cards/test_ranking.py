@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from paytables.cards import parse_cards, ranking
-from paytables.cards.ranking import FIVE, FOUR, PAI_GOW, PAI_GOW_LOW, THREE, Ranking, RankingRules
+from paytables.cards.ranking import (
+    FIVE_CARD_RANKING,
+    FOUR_CARD_RANKING,
+    PAI_GOW_LOW_RANKING,
+    PAI_GOW_RANKING,
+    THREE_CARD_RANKING,
+    HandRanking,
+    RankingRules,
+)
 from paytables.cards.subsets import build_sets
 from tests.paytables.poker import hands_brute as brute
 
@@ -43,7 +51,8 @@ def counted(order, size, cards=52):
 
 
 @pytest.mark.parametrize(
-    ("order", "size", "published"), [(FIVE, 5, FIVES), (THREE, 3, THREES), (FOUR, 5, FOURS_OF_FIVE)]
+    ("order", "size", "published"),
+    [(FIVE_CARD_RANKING, 5, FIVES), (THREE_CARD_RANKING, 3, THREES), (FOUR_CARD_RANKING, 5, FOURS_OF_FIVE)],
 )
 def test_every_hand_of_the_deck_is_counted_as_published(order, size, published):
     found = counted(order, size)
@@ -52,7 +61,7 @@ def test_every_hand_of_the_deck_is_counted_as_published(order, size, published):
 
 
 def test_pairs_of_four_of_five_by_rank():
-    strengths = build_sets(52, 5).compute_strengths(FOUR)
+    strengths = build_sets(52, 5).compute_strengths(FOUR_CARD_RANKING)
     pairs = Counter((strengths[strengths >> 20 == 1] >> 16 & 15).tolist())
     assert [pairs[rank] for rank in (12, 11, 10)] == [81096, 81096, 80724]
 
@@ -61,15 +70,15 @@ def test_pairs_of_four_of_five_by_rank():
 @pytest.mark.parametrize(
     ("order", "names", "size", "cards"),
     [
-        (FIVE, brute.FIVE, 5, 5),
-        (FIVE, brute.FIVE, 5, 7),
-        (FOUR, brute.FOUR, 4, 5),
-        (THREE, brute.THREE, 3, 3),
+        (FIVE_CARD_RANKING, brute.FIVE, 5, 5),
+        (FIVE_CARD_RANKING, brute.FIVE, 5, 7),
+        (FOUR_CARD_RANKING, brute.FOUR, 4, 5),
+        (THREE_CARD_RANKING, brute.THREE, 3, 3),
     ],
 )
 def test_hands_stand_in_the_order_of_the_words(order, names, size, cards, seeded_draw):
     """Of random hands, strengths compare exactly as hands judged from the text do."""
-    draw, rank = seeded_draw("order"), Ranking(order)
+    draw, rank = seeded_draw("order"), HandRanking(order)
     hands = []
     for _ in range(400):
         left = list(range(52))
@@ -81,10 +90,15 @@ def test_hands_stand_in_the_order_of_the_words(order, names, size, cards, seeded
 
 
 @pytest.mark.parametrize(
-    ("size", "order"), [(5, FIVE), pytest.param(6, FOUR, marks=pytest.mark.slow), (3, THREE)]
+    ("size", "order"),
+    [
+        (5, FIVE_CARD_RANKING),
+        pytest.param(6, FOUR_CARD_RANKING, marks=pytest.mark.slow),
+        (3, THREE_CARD_RANKING),
+    ],
 )
 def test_whole_tables_say_what_single_hands_say(size, order, seeded_draw):
-    table, rank, draw = build_sets(52, size), Ranking(order), seeded_draw("tables")
+    table, rank, draw = build_sets(52, size), HandRanking(order), seeded_draw("tables")
     strengths = table.compute_strengths(order)
     for _ in range(300):
         n = draw.below(table.count, "set")
@@ -106,14 +120,14 @@ def test_pai_gow_has_its_own_straights_and_its_joker(better_first):
 
     The joker is an ace, or completes a straight or a flush: with two pairs of its own it makes no full house.
     """
-    strengths = [Ranking(PAI_GOW).strength(parse_cards(hand)) for hand in better_first]
+    strengths = [HandRanking(PAI_GOW_RANKING).strength(parse_cards(hand)) for hand in better_first]
     assert strengths == sorted(strengths, reverse=True)
     assert len(set(strengths)) == len(strengths)
 
 
 @pytest.mark.requirement("S-15", "S-29")
 def test_what_the_joker_of_pai_gow_makes():
-    rank = Ranking(PAI_GOW)
+    rank = HandRanking(PAI_GOW_RANKING)
     made = {
         "Ac Ad Ah As Jk": "five-of-a-kind",
         "Ks Kd Kc Kh Jk": "four-of-a-kind",
@@ -130,7 +144,7 @@ def test_what_the_joker_of_pai_gow_makes():
 
 
 def test_the_low_hand_of_pai_gow():
-    rank = Ranking(PAI_GOW_LOW)
+    rank = HandRanking(PAI_GOW_LOW_RANKING)
     hands = ["As Jk", "Ks Kd", "2c 2d", "As Ks", "Jk Qs", "Ks Qs", "3c 2d"]
     strengths = [rank.strength(parse_cards(hand)) for hand in hands]
     assert strengths == sorted(strengths, reverse=True)
@@ -140,7 +154,7 @@ def test_the_low_hand_of_pai_gow():
 @pytest.mark.parametrize("wilds", [1, 2])
 def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
     """Against trying every card of the deck in the place of each wild one."""
-    rank = Ranking(RankingRules(categories=ranking.CATEGORIES, wild=(0,)))
+    rank = HandRanking(RankingRules(categories=ranking.HAND_CATEGORIES, wild=(0,)))
     names = ["high-card", "pair", "two-pair", "three-of-a-kind", "straight", "flush", "full-house"]
     names += ["four-of-a-kind", "straight-flush", "royal-flush", "five-of-a-kind"]
     draw = seeded_draw(f"wild {wilds}")
@@ -154,7 +168,7 @@ def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
 def test_suit_classes_are_those_of_permuting_suits():
     """Each set is in the class whose chosen set it becomes by some exchange of suits, and classes count sets."""
     table = build_sets(52, 3)
-    chosen, like = table.classes
+    chosen, like = table.list_suit_classes
     assert (len(chosen), int(like.sum())) == (1755, 22100)
     smallest = {}
     for n, row in enumerate(table.members.tolist()):
@@ -162,7 +176,7 @@ def test_suit_classes_are_those_of_permuting_suits():
         smallest.setdefault(min(images), []).append(n)
     groups = sorted(sorted(group) for group in smallest.values())
     found = {}
-    for n, place in enumerate(table.class_of.tolist()):
+    for n, place in enumerate(table.suit_class_by_set.tolist()):
         found.setdefault(place, []).append(n)
     assert sorted(found.values()) == groups
     assert all(len(found[place]) == like[place] and chosen[place] in found[place] for place in found)
@@ -175,7 +189,7 @@ _TURNS = [turn for turn in product(range(4), repeat=4) if len(set(turn)) == 4]
     ("cards", "size", "classes"), [(52, 2, 169), (52, 4, 16432), (52, 5, 134459), (53, 5, 150891)]
 )
 def test_published_numbers_of_classes(cards, size, classes):
-    chosen, like = build_sets(cards, size).classes
+    chosen, like = build_sets(cards, size).list_suit_classes
     assert (len(chosen), int(like.sum())) == (classes, build_sets(cards, size).count)
 
 

@@ -8,8 +8,8 @@ import pytest
 from rigs.craps_text import MONACO, QUEBEC
 
 from paytables import AnalysisError, Depth, analyse, build_game, load_game
-from paytables.craps.figures import COME_OUT, Chain, compute_stakes_per_throw
-from paytables.craps.state import State
+from paytables.craps.figures import COME_OUT_STATE, BetReturnChain, compute_stakes_per_throw
+from paytables.craps.state import CrapsState
 from paytables.craps.strategy import analyse_named_strategy, find_strategy_bets
 from paytables.definition import parse, read_source
 from tools.lab.simulation import judge, play_batch
@@ -86,7 +86,7 @@ def test_bets_a_throw_are_those_of_the_stationary_table():
     assert sum(share.values()) == 1
     for n in points:  # what flows into a point is what stays of it and of a come-out
         assert share[n] == share[None] * F(ways[n], 36) + share[n] * (1 - F(ways[n] + 6, 36))
-    assert share[None] == COME_OUT
+    assert share[None] == COME_OUT_STATE
     rules_by_spot = load_game(QUEBEC).rules.rules_by_spot
     assert (
         compute_stakes_per_throw(rules_by_spot["pass"])
@@ -199,7 +199,7 @@ def test_what_a_wager_adds_is_analysed_as_the_table_stands():
         "bets": [{"spot": "pass", "credits": 2}, {"spot": "come-4", "credits": 3}],
         "told": [],
     }
-    at = game.for_table(table)
+    at = game.with_table_state(table)
     bet = at.rules.analyse_wager(at.wager(19, bets={"odds-pass": 10, "odds-come-4": 9}))
     assert (bet.rtp, bet.max_win_credits) == (1, 22 + 27)
     assert bet.prizes[1].where == "odds-come-4"
@@ -226,7 +226,7 @@ def test_a_full_cloth_has_an_exact_variance_where_its_law_is_beyond_reach(monkey
     assert wide.distribution is None
     assert wide.variance > exact.variance
     assert wide.max_win_credits == 84 + 72 + 65 + 65 + 72 + 84 + 8 + 10 + 15 + 16
-    monkeypatch.setattr("paytables.craps.figures.STATES_MAX", 3)
+    monkeypatch.setattr("paytables.craps.figures.CHAIN_STATES_MAX", 3)
     bounded = game.rules.analyse_wager(small)
     assert bounded.distribution is None
     assert (bounded.variance, bounded.rtp) == (exact.variance, exact.rtp)
@@ -240,7 +240,9 @@ def test_the_most_of_a_throw_counts_what_stands_and_what_dice_cannot_show_togeth
         game.rules.find_highest_round_return(game.wager(7, bets={"pass": 5, "craps-2": 1, "craps-12": 1}))
         == 31
     )  # 12 loses the pass
-    at = game.for_table({"point": 6, "shooter": 0, "bets": [{"spot": "pass", "credits": 5}], "told": []})
+    at = game.with_table_state(
+        {"point": 6, "shooter": 0, "bets": [{"spot": "pass", "credits": 5}], "told": []}
+    )
     assert at.rules.find_highest_round_return(at.wager(25, bets={"odds-pass": 25})) == 10 + 55
     # a 6 for the pass, and for a come bet that has travelled there
     assert at.rules.find_highest_round_return(at.wager(8, bets={"come": 5, "field": 3})) == 20
@@ -305,10 +307,10 @@ def test_a_way_to_play_is_laid_as_the_table_stands():
     way = next(each for each in game.rules.definition.strategy if each.id == "three-point-molly")
     assert find_strategy_bets(way, game.rules) == {"pass": 1}
     bets = [{"spot": "pass", "credits": 1}, {"spot": "come-9", "credits": 1}]
-    at = game.for_table({"point": 8, "shooter": 0, "bets": bets, "told": []})
+    at = game.with_table_state({"point": 8, "shooter": 0, "bets": bets, "told": []})
     assert find_strategy_bets(way, at.rules) == {"come": 1, "odds-pass": 5, "odds-come-9": 4}
     bets.append({"spot": "come-4", "credits": 1})
-    assert find_strategy_bets(way, game.for_table({"point": 8, "shooter": 0, "bets": bets, "told": []}).rules) == {
+    assert find_strategy_bets(way, game.with_table_state({"point": 8, "shooter": 0, "bets": bets, "told": []}).rules) == {
         "odds-pass": 5, "odds-come-9": 4, "odds-come-4": 3,
     }  # fmt: skip
 
@@ -345,7 +347,7 @@ def test_the_chain_of_a_bet_alone_is_that_of_the_table():
     rules_by_spot = load_game(QUEBEC).rules.rules_by_spot
     from paytables import Bet
 
-    chain = Chain(rules_by_spot)
+    chain = BetReturnChain(rules_by_spot)
     for point in (None, 4, 6, 9):
-        wins = chain.compute_return_chances(State(point, 0, (Bet("right-5", 5),)))
+        wins = chain.compute_return_chances(CrapsState(point, 0, (Bet("right-5", 5),)))
         assert wins == {0: F(3, 5), 12: F(2, 5)}

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from rigs.craps_text import MONACO, OFF, QUEBEC, allowed, down, kind_and_number, proposal, throw
 
-from paytables import RecordingDraw, ReplayDraw, WagerError, drive, load_game
+from paytables import RecordingDraw, ReplayDraw, WagerError, load_game, play_with_choices
 
 HOUSES = (QUEBEC, MONACO)
 
@@ -41,7 +41,7 @@ def play_many(house, rounds, seed):
     table, bets, point, told = None, {}, None, set()
     staked = returned = lost = played = refused = bound = 0
     while played < rounds:
-        now = game.for_table(table)
+        now = game.with_table_state(table)
         change = proposal(house, spots, point, bets, chance)
         laid = allowed(house, point, bets, change)
         cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
@@ -56,7 +56,7 @@ def play_many(house, rounds, seed):
         assert most <= bound or change
         bound = most
         draw = RecordingDraw(dice)
-        outcome = drive(now.play(wager, draw), wager)
+        outcome = play_with_choices(now.play(wager, draw), wager)
         a, b = (value + 1 for _, value, _ in draw.records)
         given, bets, after = throw(house, laid, point, told, a, b)
         told = {spot for spot in told if spot in bets}
@@ -69,7 +69,7 @@ def play_many(house, rounds, seed):
         wanted += [(False, spot, credits_, laid[spot]) for spot, credits_ in given.items()]
         assert sorted(seen) == sorted(wanted), (change, laid, point, (a, b))
         table = json.loads(json.dumps(outcome.to_json())).get("table")
-        rules = game.for_table(table).rules
+        rules = game.with_table_state(table).rules
         assert {bet.spot: bet.credits for bet in rules.list_standing_bets()} == bets
         assert (rules.state.point, {spot for _, spot in rules.state.reversed_bets}) == (after, told)
         point = after
@@ -82,7 +82,9 @@ def play_many(house, rounds, seed):
         assert staked == returned + lost + sum(bets.values())
         if played % 50 == 0:
             replay = ReplayDraw(draw.records)
-            assert drive(now.play(type(wager).from_json(wager.to_json()), replay), wager) == outcome
+            assert (
+                play_with_choices(now.play(type(wager).from_json(wager.to_json()), replay), wager) == outcome
+            )
             replay.finish()
         played += 1
     assert refused < 2 * rounds
@@ -124,7 +126,7 @@ def test_each_die_of_a_game_has_six_faces_and_is_drawn_by_itself(name, bets, dic
     wager, seen = game.wager(sum(bets.values()), bets=bets), set()
     for faces in product(range(1, 7), repeat=dice):
         draw = Thrown(faces)
-        outcome = drive(game.play(wager, draw), wager)
+        outcome = play_with_choices(game.play(wager, draw), wager)
         assert (draw.bounds, draw.faces) == ([6] * dice, [])
         assert sorted(outcome.display["dice"]) == sorted(faces)
         seen.add(faces)

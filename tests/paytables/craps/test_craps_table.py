@@ -5,7 +5,7 @@ import json
 import pytest
 from rigs.craps_text import MONACO, QUEBEC
 
-from paytables import Bet, DefinitionError, ReplayDraw, WagerError, build_game, drive, load_game
+from paytables import Bet, DefinitionError, ReplayDraw, WagerError, build_game, load_game, play_with_choices
 from paytables.definition import parse, read_source
 
 
@@ -23,7 +23,7 @@ def thrown(game, a, b, wager=None):
     """One throw of these dice; the outcome."""
     wager = game.wager(0) if wager is None else wager
     draw = ReplayDraw([(6, a - 1, "die 1"), (6, b - 1, "die 2")])
-    outcome = drive(game.play(wager, draw), wager)
+    outcome = play_with_choices(game.play(wager, draw), wager)
     draw.finish()
     return outcome
 
@@ -47,29 +47,29 @@ def bet_of(data, name):
 @pytest.mark.library_only("P-07")
 def test_a_come_bet_travels_and_its_odds_are_off_on_the_come_out():
     game = load_game(QUEBEC)
-    at = game.for_table(table(8, ("pass", 5)))
+    at = game.with_table_state(table(8, ("pass", 5)))
     outcome = thrown(at, 2, 2, at.wager(10, bets={"come": 10}))
     assert outcome.table["bets"] == [{"spot": "come-4", "credits": 10}, {"spot": "pass", "credits": 5}]
-    at = game.for_table(outcome.table)
+    at = game.with_table_state(outcome.table)
     outcome = thrown(at, 4, 4, at.wager(30, bets={"odds-come-4": 30}))
     assert settled(outcome) == [("pass", "won", 10)]
     assert (outcome.display["point"], outcome.display["come_out"]) == (None, False)
-    at = game.for_table(outcome.table)
+    at = game.with_table_state(outcome.table)
     assert settled(thrown(at, 1, 3)) == [("come-4", "won", 20), ("odds-come-4", "push", 30)]
     assert settled(thrown(at, 3, 4)) == [("come-4", "lost", 0), ("odds-come-4", "push", 30)]
     asked = at.wager(0, bets={}, working={"odds-come-4": True})
     assert settled(thrown(at, 1, 3, asked)) == [("come-4", "won", 20), ("odds-come-4", "won", 90)]
     kept = thrown(at, 6, 6, asked).table
     assert kept["told"] == [[0, "odds-come-4"]]
-    assert settled(thrown(game.for_table(kept), 1, 3))[1] == ("odds-come-4", "won", 90)
-    back = game.for_table(kept).wager(0, bets={}, working={"odds-come-4": False})
-    assert settled(thrown(game.for_table(kept), 1, 3, back))[1] == ("odds-come-4", "push", 30)
+    assert settled(thrown(game.with_table_state(kept), 1, 3))[1] == ("odds-come-4", "won", 90)
+    back = game.with_table_state(kept).wager(0, bets={}, working={"odds-come-4": False})
+    assert settled(thrown(game.with_table_state(kept), 1, 3, back))[1] == ("odds-come-4", "push", 30)
 
 
 @pytest.mark.library_only("P-07")
 def test_what_is_off_neither_wins_nor_loses_on_a_come_out():
     off = (("right-6", 6), ("buy-6", 21), ("hard-6", 1))
-    quebec = load_game(QUEBEC).for_table(table(None, *off, ("lay-6", 25)))
+    quebec = load_game(QUEBEC).with_table_state(table(None, *off, ("lay-6", 25)))
     assert settled(thrown(quebec, 3, 3)) == [("lay-6", "lost", 0)]
     assert settled(thrown(quebec, 3, 4)) == [("lay-6", "won", 44)]
     on = quebec.wager(0, bets={}, working={"hard-6": True, "buy-6": True})
@@ -78,7 +78,7 @@ def test_what_is_off_neither_wins_nor_loses_on_a_come_out():
         ("hard-6", "won", 10),
         ("lay-6", "lost", 0),
     ]
-    monaco = load_game(MONACO).for_table(
+    monaco = load_game(MONACO).with_table_state(
         table(None, ("place-6", 6), ("buy-6", 21), ("hard-6", 1), ("big-6", 1))
     )
     assert settled(thrown(monaco, 3, 3)) == [("big-6", "won", 2), ("buy-6", "won", 44), ("hard-6", "won", 10)]
@@ -91,7 +91,7 @@ def test_leaving_gives_back_what_may_be_and_leaves_what_may_not():
         ("pass", 5), ("odds-pass", 10), ("come-4", 3), ("odds-come-4", 9), ("dontcome-9", 4), ("odds-dontcome-9", 6),
         ("buy-5", 42), ("lay-10", 41), ("hard-8", 2), ("right-6", 12),
     ]  # fmt: skip
-    given, left = load_game(QUEBEC).for_table(table(9, *bets)).rules.take_down()
+    given, left = load_game(QUEBEC).with_table_state(table(9, *bets)).rules.take_down_standing_bets()
     assert {(each.spot, each.credits, each.staked) for each in given} == {
         ("odds-pass", 10, 10), ("odds-come-4", 9, 9), ("dontcome-9", 4, 4), ("odds-dontcome-9", 6, 6),
         ("buy-5", 40, 42), ("lay-10", 40, 41), ("hard-8", 2, 2), ("right-6", 12, 12),
@@ -103,11 +103,11 @@ def test_leaving_gives_back_what_may_be_and_leaves_what_may_not():
     }
     assert left == table(9, ("come-4", 3), ("pass", 5))
     # what is left is thrown for with nothing staked, whoever throws
-    assert settled(thrown(load_game(QUEBEC).for_table(left), 5, 2)) == [
+    assert settled(thrown(load_game(QUEBEC).with_table_state(left), 5, 2)) == [
         ("come-4", "lost", 0),
         ("pass", "lost", 0),
     ]
-    again, still = load_game(QUEBEC).for_table(left).rules.take_down()
+    again, still = load_game(QUEBEC).with_table_state(left).rules.take_down_standing_bets()
     assert (again, still) == ((), left)
 
 
@@ -115,10 +115,10 @@ def test_leaving_gives_back_what_may_be_and_leaves_what_may_not():
 @pytest.mark.library_only("P-07")
 def test_the_shooter_of_monaco_leaves_the_least_bet_on_dont_pass():
     bets = (("dontpass", 7), ("odds-dontpass", 12))
-    given, left = load_game(MONACO).for_table(table(4, *bets)).rules.take_down()
+    given, left = load_game(MONACO).with_table_state(table(4, *bets)).rules.take_down_standing_bets()
     assert [(each.spot, each.credits) for each in given] == [("dontpass", 6), ("odds-dontpass", 12)]
     assert left == table(4, ("dontpass", 1))
-    given, left = load_game(QUEBEC).for_table(table(4, *bets)).rules.take_down()
+    given, left = load_game(QUEBEC).with_table_state(table(4, *bets)).rules.take_down_standing_bets()
     assert ([(each.spot, each.credits) for each in given], left) == (
         [("dontpass", 7), ("odds-dontpass", 12)],
         {"point": 4},  # others may throw for it still
@@ -128,13 +128,13 @@ def test_the_shooter_of_monaco_leaves_the_least_bet_on_dont_pass():
 @pytest.mark.library_only("P-07")
 def test_no_action_leaves_a_dont_come_bet_in_its_box():
     game = load_game(MONACO)
-    at = game.for_table(table(6, ("pass", 5)))
+    at = game.with_table_state(table(6, ("pass", 5)))
     outcome = thrown(at, 6, 5, at.wager(4, bets={"dontcome": 4}, working={"dontcome": False}))
     assert (settled(outcome), outcome.table) == (
         [],
         table(6, ("dontcome", 4), ("pass", 5), told=[(0, "dontcome")]),
     )
-    at = game.for_table(outcome.table)
+    at = game.with_table_state(outcome.table)
     with pytest.raises(WagerError, match=r"bets.dontcome: 4 credits stand there and may not be increased"):
         at.wager(1, bets={"dontcome": 1})
     plays = at.wager(0, bets={}, working={"dontcome": True})
@@ -142,23 +142,23 @@ def test_no_action_leaves_a_dont_come_bet_in_its_box():
     assert thrown(at, 6, 4, plays).table == table(6, ("dontcome-10", 4), ("pass", 5))
     assert settled(thrown(at, 6, 6, plays)) == [("dontcome", "push", 4)]
     # the point made, it waits through the come-out, whatever was asked
-    come_out = game.for_table(thrown(at, 3, 3).table)
+    come_out = game.with_table_state(thrown(at, 3, 3).table)
     assert thrown(come_out, 2, 1, come_out.wager(0, bets={}, working={"dontcome": True})).settlements == ()
     with pytest.raises(WagerError, match="'dontcome' is not a bet that a player can turn on or off"):
-        load_game(QUEBEC).for_table(table(6, ("pass", 5))).wager(
+        load_game(QUEBEC).with_table_state(table(6, ("pass", 5))).wager(
             4, bets={"dontcome": 4}, working={"dontcome": False}
         )
 
 
 @pytest.mark.library_only("P-07")
 def test_the_pass_line_of_monaco_takes_bets_with_a_point():
-    at = load_game(MONACO).for_table(table(10, ("pass", 2)))
+    at = load_game(MONACO).with_table_state(table(10, ("pass", 2)))
     assert settled(thrown(at, 4, 6, at.wager(20, bets={"pass": 8, "odds-pass": 12}))) == [
         ("odds-pass", "won", 36),
         ("pass", "won", 20),
     ]
     with pytest.raises(WagerError, match=r"bets.pass: the spot is closed in the table's current state"):
-        load_game(QUEBEC).for_table(table(10, ("pass", 2))).wager(8, bets={"pass": 8})
+        load_game(QUEBEC).with_table_state(table(10, ("pass", 2))).wager(8, bets={"pass": 8})
 
 
 @pytest.mark.requirement("S-41", "S-43")
@@ -251,7 +251,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
 )
 @pytest.mark.library_only("P-07")
 def test_what_may_not_be_laid_is_refused(house, stands, asked, why):
-    game = load_game(house).for_table(stands)
+    game = load_game(house).with_table_state(stands)
     cost = sum(credits_ for credits_ in asked.get("bets", {"": 25}).values() if credits_ > 0)
     with pytest.raises(WagerError, match=why):
         game.wager(cost, **asked)
@@ -261,7 +261,7 @@ def test_what_may_not_be_laid_is_refused(house, stands, asked, why):
 def test_a_form_is_the_first_that_the_table_takes():
     game = load_game(QUEBEC)
     assert game.wager(1).options == {"bets": {"pass": 1}}
-    assert game.for_table(table(6, ("pass", 1))).wager(1).options == {"bets": {"field": 1}}
+    assert game.with_table_state(table(6, ("pass", 1))).wager(1).options == {"bets": {"field": 1}}
     assert game.wager(5, form="dontpass-5").options == {"bets": {"dontpass": 5}}
     with pytest.raises(WagerError, match=r"no bet of 3 credits; the game offers \[1, 5, 25\]"):
         game.wager(3)
@@ -298,7 +298,7 @@ def test_a_form_is_the_first_that_the_table_takes():
 @pytest.mark.library_only("P-07")
 def test_a_table_that_no_throw_leaves_is_refused(data, why):
     with pytest.raises(ValueError, match=why):
-        load_game(QUEBEC).for_table(data)
+        load_game(QUEBEC).with_table_state(data)
 
 
 @pytest.mark.requirement("S-41")
@@ -315,7 +315,7 @@ def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
         {"spot": "pass", "credits": 5},
         {"spot": "dontpass", "credits": 10, "seat": 2},
     ]
-    at = game.for_table(outcome.table)
+    at = game.with_table_state(outcome.table)
     more = at.wager(16, seats={"0": {"odds-pass": 10}, "2": {"odds-dontpass": 6}})
     outcome = thrown(at, 5, 2, more)
     assert [(s.seat, s.spot, s.credits) for s in outcome.settlements] == [
@@ -323,7 +323,7 @@ def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
     ]  # fmt: skip
     # the dice go on after the seven, to the next seat that bets on the line
     assert outcome.table == {"shooter": 1}
-    at = game.for_table(outcome.table)
+    at = game.with_table_state(outcome.table)
     assert thrown(at, 2, 2, at.wager(10, seats={"0": {"pass": 5}, "2": {"pass": 5}})).display["shooter"] == 2
     assert thrown(at, 2, 2, at.wager(5, seats={"0": {"pass": 5}})).display["shooter"] == 0
     with pytest.raises(WagerError, match="could give seat 1 back 510 credits; 500 at most"):
@@ -336,7 +336,7 @@ def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
 def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
     game = changed(MONACO, lambda data: data.update(table={"seats": 2}))
     bets = (("dontpass", 5, 0), ("dontpass", 5, 1))
-    given, left = game.for_table(table(6, *bets, shooter=1)).rules.take_down()
+    given, left = game.with_table_state(table(6, *bets, shooter=1)).rules.take_down_standing_bets()
     assert [(each.seat, each.credits) for each in given] == [(0, 5), (1, 4)]
     assert left == table(6, ("dontpass", 1, 1), shooter=1)
 
@@ -395,7 +395,7 @@ def test_the_help_says_every_pay_in_both_languages(house):
 
 @pytest.mark.library_only("P-07")
 def test_the_cloth_says_what_is_open_and_what_wins():
-    at = load_game(QUEBEC).for_table(table(5, ("pass", 2)))
+    at = load_game(QUEBEC).with_table_state(table(5, ("pass", 2)))
     shown = at.presentation()
     spots = {spot["id"]: spot for spot in shown["spots"]}
     assert (shown["felt"], shown["point"], shown["dice"]) == ("craps", 5, 2)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from paytables import Choice, RecordingDraw, ReplayDraw, Round, Spot, WagerError, drive, load_game
+from paytables import Choice, RecordingDraw, ReplayDraw, Round, Spot, WagerError, load_game, play_with_choices
 
 RED = {1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}
 SIMPLE = {
@@ -186,7 +186,9 @@ def rounds(name: str, count: int, seed: int) -> None:
         outcome = played.outcome
         assert outcome is not None
         choices = [Choice(answer) for answer in answers]
-        again = drive(at.play(wager, ReplayDraw(json.loads(json.dumps(draw.records)))), wager, choices)
+        again = play_with_choices(
+            at.play(wager, ReplayDraw(json.loads(json.dumps(draw.records)))), wager, choices
+        )
         assert again == outcome
         on = [*stood, *((spot, stake, 0) for spot, stake in bets.items())]
         on.sort(key=lambda bet: (order[bet[0]], -bet[2]))
@@ -200,7 +202,7 @@ def rounds(name: str, count: int, seed: int) -> None:
         assert sorted((bet["spot"], bet["credits"], bet["count"]) for bet in kept) == sorted(stood)
         decided = sum(each.staked for each in outcome.settlements) + sum(stake for _, stake, _ in stood)
         assert decided == sum(stake for _, stake, _ in on)
-        at = game.for_table(table)
+        at = game.with_table_state(table)
         assert sorted((bet.spot, bet.credits) for bet in at.rules.list_standing_bets()) == sorted(
             b[:2] for b in stood
         )
@@ -228,9 +230,9 @@ def test_every_repeat_and_every_level_of_prison_is_met() -> None:
     at, wager = game, game.wager(3, bets={"double-17": 2, "triple-17": 1})
     wins = []
     for _ in range(3):
-        outcome = drive(at.play(wager, Given(seventeen)), wager)
+        outcome = play_with_choices(at.play(wager, Given(seventeen)), wager)
         wins.append(outcome.win_credits)
-        at = game.for_table(outcome.table)
+        at = game.with_table_state(outcome.table)
         if outcome.table is not None:
             wager = at.wager(0)
     assert wins == [0, 2 * 1001, 10_001]
@@ -246,12 +248,12 @@ def test_every_repeat_and_every_level_of_prison_is_met() -> None:
             break
         parts.append(played.decision.prompt["credits"])
         assert (
-            at.rules.take_down()[0] == ()
+            at.rules.take_down_standing_bets()[0] == ()
             if at is game
-            else at.rules.take_down()[0][0].credits == 2 * parts[-1]
+            else at.rules.take_down_standing_bets()[0][0].credits == 2 * parts[-1]
         )
         played.advance(Choice("prison"))
-        at = game.for_table(played.outcome.table)  # type: ignore[union-attr]
+        at = game.with_table_state(played.outcome.table)  # type: ignore[union-attr]
         wager = at.wager(0)
     assert parts == [512, 256, 128, 64, 32, 16, 8, 4, 2]
     assert played.outcome is not None
@@ -267,11 +269,11 @@ def test_a_freed_stake_is_worth_half_as_much_for_each_zero_after_the_first(zeros
     red = game.rules.build_display_data()["wheel"].index("3")
     at, wager = game, game.wager(1024, bets={"red": 1024})
     for _ in range(zeros):
-        outcome = drive(at.play(wager, Given(0)), wager, [Choice("prison")])
+        outcome = play_with_choices(at.play(wager, Given(0)), wager, [Choice("prison")])
         assert outcome.win_credits == 0
-        at = game.for_table(outcome.table)
+        at = game.with_table_state(outcome.table)
         wager = at.wager(0)
-    assert drive(at.play(wager, Given(red)), wager).win_credits == returned
+    assert play_with_choices(at.play(wager, Given(red)), wager).win_credits == returned
 
 
 @pytest.mark.requirement("S-37")
@@ -283,5 +285,5 @@ def test_bets_are_settled_in_the_order_of_the_layout(name: str) -> None:
     bets = {spot.id: spot.least for spot in reversed(chosen)}
     wager = game.wager(sum(bets.values()), bets=bets)
     part = next(n for n, result in enumerate(game.rules.build_display_data()["wheel"]) if result != "0")
-    outcome = drive(game.play(wager, Given(part)), wager)
+    outcome = play_with_choices(game.play(wager, Given(part)), wager)
     assert [settlement.spot for settlement in outcome.settlements] == [spot.id for spot in chosen]

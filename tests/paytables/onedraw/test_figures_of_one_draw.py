@@ -208,20 +208,20 @@ def test_seats_play_one_spin_each_with_its_own_settlements() -> None:
 )
 def test_a_table_that_no_round_leaves_is_refused(table: object) -> None:
     with pytest.raises(ValueError, match=r"can be|standing|listed twice|leaves"):
-        load_game("monaco-roulette-european").for_table(table)
+        load_game("monaco-roulette-european").with_table_state(table)
 
 
 def test_repeats_of_two_numbers_cannot_stand_together() -> None:
     game = load_game("quebec-roulette-double")
     held = [{"spot": f"triple-{n}", "credits": 1, "count": 1} for n in (4, 5)]
     with pytest.raises(ValueError, match="different results"):
-        game.for_table({"held": held})
+        game.with_table_state({"held": held})
     with pytest.raises(ValueError, match="no bet of this table can be"):
-        game.for_table({"held": [{"spot": "double-4", "credits": 1, "count": 2}]})
-    at = game.for_table({"held": held[:1]})
+        game.with_table_state({"held": [{"spot": "double-4", "credits": 1, "count": 2}]})
+    at = game.with_table_state({"held": held[:1]})
     assert at.rules.list_standing_bets() == (Bet("triple-4", 1),)
-    assert at.rules.take_down() == ((), {"held": held[:1]})
-    assert game.for_table(None) is game
+    assert at.rules.take_down_standing_bets() == ((), {"held": held[:1]})
+    assert game.with_table_state(None) is game
 
 
 ZERO = {"id": "even-chance", "pays": "1:1", "least": 2, "most": 10, "step": 2, "on_zero": "half"}

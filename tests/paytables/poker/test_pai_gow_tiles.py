@@ -11,7 +11,7 @@ from paytables import Choice, Depth, RecordingDraw, ReplayDraw, Round, analyse, 
 from paytables.errors import AnalysisError
 from paytables.game import game_from_text
 from paytables.poker.tiles.tiles import (
-    TILES,
+    ALL_TILES,
     compute_strength,
     count_points,
     find_combination_rank,
@@ -77,18 +77,18 @@ def worth(pair):
 
 @pytest.mark.requirement("S-46")
 def test_there_are_32_tiles_of_which_eleven_are_twice():
-    assert len(TILES) == 32
-    assert sorted(set(TILES)) == sorted(tile for names in SINGLE for tile in names.split("/"))
-    assert sum(TILES.count(tile) == 2 for tile in set(TILES)) == 11
+    assert len(ALL_TILES) == 32
+    assert sorted(set(ALL_TILES)) == sorted(tile for names in SINGLE for tile in names.split("/"))
+    assert sum(ALL_TILES.count(tile) == 2 for tile in set(ALL_TILES)) == 11
 
 
 @pytest.mark.requirement("S-46")
 def test_two_tiles_stand_in_the_order_of_the_text():
     """All 496 pairs against all others, by a judge written from the text."""
     pairs = list(combinations(range(32), 2))
-    judged = {pair: worth([TILES[tile] for tile in pair]) for pair in pairs}
+    judged = {pair: worth([ALL_TILES[tile] for tile in pair]) for pair in pairs}
     for pair in pairs:
-        assert (find_combination_rank(pair) or 21) == place([TILES[tile] for tile in pair])
+        assert (find_combination_rank(pair) or 21) == place([ALL_TILES[tile] for tile in pair])
     for first, second in combinations(pairs, 2):
         found = compute_strength(*first) - compute_strength(*second)
         assert (found > 0) - (found < 0) == (judged[first] > judged[second]) - (
@@ -98,7 +98,7 @@ def test_two_tiles_stand_in_the_order_of_the_text():
 
 @pytest.mark.requirement("S-46")
 def test_the_two_of_the_supreme_pair_count_three_or_six():
-    at = {name: n for n, name in enumerate(TILES)}
+    at = {name: n for n, name in enumerate(ALL_TILES)}
     assert count_points((at["1-2"], at["6-6"])) == 8  # 6 + 12
     assert count_points((at["2-4"], at["6-6"])) == 8
     assert count_points((at["1-2"], at["5-6"])) == 7  # 6 + 11, not 3 + 11
@@ -134,7 +134,9 @@ def test_a_low_hand_without_value_is_no_better_than_any_other():
     [(("4-6", "5-5"), "0 points", "0 point"), (("5-6", "4-6"), "1 point", "1 point")],
 )
 def test_points_of_a_hand_are_counted_in_both_languages(hand, english, french):
-    low, high = (compute_strength(*(TILES.index(name) for name in each)) for each in (hand, ("1-2", "6-6")))
+    low, high = (
+        compute_strength(*(ALL_TILES.index(name) for name in each)) for each in (hand, ("1-2", "6-6"))
+    )
     said = load_game("quebec-pai-gow").rules.describe_setting((low, high, 0))
     assert (said["en"].split(" / ")[0], said["fr"].split(" / ")[0]) == (english, french)
 
@@ -191,7 +193,7 @@ def test_seats_have_their_own_tiles_and_one_bank(seeded_draw):
     while found.decision is not None:
         found.advance(Choice(found.decision.prompt["house"]))
     hands = {hand["id"]: hand["cards"] for hand in found.outcome.display["hands"]}
-    assert sorted(tile for cards in hands.values() for tile in cards) == sorted(TILES)
+    assert sorted(tile for cards in hands.values() for tile in cards) == sorted(ALL_TILES)
     for each in found.settlements:
         own = hands["player" if each.seat == 0 else f"player-{each.seat + 1}"]
         assert each.credits == settled((own[:2], own[2:]), (hands["bank"][:2], hands["bank"][2:]), 20)
@@ -216,11 +218,11 @@ def test_one_hand_against_every_hand_of_the_bank():
     """The chances of one hand in each of its ways, counted from the text against all 20,475 hands of the bank."""
     game = load_game(FILE)
     counts = game.rules.definition.bank
-    at = {name: n for n, name in enumerate(TILES)}
+    at = {name: n for n, name in enumerate(ALL_TILES)}
     own = (at["6-6"], at["3-6"], at["1-2"], at["5-5"])
 
     def halves(tiles, mask):
-        names = [TILES[tile] for tile in tiles]
+        names = [ALL_TILES[tile] for tile in tiles]
         low = [name for n, name in enumerate(names) if mask >> n & 1]
         return low, [name for n, name in enumerate(names) if not mask >> n & 1]
 

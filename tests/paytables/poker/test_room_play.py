@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from paytables import (
-    ALL_STAKED,
-    SEATS_DECIDE,
-    STAKES_RETURNED,
+    ALL_STAKED_CUE,
+    DECISION_OF_SEATS,
+    STAKES_RETURNED_CUE,
     BeyondReach,
     Choice,
     Decision,
@@ -20,8 +20,8 @@ from paytables import (
     Settlement,
     analyse,
     build_game,
-    drive,
     load_game,
+    play_with_choices,
 )
 from paytables.cards import Shoe, parse_cards
 from paytables.contract import Cue
@@ -111,9 +111,9 @@ def go_to_street(books, display):
 def hold_game(game, draw, seen):
     """Play one game beside the books, and compare each turn, each option and what each is given back."""
     table_seats = game.rules.definition.table.seats
-    stacks = some_stacks(draw, table_seats, game.rules.cloth.spots[0].least)
+    stacks = some_stacks(draw, table_seats, game.rules.table_layout.spots[0].least)
     offered = draw.below(table_seats, "button")
-    here = game.for_table({"button": offered})
+    here = game.with_table_state({"button": offered})
     button = next(seat for n in range(table_seats) if (seat := (offered + n) % table_seats) in stacks)
     rules = rules_of(here)
     books, steps, choice = Books(rules, stacks, button), [], None
@@ -333,13 +333,13 @@ class Dealt:
     """Random numbers that deal these cards from a full pack."""
 
     def __init__(self, cards):
-        self.shoe, self.cards = Shoe.of(1), list(parse_cards(cards))
+        self.shoe, self.cards = Shoe.from_decks(1), list(parse_cards(cards))
 
     def below(self, bound, purpose):
         assert bound == self.shoe.left, purpose
         card = self.cards.pop(0)
         value = sum(self.shoe.counts[:card])
-        self.shoe.take(card)
+        self.shoe.remove_cards(card)
         return value
 
 
@@ -359,7 +359,9 @@ def play(game, wager, cards, *options):
             return steps, end.value
         choice = None
         if isinstance(step, Decision):
-            choice = Choice(step.unanswered if step.kind == SEATS_DECIDE else next(answers, step.unanswered))
+            choice = Choice(
+                step.unanswered if step.kind == DECISION_OF_SEATS else next(answers, step.unanswered)
+            )
         steps.append(step)
 
 
@@ -370,7 +372,7 @@ CARDS = "As 7h Kd Ah 2c Kh Ac 9s 8d 3h Qc"
 
 @pytest.mark.requirement("S-34")
 def test_the_last_bettor_shows_first_then_the_others_clockwise():
-    game = NO_LIMIT.for_table({"button": 0})
+    game = NO_LIMIT.with_table_state({"button": 0})
     answers = ("call", "call", "check", "check", "check", "bet", "call", "call")
     steps, outcome = play(game, combine(game, THREE, 5), CARDS, *answers)
     shown = [step.data["hand"] for step in steps if isinstance(step, Cue) and step.kind == "flip"]
@@ -385,7 +387,7 @@ def test_the_last_bettor_shows_first_then_the_others_clockwise():
 
 @pytest.mark.requirement("S-34", "S-35")
 def test_a_bet_that_nobody_calls_has_the_pot_without_a_showdown():
-    game = NO_LIMIT.for_table({"button": 0})
+    game = NO_LIMIT.with_table_state({"button": 0})
     steps, outcome = play(game, combine(game, THREE, 2), CARDS, "fold", "raise", "fold")
     assert [step for step in steps if isinstance(step, Cue) and step.kind == "flip"] == []
     assert [hand["cards"] for hand in outcome.display["hands"]] == [
@@ -402,7 +404,7 @@ def test_a_bet_that_nobody_calls_has_the_pot_without_a_showdown():
 
 @pytest.mark.requirement("S-33", "S-32")
 def test_a_blind_bet_that_is_folded_stays_in_the_pot():
-    game = NO_LIMIT.for_table({"button": 0})
+    game = NO_LIMIT.with_table_state({"button": 0})
     steps, _ = play(game, combine(game, THREE, 2), CARDS, "raise", "fold", "fold")
     settled = [(step.name, step.credits, step.staked) for step in steps if isinstance(step, Settlement)]
     assert settled == [("not played", 396, 396), ("folded", 0, 4)]
@@ -410,7 +412,7 @@ def test_a_blind_bet_that_is_folded_stays_in_the_pot():
 
 @pytest.mark.requirement("S-33", "B-01")
 def test_no_prompt_and_no_cue_has_the_hole_cards_of_another_seat():
-    game = NO_LIMIT.for_table({"button": 0})
+    game = NO_LIMIT.with_table_state({"button": 0})
     own = {0: ["Kd", "Kh"], 2: ["As", "Ah"], 5: ["7h", "2c"]}
     for viewer, cards in own.items():
         steps, outcome = play(game, combine(game, THREE, viewer), CARDS, "call", "call")
@@ -432,7 +434,7 @@ def test_no_prompt_and_no_cue_has_the_hole_cards_of_another_seat():
 
 @pytest.mark.requirement("S-33")
 def test_each_seat_sees_what_every_player_has_bet_has_left_and_receives():
-    game, stacks = NO_LIMIT.for_table({"button": 3}), {1: 160, 7: 200}
+    game, stacks = NO_LIMIT.with_table_state({"button": 3}), {1: 160, 7: 200}
     for viewer in stacks:
         steps, outcome = play(
             game, combine(game, stacks, viewer), "2c 3d 4h 5s 6c 7d 8h 9s Tc", "call", "check", "check"
@@ -450,7 +452,7 @@ def test_each_seat_sees_what_every_player_has_bet_has_left_and_receives():
 
 @pytest.mark.requirement("S-33")
 def test_the_button_has_the_small_blind_of_two_players_and_acts_first_before_the_board():
-    game = NO_LIMIT.for_table({"button": 3})
+    game = NO_LIMIT.with_table_state({"button": 3})
     stacks = {1: 160, 7: 160}  # the first seat that plays from seat 3 on is seat 7
     steps, outcome = play(
         game, combine(game, stacks, 1), "2c 3d 4h 5s 6c 7d 8h 9s Tc", "call", "check", "check"
@@ -463,20 +465,20 @@ def test_the_button_has_the_small_blind_of_two_players_and_acts_first_before_the
 
 @pytest.mark.requirement("S-32")
 def test_all_table_stakes_come_back_where_a_game_cannot_end():
-    game = NO_LIMIT.for_table({"button": 0})
+    game = NO_LIMIT.with_table_state({"button": 0})
     wager = combine(game, THREE, 0)
     round_ = Round(game.play(wager, Dealt(CARDS)), wager)
     round_.advance()
-    for option in (ALL_STAKED, "raise", "call", "fold", "bet"):
+    for option in (ALL_STAKED_CUE, "raise", "call", "fold", "bet"):
         round_.advance(Choice(option))
     assert [(bet.seat, bet.credits) for bet in round_.list_undecided_stakes()] == [(0, 400)]
 
 
 @pytest.mark.requirement("S-32")
 def test_all_table_stakes_come_back_and_the_button_stays_where_not_all_have_staked(seeded_draw):
-    game, draw = NO_LIMIT.for_table({"button": 4}), RecordingDraw(seeded_draw(1))
+    game, draw = NO_LIMIT.with_table_state({"button": 4}), RecordingDraw(seeded_draw(1))
     wager = combine(game, THREE, 5)
-    outcome = drive(game.play(wager, draw), wager, [Choice(STAKES_RETURNED)])
+    outcome = play_with_choices(game.play(wager, draw), wager, [Choice(STAKES_RETURNED_CUE)])
     assert [(each.name, each.credits, each.staked) for each in outcome.settlements] == [
         ("not played", 160, 160)
     ]
@@ -503,7 +505,7 @@ def test_a_hand_of_omaha_has_exactly_two_of_the_hole_cards():
 
 
 def play_stud(stacks, cards, *options, viewer=None):
-    game = load_game(STUD).for_table({"button": 0})
+    game = load_game(STUD).with_table_state({"button": 0})
     if viewer is None:
         seats = {str(seat): {"stack": stack} for seat, stack in stacks.items()}
         return play(game, game.wager(sum(stacks.values()), seats=seats), cards, *options)
@@ -547,7 +549,7 @@ def test_of_seven_cards_others_see_the_four_that_lie_face_up():
 )
 def test_a_table_that_no_game_leaves_is_refused(table):
     with pytest.raises(ValueError, match="no game of this table leaves"):
-        NO_LIMIT.for_table(table)
+        NO_LIMIT.with_table_state(table)
 
 
 @pytest.mark.requirement("S-35")

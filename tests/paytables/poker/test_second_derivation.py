@@ -17,8 +17,8 @@ import pytest
 import paytables
 from paytables import load_game
 from paytables.cards import parse_cards
-from paytables.poker.community import Solver
-from paytables.poker.table.solve import Stud
+from paytables.poker.community import HoldemSolver
+from paytables.poker.table.solve import StudSolver
 from paytables.poker.table.streets import build_streets
 from tests.paytables.poker import hands_numpy as other
 
@@ -101,7 +101,7 @@ DUELS = {
 @pytest.mark.parametrize("name", DUELS)
 def test_deals_against_the_bank_come_to_the_same_by_brute_force(name, seeded_draw):
     size, judge, opens, nets, deals = DUELS[name]
-    stud = Stud(load_game(GAMES / f"{name}.toml").rules.definition)
+    stud = StudSolver(load_game(GAMES / f"{name}.toml").rules.definition)
     standings, choices, draw = stud.count_standings(), stud.list_choices(), seeded_draw(name)
     least = 0 if opens is None else judge(np.array([parse_cards(opens)]))[0]
     known = stud.player.members[stud.chosen]
@@ -139,7 +139,7 @@ def test_deals_against_the_bank_come_to_the_same_by_brute_force(name, seeded_dra
 def test_flops_of_the_casino_holdem_come_to_the_same_by_brute_force(seeded_draw):
     """Ten hands at ten flops: all 1,081 turns and rivers and 990 hands of the bank on each."""
     solver, draw = (
-        Solver(build_streets(load_game(GAMES / "france-casino-holdem.toml").rules.definition)),
+        HoldemSolver(build_streets(load_game(GAMES / "france-casino-holdem.toml").rules.definition)),
         None,
     )
     draw = seeded_draw("flops")

@@ -10,10 +10,10 @@ import pytest
 import paytables
 from paytables import Depth, analyse, load_game
 from paytables.cards import parse_cards
-from paytables.poker.community import Solver
+from paytables.poker.community import HoldemSolver
 from paytables.poker.table import figures
 from paytables.poker.table.rules import SeatRound
-from paytables.poker.table.solve import Stud
+from paytables.poker.table.solve import StudSolver
 from paytables.poker.table.streets import build_streets
 from tests.paytables.poker import hands_numpy as other
 
@@ -115,7 +115,7 @@ def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
         "ante = 1, super-bonus = 1", "ante = 2, super-bonus = 2"
     )
     (tmp_path / "usual.toml").write_text(text)
-    proof = Stud(load_game(tmp_path / "usual.toml").rules.definition).build_proof()
+    proof = StudSolver(load_game(tmp_path / "usual.toml").rules.definition).build_proof()
     mean = sum(Fraction(net) * Fraction(rate) for net, rate in proof.law.items())
     assert f"{float(mean) * 100:.2f}" == "-3.42"
 
@@ -187,7 +187,7 @@ def studs():
     def of(name):
         if name not in made:
             made.clear()
-            stud = Stud(load(name).rules.definition)
+            stud = StudSolver(load(name).rules.definition)
             made[name] = stud, stud.count_standings()
         return made[name]
 
@@ -225,7 +225,7 @@ def test_the_banks_hands_are_counted_as_one_by_one(name, mine, shown, judge, stu
 
 @pytest.fixture(scope="module")
 def flop():
-    solver = Solver(build_streets(load("france-casino-holdem").rules.definition))
+    solver = HoldemSolver(build_streets(load("france-casino-holdem").rules.definition))
     n = next(n for n, row in enumerate(solver.cards.tolist()) if row[0] // 4 == 2 and row[2] // 4 == 10)
     turns, sums = solver.sum_net_results(n)
     return solver.cards[n].tolist(), turns, sums

@@ -269,7 +269,7 @@ def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
     for n in range(count):
         forms = game.rules.definition.form
         form = forms[n % len(forms)]
-        most = game.rules.cloth.by_id
+        most = game.rules.table_layout.by_id
         bets = {spot: min(credits_ * (1 + n % 3), most[spot].most) for spot, credits_ in form.bets.items()}
         wager = game.wager(sum(bets.values()), bets=bets)
         draw, answers = Apart(seeded_draw(f"{name} {n}")), []
@@ -317,7 +317,7 @@ def test_a_raise_is_its_own_stake_and_what_is_not_decided_is_given_back():
     found.advance()
     assert found.decision.adds("raise") == 6
     assert found.decision.bet("raise") == Bet("raise", 6)
-    assert found.decision.within(5).options == ("fold",)
+    assert found.decision.limit_to_credits(5).options == ("fold",)
     assert found.list_undecided_stakes() == (Bet("ante", 3),)
     found.advance(Choice("fold"))
     assert [(s.name, s.spot, s.staked, s.credits) for s in found.settlements] == [("folded", "ante", 3, 0)]

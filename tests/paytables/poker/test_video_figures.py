@@ -12,7 +12,7 @@ from paytables.cards import rank_of
 from paytables.errors import AnalysisError, DefinitionError
 from paytables.game import game_from_text
 from paytables.poker.video import figures
-from paytables.poker.video.holds import Holds
+from paytables.poker.video.holds import HoldEvaluation
 from tests.paytables.poker import hands_brute as brute
 
 GAMES = paytables.definition.LIBRARY / "tables"
@@ -128,7 +128,7 @@ def simple():
     def of(name):
         if name not in made:
             definition = load(name).rules.definition
-            holds = Holds(definition)
+            holds = HoldEvaluation(definition)
             made[name] = holds, holds.select_cards_held_by(definition.simplest.data)
         return made[name]
 
@@ -178,7 +178,7 @@ def worth(hand):
 def test_holds_are_worth_what_drawing_every_card_says(hand):
     """Every hold of at least three cards, by drawing each of the 47, or each two, in turn."""
     definition = load("jacks-or-better-9-6").rules.definition
-    holds = Holds(definition)
+    holds = HoldEvaluation(definition)
     values = holds.compute_mean_wins(definition.list_pays(5))
     kinds = {tuple(row): n for n, row in enumerate(holds.sets.members[holds.deals].tolist())}
     cards, column = _canonical(hand.split(), kinds)
@@ -209,7 +209,7 @@ _TURNS = [
 def test_the_best_hold_of_well_known_hands():
     """A made straight is broken for four to a royal; a high pair is not for four to a flush."""
     definition = load("jacks-or-better-9-6").rules.definition
-    holds = Holds(definition)
+    holds = HoldEvaluation(definition)
     best = holds.compute_mean_wins(definition.list_pays(5)).argmax(axis=0)
     kinds = {tuple(row): n for n, row in enumerate(holds.sets.members[holds.deals].tolist())}
     kept = {

@@ -202,7 +202,7 @@ def test_classes_of_deals_are_numbered_as_the_laboratory_has_them():
     from paytables.poker.policy import list_hand_classes
 
     for deck in (52, 53):
-        assert list_hand_classes(deck) == build_sets(deck, 5).classes[0].tolist()
+        assert list_hand_classes(deck) == build_sets(deck, 5).list_suit_classes[0].tolist()
 
 
 @pytest.mark.requirement("C-10:b")

@@ -16,8 +16,8 @@ from egm.app.features import FEATURES
 from egm.errors import InvariantError
 from egm.kernel.events import Event, EventName, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import Guard, Refusal, Rule, code_of
-from egm.kernel.states import SETS
+from egm.kernel.rules import Guard, Refusal, Rule, get_refusal_code
+from egm.kernel.states import STATE_SET_NAMES
 from egm.testing.machine import MachineRig
 
 Arrangement = Callable[[Path], MachineRig]
@@ -32,7 +32,7 @@ def _name_rules() -> dict[str, Rule]:
     for rule in FEATURES.rules:
         events = " or ".join(event.value for event in rule.events)
         effect = rule.effects[0].__name__ if rule.effects else "nothing"
-        name = f"{events} in {SETS[rule.states]}: {effect}"
+        name = f"{events} in {STATE_SET_NAMES[rule.states]}: {effect}"
         seen[name] += 1
         names[name if seen[name] == 1 else f"{name} ({seen[name]})"] = rule
     return names
@@ -98,7 +98,7 @@ def rows(
     added: the form without persons. ``marks``: the ids of the requirements, separated by spaces.
     """
     event = RULES[rule].events[0]
-    if any(code_of(guard) == AUTHORISED for guard in RULES[rule].guards):
+    if any(get_refusal_code(guard) == AUTHORISED for guard in RULES[rule].guards):
         guards = {AUTHORISED: case(persons=()), **guards}
     for guard, change in guards.items():
         yield Row(
@@ -150,10 +150,10 @@ def try_row(row: Row, folder: Path) -> None:
     """Let the event of a row happen; check that only its guard refuses it, with its code, and that nothing moves."""
     rig, rule = row.arrange(folder), RULES[row.rule]
     values = {name: value(rig) if callable(value) else value for name, value in row.values.items()}
-    event = FEATURES.rules.payloads.build(row.event, values)
-    tried = FEATURES.rules.of(rig.state, row.event)
+    event = FEATURES.rules.payloads.build_event(row.event, values)
+    tried = FEATURES.rules.list_rules(rig.state, row.event)
     assert rule in tried, f"{row.event} in {rig.state}: the rule is not tried"
-    refusing = [code_of(guard) for guard in rule.guards if not _holds(guard, rig, event)]
+    refusing = [get_refusal_code(guard) for guard in rule.guards if not _holds(guard, rig, event)]
     assert refusing == [row.guard, *row.also], f"{row.rule}: {refusing} fail"
     accepting = next(
         (other for other in tried if all(_holds(guard, rig, event) for guard in other.guards)), None
@@ -166,7 +166,7 @@ def try_row(row: Row, folder: Path) -> None:
         return
     assert accepting is None, f"{row.rule}: {accepting} accepts the event"
     last_guard = next(guard for guard in tried[-1].guards if not _holds(guard, rig, event))
-    reason = row.guard if tried[-1] is rule else code_of(last_guard)
+    reason = row.guard if tried[-1] is rule else get_refusal_code(last_guard)
     rig.machine.notice = None
     before, sequence, recorded = _read_position(rig), rig.journal.sequence, rig.records(UNEXPECTED)
 

@@ -12,12 +12,12 @@ from rigs.three_levels import DEAR, awaiting, given_up
 from egm.config.levels import LinkSlot
 from egm.features.closing.events import ClosingEvent
 from egm.integrity.keys import IntegrityKey
-from egm.integrity.signed_file import FileInUse
-from egm.integrity.technician import SoftwareCheck
+from egm.integrity.signed_file import CabinetFileInUse
+from egm.integrity.technician import SoftwareCheckRequester
 from egm.kernel.events import EventType, State
-from egm.progressive.enrolling import Enrolling
+from egm.progressive.enrolling import EnrolmentState
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.link_folder import LinkFolder
+from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.machine import MachineRig, write_undeclared
 
 WAIT = ("[coins]", '[progressives]\nunanswered = "wait"\n\n[coins]')
@@ -32,12 +32,12 @@ def set_clock_back(folder: Path) -> MachineRig:
 
 def _install_file(rig: MachineRig) -> None:
     """Start the machine with a cabinet file that nobody has signed."""
-    rig.machine.install(FileInUse("[machine]\n"))
+    rig.machine.install(CabinetFileInUse("[machine]\n"))
 
 
 def _install_manifest(rig: MachineRig) -> None:
     """Give the machine signed software to compare itself with."""
-    rig.machine.install(SoftwareCheck(lambda: None))
+    rig.machine.install(SoftwareCheckRequester(lambda: None))
 
 
 def _fit_counters(rig: MachineRig) -> None:
@@ -47,9 +47,9 @@ def _fit_counters(rig: MachineRig) -> None:
 
 def _name_link(rig: MachineRig) -> None:
     """Name a progressive link in the cabinet file, with its files in the machine's own folder."""
-    folder = LinkFolder(Path("link"))
+    folder = LinkCertificateFolder(Path("link"))
     link = LinkSlot.model_validate(folder.build_cabinet_table("controller", 8883))
-    rig.machine.install(Enrolling(folder, link=link))
+    rig.machine.install(EnrolmentState(folder, link=link))
 
 
 def _state_impossible_award(rig: MachineRig) -> None:
@@ -116,7 +116,7 @@ ROWS = (
         "at_rest in awaiting_award: end_game_after_award", awaiting, are_awards_locked=case(then="nothing")
     ),
     *rows(
-        "key_turned in awaiting_award: settle_unanswered",
+        "key_turned in awaiting_award: settle_unanswered_claim",
         awaiting,
         KEY,
         marks="I-07",

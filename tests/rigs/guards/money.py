@@ -11,7 +11,7 @@ from egm.config.cabinet_file import Validation
 from egm.devices.interface import Barcode
 from egm.kernel.events import EventType, State
 from egm.money.disputed import list_disputed_amounts
-from egm.money.host_money import HostMoney, Inquiry
+from egm.money.host_money import HostMoney, TicketInquiry
 from egm.testing.machine import MachineRig, ScriptedChance
 
 PAPER = "ticket_printer.paper_out"
@@ -102,7 +102,7 @@ def host(**fields) -> Arrangement:
 def _ask_for_ticket(rig: MachineRig) -> None:
     """Put a ticket into escrow and query its value."""
     rig.hands.offered[1] = Barcode(TICKET)
-    rig.machine.component(HostMoney).inquiry = Inquiry("asked", 1, TICKET)
+    rig.machine.component(HostMoney).inquiry = TicketInquiry("asked", 1, TICKET)
 
 
 AUTHORISED_TICKET = VALUES[EventType.TICKET_AUTHORISED]

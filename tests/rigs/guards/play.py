@@ -15,14 +15,14 @@ from rigs.voids import undecided_game
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
-from egm.kernel.states import BETTABLE
+from egm.kernel.states import STATES_FOR_BETTING
 from egm.play.keys import PlayKey
 from egm.play.records.games import open_game
 from egm.play.records.protection import ReminderRecord
 from egm.play.shared_round import PositionRounds, SharedRound
-from egm.progressive.display import LevelDisplays, Shown, Status
+from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
 from egm.seats.table import SharedTable
-from egm.staff.options import AMOUNTS
+from egm.staff.options import AMOUNT_OPTIONS
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 
 FAILED = happens(EventType.CHANCE_FAILED, detail="test")
@@ -43,7 +43,9 @@ def open_second_seat(folder: Path, **options) -> MachineRig:
             **{"games": (GAME,), "denominations_cents": (100,), "levels": OWN, **options},
         )
         rig.machine.install(table)
-        table.register_position(rig.machine, rig.engine.submit, lambda rig=rig: rig.state in BETTABLE)
+        table.register_position(
+            rig.machine, rig.engine.submit, lambda rig=rig: rig.state in STATES_FOR_BETTING
+        )
         rooms.append(rig)
     for rig in rooms:
         rig.boot()
@@ -61,7 +63,7 @@ def open_linked_seat(folder: Path) -> MachineRig:
     link = FixedFace()
     rig.machine.component(LevelDisplays).link = link
     insert_and_bet(rig)
-    link.now = Shown(1700, Status.DOWN)
+    link.now = DisplayedAmount(1700, Status.DOWN)
     return rig
 
 
@@ -109,7 +111,7 @@ def _lag(rig: MachineRig) -> None:
 
 def _lower_limit(rig: MachineRig) -> None:
     """Lower the bet limit to one dollar, as the operator's option does at the next start."""
-    rig.machine.profile = AMOUNTS["bet_limit"].narrow(rig.machine.profile, 100)
+    rig.machine.profile = AMOUNT_OPTIONS["bet_limit"].narrow_profile(rig.machine.profile, 100)
 
 
 def _fail_beside(rig: MachineRig) -> None:
@@ -219,8 +221,8 @@ ROWS = (
     *rows("reminder_due in idle: show_reminder", IDLE, reminder_is_due=case()),
     *rows("pause_over in payable: end_pause", IDLE, pause_is_over=case()),
     *rows("session_over in payable: end_session", IDLE, session_is_over=case()),
-    *rows("residual in idle: play_residual", IDLE, residual_may_be_played=case()),
-    *rows("residual in payable: remove_residual", IDLE, residual_may_go=case()),
+    *rows("residual in idle: play_residual_credit", IDLE, residual_may_be_played=case()),
+    *rows("residual in payable: remove_residual_credit", IDLE, residual_may_go=case()),
     # ------------------------------------------------------------------ standing bets
     *rows(
         "cash_out in out_of_service: return_bets_and_cash_out",
@@ -260,7 +262,7 @@ ROWS = (
         show_prizes,
         SHOWN,
         is_this_game=case(value="another", then="nothing"),
-        are_awards_locked=case(with_profile_text(hitting, *TAXED), then="await_award"),
+        are_awards_locked=case(with_profile_text(hitting, *TAXED), then="start_awaiting_award"),
         win_is_paid_by_hand=case(PLAYING, then="end_game"),
     ),
     *rows(
@@ -268,10 +270,13 @@ ROWS = (
         PLAYING,
         SHOWN,
         is_this_game=case(value="another", then="nothing"),
-        are_awards_locked=case(hitting, then="await_award"),
+        are_awards_locked=case(hitting, then="start_awaiting_award"),
     ),
     *rows(
-        "shown in playing: await_award", hitting, SHOWN, is_this_game=case(value="another", then="nothing")
+        "shown in playing: start_awaiting_award",
+        hitting,
+        SHOWN,
+        is_this_game=case(value="another", then="nothing"),
     ),
     # ------------------------------------------------------------------ a game that waits for its generator
     *rows(

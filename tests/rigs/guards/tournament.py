@@ -12,7 +12,7 @@ from rigs.tournament import FEE_CENTS, MANAGER, Hall, describe_machine
 from rigs.voids import undecided_game
 
 from egm.kernel.events import EventType, State
-from egm.money.host_money import HostMoney, Lock
+from egm.money.host_money import HostMoney, TransferLock
 from egm.play.records.games import GameInProgress
 from egm.play.records.purse import name_points_account
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
@@ -95,7 +95,7 @@ def move_machine(made: Hall) -> None:
 
 def lock(rig: MachineRig) -> None:
     """Request the transfer lock for a host."""
-    rig.machine.component(HostMoney).lock = Lock(condition=1, until_ns=10**12)
+    rig.machine.component(HostMoney).lock = TransferLock(condition=1, until_ns=10**12)
 
 
 def wait_a_day(made: Hall) -> None:

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from journals import insert, make_state
 
 from meters import Journal, Policy, open_view
-from meters.archive import STATE
+from meters.archive import ARCHIVE_END_KEY
 from meters.copies import SECOND_FOLDER
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -29,7 +29,7 @@ def original(tmp_path_factory):
     with Journal.open(folder, now=clock, policy=POLICY) as journal:
         for _ in range(600):
             journal.check()
-        assert journal.state(STATE)["through"] > 60
+        assert journal.state(ARCHIVE_END_KEY)["through"] > 60
         for _ in range(10):
             insert(journal, 100)
     with open_view(folder) as view:

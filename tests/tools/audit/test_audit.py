@@ -241,7 +241,9 @@ def test_every_flipped_byte_of_an_export_is_found(state, tmp_path, games, flips)
         from meters.keys import MachineKey
         from meters.storage import DiskStorage
 
-        export.write(view, MachineKey.load(DiskStorage(), state), out, datetime(2026, 6, 1, tzinfo=UTC))
+        export.write_export(
+            view, MachineKey.load(DiskStorage(), state), out, datetime(2026, 6, 1, tzinfo=UTC)
+        )
     whole = out.getvalue()
     rng = random.Random(3)
     file = tmp_path / "flipped.jsonl"

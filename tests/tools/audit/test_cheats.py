@@ -15,12 +15,12 @@ from click.testing import CliRunner
 from journals import CREDIT, clock, edit, find, insert, make_state, one_play, rechained
 
 from meters import Journal, JournalDamaged, Transaction, Transfer, open_view
-from meters.anchor import Anchor, Head
+from meters.anchor import AnchoredHead, AnchorFile
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.entry import decode
 from meters.keys import MachineKey
 from meters.log import SealedEntry
-from meters.packing import pack, unpack
+from meters.packing import pack_entry, unpack_entry
 from meters.storage import DiskStorage
 from paytables import load_game
 from paytables.definition import read_source as definition_file
@@ -59,7 +59,7 @@ def rewritten(folder, change):
     """
     with closing(sqlite3.connect(folder / "journal.sqlite")) as connection:
         rows = connection.execute("SELECT seal, body FROM entries ORDER BY sequence").fetchall()
-        bodies = change([unpack(body) for _, body in rows])
+        bodies = change([unpack_entry(body) for _, body in rows])
         seals = [seal for seal, _ in rows] + [b"\0" * 32] * len(bodies)
         entries = [decode(body) for body in rechained(bodies)]
         connection.execute("DROP TRIGGER entries_never_change")
@@ -70,7 +70,7 @@ def rewritten(folder, change):
                 "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(entry.sequence, entry.id, entry.kind, entry.ref, bytes.fromhex(entry.hash_hex), seal),
-                    pack(entry.body, entry.previous_hex),
+                    pack_entry(entry.body, entry.previous_hex),
                 ),
             )
         connection.commit()
@@ -116,7 +116,7 @@ def test_nothing_written_without_the_key_is_signed_or_passed(own, bodies, what):
     rewritten(own, lambda _: changed)
     key = MachineKey.load(DiskStorage(), own)
     for folder in (own, own / "second"):  # a sealed head of long ago, kept for such a day
-        Anchor(DiskStorage(), folder, key, Head(2, decode(bodies[1]).hash_hex)).close()
+        AnchorFile(DiskStorage(), folder, key, AnchoredHead(2, decode(bodies[1]).hash_hex)).close()
     code, said = verdict("export", own / "export.jsonl", "--state", own)
     assert (code, (own / "export.jsonl").exists()) == (1, False)
     assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in said

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from meters import Journal, Transaction, Transfer
-from meters.clear import digest
+from meters.clear import compute_transaction_digest
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -41,7 +41,7 @@ def wrong(folder, written, *, authorised=None, claim=OWED):
         "evidence": "20260101T000000Z-00000000",
         "before": {},
         "claims": [claim],
-        "opening": [[each.id, digest(each)] for each in named],
+        "opening": [[each.id, compute_transaction_digest(each)] for each in named],
     }
     with Journal.open(folder, now=now, cleared=cleared) as journal:
         for each in written:

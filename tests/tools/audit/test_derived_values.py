@@ -13,7 +13,7 @@ from rigs.lies import audit_findings, read_signed_entries
 from test_honest import with_host
 
 from egm.devices.interface import Devices
-from egm.host.transfer_port import HostTransfers
+from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.money.host_money import TransferOrder
@@ -65,7 +65,7 @@ def test_no_definition_offers_the_denomination(played):
 @pytest.mark.requirement("E-13", "F-01")
 def test_promotional_credit_does_not_end_before_its_day(tmp_path):
     rig = with_host(tmp_path)
-    transfers = HostTransfers(rig.engine, rig.happen)
+    transfers = HostTransferInterface(rig.engine, rig.happen)
     day = rig.machine.local_date + timedelta(days=30)
     order = TransferOrder(
         identifier="T1", kind=TransferKind.IN, cents={CreditKind.RESTRICTED: 500}, expires=day, pool=1

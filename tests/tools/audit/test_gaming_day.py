@@ -109,8 +109,8 @@ def test_position_net_win_is_reduced_by_hand_paid_amounts(tmp_path):
 )
 def test_a_zone_that_this_computer_does_not_know_is_said(zone, name):
     day = GamingDay(zone, 6)
-    assert day.name.startswith(name)
-    assert day.name.endswith("days end at 06:00")
+    assert day.day_definition_name.startswith(name)
+    assert day.day_definition_name.endswith("days end at 06:00")
 
 
 def test_the_day_a_clock_is_set_back_has_one_end():

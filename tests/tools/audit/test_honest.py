@@ -10,8 +10,8 @@ import pytest
 
 import egm.profiles
 from egm.config.cabinet_file import Validation
-from egm.host.ticket_port import HostTickets
-from egm.host.transfer_port import HostTransfers
+from egm.host.ticket_port import HostTicketInterface
+from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney, TransferOrder
@@ -33,7 +33,7 @@ def honest(rig):
 
 
 def with_host(folder, **more):
-    host = HostMoney(transfers=True, asset_number=7, line="main", online=True, **more)
+    host = HostMoney(transfers=True, asset_number=7, money_line_name="main", online=True, **more)
     return MachineRig(folder / "state", devices=("printer",), host=host).boot()
 
 
@@ -41,9 +41,9 @@ def with_host(folder, **more):
 @pytest.mark.parametrize("stacked", [True, False])
 def test_a_ticket_that_a_host_called_good(tmp_path, stacked):
     rig = with_host(tmp_path, validation=Validation.SYSTEM)
-    tickets = HostTickets(rig.engine, rig.happen)
+    tickets = HostTicketInterface(rig.engine, rig.happen)
     rig.offer_ticket(number := prepend_system_number(7, "1111222233334444"))
-    tickets.authorise(number, CreditKind.CASHABLE, 1234)
+    tickets.authorise_redemption(number, CreditKind.CASHABLE, 1234)
     if stacked:
         rig.ledger.credit_stacked_paper()
         rig.ledger.vend_confirmed()
@@ -72,7 +72,7 @@ def test_a_player_who_sets_a_limit_and_leaves(tmp_path):
 @pytest.mark.requirement("E-13", "F-01")
 def test_a_bill_after_promotional_credit_whose_last_day_is_over(tmp_path):
     rig = with_host(tmp_path)
-    transfers = HostTransfers(rig.engine, rig.happen)
+    transfers = HostTransferInterface(rig.engine, rig.happen)
     cents, day = {CreditKind.RESTRICTED: 5}, rig.machine.local_date
     order = TransferOrder(identifier="T1", kind=TransferKind.IN, cents=cents, expires=day, pool=1)
     transfers.order(order, asset_number=7)

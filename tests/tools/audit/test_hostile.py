@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from meters.entry import GENESIS_HASH, decode
-from meters.export import FORMAT
+from meters.export import EXPORT_FORMAT
 from meters.keys import MachineKey
 from tests.rigs.examples import scale_examples
 from tools.audit.games import Shelf
@@ -108,7 +108,7 @@ def export_of(bodies, file):
     """An export signed with its maker's own key."""
     head = hashlib.sha256(bodies[-1]).hexdigest()
     header = {
-        "format": FORMAT,
+        "format": EXPORT_FORMAT,
         "public_key": KEY.public_key.hex(),
         "sequence": len(bodies),
         "head": head,
@@ -131,7 +131,7 @@ def export_of(bodies, file):
         (0, '"sequence": 1', '"sequence": -1', "sequence is -1, not the number of an entry"),
         (0, f'"{TIME}"', "7", "time is 7, not a time with its offset"),
         (0, '"head"', '"tail"', "head is missing"),
-        (0, f'"{FORMAT}"', "[]", f"format is [], not '{FORMAT}'"),
+        (0, f'"{EXPORT_FORMAT}"', "[]", f"format is [], not '{EXPORT_FORMAT}'"),
         (2, '"signature": "', '"signature": "!', "not lower-case hexadecimal"),
     ],
 )

@@ -7,7 +7,7 @@ from egm.devices.interface import PrintState
 from egm.devices.ledgers import DisputedCoins, PayoutRecord
 from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
-from egm.links.gat.codec import Command, Packet
+from egm.links.gat.codec import GatCommand, Packet
 from egm.links.gat.port import create_gat_port
 from egm.money.disputed import list_disputed_amounts
 from egm.money.host_money import HostMoney
@@ -104,13 +104,13 @@ def test_what_a_verifier_asked_and_was_refused(audited, tmp_path):
     file = load_cabinet().model_copy(update={"gat": Gat()})
     [port] = create_gat_port(MachineContext(rig.engine, file, StateFolder(tmp_path), rig.clock, rig.happen))
     for words in (b"Component\tchance", b"Component\tnosuch", b"Get Special Functions"):
-        port._service.answer(Packet(Command.INITIATE, b"\xba\x00" + words))
+        port._service.answer(Packet(GatCommand.INITIATE, b"\xba\x00" + words))
         if words.endswith(b"chance"):
             port._service.store_result({"chance": "ab" * 20})
 
 
 def test_transfers_of_nothing_and_orders_refused_by_their_form(audited, tmp_path):
-    host = HostMoney(transfers=True, bonuses=True, asset_number=0x01020304, line="main")
+    host = HostMoney(transfers=True, bonuses=True, asset_number=0x01020304, money_line_name="main")
     bench = Bench(tmp_path / "state", audited(host=host))
     bench.exceptions()
     amounts = "0000000000" * 3

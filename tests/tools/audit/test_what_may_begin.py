@@ -118,7 +118,7 @@ def test_entries_of_real_machines_are_reported_in_every_state_that_forbids_them(
                             assert named(entry, before, audit.facts), (entry.kind, planted)
             if not entry.kind.startswith("clear."):
                 audit.check_entry(entry, ledger)
-            ledger.commit(ledger.plan(entry.transaction), entry)
+            ledger.apply_effect(ledger.compute_effect(entry.transaction), entry)
     assert len({kind for kind, _ in tried}) > 14
     assert {state for _, state in tried} == MEMORY.keys()
 

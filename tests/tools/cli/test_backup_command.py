@@ -54,8 +54,8 @@ class Cabinet:
         async def work(process):
             found.update(process._machine.faults)
 
-        self._monkeypatch.setattr(MachineProcess, "_work", work)
-        self._monkeypatch.setattr(MachineProcess, "_assemble", _without_link)
+        self._monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
+        self._monkeypatch.setattr(MachineProcess, "_build_machine", _without_link)
         asyncio.run(MachineProcess(self.folder, load_cabinet(self.file), StoppedClock()).run())
         return set(found)
 
@@ -80,7 +80,7 @@ class Cabinet:
             ]
 
 
-_assemble = MachineProcess._assemble
+_assemble = MachineProcess._build_machine
 
 
 def _without_link(process, *arguments):

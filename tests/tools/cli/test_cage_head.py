@@ -8,11 +8,11 @@ from egm.tickets.cage import Cage
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import TicketState
-from egm.tickets.movelog import EMPTY_END
+from egm.tickets.movelog import EMPTY_LOG_END
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.redemption import Refusal
-from egm.tickets.restoration import restore
-from egm.tickets.store import HEAD, PURPOSE, TicketStore, encode_head, read_ledger_head
+from egm.tickets.restoration import restore_ticket_ledger
+from egm.tickets.store import HEAD_FILE_NAME, HEAD_PURPOSE, TicketStore, encode_head, read_ledger_head
 from meters import open_view
 from meters.storage import DiskStorage
 from tools.audit.tickets import find_ticket_ledger_error
@@ -28,7 +28,7 @@ def paid(tmp_path):
     files = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in files}
     with open_machine_ledger(tmp_path, read_only=False) as store:
-        assert not isinstance(Cage(store, rig.clock, "Luc").pay(number), Refusal)
+        assert not isinstance(Cage(store, rig.clock, "Luc").pay_ticket(number), Refusal)
         store.merge_write_ahead_log()
     return number, before, rig
 
@@ -39,7 +39,7 @@ def put_back(before):
 
 
 @pytest.mark.requirement("H-07", "A-05")
-@pytest.mark.parametrize("lost", [None, HEAD, f"second/{HEAD}"])
+@pytest.mark.parametrize("lost", [None, HEAD_FILE_NAME, f"second/{HEAD_FILE_NAME}"])
 def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp_path, monkeypatch, lost):
     number, before, rig = paid
     put_back(before)
@@ -51,7 +51,7 @@ def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp
         pytest.raises(OperatorError, match="put back or exchanged"),
         open_cage(tmp_path, None, "Luc", "", rig.clock) as cage,
     ):
-        cage.pay(number)
+        cage.pay_ticket(number)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "put back or exchanged" in again.machine.faults["ticket_ledger"]["detail"]
     again.offer_ticket(number)
@@ -64,14 +64,14 @@ def test_one_medium_put_back_or_lost_forgets_no_payment(paid, tmp_path, medium):
     number, before, _ = paid
     [path] = [path for path in before if (path.parent.name == "second") == (medium == "second")]
     path.write_bytes(before[path])
-    (path.parent / HEAD).unlink()
+    (path.parent / HEAD_FILE_NAME).unlink()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.machine.faults == {}
     assert again.store.require_ticket(number).state is TicketState.REDEEMED
-    assert (path.parent / HEAD).exists()
+    assert (path.parent / HEAD_FILE_NAME).exists()
 
 
-HEADS = (HEAD, f"second/{HEAD}")
+HEADS = (HEAD_FILE_NAME, f"second/{HEAD_FILE_NAME}")
 
 
 @pytest.mark.requirement("H-07", "A-05")
@@ -90,17 +90,17 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
             pytest.raises(OperatorError, match=r"missing on both media \(tickets.head\).*egm ticket restore"),
             open_cage(tmp_path, None, "Luc", "", rig.clock) as cage,
         ):
-            cage.pay(number)
+            cage.pay_ticket(number)
     assert "tickets.head" in find_ticket_ledger_error(tmp_path, tmp_path / "second")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "egm ticket restore" in again.machine.faults["ticket_ledger"]["detail"]
     assert not any((tmp_path / name).exists() for name in HEADS)
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
-    key = again.journal.derive(PURPOSE)
+    key = again.journal.derive(HEAD_PURPOSE)
     again.close()
     second = tmp_path / "second"
-    restore(
+    restore_ticket_ledger(
         tmp_path,
         second,
         key,
@@ -127,7 +127,7 @@ def test_the_head_is_there_from_the_making_of_the_ledger_and_one_that_is_lost_is
         again = MachineRig(tmp_path, devices=("printer",)).boot()
         assert again.machine.faults == {}
         again.close()
-        assert (tmp_path / lost).read_bytes() == (tmp_path / HEAD).read_bytes()
+        assert (tmp_path / lost).read_bytes() == (tmp_path / HEAD_FILE_NAME).read_bytes()
         assert find_ticket_ledger_error(tmp_path, tmp_path / "second") == ""
 
 
@@ -138,8 +138,8 @@ def test_after_the_next_start_the_journal_too_knows_what_the_cage_paid(paid, tmp
     for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
         path.unlink()
     put_back(before)
-    key = read_machine_key(tmp_path).derive(PURPOSE)
-    read_ledger_head(DiskStorage(), tmp_path, tmp_path / "second", key).write(encode_head(EMPTY_END))
+    key = read_machine_key(tmp_path).derive(HEAD_PURPOSE)
+    read_ledger_head(DiskStorage(), tmp_path, tmp_path / "second", key).write(encode_head(EMPTY_LOG_END))
     assert "put back or exchanged" in find_ticket_ledger_error(tmp_path, tmp_path / "second")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "put back or exchanged" in again.machine.faults["ticket_ledger"]["detail"]
@@ -156,14 +156,14 @@ def test_a_lost_ledger_whose_head_is_there_is_no_fresh_start(paid, tmp_path):
 def test_a_head_that_nobody_of_ours_has_written_stops_tickets_until_a_restoration(paid, tmp_path):
     number, _, rig = paid
     for folder in (tmp_path, tmp_path / "second"):
-        data = (folder / HEAD).read_bytes()
-        (folder / HEAD).write_bytes(data[:-3] + b"x" + data[-2:])
+        data = (folder / HEAD_FILE_NAME).read_bytes()
+        (folder / HEAD_FILE_NAME).write_bytes(data[:-3] + b"x" + data[-2:])
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "cannot be read" in again.machine.faults["ticket_ledger"]["detail"]
-    key = again.journal.derive(PURPOSE)
+    key = again.journal.derive(HEAD_PURPOSE)
     again.close()
     second = tmp_path / "second"
-    restore(
+    restore_ticket_ledger(
         tmp_path,
         second,
         key,

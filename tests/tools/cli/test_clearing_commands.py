@@ -147,7 +147,7 @@ def test_what_cannot_be_understood_is_shown_and_hides_nothing_else(tmp_path):
 def test_a_clear_cut_short_is_finished_by_the_same_command(tmp_path, monkeypatch):
     MachineRig(tmp_path).boot().insert(2000).close()
     with monkeypatch.context() as cut:
-        cut.setattr(clear, "finish", lambda *_, **__: 1 / 0)
+        cut.setattr(clear, "finish_memory_clear", lambda *_, **__: 1 / 0)
         assert clearing(tmp_path, "--claim", "credit:1:cashable=carry").exit_code == 1
     assert "egm audit clear" in run("inspect", "--state", str(tmp_path)).output
     done = clearing(tmp_path)

@@ -12,11 +12,11 @@ from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
 from egm.errors import OperatorError
 from egm.isolated import build_python_command
 from egm.people import Role, Roster, tries
-from egm.people.demonstration import FILE_NAME
+from egm.people.demonstration import DEMONSTRATION_FILE_NAME
 from egm.staff.service.sign_in import read_staff
 from egm.testing.machine import MachineRig
 from meters import Journal, open_view
-from meters.clear import inspect
+from meters.clear import inspect_journal
 from tools.cli import main
 from tools.cli.demonstration import load_demonstration_badges
 
@@ -94,10 +94,10 @@ def test_a_demonstration_has_one_person_a_role_with_pins_of_its_own(tmp_path):
     assert len({badge.pin for badge in badges}) > 1
     known = Roster.load(folder.staff)
     assert all(known.authenticate(badge.number, badge.pin) for badge in badges)
-    assert stat.S_IMODE((tmp_path / FILE_NAME).stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / DEMONSTRATION_FILE_NAME).stat().st_mode) == 0o600
     assert load_demonstration_badges(load_cabinet(), folder, NOW) == badges
-    (tmp_path / FILE_NAME).write_text("[{}]")
-    with pytest.raises(OperatorError, match=FILE_NAME):
+    (tmp_path / DEMONSTRATION_FILE_NAME).write_text("[{}]")
+    with pytest.raises(OperatorError, match=DEMONSTRATION_FILE_NAME):
         load_demonstration_badges(load_cabinet(), folder, NOW)
 
 
@@ -127,7 +127,7 @@ def test_a_real_device_and_a_demonstrations_staff_never_meet(tmp_path, left):
     folder.prepare()
     load_demonstration_badges(load_cabinet(), folder, NOW)
     if left == "roster":
-        (folder.root / FILE_NAME).unlink()
+        (folder.root / DEMONSTRATION_FILE_NAME).unlink()
     if left == "badges":
         folder.staff.unlink()
     file = real_cabinet(tmp_path)
@@ -153,7 +153,7 @@ def test_a_memory_clear_is_authorised_by_two_who_prove_it(people, tmp_path):
     people("add", "2", "Toni", "--role", "technician", "--by", "1", typed=("135790", "246801", "246801"))
     people("add", "3", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "975310", "975310"))
     Journal.open(tmp_path, now=lambda: NOW).close()
-    challenge = inspect(tmp_path).challenge
+    challenge = inspect_journal(tmp_path).challenge
 
     def clears(first, second, *pins):
         words = ["--person", first, "--second-person", second, "--reason", "test", "--challenge", challenge]
@@ -170,7 +170,7 @@ def test_a_memory_clear_is_authorised_by_two_who_prove_it(people, tmp_path):
     ):
         status, said = clears(first, second, *pins)
         assert (status, why in said) == (1, True), said
-    assert inspect(tmp_path).challenge == challenge
+    assert inspect_journal(tmp_path).challenge == challenge
     status, said = clears("1", "2", "135790", "246801")
     assert status == 0, said
     with open_view(tmp_path) as view:

@@ -12,7 +12,7 @@ from rigs.moments import NOW
 
 from egm.app.features import REGISTERS
 from egm.kernel.events import EventType
-from egm.staff.identities import FILE
+from egm.staff.identities import IDENTITY_FILE_NAME
 from egm.testing.machine import MachineRig
 from meters import export
 from meters.keys import MachineKey
@@ -42,7 +42,7 @@ def folder(tmp_path):
     with (tmp_path / "audit.jsonl").open("wb") as out:
         key = MachineKey.load(DiskStorage(), tmp_path / "state")
         assert key is not None
-        export.write(rig.journal, key, out, NOW)
+        export.write_export(rig.journal, key, out, NOW)
     rig.close()
     return tmp_path / "state"
 
@@ -64,7 +64,7 @@ def test_a_register_reads_the_same_from_memory_and_from_the_export(folder, tmp_p
 
 def change(folder, statement):
     """In both copies: one alone is mended from the other."""
-    for path in (folder / FILE, folder / "second" / FILE):
+    for path in (folder / IDENTITY_FILE_NAME, folder / "second" / IDENTITY_FILE_NAME):
         with contextlib.closing(sqlite3.connect(path)) as register:
             register.execute(statement)
             register.commit()

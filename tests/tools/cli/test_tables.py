@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from tools.cli import main
 from tools.cli.tables import (
-    GOOD,
+    GOOD_STYLE,
     Column,
     Table,
     add_form_options,
@@ -33,7 +33,7 @@ COLUMNS = (
     "level",
     "what it is",
     number_column("amount", "amount_cents"),
-    Column("who", style=lambda _: GOOD),
+    Column("who", style=lambda _: GOOD_STYLE),
 )
 
 

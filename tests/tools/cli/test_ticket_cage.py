@@ -17,10 +17,10 @@ from egm.tickets.copies import FILE_NAME
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.numbers import is_system
+from egm.tickets.numbers import is_system_number
 from egm.tickets.record import TicketAction
 from egm.tickets.redemption import Reason, Redemption
-from egm.tickets.store import PURPOSE
+from egm.tickets.store import HEAD_PURPOSE
 from egm.tickets.templates import CageRules, load_template
 from meters import Journal, Transaction, Transfer
 from meters.copies import SECOND_FOLDER
@@ -54,7 +54,7 @@ def staff(tmp_path_factory):
 def office(tmp_path, staff):
     """A desk on the ledger of a machine that was started once, with its staff enrolled."""
     with closing(Journal.open(tmp_path, now=StandingClock().now)) as journal:
-        key = journal.derive(PURPOSE)
+        key = journal.derive(HEAD_PURPOSE)
     shutil.copy2(staff, tmp_path)
     return Office(tmp_path, key=key, second=tmp_path / SECOND_FOLDER)
 
@@ -72,8 +72,8 @@ def two(office):
 @pytest.mark.requirement("H-07", "H-12")
 def test_a_ticket_is_paid_once(office, cage):
     number = office.issued(amount_cents=4200).number
-    assert isinstance(cage.pay(number), Redemption)
-    refused = cage.pay(number)
+    assert isinstance(cage.pay_ticket(number), Redemption)
+    refused = cage.pay_ticket(number)
     assert (refused.reason, refused.detail) == (Reason.REDEEMED, "2026-03-01 14:05:09 UTC, cage:Luc")
     assert office.desk.redeem_begin("r", number).reason is Reason.REDEEMED
     assert [m.by for m in office.store.require_ticket(number).moves] == ["EGM-0000001"] * 2 + ["cage:Luc"] * 2
@@ -83,13 +83,13 @@ def test_a_ticket_is_paid_once(office, cage):
 def test_what_the_cage_does_not_pay(office, cage):
     pending = office.issued("p").number
     office.desk.redeem_begin("r", pending)
-    assert cage.pay(pending).reason is Reason.PENDING
-    assert cage.pay(office.issued("q", kind=TicketKind.RESTRICTED).number).reason is Reason.WRONG_KIND
-    assert isinstance(cage.pay(office.issued("h", kind=TicketKind.HANDPAY_RECEIPT).number), Redemption)
+    assert cage.pay_ticket(pending).reason is Reason.PENDING
+    assert cage.pay_ticket(office.issued("q", kind=TicketKind.RESTRICTED).number).reason is Reason.WRONG_KIND
+    assert isinstance(cage.pay_ticket(office.issued("h", kind=TicketKind.HANDPAY_RECEIPT).number), Redemption)
     reserved = office.desk.prepare("n", 100, denomination_cents=1).number
-    assert cage.pay(reserved).reason is Reason.NOT_PRINTED
-    assert cage.pay("12").reason is Reason.MISREAD
-    assert cage.pay("9" * 18).reason is Reason.UNKNOWN
+    assert cage.pay_ticket(reserved).reason is Reason.NOT_PRINTED
+    assert cage.pay_ticket("12").reason is Reason.MISREAD
+    assert cage.pay_ticket("9" * 18).reason is Reason.UNKNOWN
 
 
 @pytest.mark.requirement("H-14")
@@ -97,63 +97,71 @@ def test_the_register_of_coupons_of_500_dollars(tmp_path):
     office = Office(tmp_path, rules=replace(RULES, template="quebec-vlt"))
     cage = Cage(office.store, office.clock, "Luc")
     below, above = office.issued("a", 49_999).number, office.issued("b", 50_000).number
-    assert isinstance(cage.pay(below), Redemption)
+    assert isinstance(cage.pay_ticket(below), Redemption)
     for payee in (None, Payee("Anne", " "), Payee("", "somewhere")):
         with pytest.raises(OperatorError, match="name and address are required"):
-            cage.pay(above, payee)
+            cage.pay_ticket(above, payee)
         assert office.store.require_ticket(above).state is TicketState.ISSUED
-    assert isinstance(cage.pay(above, PAYEE), Redemption)
+    assert isinstance(cage.pay_ticket(above, PAYEE), Redemption)
     (line,) = iter_register_lines(office.store)
-    assert (line.payee, line.record.ticket.amount_cents, line.paid.by) == (PAYEE, 50_000, "cage:Luc")
-    assert line.paid.at == office.clock.now().replace(microsecond=0)
+    assert (line.payee, line.record.ticket.amount_cents, line.payment_move.by) == (PAYEE, 50_000, "cage:Luc")
+    assert line.payment_move.at == office.clock.now().replace(microsecond=0)
 
 
 @pytest.mark.requirement("H-07", "H-02")
 def test_a_duplicate_is_the_same_ticket(office, two):
     ticket = office.issued()
-    again = two.reprint(ticket.number, "the paper tore")
+    again = two.reprint_ticket(ticket.number, "the paper tore")
     assert again == replace(ticket, duplicate=True)
     assert load_template("generic").texts(again, "en")["duplicate"] == "DUPLICATE"
     assert isinstance(office.desk.redeem_begin("r", ticket.number), Redemption)
     with pytest.raises(OperatorError, match="the ticket is pending; reprint requires it to be issued"):
-        two.reprint(ticket.number, "once more")
+        two.reprint_ticket(ticket.number, "once more")
 
 
 @pytest.mark.requirement("H-07", "H-12:c")
 def test_void(office, two):
     number = office.issued().number
     with pytest.raises(OperatorError, match="requires a reason"):
-        two.void(number, " ")
-    assert two.void(number, "paid by hand").moves[-1].story == {"why": "paid by hand", "second": "Mia"}
-    assert two.pay(number).reason is Reason.VOID
+        two.void_ticket(number, " ")
+    assert two.void_ticket(number, "paid by hand").moves[-1].story == {"why": "paid by hand", "second": "Mia"}
+    assert two.pay_ticket(number).reason is Reason.VOID
     with pytest.raises(OperatorError, match="no ticket has this number"):
-        two.void("9" * 18, "why not")
+        two.void_ticket("9" * 18, "why not")
 
 
-@pytest.mark.parametrize("act", ["void", "release", "reprint", "revive"])
+METHOD_BY_ACT = {
+    "void": "void_ticket",
+    "release": "release_locked_ticket",
+    "reprint": "reprint_ticket",
+    "revive": "revive_expired_ticket",
+}
+
+
+@pytest.mark.parametrize("act", METHOD_BY_ACT)
 def test_what_the_place_says_takes_two_takes_two(office, cage, act):
     number = office.issued().number
     if act == "release":
         office.desk.redeem_begin("r", number)
     before = office.store.require_ticket(number)
     with pytest.raises(OperatorError, match=f"{act} requires a second person"):
-        getattr(cage, act)(number, "because")
+        getattr(cage, METHOD_BY_ACT[act])(number, "because")
     assert office.store.require_ticket(number) == before
 
 
 def test_after_a_release_the_machine_may_not_commit(office, two, cage):
     number = office.issued().number
     office.desk.redeem_begin("r", number)
-    assert office.desk.holds("r")
-    two.release(number, "the machine burnt")
-    assert not office.desk.holds("r")
+    assert office.desk.holds_redemption("r")
+    two.release_locked_ticket(number, "the machine burnt")
+    assert not office.desk.holds_redemption("r")
     with pytest.raises(TicketOrderError, match="redeem after it ended otherwise"):
         office.desk.redeem_commit("r")
     assert office.store.require_ticket(number).moves[-1].story == {
         "why": "the machine burnt",
         "second": "Mia",
     }
-    assert isinstance(cage.pay(number), Redemption)
+    assert isinstance(cage.pay_ticket(number), Redemption)
 
 
 def test_nobody_is_nobody_and_one_is_not_two(office):
@@ -168,15 +176,15 @@ def test_a_ticket_past_its_date_is_refused_is_owed_still_and_can_be_revived(offi
     late, locked = office.issued("a").number, office.issued("b").number
     office.desk.redeem_begin("r", locked)
     office.clock.pass_days(40)
-    assert cage.pay(late).reason is Reason.EXPIRED
+    assert cage.pay_ticket(late).reason is Reason.EXPIRED
     assert office.store.require_ticket(late).state is TicketState.ISSUED
     assert {(s.state, s.tickets) for s in office.store.sums() if s.is_owed} == {
         (TicketState.ISSUED, 1),
         (TicketState.PENDING, 1),
     }
     doubting = Cage(office.store, office.clock, "Luc", date_is_known=False)
-    assert isinstance(doubting.pay(office.issued("c").number), Redemption)
-    assert two.revive(late, "the machine's clock stood in 1970").expires_at is None
+    assert isinstance(doubting.pay_ticket(office.issued("c").number), Redemption)
+    assert two.revive_expired_ticket(late, "the machine's clock stood in 1970").expires_at is None
     office.clock.pass_days(4000)
     assert isinstance(office.desk.redeem_begin("in", late), Redemption)
 
@@ -185,9 +193,9 @@ def test_a_ticket_that_an_older_program_let_expire_can_be_revived(office, two):
     """Its clock was wrong for a moment, and it wrote that into every ticket; there was no way back."""
     number = office.issued().number
     office.store.move(number, TicketAction.EXPIRE, at=office.clock.wall, by="cage")
-    assert two.pay(number).reason is Reason.EXPIRED
-    two.revive(number, "the clock was wrong")
-    assert isinstance(two.pay(number), Redemption)
+    assert two.pay_ticket(number).reason is Reason.EXPIRED
+    two.revive_expired_ticket(number, "the clock was wrong")
+    assert isinstance(two.pay_ticket(number), Redemption)
 
 
 @pytest.mark.requirement("H-10")
@@ -197,7 +205,7 @@ def test_a_place_may_pay_what_is_past_its_date_at_the_cage(office, cage, monkeyp
     template = load_template("generic")
     generous = template.model_copy(update={"cage": CageRules(expired="paid")})
     monkeypatch.setattr("egm.tickets.cage.load_template", lambda _: generous)
-    assert isinstance(cage.pay(number), Redemption)
+    assert isinstance(cage.pay_ticket(number), Redemption)
 
 
 # ---------------------------------------------------------------- the commands
@@ -376,10 +384,13 @@ def test_a_damaged_ledger_says_what_to_do(office, egm, tmp_path, command, left):
 
 @pytest.mark.requirement("H-15")
 def test_a_ticket_of_elsewhere_is_the_hosts_to_pay_and_no_liability_of_ours(office, egm, tmp_path):
-    office = Office(tmp_path, reads=is_system, key=office.key, second=office.second)
+    office = Office(tmp_path, reads=is_system_number, key=office.key, second=office.second)
     taken, back = "070000000000000001", "070000000000000002"
     for redemption_id, number, end in (("r1", taken, "commit"), ("r2", back, "abort")):
-        assert office.desk.admit(redemption_id, number, TicketKind.CASHABLE, 500).ticket.amount_cents == 500
+        assert (
+            office.desk.admit_host_ticket(redemption_id, number, TicketKind.CASHABLE, 500).ticket.amount_cents
+            == 500
+        )
         if end == "commit":
             office.desk.redeem_commit(redemption_id)
         else:

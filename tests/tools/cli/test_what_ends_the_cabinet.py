@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from egm.screen import CLOSED_BY_PERSON
+from egm.screen import EXIT_CODE_CLOSED_BY_PERSON
 from tools.cli.commands import run as module
 from tools.cli.commands.run import _CabinetProcess, _compute_restart_pause_s, _Supervisor
 
@@ -84,7 +84,9 @@ def test_an_operators_error_of_a_screen_ends_the_cabinet_only_as_it_starts(monke
 
 def test_a_person_who_closes_the_window_ends_the_cabinet(monkeypatch):
     async def scene():
-        cabinet = Cabinet(monkeypatch, _CabinetProcess("screen", ends_with(CLOSED_BY_PERSON), closes=True))
+        cabinet = Cabinet(
+            monkeypatch, _CabinetProcess("screen", ends_with(EXIT_CODE_CLOSED_BY_PERSON), closes=True)
+        )
         assert not await cabinet.run_until_enough()
         assert (cabinet.status, cabinet.ends) == (0, 0)
 

@@ -9,13 +9,13 @@ from fractions import Fraction
 from rigs.moments import NOW
 
 from egm.config.levels import Kind, LinkSlot
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Terms
 from egm.progressive.messages import Won
-from egm.progressive.pools import Keeper, Pool
-from egm.progressive.trigger import Trigger
+from egm.progressive.pools import Keeper, ProgressivePool
+from egm.progressive.trigger import MysteryTrigger
 from tools.dev.progressive.faults import CampaignMachine, Killed
-from tools.floor.progressive.certificates import AUTHORITY, make_authority, make_certificate
+from tools.floor.progressive.certificates import AUTHORITY_CERTIFICATE_NAME, make_authority, make_certificate
 
 TERMS = Terms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, mystery=True)
 LEVEL = LevelDefinition(
@@ -23,9 +23,9 @@ LEVEL = LevelDefinition(
     names={"en": "M", "fr": "M"},
     kind=Kind.LINKED,
     terms=TERMS,
-    chance=Chance(stake_cents=7, odds=Fraction(1, 5)),
+    chance=LevelStakeAndOdds(stake_cents=7, odds=Fraction(1, 5)),
 )
-POOL = Pool(definition=LEVEL, game="campaign", level="top", keeper=Keeper.CONTROLLER)
+POOL = ProgressivePool(definition=LEVEL, game="campaign", level="top", keeper=Keeper.CONTROLLER)
 
 
 class Five:
@@ -35,14 +35,14 @@ class Five:
 
 
 def test_machine_killed_by_its_prize_message_is_not_settled(tmp_path):
-    trigger = Trigger.draw("M", 1, Fraction(100), TERMS, 7, Five())
+    trigger = MysteryTrigger.draw("M", 1, Fraction(100), TERMS, 7, Five())
     won = Won(claim="mystery.M.1", sequence=1, amount_cents=102, order=1, trigger=trigger)
     now = NOW
     make_authority(tmp_path, now)
     make_certificate(tmp_path, "ONE", now)
     nobody = LinkSlot(
         port=9,
-        authority=tmp_path / f"{AUTHORITY}.crt",
+        authority=tmp_path / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
         certificate=tmp_path / "ONE.crt",
         key=tmp_path / "ONE.key",
     )

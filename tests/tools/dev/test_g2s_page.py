@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from meters.table import BY_NAME, OCCURRENCES
+from meters.table import METER_BY_NAME, OCCURRENCE_METERS
 from tools.audit.rules import BY_KIND
 
 ROOT = Path(__file__).parents[3]
@@ -23,7 +23,7 @@ def test_every_kind_and_meter_and_file_of_the_page_exists():
     for name, _, here, kinds, meters in ROWS:
         assert [kind for kind in named(kinds) if kind not in BY_KIND] == [], name
         assert [
-            meter for meter in named(meters) if meter not in BY_NAME and meter not in OCCURRENCES
+            meter for meter in named(meters) if meter not in METER_BY_NAME and meter not in OCCURRENCE_METERS
         ] == [], name
         paths = [each for each in named(here) if "/" in each and " " not in each]
         assert [path for path in paths if not (ROOT / path).exists()] == [], name

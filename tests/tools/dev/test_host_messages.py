@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egm.links.sas.crc import append_crc
-from egm.links.sas.tables.denominations import BILLS as SHARED_BILLS
+from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE as SHARED_BILLS
 from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
 from egm.links.sas.tables.meters import METERS
 from egm.links.sas.tables.polls import POLLS as SHARED_POLLS

@@ -8,11 +8,11 @@ import pytest
 import meters.clear
 from egm.app import station
 from egm.devices.bill_driver import BillDriver
-from egm.features.memory_clear.claim_book import SOURCE, ClaimBook
+from egm.features.memory_clear.claim_book import CARRIED_OVER_ACCOUNT, ClaimBook
 from egm.kernel.events import EventType
 from egm.kernel.machine import Machine
 from egm.money import value_in
-from egm.money.device_ledgers import PaperLedger
+from egm.money.device_ledgers import JournalEscrowLedger
 from egm.play import residual_credit, rulings
 from egm.play.records import residual
 from egm.progressive.messages import Commit
@@ -83,7 +83,7 @@ def bills_taken_with_a_door_open(monkeypatch):
     """Each of the three parts that refuse one has failed: the offer, the answer and the order."""
     monkeypatch.setattr(value_in, "_is_ready", lambda *_: True)
     monkeypatch.setattr(BillDriver, "return_bill", BillDriver.stack)
-    monkeypatch.setattr(PaperLedger, "may_order", lambda _: True)
+    monkeypatch.setattr(JournalEscrowLedger, "may_order", lambda _: True)
 
 
 def staff_that_refunds(monkeypatch):
@@ -187,7 +187,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
 
     def entry(book, claim, kind, *args, **said):
         said["transfers"] = tuple(
-            replace(flow, amount_cents=flow.amount_cents * 2) if flow.source == SOURCE else flow
+            replace(flow, amount_cents=flow.amount_cents * 2) if flow.source == CARRIED_OVER_ACCOUNT else flow
             for flow in said.get("transfers", ())
         )
         return honest(book, claim, kind, *args, **said)

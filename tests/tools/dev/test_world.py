@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from egm.app.features import FEATURES
 from egm.staff.form import Form
-from egm.testing.forgetful import Medium
+from egm.testing.forgetful import SimulatedMedium
 from egm.testing.jumping_loop import jump
 from meters import open_view
 from paytables import load_game
@@ -243,7 +243,7 @@ def test_a_dollar_taken_from_the_box_is_missed_and_the_case_shrunk_and_stored(tm
 
 def test_media_that_report_false_syncs_are_detected(tmp_path, monkeypatch):
     """That is: a cut in these worlds does lose what was not synced."""
-    monkeypatch.setattr(Medium, "sync", lambda medium, file: None)
+    monkeypatch.setattr(SimulatedMedium, "sync", lambda medium, file: None)
     assert any(
         run_and_report(
             tmp_path / "world", at(CabinetSetup(games=("maple-classic",)), seed, actions=80, cuts=4)

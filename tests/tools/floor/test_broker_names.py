@@ -12,7 +12,12 @@ from egm.progressive import topics
 from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, open_connection, stay_connected
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError
-from tools.floor.progressive.certificates import AUTHORITY, BROKER, format_sign_name, make_link
+from tools.floor.progressive.certificates import (
+    AUTHORITY_CERTIFICATE_NAME,
+    BROKER_CERTIFICATE_NAME,
+    format_sign_name,
+    make_link,
+)
 
 ROGUE = "EGM-1"
 
@@ -27,7 +32,11 @@ async def running(folder):
         pytest.skip(str(missing))
     await broker.start()
     try:
-        yield broker, {path.stem for path in (folder / "link").glob("*.crt")} - {AUTHORITY, BROKER}
+        yield (
+            broker,
+            {path.stem for path in (folder / "link").glob("*.crt")}
+            - {AUTHORITY_CERTIFICATE_NAME, BROKER_CERTIFICATE_NAME},
+        )
     finally:
         broker.close()
 
@@ -46,7 +55,7 @@ def test_whoever_connects_under_anothers_name_keeps_nobody_off(tmp_path):
                 slot = broker.create_link_slot(name)
 
                 async def serve(line):
-                    await line.subscribe(topics.ALL_VALUES)
+                    await line.subscribe(topics.ALL_LEVEL_VALUES)
                     waiting.discard(name)
                     if not waiting:
                         there.set()
@@ -78,14 +87,14 @@ def test_a_certificate_speaks_for_one_sign_and_a_machines_for_none(tmp_path):
         async with running(tmp_path) as (broker, _), asyncio.timeout(120):
             ear = broker.create_link_slot("controller")
             async with open_connection(ear, build_tls_context(ear), "controller") as listening:
-                await listening.subscribe(topics.ALL_SIGNS)
+                await listening.subscribe(topics.ALL_SIGN_HEARTBEATS)
                 for bearer in (ROGUE, format_sign_name("2"), format_sign_name("1")):
                     slot = broker.create_link_slot(bearer)
                     async with open_connection(slot, build_tls_context(slot), bearer) as line:
                         for name in (*(f"sign-{n}" for n in range(2, 40)), bearer, "sign", "sign-1"):
                             await line.publish(topics.build_heartbeat_topic(name), b"{}", AT_MOST_ONCE)
                         await line.subscribe(
-                            topics.ALL_VALUES
+                            topics.ALL_LEVEL_VALUES
                         )  # answered: what was said before it is through
                 async for message in listening.messages:
                     heard.append(topics.parse_sign(str(message.topic)))

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from egm.errors import OperatorError
 from egm.progressive.enrolment import compute_key_digest, create_request
 from tools.cli import main
-from tools.floor.progressive.certificates import answer_request, make_authority, make_link, revoke
+from tools.floor.progressive.certificates import answer_request, make_authority, make_link, revoke_certificate
 from tools.floor.progressive.secret_store import KEY_FILE
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -115,7 +115,7 @@ def test_a_revocation_that_was_cut_anywhere_is_finished_by_the_next_run(tmp_path
         folder = tmp_path / f"cut-{write}"
         make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
         old = read(folder / "EGM-1.crt")
-        was = cut(lambda folder=folder: revoke(folder, "EGM-1", NOW), folder, write)
+        was = cut(lambda folder=folder: revoke_certificate(folder, "EGM-1", NOW), folder, write)
         begun = listed(folder)
         make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
         assert listed(folder) == begun
@@ -128,7 +128,7 @@ def test_a_revocation_that_was_cut_anywhere_is_finished_by_the_next_run(tmp_path
 def test_a_revoked_key_is_never_certified_again(tmp_path):
     make_link(tmp_path, ["EGM-1"], "10.0.0.2", NOW)
     key = (tmp_path / "EGM-1.key").read_bytes()
-    revoke(tmp_path, "EGM-1", NOW)
+    revoke_certificate(tmp_path, "EGM-1", NOW)
     (aside,) = tmp_path.glob("EGM-1.revoked-*.key")
     aside.rename(tmp_path / "EGM-1.key")
     make_link(tmp_path, ["EGM-1"], "10.0.0.2", NOW)
@@ -231,7 +231,7 @@ def test_nothing_is_signed_outside_the_authoritys_time(tmp_path, asks, days):
     for sign in (
         lambda: answer_request(tmp_path, *asks, then, PLACE),
         lambda: make_link(tmp_path, ["EGM-2"], "10.0.0.2", then),
-        lambda: revoke(tmp_path, "EGM-1", then),
+        lambda: revoke_certificate(tmp_path, "EGM-1", then),
     ):
         with pytest.raises(OperatorError, match=f"this computer's clock says {then:%Y-%m-%d}"):
             sign()

@@ -10,7 +10,7 @@ import pytest
 from rigs.moments import NOW
 
 from egm.config.levels import Kind
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelDefectiveError, Terms
 from egm.progressive.messages import (
     Award,
@@ -25,7 +25,7 @@ from egm.progressive.messages import (
     RefusalReason,
     Refused,
 )
-from egm.verify.examine import Findings
+from egm.verify.examine import VerificationFindings
 from tools.floor.progressive.controller import Controller, ControllerError, ReceivedMessage
 from tools.floor.progressive.store import DeposedError, StoreBusyError, StoreLostError
 
@@ -40,7 +40,7 @@ def level(name="grand", **changes):
         names={"en": name.title(), "fr": name.title()},
         kind=Kind.LINKED,
         terms=Terms(**terms),
-        chance=Chance(stake_cents=STAKE, odds=ODDS),
+        chance=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS),
     )
 
 
@@ -348,7 +348,7 @@ def test_new_terms_wait_for_a_win_and_a_stake_never_changes(floor):
         names=other.names,
         kind=other.kind,
         terms=other.terms,
-        chance=Chance(stake_cents=30, odds=ODDS),
+        chance=LevelStakeAndOdds(stake_cents=30, odds=ODDS),
     )
     with pytest.raises(ControllerError, match="open another level"):
         floor.controller.open_levels([other])
@@ -527,7 +527,7 @@ def test_money_that_is_in_no_pool_of_a_level_is_found(floor):
 
 @pytest.mark.requirement("I-08")
 def test_altered_software_is_recorded_and_refused(floor):
-    altered = Findings(trouble=("egm/progressive/level.py: differs",))
+    altered = VerificationFindings(trouble=("egm/progressive/level.py: differs",))
     with pytest.raises(ControllerError, match=r"differs from the signed software: egm/progressive/level\.py"):
         floor.controller.record_software_check(altered)
     ((_, _, details),) = [event for event in _events(floor.controller) if event[1] == "software_altered"]

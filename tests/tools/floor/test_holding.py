@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from egm.config.levels import Kind
 from egm.people import Person, Role, Roster
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Terms
 from egm.progressive.messages import Award, Claim, Contribution, Join, LevelEnrolment, RefusalReason
 from tests.rigs.examples import scale_examples
 from tools.cli import main
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.frequency import IMPROBABLE, bound_win_probability, is_improbable
+from tools.floor.progressive.frequency import IMPROBABLE_PROBABILITY, bound_win_probability, is_improbable
 from tools.floor.progressive.holding import RulingError
 from tools.floor.progressive.store import SqliteReader, SqliteStore
 
@@ -33,7 +33,7 @@ def level(name="grand", **changes):
         names={"en": name, "fr": name},
         kind=Kind.LINKED,
         terms=Terms(base_cents=50_000, increment=INCREMENT, hidden=Fraction(0)),
-        chance=Chance(stake_cents=STAKE, odds=ODDS, **changes),
+        chance=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS, **changes),
     )
 
 
@@ -181,4 +181,4 @@ def test_the_bound_is_never_below_the_exact_probability(wagers, share, odds):
     assert exact <= bound
     if wins > 2 * wagers * odds:
         assert bound <= exact * (wagers + 1) ** 2  # Chernoff's, and no looser
-    assert (bound < IMPROBABLE) <= (exact < IMPROBABLE)
+    assert (bound < IMPROBABLE_PROBABILITY) <= (exact < IMPROBABLE_PROBABILITY)

@@ -12,10 +12,17 @@ from egm.errors import OperatorError
 from egm.testing.machine import ScriptedChance, create_generator
 from meters import JournalDamaged, Transaction, Transfer
 from paytables import ReplayDraw, WagerError, load_game
-from paytables.keno.claims import ClaimRefusal, Condition, Presented, TicketRefused, TicketState
+from paytables.keno.claims import ClaimRefusal, PresentedTicket, TicketCondition, TicketRefused, TicketState
 from paytables.keno.paper import compute_control_number
 from tools.floor.keno.entries import KINDS
-from tools.floor.keno.office import DESK, HOUSE, OWED, STAKED, KenoOffice, open_journal
+from tools.floor.keno.office import (
+    DESK_ACCOUNT,
+    HOUSE_ACCOUNT,
+    OWED_ACCOUNT,
+    STAKED_ACCOUNT,
+    KenoOffice,
+    open_journal,
+)
 from tools.floor.keno.verification import iter_findings
 
 GAME = "aurora-keno"
@@ -61,12 +68,15 @@ class Venue:
         with (chance or ScriptedChance(*LOW, 0)).step() as draw:
             return self.office.hold_draw(draw)
 
-    def claim(self, ticket, condition=Condition.INTACT, place=PLACE, **says):
-        presented = Presented(condition, ticket.paper.control_number, says)
+    def claim(self, ticket, condition=TicketCondition.INTACT, place=PLACE, **says):
+        presented = PresentedTicket(condition, ticket.paper.control_number, says)
         return self.office.claim(presented, place=place)
 
     def balances(self):
-        return tuple(self.journal.balance_cents(account) for account in (DESK, STAKED, OWED, HOUSE))
+        return tuple(
+            self.journal.balance_cents(account)
+            for account in (DESK_ACCOUNT, STAKED_ACCOUNT, OWED_ACCOUNT, HOUSE_ACCOUNT)
+        )
 
 
 @pytest.fixture
@@ -96,7 +106,7 @@ def test_only_tickets_that_the_office_has_recorded_take_part(venue):
     # a paper that was made with another secret, of the same selections
     forged = compute_control_number(lost.paper, b"another secret")
     assert (
-        refusal(venue.office.claim, Presented(Condition.INTACT, forged), place=PLACE)
+        refusal(venue.office.claim, PresentedTicket(TicketCondition.INTACT, forged), place=PLACE)
         is ClaimRefusal.NOT_PROVEN
     )
     with pytest.raises(TicketRefused, match="no ticket 3 is recorded here"):
@@ -135,12 +145,14 @@ def test_a_ticket_that_is_not_paid_for_before_its_draw_is_void(venue):
 
 
 @pytest.mark.requirement("M-08")
-@pytest.mark.parametrize("condition", [each for each in Condition if each is not Condition.INTACT])
+@pytest.mark.parametrize(
+    "condition", [each for each in TicketCondition if each is not TicketCondition.INTACT]
+)
 def test_a_defective_paper_is_paid_only_if_its_control_number_proves_it(venue, condition):
     ticket = venue.sell(*WON)
     prize = venue.hold().prizes[1]
     for unproven in (None, "", "1" * 20, ticket.paper.control_number[::-1]):
-        code = refusal(venue.office.claim, Presented(condition, unproven), place=PLACE)
+        code = refusal(venue.office.claim, PresentedTicket(condition, unproven), place=PLACE)
         assert code is ClaimRefusal.NOT_PROVEN
     payment = venue.claim(ticket, condition)
     assert (payment.credits, payment.rescued) == (prize, True)
@@ -246,7 +258,7 @@ def test_totals_are_those_of_all_tickets_and_a_difference_is_found(venue):
     assert (totals.tickets, totals.draws) == (2, 1)
     assert (totals.desk_cents, totals.staked_cents) == (75, 25)
     assert (totals.owed_cents, totals.house_cents) == (prize_cents, 50 - prize_cents)
-    theft = Transaction(id="theft", kind="planted", transfers=(Transfer(OWED, HOUSE, 25),))
+    theft = Transaction(id="theft", kind="planted", transfers=(Transfer(OWED_ACCOUNT, HOUSE_ACCOUNT, 25),))
     venue.journal.append(theft)
     with pytest.raises(OperatorError, match="keno:owed"):
         venue.office.compute_totals()
@@ -430,7 +442,7 @@ class TestVerification:
     )
     def test_changed_transfers_and_tickets_are_found(self, evening, monkeypatch, kind):
         with monkeypatch.context() as patch:
-            more = Transfer(DESK, OWED, 25)
+            more = Transfer(DESK_ACCOUNT, OWED_ACCOUNT, 25)
             self.change(evening.journal, patch, kind, lambda each: {"transfers": (*each.transfers, more)})
             assert kind in next(iter_findings(evening.journal, evening.game))
         self.change(

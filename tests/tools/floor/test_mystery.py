@@ -9,7 +9,7 @@ import pytest
 from controller_clock import Clock
 
 from egm.config.levels import Kind
-from egm.progressive.definition import Chance, LevelDefinition, compute_mystery_odds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
 from egm.progressive.level import Terms
 from egm.progressive.messages import (
     Award,
@@ -24,7 +24,7 @@ from egm.progressive.messages import (
     decode_controller_message,
     encode,
 )
-from egm.progressive.trigger import Trigger
+from egm.progressive.trigger import MysteryTrigger
 from tools.floor.progressive.controller import Controller, ControllerError, ReceivedMessage
 from tools.floor.progressive.mystery import MysteryError
 from tools.floor.progressive.secret_store import KEY_FILE, SecretError, SecretStore, make_key, read_key
@@ -39,7 +39,7 @@ MOST = 7
 
 
 def level(name="luck", terms=TERMS):
-    chance = Chance(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
+    chance = LevelStakeAndOdds(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
     names = {"en": name, "fr": name}
     return LevelDefinition(id=name, names=names, kind=Kind.LINKED, terms=terms, chance=chance)
 
@@ -262,7 +262,7 @@ def test_a_mystery_given_up_shows_its_secret_and_another_takes_over_what_it_held
     store = floor.controller._store
     rows = store.run("SELECT record FROM prize WHERE level = 'luck' ORDER BY number")
     shown = json.loads(rows[-1][0])
-    assert (shown["claim"], Trigger.from_json(shown["trigger"]).commitment) == ("", luck.commitment)
+    assert (shown["claim"], MysteryTrigger.from_json(shown["trigger"]).commitment) == ("", luck.commitment)
     assert isinstance(floor.give("EGM-1"), Counted)  # made before, heard of now: it goes on to the other
     floor.controller.check()
 

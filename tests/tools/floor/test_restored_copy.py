@@ -11,10 +11,10 @@ from controller_clock import Clock
 from test_controller import level
 
 from egm.progressive.display import Status
-from egm.progressive.feeder import Feeder
+from egm.progressive.feeder import LinkedLevelFeeder
 from egm.progressive.level import Level
 from egm.progressive.messages import FALLS_AHEAD_MAX, INTEGER_MAX, SILENT_NS, Join, LevelEnrolment, Value
-from egm.progressive.pools import Keeper, Pool
+from egm.progressive.pools import Keeper, ProgressivePool
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.sign import Sign
@@ -23,7 +23,7 @@ from tools.floor.progressive.store import SqliteStore
 SECOND_NS = 1_000_000_000
 OFTEN = Fraction(2, 5)
 LEVEL = level("TOP", base_cents=1500, increment=Fraction(1, 25), hidden=Fraction(1, 70))
-POOL = Pool(
+POOL = ProgressivePool(
     definition=replace(LEVEL, chance=replace(LEVEL.chance, odds=OFTEN)),
     game="game",
     level="top",
@@ -80,7 +80,7 @@ class House:
                 for listener in self.listeners:
                     listener.update_value(value, self.now_ns)
             for machine in self.machines.values():
-                machine.link.tick(self.now_ns)
+                machine.link.repeat_unanswered_messages(self.now_ns)
                 machine._process_all_news()
                 machine._send_messages()
 
@@ -214,7 +214,7 @@ def _value(run, sequence, cents, falls, time="2026-01-01T00:00:00+00:00"):
 
 
 def test_a_deposed_controllers_late_value_is_passed_over_while_its_successor_speaks():
-    machine, sign = Feeder(POOL), Sign()
+    machine, sign = LinkedLevelFeeder(POOL), Sign()
     for listener in (machine, sign):
         listener.update_value(_value("a", 9, 2000, falls=5), 0)
         assert listener.update_value(_value("0", 7, 1900, falls=5), 10) == ""
@@ -225,7 +225,7 @@ def test_a_deposed_controllers_late_value_is_passed_over_while_its_successor_spe
 @pytest.mark.parametrize("falls", [FALLS_AHEAD_MAX + 6, INTEGER_MAX])
 def test_a_machine_and_a_sign_refuse_more_falls_than_there_can_have_been(falls):
     """One such value, and every true one after it was "6 falls after" it for ever."""
-    for listener in (Feeder(POOL), Sign()):
+    for listener in (LinkedLevelFeeder(POOL), Sign()):
         listener.update_value(_value("a", 1, 2000, falls=5), 0)
         assert "more than there can have been" in listener.update_value(_value("a", 2, 1500, falls=falls), 1)
         assert listener.update_value(_value("a", 3, 1500, falls=6), 2) == ""

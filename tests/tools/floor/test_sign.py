@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rigs.moments import stated_now
 
 from egm.config.levels import Kind
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Terms
 from egm.progressive.messages import Claim, Contribution, Join, LevelEnrolment, LevelWin, Value
 from egm.screen.layout import LANDSCAPE, PORTRAIT
@@ -25,7 +25,7 @@ from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosqui
 from tools.floor.progressive.certificates import format_sign_name
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.serve import Service
-from tools.floor.progressive.sign import RUN_NS, STALE_NS, Sign, SignMonitor
+from tools.floor.progressive.sign import AMOUNT_RUN_NS, VALUE_STALE_NS, Sign, SignMonitor
 from tools.floor.progressive.sign_picture import SignPicture
 from tools.floor.progressive.sign_window import SignFile, SignWindow, show_sign
 from tools.floor.progressive.store import SqliteStore
@@ -44,7 +44,8 @@ def amount(sign, now_ns):
 @pytest.mark.requirement("I-02")
 @given(
     st.lists(
-        st.tuples(st.integers(0, 2 * RUN_NS), st.integers(0, 10**9), st.booleans(), st.booleans()), min_size=1
+        st.tuples(st.integers(0, 2 * AMOUNT_RUN_NS), st.integers(0, 10**9), st.booleans(), st.booleans()),
+        min_size=1,
     )
 )
 def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
@@ -68,7 +69,7 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
             assert sign.update_value(said[len(said) // 2], now) == ""
         if fell:
             assert amount(sign, now) == true * 1000, "a fall is shown at once"
-    assert amount(sign, now + RUN_NS) == true * 1000
+    assert amount(sign, now + AMOUNT_RUN_NS) == true * 1000
 
 
 @pytest.mark.requirement("I-02")
@@ -76,10 +77,10 @@ def test_a_level_not_heard_for_five_seconds_shows_no_amount():
     sign, said = Sign(), []
     watch = SignMonitor(sign, said.append)
     sign.update_value(told(1, 500_00), 0)
-    assert watch.check_sign(STALE_NS)[0].thousandths == 500_00_000
-    assert watch.check_sign(STALE_NS + 1)[0].thousandths is None
-    sign.update_value(told(2, 600_00), STALE_NS + 2)
-    assert watch.check_sign(STALE_NS + 2)[0].thousandths == 500_00_000, "it goes on from where it was"
+    assert watch.check_sign(VALUE_STALE_NS)[0].thousandths == 500_00_000
+    assert watch.check_sign(VALUE_STALE_NS + 1)[0].thousandths is None
+    sign.update_value(told(2, 600_00), VALUE_STALE_NS + 2)
+    assert watch.check_sign(VALUE_STALE_NS + 2)[0].thousandths == 500_00_000, "it goes on from where it was"
     assert said == ["grand: shown", "grand: not heard, no amount is shown", "grand: shown"]
 
 
@@ -91,15 +92,15 @@ def test_a_lower_amount_without_a_fall_is_not_shown_and_gives_no_life():
     sign.update_value(told(4, 100_00, falls=2), 30)
     assert sign.update_value(told(5, 900_00, falls=1), 40) == "grand: 1 falls after 2"
     assert amount(sign, 40) == 100_00_000
-    assert sign.build_plates(STALE_NS + 31)[0].thousandths is None
+    assert sign.build_plates(VALUE_STALE_NS + 31)[0].thousandths is None
 
 
 def test_the_same_amount_told_again_does_not_hold_the_drums_back():
     sign = Sign()
     sign.update_value(told(1, 500_00), 0)
     for n in range(100):
-        sign.update_value(told(2 + n, 600_00), 1 + n * RUN_NS // 99)
-    assert amount(sign, 1 + RUN_NS) == 600_00_000
+        sign.update_value(told(2 + n, 600_00), 1 + n * AMOUNT_RUN_NS // 99)
+    assert amount(sign, 1 + AMOUNT_RUN_NS) == 600_00_000
 
 
 def test_what_a_broker_had_kept_is_no_sign_of_life():
@@ -139,7 +140,7 @@ def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_no
     words, digits = painted(2)
     assert "Machine EGM-7 won $9,876.50" in words
     assert digits == [1, 2, 3, 4, 5, 6]
-    words, digits = painted(STALE_NS + 1)
+    words, digits = painted(VALUE_STALE_NS + 1)
     assert "Being updated" in words
     assert "Mise à jour en cours" in words
     assert digits == [], "no amount is shown as if it were true"
@@ -151,7 +152,7 @@ LEVEL = LevelDefinition(
     names=NAMES,
     kind=Kind.LINKED,
     terms=Terms(base_cents=1_000_00, increment=Fraction(1, 5)),
-    chance=Chance(stake_cents=25, odds=ODDS),
+    chance=LevelStakeAndOdds(stake_cents=25, odds=ODDS),
 )
 
 
@@ -256,7 +257,7 @@ def test_a_window_and_a_file_show_it(tmp_path):
     file = SignFile("CAD", tmp_path / "sign.png")
     assert file.show(sign.build_plates(3), 3)
     assert not (tmp_path / "sign.png").exists(), "a level that is there may not have said so yet"
-    assert not file.show(sign.build_plates(STALE_NS), STALE_NS)
+    assert not file.show(sign.build_plates(VALUE_STALE_NS), VALUE_STALE_NS)
     assert pygame.image.load(tmp_path / "sign.png").get_size() == LANDSCAPE.size
 
 

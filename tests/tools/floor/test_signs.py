@@ -13,18 +13,24 @@ from click.testing import CliRunner
 from rigs.moments import stated_now
 from test_sign import LEVEL, Eye, told
 
-from egm.links.metrics import Exporter
+from egm.links.metrics import MetricsExporter
 from egm.progressive import topics
-from egm.progressive.connection import RETRY_SECONDS, build_tls_context, stay_connected
+from egm.progressive.connection import RECONNECT_SECONDS, build_tls_context, stay_connected
 from egm.progressive.messages import Join, LevelEnrolment, ProgressiveMessageError
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosquitto
 from tools.floor.progressive.certificates import format_sign_name
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.heartbeat import BEAT_NS, HeartbeatSource, ShownLevel, SignHeartbeat, read_beat
+from tools.floor.progressive.heartbeat import (
+    HEARTBEAT_INTERVAL_NS,
+    HeartbeatSource,
+    ShownLevel,
+    SignHeartbeat,
+    read_heartbeat,
+)
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.serve import Service
-from tools.floor.progressive.sign import STALE_NS, Sign
+from tools.floor.progressive.sign import VALUE_STALE_NS, Sign
 from tools.floor.progressive.sign_window import show_sign
 from tools.floor.progressive.signs import SignBook, read_signs
 from tools.floor.progressive.store import SqliteStore
@@ -126,13 +132,13 @@ def test_a_heart_beats_once_a_second_and_only_while_the_sign_draws():
     sign.update_value(told(1, 500_00), 0)
     heart.store_frame(sign.build_plates(1), 1)
     first = heart.build_due_heartbeat(2)
-    assert read_beat(first) == SignHeartbeat(
+    assert read_heartbeat(first) == SignHeartbeat(
         sign="sign-1", shown=(ShownLevel(level="grand", amount_cents=500_00),)
     )
-    assert heart.build_due_heartbeat(BEAT_NS) is None
-    assert heart.build_due_heartbeat(BEAT_NS + 2) is None, "nothing was drawn for a second"
-    heart.store_frame(sign.build_plates(STALE_NS + 1), STALE_NS + 1)
-    assert read_beat(heart.build_due_heartbeat(STALE_NS + 2)).dark == ("grand",)
+    assert heart.build_due_heartbeat(HEARTBEAT_INTERVAL_NS) is None
+    assert heart.build_due_heartbeat(HEARTBEAT_INTERVAL_NS + 2) is None, "nothing was drawn for a second"
+    heart.store_frame(sign.build_plates(VALUE_STALE_NS + 1), VALUE_STALE_NS + 1)
+    assert read_heartbeat(heart.build_due_heartbeat(VALUE_STALE_NS + 2)).dark == ("grand",)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +146,7 @@ def test_a_heart_beats_once_a_second_and_only_while_the_sign_draws():
 )
 def test_what_is_no_heartbeat_is_refused(data):
     with pytest.raises(ProgressiveMessageError):
-        read_beat(data)
+        read_heartbeat(data)
 
 
 def test_who_may_beat_and_where():
@@ -195,9 +201,9 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
                     report=lambda _: None,
                 )
                 await _forge(broker)
-                jump[0] = STALE_NS
+                jump[0] = VALUE_STALE_NS
                 await silent.wait()
-            with closing(Exporter(readings, 0)) as exporter:
+            with closing(MetricsExporter(readings, 0)) as exporter:
                 text = await asyncio.to_thread(_scraped, exporter.port)
         finally:
             serving.cancel()
@@ -231,7 +237,12 @@ async def _forge(broker):
 
     task = asyncio.create_task(
         stay_connected(
-            slot, lambda: build_tls_context(slot), "EGM-1", beat, lambda _: None, retry_seconds=RETRY_SECONDS
+            slot,
+            lambda: build_tls_context(slot),
+            "EGM-1",
+            beat,
+            lambda _: None,
+            retry_seconds=RECONNECT_SECONDS,
         )
     )
     await sent.wait()

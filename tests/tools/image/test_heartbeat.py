@@ -5,10 +5,10 @@ import socket
 
 import pytest
 
-from egm.app.watchdog import AllDriversMove, send_heartbeats
+from egm.app.watchdog import DriverProgressCheck, send_watchdog_heartbeats
 from egm.devices.driver import LineDriver
 from egm.devices.framing import FrameReader
-from egm.links.systemd import notify
+from egm.links.systemd import notify_systemd
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def systemd(monkeypatch):
 
 def beats(turns, *, progress):
     async def run():
-        task = asyncio.create_task(send_heartbeats(progress))
+        task = asyncio.create_task(send_watchdog_heartbeats(progress))
         while turns():  # noqa: ASYNC110 (what is asked is a plain function)
             await asyncio.sleep(0.001)
         task.cancel()
@@ -64,7 +64,7 @@ class Silent(LineDriver):
 
 def test_a_driver_that_hangs_is_no_progress_and_one_whose_device_is_silent_is():
     turning, hanging = Silent(), Silent()
-    moves = AllDriversMove([turning, hanging, object()])
+    moves = DriverProgressCheck([turning, hanging, object()])
     assert moves()
     turning.turns += 1
     assert not moves()
@@ -76,4 +76,4 @@ def test_a_driver_that_hangs_is_no_progress_and_one_whose_device_is_silent_is():
 @pytest.mark.parametrize("address", ["", "relative", "@nobody", "/nowhere/socket"])
 def test_nobody_who_listens_holds_nothing_up(address, monkeypatch):
     monkeypatch.setenv("NOTIFY_SOCKET", address)
-    assert notify("READY=1") is None
+    assert notify_systemd("READY=1") is None

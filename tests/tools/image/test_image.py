@@ -13,7 +13,7 @@ from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, image_in, initra
 from rigs.screen_words import is_sign_of, says, shows, writes
 
 from egm.kernel.messages import Notice
-from egm.staff.service.sign_in import SignIn
+from egm.staff.service.sign_in import SignInPage
 from egm.staff.words import say
 from egm.verify.manifest import format_public_key, read_key
 from tools.image import image as builder
@@ -128,7 +128,7 @@ def test_a_clock_of_1970_is_told_to_staff(tmp_path, built):
         cabinet.comes_up()
         cabinet.keep("clock-attract")
         cabinet.hand("io", "key", name="operator", on=True)
-        page = SignIn(lambda _machine, _person: None, say("service.sign_in")).build_page(None)
+        page = SignInPage(lambda _machine, _person: None, say("service.sign_in")).build_page(None)
         told = Notice(code="fault.clock_doubted", severity="warning")
         cabinet.until(lambda: shows(cabinet.picture(), page, told), "the fault above the page", every_s=5)
         cabinet.keep("clock-menu")
@@ -179,7 +179,7 @@ def released(built, folder, number, more=""):
     words = program_in(str(folder / "esp.img"), folder)
     builder._build_esp(folder, f"{words} {more}".strip(), str(release.number))
     parts, out = {name: folder / f"{name}.img" for name in slot.PARTITION_NAMES}, folder / "update"
-    slot.write_bundle(slot.sign(release.number + number, f"update {number}", parts, key), parts, out)
+    slot.write_bundle(slot.sign_release(release.number + number, f"update {number}", parts, key), parts, out)
     return out
 
 

@@ -14,7 +14,7 @@ from rigs.emulated_cabinet import PATIENCE_S, Cabinet, image_in, lacking
 from rigs.moments import machine_clock
 from rigs.screen_words import says
 
-from tools.image.emulated import PORTS
+from tools.image.emulated import EMULATED_DEVICE_PORTS
 
 pytestmark = [
     pytest.mark.slow,
@@ -70,7 +70,7 @@ class SlowComputer(Cabinet):
         there = [medium for name, medium in self._media.items() if name != late]
         disks = [self._system, *(f"format={kind},file={file}" for file, kind in there)]
         self.disks = [disk + self._slowness.disk for disk in disks]
-        for name in PORTS:
+        for name in EMULATED_DEVICE_PORTS:
             self.hand(name, "power_on")
         self._power_on_s = machine_clock().timestamp()
         began, seen = time.monotonic(), {}
@@ -98,7 +98,7 @@ class SlowComputer(Cabinet):
 
     def power_off(self):
         self.off()
-        for name in PORTS:
+        for name in EMULATED_DEVICE_PORTS:
             self.hand(name, "power_off")
 
 

@@ -13,7 +13,7 @@ from rigs.emulated_cabinet import PATIENCE_S, Cabinet, image_in, initramfs_lines
 from rigs.screen_words import writes
 
 from tools.image import image as builder
-from tools.image.emulated import Emulated
+from tools.image.emulated import EmulatedComputer
 
 pytestmark = [
     pytest.mark.slow,
@@ -69,7 +69,7 @@ def bare(folder, built):
     """The same kernel and initramfs, by the same firmware, as far as the first program."""
     program_in(f"{built / 'open-egm.img'}@@{builder.compute_partition_offsets()['egm-esp-a']}", folder)
     builder._build_esp(folder, _BARE, "0")
-    computer = Emulated(folder, [f"format=raw,file={folder / 'esp.img'}"], {})
+    computer = EmulatedComputer(folder, [f"format=raw,file={folder / 'esp.img'}"], {})
     try:
         stages = Stages(folder, computer)
         stages.starts()

@@ -23,7 +23,7 @@ def released(tmp_path):
     for name, path in parts.items():
         path.write_bytes(name.encode() * (SIZES[name] // len(name)))
     out = tmp_path / "bundle"
-    slot.write_bundle(slot.sign(7, "1.0", parts, KEY), parts, out)
+    slot.write_bundle(slot.sign_release(7, "1.0", parts, KEY), parts, out)
     return out.read_bytes()
 
 
@@ -38,7 +38,7 @@ def empty(tmp_path):
 def install(data, where, *, newer_than=6, public=PUBLIC):
     stream = io.BytesIO(data)
     release = slot.read_bundle_release(stream, public, newer_than, "stick")
-    slot.install(stream, release, where, "stick")
+    slot.install_release(stream, release, where, "stick")
 
 
 @pytest.mark.library_only("A-13")
@@ -130,7 +130,7 @@ def test_power_that_goes_during_an_update_leaves_an_empty_slot(released, empty, 
     stream = Cut(released)
     release = slot.read_bundle_release(stream, PUBLIC, 6, "stick")
     with pytest.raises(PowerGone):
-        slot.install(stream, release, empty, "stick")
+        slot.install_release(stream, release, empty, "stick")
     assert slot.check_slot(empty, PUBLIC) is None
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paytables.contract import draw_weighted_index
-from paytables.keno.draws import pick
+from paytables.keno.draws import draw_numbers
 from rng import InvalidRange, RejectionLimit
 from rng.draws import WordDraws
 from tests.rigs.examples import scale_examples
@@ -30,7 +30,7 @@ def pair(seed: int, size: int = 1_000_000, near_top: float = 0.0) -> tuple[BulkD
 
 
 def picked(draws: WordDraws, population: int, picks: int) -> list[int]:
-    return list(pick(draws, range(population), picks, "ball"))
+    return list(draw_numbers(draws, range(population), picks, "ball"))
 
 
 REQUESTS = st.one_of(

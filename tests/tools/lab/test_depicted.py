@@ -7,7 +7,7 @@ import pytest
 from egm.profiles import load_profile
 from paytables import Depth, analyse, load_game
 from paytables.cards import Shoe
-from paytables.reels.stage import Reels
+from paytables.reels.stage import ReelSet
 from paytables.roulette.spun import SpunTable
 from tools.dev.gallery import Walk
 from tools.lab.certification import rules
@@ -27,8 +27,8 @@ GAMES = {
     "quebec-sic-bo": "paytables.sicbo.table.throw_dice",
     "quebec-craps": "paytables.craps.rules.throw_dice",
     "quebec-roulette-french": "SpunTable.draw_result",
-    "maple-classic": "Reels.spin",
-    "comet-respin": "Reels.spin_some",
+    "maple-classic": "ReelSet.spin",
+    "comet-respin": "ReelSet.spin_some",
 }
 
 
@@ -62,7 +62,7 @@ def planted(monkeypatch, where):
         monkeypatch.setattr(Shoe, "deal", without)
         return
     owner, _, called = where.rpartition(".")
-    holder = {"Shoe": Shoe, "SpunTable": SpunTable, "Reels": Reels}.get(owner) or importlib.import_module(
+    holder = {"Shoe": Shoe, "SpunTable": SpunTable, "Reels": ReelSet}.get(owner) or importlib.import_module(
         owner
     )
     own = getattr(holder, called)

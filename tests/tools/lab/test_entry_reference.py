@@ -8,7 +8,7 @@ import pytest
 
 from egm.app.features import FEATURES
 from egm.config.documented import read_field_meanings
-from egm.record_codec import Condition
+from egm.record_codec import FieldCondition
 from tools.lab.entry_reference import (
     COMMON_MEANINGS,
     describe_type,
@@ -64,7 +64,7 @@ def test_no_meaning_is_empty_in_the_generated_page() -> None:
         (Mapping[str, tuple[str, str]], "object; for each text: list of text, text"),
         (str | None, "text, or null"),
         (Literal["", "hand"], "empty, `hand`"),
-        (Annotated[int, Condition("number above zero", "", bool)], "number above zero"),
+        (Annotated[int, FieldCondition("number above zero", "", bool)], "number above zero"),
     ],
 )
 def test_types_are_in_words(hint: Any, words: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from egm.profiles import load_profile
 from paytables import Depth, Settlement, analyse, build_game, list_remarks, load_game
 from paytables.definition import parse, read_source
-from paytables.reels.bonus import Wheel
+from paytables.reels.bonus import WheelBonus
 from tools.dev.gallery import Walk
 from tools.lab.certification import chance, rules
 from tools.lab.certification.finding import Case, Status
@@ -323,7 +323,7 @@ def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
 @pytest.mark.requirement("B-09")
 def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
     """A wheel drawn over twice its parts, as one with hidden ones would be, whatever it shows."""
-    spin = Wheel.run
+    spin = WheelBonus.run
 
     def hidden(wheel, draw):
         shown = spin(wheel, draw)
@@ -332,7 +332,7 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
 
     case = case_of(load_game("orchard-picnic"), depth=Depth.PRIZES)
     assert Status.FAIL not in {f.status for f in chance.depicted_odds(case)}
-    monkeypatch.setattr(Wheel, "run", hidden)
+    monkeypatch.setattr(WheelBonus, "run", hidden)
     assert Status.FAIL in {f.status for f in chance.depicted_odds(case)}
 
 

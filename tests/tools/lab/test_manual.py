@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from egm.app.features import FEATURES, MENU
 from egm.devices.catalogue import PROTOCOLS
 from egm.kernel.faults import FAULTS, get_fault
-from egm.kernel.rules import code_of
+from egm.kernel.rules import get_refusal_code
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.screen.text import Texts, read_catalogue
@@ -74,10 +74,10 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
         row = found[texts.say(f"form.{form.id}.title")]
         assert row[5] == roles(texts, form.permission)
         assert all(texts.say(f"form.{form.id}.{field.name}") in row[1] for field in form.fields)
-        assert all(texts.say(f"service.needs.{code_of(need)}") in row[2] for need in form.needs)
+        assert all(texts.say(f"service.needs.{get_refusal_code(need)}") in row[2] for need in form.needs)
     found = rows(page, texts, "meters")
     for meter in METERS:
-        assert found[meter.name][0] == texts.say_code("meter_name", meter.name)
+        assert found[meter.name][0] == texts.format_code_text("meter_name", meter.name)
     found = rows(page, texts, "roles")
     for permission in Permission:
         assert found[texts.say(f"manual.permission.{permission}")][1] == roles(texts, permission)
@@ -115,7 +115,7 @@ def test_operator_manual_states_who_may_clear_memory_and_change_denominations(la
     permitted = roles(texts, denomination.permission)
     assert rows(page, texts, "denomination")[label] == (label, permitted)
     for need in denomination.needs:
-        assert texts.say(f"service.needs.{code_of(need)}") in told
+        assert texts.say(f"service.needs.{get_refusal_code(need)}") in told
 
 
 @pytest.mark.requirement("R-06")

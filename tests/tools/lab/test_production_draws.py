@@ -78,8 +78,8 @@ def test_a_bias_of_one_in_a_thousand_is_found(monkeypatch):
         ("keno", "paytables.keno.draws.deal_one", KENO),
         ("dice", "tools.lab.rng.outcomes.throw_dice", DICE),
         ("wheel", "paytables.roulette.spun.SpunTable.draw_result", WHEEL),
-        ("reels", "paytables.reels.stage.Reels.spin", REELS),
-        ("long-reels", "paytables.reels.stage.Reels.spin", LONG_REELS),
+        ("reels", "paytables.reels.stage.ReelSet.spin", REELS),
+        ("long-reels", "paytables.reels.stage.ReelSet.spin", LONG_REELS),
     ],
 )
 def test_what_a_games_own_function_never_draws_is_found(monkeypatch, name, function, game):

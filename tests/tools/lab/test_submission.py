@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from egm.devices.ioboard.codec import INPUTS, TOWER
+from egm.devices.ioboard.codec import INPUTS, TOWER_LIGHTS
 from egm.kernel.faults import FAULTS
 from egm.screen.art.symbols import DRAWINGS
 from egm.verify.manifest import Manifest, load_signed
@@ -150,7 +150,7 @@ def test_the_tables_of_meters_signals_and_errors_are_complete(submission):
     assert [meter.name for meter in METERS if f"| {meter.meaning} |" not in said["meters.md"]] == []
     switches, lights = said["signals.md"].split("| Element | Lit for |")
     assert [name for _, name in INPUTS if f"| {name} |" not in switches] == []
-    assert [name for name in TOWER if f"| {name} |" not in lights] == []
+    assert [name for name in TOWER_LIGHTS if f"| {name} |" not in lights] == []
     errors = said["manual-service-en.md"]
     assert [code for code in FAULTS if "*" not in code and code not in errors] == []
     for name, word in {

@@ -21,11 +21,11 @@ from tools.audit.rules.parts import (
     sum_money_cents,
 )
 from tools.audit.rules.pattern import (
-    But,
+    AlternativePatterns,
     Derived,
     Differs,
     Has,
-    OneOf,
+    ObjectWithChanges,
     Scope,
     format_storage_key,
     format_value,
@@ -248,7 +248,7 @@ _CASH_OUT_RULES: Final = (
         id="{id}.numbered",
         state_before={"pay_out": Has("pay_out", id="$id", way="ticket", number="")},
         record={"id": "$id", "number": "$number"},
-        state={"pay_out": But("pay_out", number="$number")},
+        state={"pay_out": ObjectWithChanges("pay_out", number="$number")},
         extra_checks=(
             require("record.number: the ticket has no number", lambda scope: bool(scope["number"])),
         ),
@@ -263,7 +263,7 @@ _CASH_OUT_RULES: Final = (
     Rule(
         entry=entries.TICKET_PRINTING,
         state_before={"print": "$print:object"},
-        state={"print": But("print", state="$:text")},
+        state={"print": ObjectWithChanges("print", state="$:text")},
         extra_checks=(
             require(
                 lambda scope: (
@@ -288,8 +288,10 @@ _CASH_OUT_RULES: Final = (
             "pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents", number="$:words"),
             "print": Has("print", id="$id"),
         },
-        record=OneOf(But("pay_out"), But("pay_out", commitment="$:text")),
-        state={"pay_out": None, "print": But("print", state="barcode_done")},
+        record=AlternativePatterns(
+            ObjectWithChanges("pay_out"), ObjectWithChanges("pay_out", commitment="$:text")
+        ),
+        state={"pay_out": None, "print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_check_validation_ring, check_ticket_ledger_grows),
     ),
     Rule(
@@ -302,7 +304,7 @@ _CASH_OUT_RULES: Final = (
         id="{id}.void",
         ref="$id",
         state_before={"pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents")},
-        record=But("pay_out", why="$:text"),
+        record=ObjectWithChanges("pay_out", why="$:text"),
         state={"pay_out": None, "print?": None},
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder_after_void),),
     ),
@@ -311,8 +313,12 @@ _CASH_OUT_RULES: Final = (
         id="{id}.void",
         ref="$id",
         state_before={"pay_out": _COIN_CASH_OUT_PATTERN},
-        record=But("pay_out", why="$:text"),
-        state={"pay_out": None, "hopper": None, "coins_gone": OneOf(None, _ABANDONED_COINS_PATTERN)},
+        record=ObjectWithChanges("pay_out", why="$:text"),
+        state={
+            "pay_out": None,
+            "hopper": None,
+            "coins_gone": AlternativePatterns(None, _ABANDONED_COINS_PATTERN),
+        },
         extra_checks=(
             _COINS_ADD_UP,
             _check_recorded_coins,
@@ -375,7 +381,7 @@ _CASH_OUT_RULES: Final = (
         entry=entries.COINS_COUNTED,
         state_before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "paid_coins": "$paid"},
-        state={"hopper": But("hopper", paid_coins="$paid")},
+        state={"hopper": ObjectWithChanges("hopper", paid_coins="$paid")},
         extra_checks=(
             require(
                 lambda scope: (
@@ -391,7 +397,7 @@ _CASH_OUT_RULES: Final = (
         id="{id}.paid",
         ref="$id",
         state_before={"pay_out": _COIN_CASH_OUT_PATTERN},
-        record=But("pay_out", paid_coins="$coins"),
+        record=ObjectWithChanges("pay_out", paid_coins="$coins"),
         state={"pay_out": None, "hopper": None},
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder),),
     ),

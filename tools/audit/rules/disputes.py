@@ -17,10 +17,10 @@ from egm.record_codec import to_json
 from meters.transaction import Phase
 from tools.audit.rules.parts import check_in_menu, check_ticket_ledger_grows
 from tools.audit.rules.pattern import (
-    But,
     Derived,
     Differs,
     Has,
+    ObjectWithChanges,
     Scope,
     format_storage_key,
     format_value,
@@ -361,7 +361,7 @@ RULES: Final = (
     Rule(
         entry=entries.TICKET_DISPUTED,
         state_before={"print": Has("print", state="printing")},
-        state={"print": But("print", state="disputed")},
+        state={"print": ObjectWithChanges("print", state="disputed")},
         extra_checks=(check_disputed_print,),
     ),
     Rule(

@@ -10,7 +10,7 @@ from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
 from egm.features.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED
 from egm.integrity.entries import CABINET_SIGNED, POWER_UP
 from egm.kernel.events import State
-from egm.kernel.keys import Keys
+from egm.kernel.keys import StorageKeys
 from egm.kernel.own_entries import FAULT_RAISED
 from egm.money.entries import CREDIT_CONVERTED
 from egm.people import Permission
@@ -43,7 +43,7 @@ def read_position(entry: StoredEntry) -> int:
 class Facts:
     """Facts collected from earlier entries of the journal. Every entry updates them, even one with findings."""
 
-    def __init__(self, keys: Keys = FEATURES.keys) -> None:
+    def __init__(self, keys: StorageKeys = FEATURES.keys) -> None:
         self.keys = keys
         """The declared storage keys of the machine's memory."""
         self.people: dict[str, str] = {}

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from egm.kernel.events import State
-from egm.kernel.states import BETTABLE, PAYABLE, RULING, SHOWING, only
+from egm.kernel.states import PAYABLE, RULING, STATES_FOR_BETTING, STATES_SHOWING_OUTCOME, only
 from egm.money.records.money import HandpayRecord
 from egm.play import entries
 from egm.play.entries import GameEndByHand
@@ -281,7 +281,7 @@ _RETURNED_STAKE_MOVE: Final = Move("house:push", "credit:{position}:{kind_of_cre
 _GAME_RULES: Final = (
     Rule(
         entry=entries.GAME_START,
-        allowed_states=BETTABLE,
+        allowed_states=STATES_FOR_BETTING,
         id="{play}.start",
         state_before={"game": None, "handpay": None, "pay_out": None, "reminder": None},
         record={
@@ -337,7 +337,7 @@ _GAME_RULES: Final = (
     ),
     Rule(
         entry=entries.GAME_DOUBLE_UP,
-        allowed_states=SHOWING,
+        allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.double_up",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "stakes_cents": Each("$:cents", least=1)},
@@ -346,7 +346,7 @@ _GAME_RULES: Final = (
     ),
     Rule(
         entry=entries.GAME_PUSH,
-        allowed_states=SHOWING | RULING,
+        allowed_states=STATES_SHOWING_OUTCOME | RULING,
         id="{play}.push",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "push_cents": Derived(_sum_won_cents)},
@@ -370,7 +370,7 @@ _GAME_RULES: Final = (
     ),
     Rule(
         entry=entries.GAME_END,
-        allowed_states=SHOWING,
+        allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.end",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "win_cents": "$win"},
@@ -386,7 +386,7 @@ _GAME_RULES: Final = (
     ),
     Rule(
         entry=entries.GAME_END_BY_HAND,
-        allowed_states=SHOWING,
+        allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.end",
         state_before={**_OPEN_GAME_PATTERN, "handpay": None},
         record={"play_id": "$play", "win_cents": "$win"},

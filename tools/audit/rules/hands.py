@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.credits import MONEY, CreditKind
+from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
 from egm.kernel.events import State
-from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, SHOWING, only
+from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, STATES_SHOWING_OUTCOME, only
 from egm.money import entries
 from egm.money.records.money import CashOutRemainder, HandpayRecord, UnclaimedRecord
 from egm.people import Permission
@@ -26,12 +26,12 @@ from tools.audit.rules.parts import (
     sum_money_cents,
 )
 from tools.audit.rules.pattern import (
-    But,
+    AlternativePatterns,
     Derived,
     Differs,
     Each,
     Has,
-    OneOf,
+    ObjectWithChanges,
     Scope,
     format_value,
 )
@@ -179,7 +179,9 @@ _HANDPAY_RULES: Final = (
                 "id": "$id",
                 "kind": "cancelled_credit",
                 "amount_cents": "$cents",
-                "why?": OneOf("printer", "jam", "paper", "fault", "busy", "limit", "clock", "tickets"),
+                "why?": AlternativePatterns(
+                    "printer", "jam", "paper", "fault", "busy", "limit", "clock", "tickets"
+                ),
                 "in_coins?": "$:object",
             },
             "cash_out_goes_on": None,
@@ -205,7 +207,10 @@ _HANDPAY_RULES: Final = (
         ref="$id",
         state_before={"handpay": Has("handpay", id="$id", amount_cents="$cents", way="ticket")},
         record={"handpay": "$id", "amount_cents": "$cents"},
-        state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_derive_returned_remainder))},
+        state={
+            "handpay": None,
+            "cash_out_goes_on": AlternativePatterns(True, Derived(_derive_returned_remainder)),
+        },
         permission=Permission.PAY_BY_HAND,
         extra_checks=(_PERSONS_ARE_STAFF,),
     ),
@@ -220,7 +225,7 @@ _HANDPAY_RULES: Final = (
             "persons": "$persons:persons",
             "identity?": "$identity",
         },
-        state={"handpay": But("handpay", form="$form:object")},
+        state={"handpay": ObjectWithChanges("handpay", form="$form:object")},
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
             require_equal(
@@ -289,7 +294,7 @@ _HANDPAY_RULES: Final = (
         ref="$older",
         state_before={"handpay": Has("handpay", id="$id", instead_of="$older")},
         record={"handpay": "$older", "by": "$id"},
-        state={"handpay": But("handpay", less=("instead_of",))},
+        state={"handpay": ObjectWithChanges("handpay", less=("instead_of",))},
     ),
     Rule(
         entry=entries.HANDPAY_UNCLAIMED,
@@ -322,7 +327,7 @@ _HANDPAY_RULES: Final = (
     ),
     Rule(
         entry=play_entries.PRIZE_REGISTERED,
-        allowed_states=SHOWING,
+        allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.prize-{n:n}",
         state_before={"game": {"play_id": "$play"}},
         record={"play_id": "$play", "prizes": Each("$:object", least=1)},
@@ -366,7 +371,7 @@ _RULING_RULES: Final = (
         record={"amount_cents": "$cents", "expired_cents": "$expired"},
         moves=Derived(
             lambda scope: [
-                *derive_debit_transfers(scope, scope["cents"], "house:orphan", MONEY),
+                *derive_debit_transfers(scope, scope["cents"], "house:orphan", CASHABLE_CREDIT_KINDS),
                 *derive_debit_transfers(scope, scope["expired"], "house:expired", (CreditKind.RESTRICTED,)),
             ]
         ),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.kernel.events import State
-from egm.kernel.states import AT_WORK, EVERYWHERE, LISTENING, RULING_ON_PRIZES, only
+from egm.kernel.states import AT_WORK, EVERYWHERE, STATES_AFTER_SELF_TEST, STATES_FOR_PRIZE_RULINGS, only
 from egm.people import Permission
 from egm.progressive import entries
 from egm.progressive.records import ClaimRecord, HeldPrize
@@ -355,7 +355,7 @@ _MYSTERY_RULES: Final = (
     ),
     Rule(
         entry=entries.PRIZE_PAID_BY_HAND,
-        allowed_states=LISTENING,
+        allowed_states=STATES_AFTER_SELF_TEST,
         id="{claim}.won",
         state_before={"game": None, "handpay": None, "pay_out": None},
         record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "hand"},
@@ -398,7 +398,7 @@ _MYSTERY_RULES: Final = (
     ),
     Rule(
         entry=entries.PRIZE_RULED,
-        allowed_states=RULING_ON_PRIZES,
+        allowed_states=STATES_FOR_PRIZE_RULINGS,
         permission=Permission.SETTLE,
         persons=2,
         extra_checks=(_check_ruling, check_in_menu),

@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.links import entries
 from tools.audit.rules.parts import require, require_equal
-from tools.audit.rules.pattern import But, Has, format_value
+from tools.audit.rules.pattern import Has, ObjectWithChanges, format_value
 from tools.audit.rules.rule import Rule
 
 #: Pattern of a verifier's request: its parameters, and what was wrong with it.
@@ -68,6 +68,6 @@ RULES: Final = (
         entry=entries.GAT_RESULT,
         state_before={"gat": Has("gat", parameters="$parameters", algorithm="$algorithm")},
         record={**_GAT_REQUEST_PATTERN, "algorithm": "$algorithm", "values": "$values"},
-        state={"gat": But("gat", finished="$:time", values="$values", trouble="$trouble")},
+        state={"gat": ObjectWithChanges("gat", finished="$:time", values="$values", trouble="$trouble")},
     ),
 )

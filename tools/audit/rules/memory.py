@@ -5,7 +5,7 @@ from typing import Final
 from egm.features.memory_clear.entries import MACHINE_GENESIS
 from egm.integrity import entries, journal_entries
 from egm.people import Permission
-from meters.journal import FORMAT
+from meters.journal import JOURNAL_FORMAT
 from meters.keys import format_fingerprint
 from tools.audit.rules.parts import (
     check_in_menu,
@@ -26,9 +26,9 @@ RULES: Final = (
             ),
             require(
                 lambda scope: (
-                    f"record.format: this version reads formats up to {FORMAT}, found {scope.record['format']}"
+                    f"record.format: this version reads formats up to {JOURNAL_FORMAT}, found {scope.record['format']}"
                 ),
-                lambda scope: scope.record["format"] <= FORMAT,
+                lambda scope: scope.record["format"] <= JOURNAL_FORMAT,
             ),
             require_equal(
                 "id does not end with the fingerprint of record.public_key",

@@ -6,7 +6,7 @@ from egm.kernel.states import RULING
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.staff import entries
-from egm.staff.events import INFORMED_BY
+from egm.staff.events import INCIDENT_NOTIFICATION_WAYS
 from tools.audit.rules.parts import check_in_menu, read_nonzero_meters
 from tools.audit.rules.pattern import Derived, Differs, Scope, format_value
 from tools.audit.rules.rule import Rule
@@ -20,9 +20,10 @@ def _check_management(scope: Scope) -> None:
     record = scope.record
     if "officer" not in record:
         return
-    if record["informed"] not in INFORMED_BY:
+    if record["informed"] not in INCIDENT_NOTIFICATION_WAYS:
         raise Differs(
-            f"record.informed: expected one of {', '.join(INFORMED_BY)}, found {format_value(record['informed'])}"
+            f"record.informed: expected one of {', '.join(INCIDENT_NOTIFICATION_WAYS)}, "
+            f"found {format_value(record['informed'])}"
         )
     for person in record["persons"]:
         if not scope.facts.may(person, Permission.JUDGE):

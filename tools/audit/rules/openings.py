@@ -6,7 +6,7 @@ from egm.kernel.states import AT_WORK, EVERYWHERE
 from egm.people import Permission
 from egm.staff import entries
 from egm.staff.slips import format_meters_line
-from egm.staff.stock import BOXES
+from egm.staff.stock import METER_BY_BOX
 from meters.reading import read_meters
 from tools.audit.rules.parts import (
     check_in_menu,
@@ -17,10 +17,10 @@ from tools.audit.rules.parts import (
     require_new_id,
 )
 from tools.audit.rules.pattern import (
-    But,
     Derived,
     Differs,
     Has,
+    ObjectWithChanges,
     Scope,
     format_storage_key,
     format_value,
@@ -40,9 +40,11 @@ def _check_collection(scope: Scope) -> None:
         expected = None
     else:
         last_collection: Any = scope.value_before("collected")
-        meters_before = dict.fromkeys(BOXES, 0) if last_collection is None else last_collection["after"]
+        meters_before = (
+            dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
+        )
         values = read_meters(scope.ledger).values
-        meters_now = {box: values[meter] for box, meter in BOXES.items()}
+        meters_now = {box: values[meter] for box, meter in METER_BY_BOX.items()}
         expected = {"id": opened["id"], "before": meters_before, "after": meters_now, "counted": []}
     stored = scope.entry.state.get(format_storage_key("collected", scope.position))
     if not is_json_equal(stored, expected):
@@ -169,7 +171,7 @@ RULES: Final = (
         entry=entries.SLIP_PRINTED,
         state_before={"print": Has("print", id="$id")},
         record={"id": "$id"},
-        state={"print": But("print", state="barcode_done")},
+        state={"print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_is_slip,),
     ),
     Rule(entry=entries.SLIP_NOT_STARTED, record={"id": "$id"}, extra_checks=(_is_slip,)),

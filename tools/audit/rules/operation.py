@@ -9,7 +9,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel import own_entries as kernel
 from egm.kernel.events import State
 from egm.kernel.faults import get_fault
-from egm.kernel.states import AT_WORK, EVERYWHERE, ON_CALL, only
+from egm.kernel.states import AT_WORK, EVERYWHERE, STATES_ON_CALL, only
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.play.keys import PlayKey
@@ -22,7 +22,14 @@ from tools.audit.rules.parts import (
     require_equal,
     require_stored_value,
 )
-from tools.audit.rules.pattern import Differs, Has, OneOf, Scope, format_storage_key, format_value
+from tools.audit.rules.pattern import (
+    AlternativePatterns,
+    Differs,
+    Has,
+    Scope,
+    format_storage_key,
+    format_value,
+)
 from tools.audit.rules.rule import Check, Rule
 
 
@@ -56,7 +63,7 @@ def _derive_state_after_test(scope: Scope) -> Any:
 
 
 #: The amount below which credit is residual, and what may be done with it.
-RESIDUAL_TERMS: Final = {"way": OneOf("stays", "given_up", "played"), "useful_cents": "$:count"}
+RESIDUAL_TERMS: Final = {"way": AlternativePatterns("stays", "given_up", "played"), "useful_cents": "$:count"}
 
 #: The rules of start, self-tests and the machine's service.
 _START_AND_SERVICE_RULES: Final = (
@@ -109,7 +116,7 @@ _START_AND_SERVICE_RULES: Final = (
     ),
     Rule(
         entry=integrity.CHANCE_RESTARTED,
-        allowed_states=ON_CALL | only(State.PLAYING),
+        allowed_states=STATES_ON_CALL | only(State.PLAYING),
         state={"out_of_service": None},
         permission=Permission.RESTART,
         extra_checks=(
@@ -195,9 +202,9 @@ def _check_declared_fault(scope: Scope) -> None:
     """Check that a raised fault locks the machine and can be cleared exactly as its declaration states."""
     code, fault = scope["code"], scope["fault"]
     declared = get_fault(code)
-    if fault["locks"] is not declared.locks:
+    if fault["locks"] is not declared.stops_play:
         raise Differs(
-            f"state.fault:{code}.locks: the declaration of this fault states {declared.locks}, "
+            f"state.fault:{code}.locks: the declaration of this fault states {declared.stops_play}, "
             f"found {format_value(fault['locks'])}"
         )
     if fault["cleared_by"] not in {declared.cleared_by, _EARLIER_FAULT_CLEARERS.get(code)}:
@@ -275,7 +282,7 @@ _FAULT_RULES: Final = (
     ),
     Rule(
         entry=staff.SERVICE_ANSWERED,
-        allowed_states=ON_CALL | {State.HANDPAY, State.TILT},
+        allowed_states=STATES_ON_CALL | {State.HANDPAY, State.TILT},
         state_before={"service_call": True},
         state={"service_call": None},
     ),

@@ -8,7 +8,7 @@ from egm.host import entries as host_entries
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import AnyEntry
 from egm.kernel.events import State
-from egm.kernel.states import EVERYWHERE, TAKING_TICKETS, only
+from egm.kernel.states import EVERYWHERE, STATES_TAKING_TICKETS, only
 from egm.money import entries
 from egm.money.records.host import HostTicketRecord, Redeeming, RestrictedTerms
 from tools.audit.rules.disputes import check_disputed_coins, check_disputed_paper, check_disputed_ticket
@@ -19,7 +19,15 @@ from tools.audit.rules.parts import (
     require_new_id,
     require_stored_value,
 )
-from tools.audit.rules.pattern import But, Differs, Has, Pattern, Scope, format_storage_key, format_value
+from tools.audit.rules.pattern import (
+    Differs,
+    Has,
+    ObjectWithChanges,
+    Pattern,
+    Scope,
+    format_storage_key,
+    format_value,
+)
 from tools.audit.rules.rule import Move, Rule
 
 #: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
@@ -129,7 +137,7 @@ _PAPER_RULES: Final = (
         entry=entries.BILL_ESCROW,
         allowed_states=only(State.IDLE),
         late_seconds=_ORDER_SECONDS,
-        late_states=TAKING_TICKETS,
+        late_states=STATES_TAKING_TICKETS,
         id="$id:text",
         state_before={"paper": None},
         moves=(Move("world:bill", _CASHABLE_ACCOUNT, "$cents", {"bill_cents": "$cents"}),),
@@ -164,7 +172,7 @@ _PAPER_RULES: Final = (
     ),
     Rule(
         entry=entries.VOUCHER_ESCROW,
-        allowed_states=TAKING_TICKETS,
+        allowed_states=STATES_TAKING_TICKETS,
         late_seconds=_ORDER_SECONDS,
         id="$id:text",
         state_before={"paper": None},
@@ -210,18 +218,18 @@ _PAPER_RULES: Final = (
     Rule(
         entry=host_entries.HOST_VOUCHER_NOT_STACKED,
         state_before={"host_ticket": Has("kept", status="pending")},
-        record=But("kept", status="not_stacked"),
-        state={"host_ticket": But("kept", status="not_stacked")},
+        record=ObjectWithChanges("kept", status="not_stacked"),
+        state={"host_ticket": ObjectWithChanges("kept", status="not_stacked")},
     ),
     Rule(
         entry=entries.PAPER_MARK,
         state_before={"paper": "$paper:object"},
-        state={"paper": But("paper", mark="$:count")},
+        state={"paper": ObjectWithChanges("paper", mark="$:count")},
     ),
     Rule(
         entry=entries.PAPER_MOVING,
         state_before={"paper": Has("paper", phase="ordered")},
-        state={"paper": But("paper", outward="$:bool")},
+        state={"paper": ObjectWithChanges("paper", outward="$:bool")},
     ),
     Rule(
         entry=entries.PAPER_CONFIRMED,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.credits import MONEY, CreditKind, build_credit_transfers
+from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind, build_credit_transfers
 from egm.kernel.positions import Position
 from egm.money.records.money import CashOutRecord, CashOutRemainder, HandpayRecord
 from egm.play.records.protection import SessionRecord
@@ -76,7 +76,7 @@ def credit_cents(scope: Scope) -> int:
 
 def sum_money_cents(scope: Scope) -> int:
     """Return the player's credit that can be cashed out as money, before the entry, in minor units."""
-    return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in MONEY)
+    return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CASHABLE_CREDIT_KINDS)
 
 
 def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:

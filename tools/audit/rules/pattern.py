@@ -9,8 +9,10 @@ A pattern is one of
   ``{name:n}`` a number;
 * a dict: an object with exactly these members; ``"member?"`` may be missing, and a member name with ``{...}``
   is matched as such a text (``"claim:{claim}?"`` matches any number of members);
-* a list: an array of exactly these; :class:`Each`: an array of any length; :class:`OneOf`: alternatives;
-* :class:`Derived`: exactly what a function returns for the scope; :class:`But`: a named object with changes;
+* a list: an array of exactly these; :class:`Each`: an array of any length;
+  :class:`AlternativePatterns`: alternatives;
+* :class:`Derived`: exactly what a function returns for the scope; :class:`ObjectWithChanges`: a named object with
+  changes;
   :class:`Has`: an object with at least these members, which binds a name.
 
 A value that does not match raises :class:`Differs`, which names the field and the expected value.
@@ -131,7 +133,7 @@ class Each:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class AlternativePatterns:
     """A pattern for a value that matches one of several alternatives, which are tried in order."""
 
     patterns: tuple[Pattern, ...]
@@ -148,7 +150,7 @@ class Derived:
 
 
 @dataclass(frozen=True, slots=True)
-class But:
+class ObjectWithChanges:
     """A pattern for an object equal to the one bound to ``name``, with ``changes`` and without members in ``less``."""
 
     name: str
@@ -176,12 +178,12 @@ class Has:
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnEntryId:
     """A pattern for an entry id that contains the entry's own sequence number, in the present or an earlier form."""
 
 
 #: The pattern of an entry's own id.
-OWN_ID: Final = Own()
+OWN_ID: Final = OwnEntryId()
 
 
 # ------------------------------------------------------------------------------------------ types of values
@@ -266,15 +268,15 @@ def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one fo
             return _compile_array([compile_pattern(part) for part in pattern])
         case Each():
             return _compile_each(pattern)
-        case OneOf():
+        case AlternativePatterns():
             return _compile_one_of([compile_pattern(part) for part in pattern.patterns])
         case Derived():
             return _compile_derived(pattern.make)
-        case But():
+        case ObjectWithChanges():
             return _compile_but(pattern)
         case Has():
             return _compile_has(pattern)
-        case Own():
+        case OwnEntryId():
             return _match_own_id
         case _:
             return _compile_exact(pattern)
@@ -529,7 +531,7 @@ def _compile_has(pattern: Has) -> Matcher:
     return match
 
 
-def _compile_but(pattern: But) -> Matcher:
+def _compile_but(pattern: ObjectWithChanges) -> Matcher:
     """Return a function that matches an object equal to the one bound to a name, except for the pattern's changes."""
     changed = _compile_object(pattern.changes)
     names = frozenset(name.removesuffix("?") for name in pattern.changes)

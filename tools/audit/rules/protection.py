@@ -5,9 +5,9 @@ from typing import Any, Final
 from egm.kernel.events import State
 from egm.kernel.states import PAYABLE, only
 from egm.play import entries
-from egm.play.player_protection import LIMITS
+from egm.play.player_protection import PAUSING_REMINDER_KINDS
 from tools.audit.rules.parts import require
-from tools.audit.rules.pattern import But, Derived, Has, Scope, format_value
+from tools.audit.rules.pattern import Derived, Has, ObjectWithChanges, Scope, format_value
 from tools.audit.rules.rule import Rule
 
 
@@ -36,7 +36,7 @@ RULES: Final = (
         record={"kind": "$which", "spent_cents": Derived(_compute_spent_cents)},
         state={
             "reminder": Derived(lambda scope: scope.record),
-            "session": But("session", time_reminders="$:count", spend_reminders="$:count"),
+            "session": ObjectWithChanges("session", time_reminders="$:count", spend_reminders="$:count"),
         },
         counts={"reminders.{which}": 1},
     ),
@@ -51,7 +51,7 @@ RULES: Final = (
                 lambda scope: (
                     f"record.kind is {format_value(scope['which'])}: an acknowledgement does not end a pause at a limit"
                 ),
-                lambda scope: scope["which"] not in LIMITS,
+                lambda scope: scope["which"] not in PAUSING_REMINDER_KINDS,
             ),
         ),
     ),

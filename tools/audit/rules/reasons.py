@@ -8,7 +8,7 @@ from egm.kernel.events import State
 from egm.kernel.states import PAYABLE
 from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED
 from egm.play.keys import PlayKey
-from egm.play.player_protection import LIMITS
+from egm.play.player_protection import PAUSING_REMINDER_KINDS
 from egm.play.records.protection import ReminderRecord
 from egm.play.records.residual import ResidualTerms
 from tools.audit.rules.pattern import Differs, Scope, format_value
@@ -113,7 +113,7 @@ def check_return_reason(scope: Scope) -> None:
 def _is_paused(scope: Scope) -> bool:
     """Return whether play is paused because the player has reached a limit of their own."""
     reminder = scope.record_before(ReminderRecord, "reminder")
-    return reminder is not None and reminder.kind in LIMITS
+    return reminder is not None and reminder.kind in PAUSING_REMINDER_KINDS
 
 
 def _is_off(scope: Scope) -> bool:

@@ -9,7 +9,7 @@ from egm.kernel.entries import AnyEntry, EntryError
 from egm.kernel.events import State
 from egm.people import Permission
 from egm.play.keys import PlayKey
-from egm.record_codec import Condition, list_conditions, stored_key
+from egm.record_codec import FieldCondition, list_conditions, stored_key
 from egm.record_fields import PERSON, PERSONS, SERIAL, STAFF
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
@@ -33,7 +33,7 @@ from tools.audit.rules.states import derive_machine_state, is_within, was_idle
 Check: TypeAlias = Callable[[Scope], None]
 
 #: Conditions of record fields that only the journal's own facts decide.
-_CHECK_BY_CONDITION: Final[Mapping[Condition, Callable[[Facts, Any], bool]]] = {
+_CHECK_BY_CONDITION: Final[Mapping[FieldCondition, Callable[[Facts, Any], bool]]] = {
     STAFF: Facts.is_staff,
     PERSON: Facts.is_person,
     PERSONS: lambda facts, persons: all(map(facts.is_staff, persons)),
@@ -157,7 +157,7 @@ class Rule:
         record: Any = transaction.record or {}
         for name, condition in self._persons_named:
             if record.get(name) is not None and not _CHECK_BY_CONDITION[condition](facts, record[name]):
-                raise Differs(f"record.{name}: {format_value(record[name])} is {condition.otherwise}")
+                raise Differs(f"record.{name}: {format_value(record[name])} is {condition.error_text}")
 
     def _check_machine_state(self, scope: Scope) -> None:
         """Check that the rule allows the entry in the machine state derived from the memory before it.
@@ -282,7 +282,7 @@ class Rule:
 
     # ------------------------------------------------------------------ compiled once
     @cached_property
-    def _persons_named(self) -> tuple[tuple[str, Condition], ...]:
+    def _persons_named(self) -> tuple[tuple[str, FieldCondition], ...]:
         """Return (field name, condition) for each field of the record that names persons or the machine."""
         record = self.entry.record
         return tuple(

@@ -3,10 +3,10 @@
 from typing import Final
 
 from egm.kernel.events import State
-from egm.kernel.states import AT_WORK, SERVICEABLE, only
+from egm.kernel.states import AT_WORK, STATES_SERVICEABLE, only
 from egm.people import Permission
-from egm.people.demonstration import BY as DEMONSTRATION
-from egm.people.person import STAFF_NUMBER
+from egm.people.demonstration import DEMONSTRATION_ENROLLER as DEMONSTRATION
+from egm.people.person import STAFF_NUMBER_PATTERN
 from egm.people.roles import Role
 from egm.staff import entries
 from egm.staff.entries import STAFF_ADDED
@@ -34,7 +34,7 @@ def _check_next_change(scope: Scope) -> None:
             raise Differs(f"{name}: expected {format_value(expected)}, found {format_value(found)}")
     if role not in set(Role):
         raise Differs(f"record.role: {format_value(role)} is not a role")
-    if STAFF_NUMBER.fullmatch(whom) is None:
+    if STAFF_NUMBER_PATTERN.fullmatch(whom) is None:
         raise Differs(f"record.whom: {format_value(whom)} is not a staff number")
     if facts.people and scope["by"] not in {"", DEMONSTRATION} and not facts.is_staff(scope["by"]):
         raise Differs(f"record.person: {format_value(scope['by'])} is not an enrolled member of staff")
@@ -96,12 +96,12 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.MENU_ASKED,
-        allowed_states=SERVICEABLE | only(State.PLAYING),
+        allowed_states=STATES_SERVICEABLE | only(State.PLAYING),
         state={"menu": {"since": "$:time", "person": None}},
     ),
     Rule(
         entry=entries.MENU_ENTERED,
-        allowed_states=SERVICEABLE | AT_WORK,
+        allowed_states=STATES_SERVICEABLE | AT_WORK,
         state_before={"menu": Has("menu", person=None)},
         record={"person": "$person"},
         state={"menu": {"since": "$:time", "person": "$person"}},

@@ -7,7 +7,7 @@ from egm.app.features import FEATURES
 from egm.host.keys import HostKey
 from egm.kernel.events import State
 from egm.kernel.machine import Machine
-from egm.kernel.memory import Memory
+from egm.kernel.memory import PositionMemory
 from egm.kernel.positions import Position
 from egm.play.keys import PlayKey
 from egm.progressive.keys import ProgressiveKey
@@ -56,7 +56,7 @@ class _Remembered:
     def __init__(self, ledger: Ledger, position: int) -> None:
         self.position: Final = Position(position)
         self.journal: Final = cast("Journal", _Books(ledger))
-        self.memory: Final = Memory(self.journal, self.position, FEATURES.keys)
+        self.memory: Final = PositionMemory(self.journal, self.position, FEATURES.keys)
 
     def component(self, kind: type[T]) -> T:
         """Return a new component of this kind, in the form that it has after a restart."""

@@ -4,7 +4,7 @@ import zlib
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from egm.kernel.credits import MONEY
+from egm.kernel.credits import CASHABLE_CREDIT_KINDS
 from egm.kernel.events import State
 from egm.kernel.states import only
 from egm.play import entries
@@ -52,7 +52,9 @@ def _read_terms(scope: Scope, digest: str) -> tuple[TimeCharge | None, int]:
 
 def _derive_transfers(scope: Scope) -> Any:
     """Return the transfers of the charge from the player's money."""
-    return derive_debit_transfers(scope, scope.record["amount_cents"], "house:time_charge", MONEY)
+    return derive_debit_transfers(
+        scope, scope.record["amount_cents"], "house:time_charge", CASHABLE_CREDIT_KINDS
+    )
 
 
 RULES: Final = (

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from egm.features.tournament import entries
 from egm.kernel.events import State
-from egm.kernel.states import LISTENING, RULING, SHOWING, only
+from egm.kernel.states import RULING, STATES_AFTER_SELF_TEST, STATES_SHOWING_OUTCOME, only
 from egm.people import Permission
 from egm.play.records.purse import name_points_account, name_won_account
 from tools.audit.rules.parts import check_in_menu, check_signed_in, require, require_new_id
@@ -205,7 +205,7 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.ROUND_ENDED,
-        allowed_states=LISTENING,
+        allowed_states=STATES_AFTER_SELF_TEST,
         state_before=_IN_TOURNAMENT_PATTERN,
         record=_ENTRY_FIELDS_PATTERN,
         state={"purse": "$:object"},
@@ -239,7 +239,7 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.PURSE_GAME_END,
-        allowed_states=SHOWING,
+        allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.end",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},

@@ -6,7 +6,7 @@ from typing import Any, Final
 from egm.host import entries
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import State
-from egm.kernel.states import TRANSFERRING, only
+from egm.kernel.states import STATES_FOR_TRANSFERS, only
 from egm.money import entries as money_entries
 from egm.money.records.host import TransferRecord
 from egm.record_codec import to_json
@@ -20,7 +20,7 @@ from tools.audit.rules.parts import (
     require_new_id,
     require_stored_value,
 )
-from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, format_value
+from tools.audit.rules.pattern import Derived, Differs, Has, ObjectWithChanges, Scope, format_value
 from tools.audit.rules.rule import Move, Rule
 
 #: The size of the ring of transfers that the host may read back (egm.host.transfers).
@@ -98,7 +98,7 @@ _HOST_TICKET_RULES: Final = (
     Rule(
         entry=entries.VOUCHER_RESULT_READ,
         state_before={"host_ticket": Has("kept", told=False)},
-        state={"host_ticket": But("kept", told=True)},
+        state={"host_ticket": ObjectWithChanges("kept", told=True)},
     ),
     Rule(
         entry=entries.VOUCHER_READ,
@@ -234,7 +234,7 @@ _ANY_TRANSFERS: Final = Move("{source}", "{target}", "$:cents", many=True)
 _TRANSFER_RULES: Final = (
     Rule(
         entry=entries.AFT_COMPLETE,
-        allowed_states=TRANSFERRING,
+        allowed_states=STATES_FOR_TRANSFERS,
         id="transfer:{identifier}",
         record=_TRANSFER_RESULT_PATTERN,
         state={"transfers": _NEXT_TRANSFER_COUNT, "transfer": "$kept"},
@@ -252,7 +252,7 @@ _TRANSFER_RULES: Final = (
     ),
     Rule(
         entry=money_entries.AFT_JACKPOT,
-        allowed_states=TRANSFERRING,
+        allowed_states=STATES_FOR_TRANSFERS,
         id="transfer:{identifier}",
         state_before={"handpay": None},
         record={**_TRANSFER_RESULT_PATTERN, "kind": "bonus_jackpot", "asked_cents": "$asked:cents"},
@@ -284,7 +284,7 @@ _TRANSFER_RULES: Final = (
     Rule(
         entry=entries.AFT_RESULT_READ,
         state_before={"transfer": Has("kept", told=False)},
-        state={"transfer": But("kept", told=True)},
+        state={"transfer": ObjectWithChanges("kept", told=True)},
     ),
     Rule(
         entry=entries.AFT_CASH_OUT,
@@ -304,7 +304,7 @@ _TRANSFER_RULES: Final = (
         state_before={"registration": "$:object"},
         state={"registration": None},
     ),
-    Rule(entry=entries.AFT_LOCKED, allowed_states=TRANSFERRING),
+    Rule(entry=entries.AFT_LOCKED, allowed_states=STATES_FOR_TRANSFERS),
     Rule(
         entry=entries.AFT_OFFERED,
         allowed_states=only(State.IDLE),

@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from egm.devices.wheel.codec import NUMBERS
+from egm.devices.wheel.codec import WHEEL_NUMBERS
 from egm.play.records.wheel import WheelSpin
 from egm.seats import entries
 from tools.audit.rules.parts import require
-from tools.audit.rules.pattern import But, Scope, format_value
+from tools.audit.rules.pattern import ObjectWithChanges, Scope, format_value
 from tools.audit.rules.rule import Rule
 
 #: Pattern of the round and the spin that a record names.
@@ -60,12 +60,12 @@ RULES: Final = (
         id="{round}.number",
         state_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "number": "$number"},
-        state={"wheel_spin": But("was", number="$number")},
+        state={"wheel_spin": ObjectWithChanges("was", number="$number")},
         extra_checks=(
             _IS_AWAITED_SPIN,
             require(
                 lambda scope: f"record.number: {format_value(scope['number'])} is not a pocket of a wheel",
-                lambda scope: scope["number"] in NUMBERS,
+                lambda scope: scope["number"] in WHEEL_NUMBERS,
             ),
         ),
     ),
@@ -74,7 +74,7 @@ RULES: Final = (
         id="{round}.unheard",
         state_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "unheard": "$why"},
-        state={"wheel_spin": But("was", unheard="$why")},
+        state={"wheel_spin": ObjectWithChanges("was", unheard="$why")},
         extra_checks=(_IS_AWAITED_SPIN,),
     ),
 )

@@ -15,7 +15,15 @@ from tools.audit.rules.parts import (
     require_equal,
     require_new_id,
 )
-from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, format_value, is_json_equal
+from tools.audit.rules.pattern import (
+    AlternativePatterns,
+    Differs,
+    Has,
+    ObjectWithChanges,
+    Scope,
+    format_value,
+    is_json_equal,
+)
 from tools.audit.rules.rule import Rule
 
 #: Check that the printed ticket is a test ticket.
@@ -142,7 +150,7 @@ RULES: Final = (
         entry=integrity.SOFTWARE_CHANGED,
         state_before={"software": "$was:object|none"},
         record={"version": ["$:text", "$version"], "signer": ["$:text", "$signer"]},
-        state={"software": OneOf(None, _SOFTWARE_PATTERN)},
+        state={"software": AlternativePatterns(None, _SOFTWARE_PATTERN)},
         extra_checks=(check_first_position, _check_installed_change),
     ),
     Rule(
@@ -176,7 +184,7 @@ RULES: Final = (
         entry=staff.TEST_PRINTED,
         state_before={"print": Has("print", id="$id")},
         record={"id": "$id"},
-        state={"print": But("print", state="barcode_done")},
+        state={"print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_IS_TEST_TICKET,),
     ),
     Rule(

@@ -12,7 +12,7 @@ import click
 
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import default_state_dir
-from egm.kernel.entries import find_author
+from egm.kernel.entries import find_person_or_key_switch
 from egm.kernel.logs import Log
 from meters import (
     JournalDamaged,
@@ -34,7 +34,7 @@ from tools.audit.games import Shelf
 from tools.audit.jobs import JobError
 from tools.audit.log_text import format_log_lines
 from tools.audit.tickets import find_ticket_ledger_error
-from tools.audit.verify import AuditFinding, Auditor, Report
+from tools.audit.verify import AuditFinding, Auditor, AuditReport
 from tools.cli.commands.clearing import clear_, inspect_
 from tools.cli.result_file import resolve_links, result_file
 from tools.cli.tables import Form, Table, add_form_options, find_terminal_width, show, show_progress
@@ -87,7 +87,7 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
             open_view(folder, key=key, second_dir=second) as view,
             result_file(file) as out,
         ):
-            count = export.write(view, key, out, datetime.now(UTC), after=after)
+            count = export.write_export(view, key, out, datetime.now(UTC), after=after)
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
     echo(f"{file}: {format_count(count, 'entry', 'entries')}, machine key {key.fingerprint}")
@@ -162,7 +162,7 @@ def verify(
 
         def create_auditor(point: Path | None) -> Auditor:
             """Return a new auditor, or one that continues from the state saved at ``point``."""
-            return Auditor(shelf, heads, vouched) if point is None else verified.load(point, shelf)
+            return Auditor(shelf, heads, vouched) if point is None else verified.load_auditor(point, shelf)
 
         with show_progress("deriving everything again"):
             reports = _audit_copies(file, state, second, create_auditor, point, jobs)
@@ -187,7 +187,7 @@ def _audit_copies(
     create_auditor: Callable[[Path | None], Auditor],
     point: Path | None,
     jobs: int,
-) -> dict[str, Report]:
+) -> dict[str, AuditReport]:
     """Return the audit report of the exported file, or those of both copies in a state folder, by name."""
     if file is not None:
         return {str(file): _verify_export(file, create_auditor(point), point, jobs)}
@@ -245,14 +245,14 @@ def _convert_metric_to_witness(line: str) -> str:
         return line
 
 
-def _conclude_audit(report: Report, auditor: Auditor, point: Path | None) -> Report:
+def _conclude_audit(report: AuditReport, auditor: Auditor, point: Path | None) -> AuditReport:
     """Save the auditor's state to ``point`` if the audit found nothing wrong; return the report."""
     if point is not None and not report.wrong:
-        verified.save(auditor, point)
+        verified.save_auditor(auditor, point)
     return report
 
 
-def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) -> Report:
+def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) -> AuditReport:
     """Verify an exported journal, from the entry that a saved audit has reached; return the report."""
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
@@ -277,7 +277,7 @@ def _verify_copies(
     create_auditor: Callable[[Path | None], Auditor],
     point: Path | None,
     jobs: int,
-) -> dict[str, Report]:
+) -> dict[str, AuditReport]:
     """Return the audit report of each copy of the journal in a state folder, by name.
 
     Each copy is verified with the archive on its own medium, and from its own saved state.
@@ -319,7 +319,7 @@ def _format_finding_place(finding: AuditFinding) -> str:
     return f"{where} {escape_markup(finding.id)}".rstrip()
 
 
-def _print_report(name: str, report: Report) -> None:
+def _print_report(name: str, report: AuditReport) -> None:
     """Print the result of verifying one copy: what was checked, the findings and the notices."""
     console = Terminal()
     key = "" if report.key_compared else ", key not compared (--fingerprint)"
@@ -419,7 +419,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
         "effect": str(event.effect) if event else "",
         "clear": str(event.clear) if event else "",
         "sas": event.sas if event else None,
-        "person": find_author(entry),
+        "person": find_person_or_key_switch(entry),
         "cents": sum(t.amount_cents for t in entry.transfers) or None,
         "story": details,
     }

@@ -9,7 +9,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir
 from egm.config.faults import read_toml
 from egm.errors import OperatorError
-from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest
+from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest
 from egm.people import Permission, Roster, RosterError, read_recorded_roster
 from egm.secret_files import replace_private
 from meters import JournalError, open_view
@@ -18,7 +18,7 @@ from meters.keys import format_fingerprint
 from meters.lock import FolderLock
 from meters.recall import read_details
 from meters.storage import DiskStorage
-from tools.cli.backup import CABINET, LINK, STAFF, Backup, load_machine_key
+from tools.cli.backup import CABINET, LINK_FILE_NAMES, STAFF, Backup, load_machine_key
 from tools.cli.staff import load_roster, prove
 from tools.cli.tables import Form, Table, add_form_options, build_facts_table, show
 from tools.cli.terminal import echo
@@ -129,7 +129,7 @@ def _restore(
     roster = load_roster(folder.root, second) if used else roster_of_backup
     people = [prove(roster, number, Permission.CONFIGURE) for number in numbers]
     lines_done = [_restore_staff(folder, second, roster_of_backup, used=used)]
-    for name in LINK:
+    for name in LINK_FILE_NAMES:
         if name in backup.files and file.progressive_link is not None:
             path: Path = getattr(file.progressive_link, name)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ def _restore(
             lines_done.append(f"{name} of the progressive link: {path}")
     at = SystemClock().now().isoformat(timespec="seconds")
     persons = tuple(one.id for one in people)
-    Signature(compute_digest(text), persons, reason, at).write(folder.root / FILE_NAME)
+    CabinetFileSignature(compute_digest(text), persons, reason, at).write(folder.root / SIGNATURE_FILE_NAME)
     replace_private(cabinet, text)
     return [*lines_done, f"{cabinet}: restored, signed by {' and '.join(persons)}"]
 

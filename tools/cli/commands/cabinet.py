@@ -11,14 +11,14 @@ from typing import Any, Final, Self
 import click
 from serial.tools.list_ports import comports
 
-from egm.app.preflight import iter_preflight_faults, iter_unknown_names
+from egm.app.preflight import iter_preflight_faults, iter_unknown_profiles_and_games
 from egm.clock import SystemClock
 from egm.collector import pause_collector
 from egm.config.cabinet_file import CabinetFile, GameSlot, default_state_dir, load_cabinet
-from egm.config.faults import Fault, Lines, parse_location, read_toml
+from egm.config.faults import Fault, TomlLineNumbers, parse_location, read_toml
 from egm.config.on_this_computer import find_shared_folders, find_stable_port_name
 from egm.config.schema import build_schema as cabinet_schema
-from egm.config.schema import find_examples_left
+from egm.config.schema import find_unchanged_example_values
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.people import Permission
@@ -30,8 +30,8 @@ from paytables import DefinitionError, Game, PaytableError, list_shipped_games
 from paytables.source import parse_toml, read_contents
 from paytables.wording import format_count, format_known_names
 from tools.cli.tables import (
-    BAD,
-    DOUBT,
+    BAD_STYLE,
+    DOUBT_STYLE,
     Column,
     Columns,
     Form,
@@ -92,9 +92,9 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
                     *find_shared_folders(cabinet, folder),
                 ]
     elif not quick:
-        faults += iter_unknown_names(data)
-    faults += find_examples_left(data)
-    lines = Lines(text)
+        faults += iter_unknown_profiles_and_games(data)
+    faults += find_unchanged_example_values(data)
+    lines = TomlLineNumbers(text)
     rows = sorted((_build_row(fault, lines) for fault in faults), key=lambda row: row[0] or 0)
     columns: Columns = (
         Column("line", is_right_aligned=True),
@@ -183,10 +183,10 @@ _EFFECT_BY_FATALITY: Final = {True: "wrong", False: "left out", None: "remark"}
 
 def _choose_style(stops: object) -> Style:
     """Return the style of an error in a table: severe if it prevents the machine's start, else a warning."""
-    return BAD if stops else DOUBT
+    return BAD_STYLE if stops else DOUBT_STYLE
 
 
-def _build_row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
+def _build_row(fault: Fault, lines: TomlLineNumbers) -> tuple[Any, ...]:
     """Return the table row of one error in a cabinet file.
 
     It has line, key, whether the error prevents the start, problem, suggestion and allowed values.
@@ -307,7 +307,7 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
     of a player. After the first signature it only plays with signed files.
     """
     # Imported here because they load every rule of the machine, which `check` does not need.
-    from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest  # noqa: PLC0415
+    from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest  # noqa: PLC0415
     from tools.cli import staff  # noqa: PLC0415
 
     try:
@@ -317,7 +317,9 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
         people = [staff.prove(roster, number, Permission.CONFIGURE) for number in dict.fromkeys(numbers)]
         at = SystemClock().now().isoformat(timespec="seconds")
         persons = tuple(person.id for person in people)
-        Signature(compute_digest(read_contents(file).decode()), persons, reason, at).write(folder / FILE_NAME)
+        CabinetFileSignature(compute_digest(read_contents(file).decode()), persons, reason, at).write(
+            folder / SIGNATURE_FILE_NAME
+        )
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     echo(f"{file} is signed by {', '.join(persons)}; it takes effect at the machine's next start")
@@ -329,11 +331,14 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
 @add_form_options
 def signed(state: Path | None, *, print_file: bool, form: Form) -> None:
     """List the cabinet files signed for a machine, by whom and why; or print the last of them."""
-    from egm.integrity.signed_file import KIND, find_last_signed_file  # noqa: PLC0415 (as in `sign`)
+    from egm.integrity.signed_file import CABINET_SIGNED_KIND, find_last_signed_file  # noqa: PLC0415 (as in `sign`)
 
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
-            entries = [(entry.time_utc.isoformat(), read_details(entry)) for entry in view.entries(KIND)]
+            entries = [
+                (entry.time_utc.isoformat(), read_details(entry))
+                for entry in view.entries(CABINET_SIGNED_KIND)
+            ]
             last = find_last_signed_file(view)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
@@ -360,7 +365,7 @@ def schema() -> None:
 def devices_(*, form: Form) -> None:
     """List the protocols a device may use, and this computer's serial ports by their stable names."""
     protocols = (
-        (name, entry.kind.replace("_", " "), _format_line_settings(entry.line))
+        (name, entry.kind.replace("_", " "), _format_line_settings(entry.line_settings))
         for name, entry in PROTOCOLS.items()
     )
     ports = [

@@ -18,7 +18,17 @@ from paytables import AnalysisError, analyse
 from paytables.wording import format_count
 from tools.cli.commands.par import load, load_named_profile
 from tools.cli.reference import format_command_reference
-from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, add_form_options, show, show_progress
+from tools.cli.tables import (
+    BAD_STYLE,
+    DOUBT_STYLE,
+    GOOD_STYLE,
+    Column,
+    Form,
+    Table,
+    add_form_options,
+    show,
+    show_progress,
+)
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.lab.certification import bundle, reproduction
@@ -35,7 +45,12 @@ from tools.lab.rng.service import start_service
 #: The source from which a submission is built; an installed product has none, and the command says so.
 _SOURCE_FOLDER = Path(__file__).resolve().parents[3]
 #: How the result of a rule is printed.
-_STYLE_BY_STATUS = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT, Status.NOTHING: DOUBT}
+_STYLE_BY_STATUS = {
+    Status.PASS: GOOD_STYLE,
+    Status.FAIL: BAD_STYLE,
+    Status.NOTED: DOUBT_STYLE,
+    Status.NOTHING: DOUBT_STYLE,
+}
 
 
 @click.command()

@@ -12,27 +12,27 @@ from egm.app.features import FEATURES
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import LocalError, OperatorError
 from egm.features.memory_clear.carrying import (
-    CARRIED,
+    DECISION_CARRIED,
     ClaimDecision,
     ClaimInspection,
-    Proposal,
+    ProposedClaim,
     inspect_claims,
     prepare_clearance,
 )
-from egm.people import Permission, Roster, load_recorded
+from egm.people import Permission, Roster, load_recorded_roster
 from egm.screen.text import Texts
 from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
 from meters import JournalError
-from meters.clear import clear, finish, is_clear_unfinished
+from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
 from meters.copies import SECOND_FOLDER
-from meters.table import BY_NAME, Unit
+from meters.table import METER_BY_NAME, Unit
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.sheet_head import find_currency
 from tools.cli.staff import carry_roster, prove
 from tools.cli.tables import (
-    BAD,
-    GOOD,
+    BAD_STYLE,
+    GOOD_STYLE,
     Column,
     Columns,
     Form,
@@ -177,7 +177,7 @@ def _build_meter_table(result: ClaimInspection) -> Table:
     """Return a table of every meter in both copies of a memory; meters on which the copies differ are marked."""
     good = ((name, value, value, "good") for name, value in result.inspection.agreed_meters.items() if value)
     suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.disputed_meters.items())
-    standing = Column("", "standing", style=lambda text: GOOD if text == "good" else BAD)
+    standing = Column("", "standing", style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE)
     columns: Columns = ("meter", number_column("first copy"), number_column("second copy"), standing)
     return Table(columns, (*good, *suspect), empty="no meter has counted anything")
 
@@ -194,12 +194,12 @@ def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
     names = [name for name in (*_MAIN_METERS, *differing) if first.get(name) or second.get(name)]
     rows = []
     for name in names:
-        meter = BY_NAME.get(name)
+        meter = METER_BY_NAME.get(name)
         text = money if meter is not None and meter.unit is Unit.CENTS else format_figure
         label = name.replace("_", " ") if meter is None else meter.meaning
         values = first.get(name), second.get(name)
         rows.append((label, *map(text, values), _compare_copies(*values)))
-    standing = Column("", "standing", style=lambda label: GOOD if label == "good" else BAD)
+    standing = Column("", "standing", style=lambda label: GOOD_STYLE if label == "good" else BAD_STYLE)
     columns: Columns = (
         "meter",
         Column("first copy", is_right_aligned=True),
@@ -216,16 +216,19 @@ def _compare_copies(first: int | None, second: int | None) -> str:
     return "good" if first == second else "they differ"
 
 
-def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
+def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> Table:
     """Return a table of the claims in a memory to be cleared: amounts in both copies, and the possible decisions."""
     rows = []
     for proposal in proposals:
         says = {
             name.removesuffix("_cents").replace("_", " "): money(value) if name.endswith("_cents") else value
-            for name, value in proposal.proposed.says.items()
+            for name, value in proposal.proposed.details.items()
             if value not in ("", None, [], {})
         }
-        claims_shown = (proposal.proposed, *(proposal.copies.get(name) for name in ("first", "second")))
+        claims_shown = (
+            proposal.proposed,
+            *(proposal.claim_by_copy.get(name) for name in ("first", "second")),
+        )
         cents = (claim.amount if claim is not None and claim.is_readable else None for claim in claims_shown)
         rows.append(
             (
@@ -282,7 +285,7 @@ def _parse_decisions(
             raise click.BadParameter(f"{value[:80]!r}: a payment is written as CLAIM=paid:CENTS:WHO")
         by = paid[1] if paid else ""
         decisions[claim] = ClaimDecision(
-            act=_RECORDED_DECISION_BY_WORD[act], amount_cents=cents, by=by, copy=copy
+            decision=_RECORDED_DECISION_BY_WORD[act], amount_cents=cents, by=by, copy=copy
         )
     return decisions
 
@@ -331,13 +334,13 @@ def clear_(
     folder = state or default_state_dir()
     try:
         if is_clear_unfinished(folder):
-            evidence = finish(folder, now=_read_clock, second_dir=second)
+            evidence = finish_memory_clear(folder, now=_read_clock, second_dir=second)
             echo(f"the clear that was started is completed; the evidence is in {evidence}")
             return
         result = inspect_claims(folder, FEATURES, second_dir=second)
         if carry_others:
-            others = (each.id for each in result.proposals if CARRIED in each.possible_decisions)
-            decisions = {**{name: ClaimDecision(act=CARRIED) for name in others}, **decisions}
+            others = (each.id for each in result.proposals if DECISION_CARRIED in each.possible_decisions)
+            decisions = {**{name: ClaimDecision(decision=DECISION_CARRIED) for name in others}, **decisions}
         roster, proof = _prove_identities(
             folder, second, result, (person, second_person), without_roster=without_roster
         )
@@ -350,7 +353,7 @@ def clear_(
             challenge=challenge,
             roster=proof,
         )
-        evidence = clear(folder, decided, now=_read_clock, second_dir=second, machine_id=machine_id)
+        evidence = clear_memory(folder, decided, now=_read_clock, second_dir=second, machine_id=machine_id)
         carry_roster(roster, folder, second, machine_id, now=_read_clock)
     except JournalError as why:
         raise click.ClickException(str(why)) from why
@@ -392,7 +395,7 @@ def _load_roster(folder: Path, second: Path | None, result: ClaimInspection) -> 
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name
     try:
-        roster, _ = load_recorded(path, spare, result.staff_recorded)
+        roster, _ = load_recorded_roster(path, spare, result.staff_recorded)
     except OperatorError as error:
         return Roster(), str(error)
     if not roster.people and not result.is_readable:

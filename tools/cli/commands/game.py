@@ -25,7 +25,7 @@ from paytables import (
     load_game,
 )
 from paytables.definition import parse, read_source
-from paytables.figure_binding import DIGEST, PROVED
+from paytables.figure_binding import DIGEST_KEY, PROVED_KEY
 from paytables.game import FAMILIES, find_family
 from paytables.source import ID_PATTERN
 from paytables.wording import format_count, format_known_names
@@ -281,14 +281,14 @@ def add_digest(schema: dict[str, Any]) -> dict[str, Any]:
 
     The schema of a family whose definitions state no figures stays unchanged.
     """
-    proved = schema["properties"].get(PROVED, {})
+    proved = schema["properties"].get(PROVED_KEY, {})
     for table in (proved, *proved.get("anyOf", ())):
         while "$ref" in table:
             table = schema["$defs"][table["$ref"].rpartition("/")[2]]  # noqa: PLW2901 (the table referred to)
         if table.get("type") == "object":
             for pattern, figures in table.pop("patternProperties", {}).items():
                 table |= {"propertyNames": {"pattern": pattern}, "additionalProperties": figures}
-            table.setdefault("properties", {})[DIGEST] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+            table.setdefault("properties", {})[DIGEST_KEY] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
     return schema
 
 

@@ -8,8 +8,8 @@ import click
 import serial
 
 from egm.config.cabinet_file import StateFolder, default_state_dir
-from egm.links.gat.functions import LIST, PROGRAM_ID
-from tools.audit.gat_reader import GatError, Verifier
+from egm.links.gat.functions import LIST_FUNCTIONS, PROGRAM_ID_PARAMETER
+from tools.audit.gat_reader import GatError, GatVerifier
 from tools.cli.tables import Form, add_form_options, build_facts_table, show
 from tools.cli.terminal import echo
 
@@ -32,7 +32,7 @@ class _GatPort:
         self._ctx = ctx
 
     @cached_property
-    def verifier(self) -> Verifier:
+    def verifier(self) -> GatVerifier:
         """Return the verifier on the port. Raises ``click.ClickException`` if the port cannot be opened."""
         try:
             line = serial.Serial(self._where, baudrate=9600, exclusive=True)
@@ -43,7 +43,7 @@ class _GatPort:
                 )
                 raise click.ClickException(none) from error
             raise click.ClickException(f"{self._where}: cannot be opened: {error}") from error
-        return Verifier(self._ctx.with_resource(line))
+        return GatVerifier(self._ctx.with_resource(line))
 
 
 def _add_port_options(command_function: Callable[..., None]) -> Callable[..., None]:
@@ -98,7 +98,7 @@ def status(gat_port: _GatPort, form: Form) -> None:
 @_add_port_options
 def functions(gat_port: _GatPort, form: str) -> None:
     """Print the special functions that the machine offers over GAT."""
-    _run_function(gat_port, (LIST,), form)
+    _run_function(gat_port, (LIST_FUNCTIONS,), form)
 
 
 @command.command()
@@ -106,7 +106,7 @@ def functions(gat_port: _GatPort, form: str) -> None:
 @_add_port_options
 def identity(gat_port: _GatPort, form: str) -> None:
     """Print which software the machine states over GAT to have installed, and who signed it."""
-    _run_function(gat_port, ("Get File", PROGRAM_ID), form)
+    _run_function(gat_port, ("Get File", PROGRAM_ID_PARAMETER), form)
 
 
 @command.command()

@@ -16,8 +16,8 @@ from egm.screen.text import Texts
 from meters import Journal, JournalError
 from paytables import PaytableError, load_game
 from paytables.contract import Json
-from paytables.keno.claims import Condition, Presented, TicketRecord
-from paytables.keno.paper import SLIP, list_ticket_lines
+from paytables.keno.claims import PresentedTicket, TicketCondition, TicketRecord
+from paytables.keno.paper import SLIP_TEXTS, list_ticket_lines
 from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
 from tools.cli.keno_selection import build_ticket_request
@@ -32,7 +32,7 @@ FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=Fals
 NUMBER = click.argument("number", type=WholeNumber(min=1))
 LANGUAGE = click.option(
     "--language",
-    type=click.Choice(sorted(SLIP)),
+    type=click.Choice(sorted(SLIP_TEXTS)),
     default="en",
     show_default=True,
     help="The language of the ticket.",
@@ -232,8 +232,8 @@ def fail(folder: Path, reason: str) -> None:
 @click.option("--place", required=True, help="Where the ticket is presented.")
 @click.option(
     "--condition",
-    type=click.Choice([each.value for each in Condition]),
-    default=Condition.INTACT.value,
+    type=click.Choice([each.value for each in TicketCondition]),
+    default=TicketCondition.INTACT.value,
     show_default=True,
     help="The condition of the paper.",
 )
@@ -245,8 +245,8 @@ def fail(folder: Path, reason: str) -> None:
 )
 def claim(folder: Path, control_number: str, place: str, condition: str, says: Sequence[str]) -> None:
     """Pay the ticket with CONTROL_NUMBER what its draws have won so far."""
-    presented = Presented(
-        Condition(condition), control_number.replace(" ", ""), dict(map(_parse_statement, says))
+    presented = PresentedTicket(
+        TicketCondition(condition), control_number.replace(" ", ""), dict(map(_parse_statement, says))
     )
     with open_office(folder) as office:
         payment = office.claim(presented, place=place)

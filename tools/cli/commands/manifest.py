@@ -15,7 +15,7 @@ from egm.errors import LocalError, OperatorError
 from egm.progressive.definition import level_source, list_own_level_files
 from egm.secret_files import require_private, write_private
 from egm.verify.digest import compute_digests
-from egm.verify.examine import examine
+from egm.verify.examine import verify_software_files
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
 from egm.verify.tree import Scope, list_own_files, list_software_files, list_uncompiled_modules
 from paytables.source import read_contents
@@ -142,7 +142,7 @@ def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     where, public = _find_manifest_and_key(file, manifest, key)
-    findings = examine(where, public, list_own_files(file))
+    findings = verify_software_files(where, public, list_own_files(file))
     if not findings.is_all_as_signed:
         raise click.ClickException("\n".join(findings.trouble))
     title = f"{findings.version}, signed by {findings.signer}"

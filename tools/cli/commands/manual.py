@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from egm.screen.text import LOCALES
+from egm.screen.text import LOCALE_BY_LANGUAGE
 from tools.cli.result_file import write_result
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
@@ -16,7 +16,7 @@ from tools.lab.manual import AUDIENCES, format_manual
 @click.argument("audience", type=click.Choice(AUDIENCES))
 @click.option(
     "--language",
-    type=click.Choice(sorted(LOCALES)),
+    type=click.Choice(sorted(LOCALE_BY_LANGUAGE)),
     default="en",
     show_default=True,
     help="The language of the text.",

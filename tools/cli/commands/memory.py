@@ -8,7 +8,7 @@ from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
-from meters.media import Label, MediumName, find_pairing, replace_second
+from meters.media import MediumLabel, MediumName, find_pairing, replace_second
 from meters.storage import DiskStorage
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.staff import load_roster, prove
@@ -42,7 +42,7 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
     for which, where in zip(MediumName, (folder, beside), strict=True):
         free = None
         try:
-            label = Label.read(storage, where)
+            label = MediumLabel.read(storage, where)
             bare += [f"the {which} medium has no label: {where}"] if label is None else []
             text = "no label" if label is None else f"{label.which} of machine {label.machine_id}, {label.id}"
             free = storage.free_bytes(where) >> 20

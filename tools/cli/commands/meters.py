@@ -11,12 +11,12 @@ import click
 from egm.config.cabinet_file import default_state_dir
 from meters import JournalError, JournalView, MeterReading, open_view
 from meters.entry import encode_canonical_json
-from meters.export import READOUT
+from meters.export import READOUT_SIGNATURE_PREFIX
 from meters.keys import MachineKey
 from meters.names import NAMES, read_jurisdiction_meters
-from meters.reading import DIGITS, compute_displayed_value
+from meters.reading import METER_DIGITS, compute_displayed_value
 from meters.storage import DiskStorage
-from meters.table import BY_NAME, Unit
+from meters.table import METER_BY_NAME, Unit
 from paytables.source import read_contents
 from paytables.wording import format_count, format_known_names
 from tools.cli.sheet_head import SheetHead
@@ -56,7 +56,7 @@ class _Shape:
 
     def cells(self, name: str, value: int) -> tuple[str, str]:
         """Return the value of a meter and its unit as displayed."""
-        meter = BY_NAME.get(_find_canonical_name(name))
+        meter = METER_BY_NAME.get(_find_canonical_name(name))
         unit = meter.unit if meter else Unit.TIMES
         if unit is Unit.CENTS and self.credit_cents is not None:
             credits_ = compute_displayed_value(value // self.credit_cents, self.digits)
@@ -95,7 +95,7 @@ def _build_document(view: JournalView, values: dict[str, int], where: tuple[str,
 @click.option("--by", metavar="DIM", help="Split every meter by a dimension: game, paytable, bill_cents ...")
 @click.option("--names", type=click.Choice(sorted(NAMES)), help="Use the meter names of a jurisdiction.")
 @click.option(
-    "--digits", default=DIGITS, show_default=True, help="The number of digits; larger values roll over."
+    "--digits", default=METER_DIGITS, show_default=True, help="The number of digits; larger values roll over."
 )
 @click.option(
     "--credit",
@@ -183,7 +183,7 @@ def _sign_readout(document: dict[str, Any], folder: Path) -> dict[str, Any]:
     key = MachineKey.load(DiskStorage(), folder)
     if key is None:
         raise click.ClickException(f"{folder}: there is no machine key to sign with")
-    signature = key.sign(READOUT + encode_canonical_json(document))
+    signature = key.sign(READOUT_SIGNATURE_PREFIX + encode_canonical_json(document))
     return {"readout": document, "public_key": key.public_key.hex(), "signature": signature.hex()}
 
 
@@ -201,7 +201,7 @@ def _is_split_by(name: str, dimension: str) -> bool:
     A balance, such as the credit on the machine, can only be split by position: split by game it would be
     only the money moved through the game, less what was paid out for another game.
     """
-    return dimension == "position" or name not in BY_NAME or not BY_NAME[name].is_level
+    return dimension == "position" or name not in METER_BY_NAME or not METER_BY_NAME[name].is_level
 
 
 def _print_split(reading: MeterReading, dimension: str, shape: _Shape, form: Form) -> None:

@@ -9,14 +9,14 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
 from egm.people import (
-    Change,
     Permission,
     Person,
     Role,
     Roster,
+    RosterChange,
     RosterError,
     find_permissions,
-    load_recorded,
+    load_recorded_roster,
     read_recorded_roster,
 )
 from meters import JournalError
@@ -149,7 +149,7 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
         path = StateFolder(folder).staff
         spare = (second or folder / SECOND_FOLDER) / path.name
         try:
-            load_recorded(path, spare, recorded)
+            load_recorded_roster(path, spare, recorded)
         except RosterError:
             renew_roster(folder, second, details)
         else:
@@ -167,7 +167,7 @@ def list_(state: Path | None, *, changes: bool, form: Form) -> None:
     """List who is enrolled, or what has changed. No PIN is ever shown: none is stored."""
     roster = load_roster(find_memory_folder(state))
     rows = [asdict(row) for row in (roster.changes if changes else roster.people.values())]
-    columns = tuple(field.name for field in fields(Change if changes else Person))
+    columns = tuple(field.name for field in fields(RosterChange if changes else Person))
     show(form, Table(columns, (row.values() for row in rows), empty="nobody is enrolled"), document=rows)
 
 

@@ -17,22 +17,22 @@ from egm.clock import SystemClock
 from egm.config.levels import LinkSlot
 from egm.config.serials import check_serial
 from egm.errors import OperatorError
-from egm.links.metrics import Exporter
+from egm.links.metrics import MetricsExporter
 from egm.progressive.definition import LevelDefinition, level_source, list_own_level_files, read_levels
 from egm.progressive.enrolment import EnrolmentError, Stick
 from egm.screen.text import Texts
-from egm.verify.examine import Findings, examine
+from egm.verify.examine import VerificationFindings, verify_software_files
 from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
 from tools.cli.tables import Column, Columns, Form, Table, add_form_options, format_figure, number_column
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 from tools.floor.progressive.certificates import (
-    AUTHORITY,
-    CONTROLLER,
+    AUTHORITY_CERTIFICATE_NAME,
+    CONTROLLER_CERTIFICATE_NAME,
     answer_request,
     format_sign_name,
     make_link,
-    revoke,
+    revoke_certificate,
     write_broker_configuration,
 )
 from tools.floor.progressive.controller import Controller
@@ -156,7 +156,7 @@ def revoke_(folder: Path, name: str) -> None:
     one.
     """
     try:
-        revoke(folder, name, datetime.now(UTC))
+        revoke_certificate(folder, name, datetime.now(UTC))
     except (*REPORTED_ERRORS, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{name} is revoked; restart the broker")
@@ -201,9 +201,9 @@ def serve(
     slot = LinkSlot(
         host=host,
         port=port,
-        authority=folder / f"{AUTHORITY}.crt",
-        certificate=folder / f"{CONTROLLER}.crt",
-        key=folder / f"{CONTROLLER}.key",
+        authority=folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
+        certificate=folder / f"{CONTROLLER_CERTIFICATE_NAME}.crt",
+        key=folder / f"{CONTROLLER_CERTIFICATE_NAME}.key",
     )
     if (manifest is None) != (key is None):
         raise click.UsageError("--manifest and --key are only valid together")
@@ -219,20 +219,20 @@ def serve(
             software = (
                 None
                 if manifest is None
-                else examine(manifest, key or "", list_own_level_files(source), (source,))
+                else verify_software_files(manifest, key or "", list_own_level_files(source), (source,))
             )
             asyncio.run(_serve(store, definitions, slot, admit, vault, readings, software, stand_by=stand_by))
     except (*REPORTED_ERRORS, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 
-def _create_exporter(readings: Readings, port: int) -> Exporter:
+def _create_exporter(readings: Readings, port: int) -> MetricsExporter:
     """Return the exporter of the controller's metrics on this port.
 
     Raises OperatorError if the port is in use.
     """
     try:
-        return Exporter(readings, port)
+        return MetricsExporter(readings, port)
     except OSError as error:
         why = f"{error.filename}: {error.strerror}; end the program that has it, or name another (0: any)"
         raise OperatorError(f"--metrics: {why}") from None
@@ -245,7 +245,7 @@ async def _serve(
     admit: tuple[str, ...],
     vault: SecretStore | None,
     readings: Readings,
-    software: Findings | None,
+    software: VerificationFindings | None,
     *,
     stand_by: bool,
 ) -> None:
@@ -469,7 +469,7 @@ def sign(
     slot = LinkSlot(
         host=host,
         port=port,
-        authority=folder / f"{AUTHORITY}.crt",
+        authority=folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
         certificate=folder / f"{format_sign_name(name)}.crt",
         key=folder / f"{format_sign_name(name)}.key",
     )

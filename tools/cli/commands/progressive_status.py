@@ -10,12 +10,22 @@ import click
 
 from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
-from egm.progressive.trigger import Trigger
+from egm.progressive.trigger import MysteryTrigger
 from tools.cli.staff import load_roster, prove
-from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, add_form_options, number_column, show
+from tools.cli.tables import (
+    BAD_STYLE,
+    GOOD_STYLE,
+    Column,
+    Columns,
+    Form,
+    Table,
+    add_form_options,
+    number_column,
+    show,
+)
 from tools.cli.terminal import echo
 from tools.floor.progressive.controller import Controller
-from tools.floor.progressive.holding import AWARD, DECLINE
+from tools.floor.progressive.holding import RULING_AWARD, RULING_DECLINE
 from tools.floor.progressive.opening import STORE, open_controller
 from tools.floor.progressive.signs import read_signs
 
@@ -57,7 +67,7 @@ def status(*, store: str | None, form: Form) -> None:
         )
         for sign in link_status["signs"]
     )
-    lit = Column("is", "status", style=lambda status: GOOD if status == "lit" else BAD)
+    lit = Column("is", "status", style=lambda status: GOOD_STYLE if status == "lit" else BAD_STYLE)
     introduction = f"the controller last wrote at {(link_status['alive_at'] or '-')[:19]}"
     machines = Table(
         ("machine", "last heard", "levels"),
@@ -130,7 +140,7 @@ def held(*, store: str | None, form: Form) -> None:
 
 @click.command()
 @click.argument("claim")
-@click.argument("ruling", type=click.Choice((AWARD, DECLINE)))
+@click.argument("ruling", type=click.Choice((RULING_AWARD, RULING_DECLINE)))
 @click.option("--person", required=True, help="your staff number")
 @click.option("--second", required=True, help="the second person's staff number")
 @click.option("--reason", required=True, help="The reason; it is recorded.")
@@ -199,4 +209,4 @@ def prizes(*, store: str | None, form: Form) -> None:
 
 def _format_secret_amount(secret: dict[str, Any]) -> str:
     """Return the amount at which a mystery prize was won, as text."""
-    return f"{float(Trigger.from_json(secret).amount):.4f}"
+    return f"{float(MysteryTrigger.from_json(secret).amount):.4f}"

@@ -12,23 +12,33 @@ from egm.app.features import REGISTERS
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
 from egm.screen.text import Texts
-from egm.staff.identities import FILE, IdentityRegister
+from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister
 from egm.staff.registers import iter_register_lines
 from meters import JournalError, StoredEntry, open_view
 from meters.copies import SECOND_FOLDER
 from meters.entry import decode
 from meters.export import ExportReader
-from meters.table import BY_NAME, OCCURRENCES, Unit
+from meters.table import METER_BY_NAME, OCCURRENCE_METERS, Unit
 from paytables.source import open_regular_file
 from tools.audit.statement import Period, compute_statement
 from tools.cli.sheet_head import SheetHead
-from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, add_form_options, number_column, show
+from tools.cli.tables import (
+    BAD_STYLE,
+    DOUBT_STYLE,
+    GOOD_STYLE,
+    Column,
+    Form,
+    Table,
+    add_form_options,
+    number_column,
+    show,
+)
 from tools.cli.terminal import echo
 
 #: Column titles that differ from the columns' names.
 _TITLE_BY_COLUMN = {"time_utc": "time (UTC)"}
 #: How the state of an identity record is printed.
-_STYLE_BY_RECORD_STATE = {"right": GOOD, "erased": {}, "altered": BAD, "missing": BAD}
+_STYLE_BY_RECORD_STATE = {"right": GOOD_STYLE, "erased": {}, "altered": BAD_STYLE, "missing": BAD_STYLE}
 #: The option that names the state folder.
 STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 #: The option that names the folder of the second copy.
@@ -109,17 +119,19 @@ def statement_(
         raise click.ClickException(str(why)) from why
     texts = Texts("en")
     rows = (
-        (period, texts.say_code("meter_name", name), _find_unit(name, head.currency), value, name)
+        (period, texts.format_code_text("meter_name", name), _find_unit(name, head.currency), value, name)
         for period, values in periods.items()
         for name, value in values.items()
     )
     columns = (by, Column("what", "name"), "unit", number_column("value"), Column("readout's name", "meter"))
-    show(form, Table(columns, rows), document=periods, before=f"{head.text()}; {head.day.name}")
+    show(
+        form, Table(columns, rows), document=periods, before=f"{head.text()}; {head.day.day_definition_name}"
+    )
 
 
 def _find_unit(meter: str, currency: str) -> str:
     """Return the unit of a meter in a statement."""
-    times = (meter in BY_NAME and BY_NAME[meter].unit is Unit.TIMES) or meter in OCCURRENCES
+    times = (meter in METER_BY_NAME and METER_BY_NAME[meter].unit is Unit.TIMES) or meter in OCCURRENCE_METERS
     return "times" if times else f"cents ({currency})" if currency else "cents"
 
 
@@ -157,7 +169,7 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     rows = _compare_records(folder, medium, promised)
-    standing = Column("record", style=lambda state_text: _STYLE_BY_RECORD_STATE.get(state_text, DOUBT))
+    standing = Column("record", style=lambda state_text: _STYLE_BY_RECORD_STATE.get(state_text, DOUBT_STYLE))
     columns = ("entry", Column("time (UTC)", "time_utc"), Column("of", "subject"), Column("who", "fields"))
     show(form, Table((*columns, standing), (row.values() for row in rows)))
     raise SystemExit(1 if any(row["record"] in {"altered", "missing"} for row in rows) else 0)
@@ -208,8 +220,8 @@ def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
 def _open_register(folder: Path, medium: Path | None) -> IdentityRegister:
     """Open the identity register of a state folder. Raises ClickException if there is none."""
     second = medium or folder / SECOND_FOLDER
-    if not any((place / FILE).exists() for place in (folder, second)):
-        raise click.ClickException(f"{folder / FILE}: there is no identity register")
+    if not any((place / IDENTITY_FILE_NAME).exists() for place in (folder, second)):
+        raise click.ClickException(f"{folder / IDENTITY_FILE_NAME}: there is no identity register")
     try:
         return IdentityRegister.open(folder, second)
     except OperatorError as why:

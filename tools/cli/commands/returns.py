@@ -10,9 +10,9 @@ from meters import JournalError, open_view
 from paytables.wording import format_percent
 from tools.audit.returns import EXPLAINED_Z, Return, iter_returns
 from tools.cli.tables import (
-    BAD,
-    DOUBT,
-    GOOD,
+    BAD_STYLE,
+    DOUBT_STYLE,
+    GOOD_STYLE,
     Column,
     Form,
     Table,
@@ -23,7 +23,7 @@ from tools.cli.tables import (
 )
 
 #: How a verdict is printed.
-_STYLE_BY_VERDICT = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
+_STYLE_BY_VERDICT = {"explained": GOOD_STYLE, "investigate": BAD_STYLE, "unknown": DOUBT_STYLE}
 
 
 @click.command()

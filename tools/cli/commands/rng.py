@@ -12,9 +12,9 @@ import click
 import rng
 from paytables.source import read_contents
 from paytables.wording import format_count
-from rng.self_test import TESTS
+from rng.self_test import SELF_TESTS
 from tools.cli.commands.rng_battery import battery, calibrate_tests
-from tools.cli.tables import GOOD, Column, Form, Table, add_form_options, show, show_progress
+from tools.cli.tables import GOOD_STYLE, Column, Form, Table, add_form_options, show, show_progress
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.lab.rng.collection import iter_raw_bytes
@@ -40,9 +40,9 @@ def selftest(*, form: Form) -> None:
             passed = service.self_test()
     except rng.RngError as error:
         raise click.ClickException(str(error)) from error
-    rows = [(name, "passed" if name in passed else "not run") for name in TESTS]
+    rows = [(name, "passed" if name in passed else "not run") for name in SELF_TESTS]
     rows += [(f"start-up of {source.name}", "passed") for source in rng.list_available_sources()]
-    result = Column("result", style=lambda result_text: GOOD if result_text == "passed" else None)
+    result = Column("result", style=lambda result_text: GOOD_STYLE if result_text == "passed" else None)
     show(form, Table(("test", result), rows))
 
 

@@ -14,7 +14,7 @@ import click
 import rng
 from paytables.wording import format_count
 from tools.cli.result_file import write_result
-from tools.cli.tables import DOUBT, Column, Table, number_column, show, show_progress
+from tools.cli.tables import DOUBT_STYLE, Column, Table, number_column, show, show_progress
 from tools.cli.terminal import Terminal
 from tools.cli.whole_number import WholeNumber
 from tools.lab.rng.service import start_service
@@ -39,7 +39,10 @@ def _build_test_table(verdict: "GameVerdict") -> Table:
         Column("statistic", is_right_aligned=True, text="{:.2f}".format),
         number_column("dof"),
         Column(
-            "p", is_right_aligned=True, text="{:.5f}".format, style=lambda p: DOUBT if p < alpha else None
+            "p",
+            is_right_aligned=True,
+            text="{:.5f}".format,
+            style=lambda p: DOUBT_STYLE if p < alpha else None,
         ),
     )
     rows = ((r.test, r.detail, r.outcomes, r.statistic, r.dof, r.p_value) for r in run.results)

@@ -19,10 +19,10 @@ from egm.config.on_this_computer import find_missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.isolated import build_python_command
-from egm.links.screen.private import HOST
-from egm.people.demonstration import FILE_NAME
+from egm.links.screen.private import LOOPBACK_ADDRESS
+from egm.people.demonstration import DEMONSTRATION_FILE_NAME
 from egm.private_process import end_with_parent, make_process_private
-from egm.screen import CLOSED_BY_PERSON
+from egm.screen import EXIT_CODE_CLOSED_BY_PERSON
 from meters import JournalError
 from meters.lock import FolderLock
 from tools.cli.demonstration import load_demonstration_badges
@@ -75,9 +75,9 @@ def _open_browser_sockets(name: str, port: int) -> tuple[int, int]:
     Both close when this process ends. Raises ClickException for a port that is in use.
     """
     try:
-        listening = socket.create_server((HOST, port)).detach()
+        listening = socket.create_server((LOOPBACK_ADDRESS, port)).detach()
     except OSError as error:
-        why = f"port {port} on {HOST}: {os.strerror(error.errno or 0)}"
+        why = f"port {port} on {LOOPBACK_ADDRESS}: {os.strerror(error.errno or 0)}"
         raise click.ClickException(
             f"{name}: {why}; choose another with --port, or 0 for any free one"
         ) from error
@@ -291,7 +291,7 @@ class _Supervisor:
             child.after()
             if self._stop.is_set():
                 break
-            if child.closes and process.returncode == CLOSED_BY_PERSON:
+            if child.closes and process.returncode == EXIT_CODE_CLOSED_BY_PERSON:
                 self._stop.set()
             elif self._should_end_cabinet(child, process.returncode, len(starts), loop.time() - first_s):
                 self._status = process.returncode or 1
@@ -469,7 +469,9 @@ def _prepare_children(
             raise click.ClickException(str(error)) from error
         return _build_child_processes(folder, cabinet, None, shown)
     if badges and not sys.stdout.isatty():  # readers of a log may not be staff
-        echo(f"egm: staff numbers and PINs of this demonstration are in {folder.root / FILE_NAME}")
+        echo(
+            f"egm: staff numbers and PINs of this demonstration are in {folder.root / DEMONSTRATION_FILE_NAME}"
+        )
     for badge in badges if sys.stdout.isatty() else ():
         echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
     for fault in find_missing_ports(file):

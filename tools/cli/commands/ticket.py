@@ -23,18 +23,18 @@ from egm.config.cabinet_file import default_state_dir
 from egm.errors import LocalError, OperatorError
 from egm.kernel.timekeeping import Timekeeper, create_timekeeper
 from egm.people import Permission
-from egm.tickets.audit import compare
+from egm.tickets.audit import compare_ledger_with_journal
 from egm.tickets.cage import Cage, Payee, is_ticket_number, iter_register_lines
 from egm.tickets.errors import TicketLedgerDamaged
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
-from egm.tickets.proof import PURPOSE as NUMBERS
+from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE as NUMBERS
 from egm.tickets.proof import combine_proofs, compute_commitment, read_proofs
-from egm.tickets.record import Record
+from egm.tickets.record import TicketRecord
 from egm.tickets.redemption import Reason, Refusal
 from egm.tickets.render import draw_ticket, encode_pdf, encode_png
-from egm.tickets.restoration import restore
-from egm.tickets.store import PURPOSE, TicketStore
+from egm.tickets.restoration import restore_ticket_ledger
+from egm.tickets.store import HEAD_PURPOSE, TicketStore
 from egm.tickets.templates import Template, load_template
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
@@ -180,12 +180,12 @@ def _is_date_known(folder: Path, clock: Clock) -> bool:
     """Return whether this computer's clock agrees with the machine's journal, so that expiry dates can be applied."""
     try:
         with open_view(folder, check_pages=True) as view:
-            return create_timekeeper(view, clock).is_believed
+            return create_timekeeper(view, clock).is_clock_trusted
     except JournalError:
-        return Timekeeper(clock).is_believed
+        return Timekeeper(clock).is_clock_trusted
 
 
-def _format_state(record: Record, at: datetime | None) -> str:
+def _format_state(record: TicketRecord, at: datetime | None) -> str:
     """Return the state of a ticket as text; ``at`` is the current time, or None if it is not known."""
     return TicketState.EXPIRED.value if at is not None and record.is_expired_at(at) else record.state.value
 
@@ -215,7 +215,7 @@ def _format_time(at: datetime) -> str:
 _AMOUNT_COLUMN: Final = Column("amount", is_right_aligned=True)
 
 
-def _build_ticket_data(record: Record, number: str, at: datetime | None = None) -> dict[str, Any]:
+def _build_ticket_data(record: TicketRecord, number: str, at: datetime | None = None) -> dict[str, Any]:
     """Return a ticket's fields and its ledger moves as JSON data, with ``number`` as the number shown."""
     ticket = json.loads(record.ticket.to_json()) | {"number": number}
     moves = [{"at": move.at.isoformat(), "action": move.action.value, "by": move.by} for move in record.moves]
@@ -312,7 +312,7 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
         sums = store.sums()
         with open_view(folder, check_pages=True) as view:
             stored: Any = view.state("tickets") or {}
-            compared = compare(store, view.balance_cents, serial, stored.get("base"))
+            compared = compare_ledger_with_journal(store, view.balance_cents, serial, stored.get("base"))
     owed: dict[str, int] = {}
     for line in sums:
         owed[line.currency] = owed.get(line.currency, 0) + line.is_owed * line.amount_cents
@@ -357,11 +357,11 @@ def payees(*, state: Path | None, medium: Path | None, form: Form) -> None:
     ]
     rows = (
         (
-            _format_time(x.paid.at),
+            _format_time(x.payment_move.at),
             _format_ticket_amount(x.record.ticket),
             x.payee.name,
             x.payee.address,
-            x.paid.by,
+            x.payment_move.by,
         )
         for x in lines
     )
@@ -404,7 +404,7 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
 @click.option("--address", default="", help="The payee's address.")
 def pay(cage: Cage, number: str, *, name: str, address: str) -> str:
     """Redeem a ticket for cash. Hand over money only if this prints "paid"."""
-    answer = cage.pay(number, Payee(name, address) if name or address else None)
+    answer = cage.pay_ticket(number, Payee(name, address) if name or address else None)
     if isinstance(answer, Refusal):
         detail = f" ({answer.detail})" if answer.detail else ""
         raise click.ClickException(f"not paid: {_REFUSAL_TEXT_BY_REASON[answer.reason]}{detail}")
@@ -416,7 +416,7 @@ def pay(cage: Cage, number: str, *, name: str, address: str) -> str:
 @_why
 def void(cage: Cage, number: str, *, why: str) -> str:
     """Cancel an issued ticket."""
-    return f"void: {_format_ticket_amount(cage.void(number, why).ticket)}"
+    return f"void: {_format_ticket_amount(cage.void_ticket(number, why).ticket)}"
 
 
 @command.command("release")
@@ -424,7 +424,7 @@ def void(cage: Cage, number: str, *, why: str) -> str:
 @_why
 def release(cage: Cage, number: str, *, why: str) -> str:
     """Release a ticket locked to a machine that cannot complete its redemption. First check the machine's box."""
-    return f"good again: {_format_ticket_amount(cage.release(number, why).ticket)}"
+    return f"good again: {_format_ticket_amount(cage.release_locked_ticket(number, why).ticket)}"
 
 
 @command.command("revive")
@@ -432,7 +432,7 @@ def release(cage: Cage, number: str, *, why: str) -> str:
 @_why
 def revive(cage: Cage, number: str, *, why: str) -> str:
     """Declare a ticket owed regardless of its date, because a wrong clock dated it or let it expire."""
-    return f"good for ever: {_format_ticket_amount(cage.revive(number, why).ticket)}"
+    return f"good for ever: {_format_ticket_amount(cage.revive_expired_ticket(number, why).ticket)}"
 
 
 @command.command("reprint")
@@ -442,7 +442,7 @@ def revive(cage: Cage, number: str, *, why: str) -> str:
 @_output
 def reprint(cage: Cage, number: str, *, why: str, language: str, output: Path) -> str:
     """Draw an issued ticket again, marked as a duplicate."""
-    ticket = cage.reprint(number, why)
+    ticket = cage.reprint_ticket(number, why)
     _write_ticket(ticket, load_template(ticket.template), language, output)
     return f"duplicate of ticket {ticket.sequence:04d} of {ticket.machine_serial}"
 
@@ -467,10 +467,10 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
         key = read_machine_key(folder, medium)
         at = SystemClock().now().replace(microsecond=0)
         accepted_tickets, numbers = read_all_accepted_tickets(folder, medium), key.derive(NUMBERS)
-        moves, vouches = restore(
+        moves, vouches = restore_ticket_ledger(
             folder,
             medium or folder / SECOND_FOLDER,
-            key.derive(PURPOSE),
+            key.derive(HEAD_PURPOSE),
             persons=(person, second),
             why=why,
             at=at,

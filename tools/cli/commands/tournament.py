@@ -15,7 +15,7 @@ from egm.features.tournament.example import format_example
 from egm.features.tournament.notice import LANGUAGES, build_notice
 from egm.features.tournament.results import derive_results, iter_paid_prizes
 from egm.features.tournament.rules import Tournament, list_violations, read_rules
-from egm.features.tournament.settlement import Settlement, settle
+from egm.features.tournament.settlement import TournamentSettlement, compute_tournament_settlement
 from egm.features.tournament.standings import Results, rank_round, read_results
 from meters import JournalError, StoredEntry
 from meters.entry import decode
@@ -323,18 +323,19 @@ _add_option: Final = click.option(
 )
 
 
-def _settle(rules: Tournament, results_file: Path, added_cents: int) -> Settlement:
+def _settle(rules: Tournament, results_file: Path, added_cents: int) -> TournamentSettlement:
     """Return the settlement of a tournament.
 
     Raises ClickException if the results do not fit the rules, or if the prizes return too little of the fees.
     """
     try:
-        settlement = settle(rules, read_results(results_file), added_cents)
+        settlement = compute_tournament_settlement(rules, read_results(results_file), added_cents)
     except OperatorError as error:
         raise click.ClickException(f"{error}") from None
     if settlement.missing_cents:
         raise click.ClickException(
-            f"the prizes are {settlement.total_cents:,} of {format_count(settlement.sold_cents, 'cent')} of fees sold,"
+            f"the prizes are {settlement.total_cents:,} of "
+            f"{format_count(settlement.sold_fees_cents, 'cent')} of fees sold,"
             f" less than 30 % (s. 127): add at least {format_count(settlement.missing_cents, 'cent')}"
             f" (--add {settlement.added_cents + settlement.missing_cents})"
         )
@@ -438,7 +439,7 @@ def paid(
         )
 
 
-def _list_totals(rules: Tournament, settlement: Settlement) -> dict[str, object]:
+def _list_totals(rules: Tournament, settlement: TournamentSettlement) -> dict[str, object]:
     """Return the amounts of a settlement as JSON data, in minor units."""
     share = settlement.returned_share
     return {
@@ -446,7 +447,7 @@ def _list_totals(rules: Tournament, settlement: Settlement) -> dict[str, object]
         "currency": rules.currency,
         "cancelled": settlement.standings.cancelled,
         "entries": settlement.entries,
-        "sold_cents": settlement.sold_cents,
+        "sold_cents": settlement.sold_fees_cents,
         "refunded_cents": settlement.refunded_cents,
         "refunded_entries": [*settlement.standings.refunded],
         "excluded_entries": [*settlement.standings.excluded],
@@ -456,7 +457,7 @@ def _list_totals(rules: Tournament, settlement: Settlement) -> dict[str, object]
     }
 
 
-def _list_sentences(rules: Tournament, settlement: Settlement) -> list[str]:
+def _list_sentences(rules: Tournament, settlement: TournamentSettlement) -> list[str]:
     """Return sentences about the fees, the refunds and the share of the fees that the prizes return."""
     standings, currency = settlement.standings, rules.currency
     sentences = []
@@ -468,7 +469,7 @@ def _list_sentences(rules: Tournament, settlement: Settlement) -> list[str]:
         sentences.append("No entry has a rank. Every fee is refunded.")
     sentences.append(
         f"{format_count(settlement.entries, 'entry', 'entries')}; fees sold"
-        f" {format_count(settlement.sold_cents, 'cent')} {currency}, refunded {settlement.refunded_cents:,}."
+        f" {format_count(settlement.sold_fees_cents, 'cent')} {currency}, refunded {settlement.refunded_cents:,}."
     )
     for title, numbers in (("Refunded", standings.refunded), ("Excluded", standings.excluded)):
         if numbers:

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.money.keys import MoneyKey
@@ -32,12 +32,12 @@ from egm.play.keys import PlayKey
 from egm.play.records.games import GameInProgress
 from egm.staff.events import Authorisation
 from meters import Journal, export, open_view
-from meters.archive import STATE
+from meters.archive import ARCHIVE_END_KEY
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
 from paytables import list_library_games
 from tools.audit.games import Shelf
-from tools.audit.point import load, save
+from tools.audit.point import load_auditor, save_auditor
 from tools.cli.terminal import echo
 from tools.dev.bench import Figure
 from tools.dev.bench.bench_cabinet import bench_engine
@@ -60,7 +60,7 @@ _NOTE_CENTS: Final = 10**9
 class Player:
     """Plays all games of the library on one machine, in the order of a seed."""
 
-    def __init__(self, engine: Engine[Machine], seed: int) -> None:
+    def __init__(self, engine: StateMachineEngine[Machine], seed: int) -> None:
         self._engine = engine
         self._random = random.Random(seed)  # noqa: S311 (who plays what, not what comes)
         self.games = 0
@@ -165,19 +165,19 @@ def _audit(state: Path, point: Path) -> tuple[float, float, int]:
     key, file = MachineKey.load(DiskStorage(), state), point.with_name("day.export")
     if key is None:
         raise RuntimeError(f"{state}: no machine key")
-    auditor = load(point, Shelf())
+    auditor = load_auditor(point, Shelf())
     before = auditor.report.games
     began = time.process_time()
     with open_view(state, key=key) as view, file.open("wb") as out:
-        export.write(view, key, out, datetime.now(UTC), after=auditor.reached[0])
+        export.write_export(view, key, out, datetime.now(UTC), after=auditor.reached[0])
     exported = time.process_time()
-    auditor = load(point, Shelf())
+    auditor = load_auditor(point, Shelf())
     with file.open("rb") as opened:
         reader = export.ExportReader(opened, str(file))
         report = auditor.run(reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash))
     if report.wrong or reader.footer_fault:
         raise RuntimeError(f"the audit found {report.findings or reader.footer_fault}")
-    save(auditor, point)
+    save_auditor(auditor, point)
     file.unlink()
     return exported - began, time.process_time() - exported, report.games - before
 
@@ -212,7 +212,7 @@ def _grow(state: Path, games: int, seed: int) -> float:
 def _archived(state: Path) -> tuple[float, float]:
     """Games that are archived, and games at hand."""
     with open_view(state) as view:
-        reached: Any = view.state(STATE)
+        reached: Any = view.state(ARCHIVE_END_KEY)
         through = reached["through"] if reached else 0
         a_game = view.sequence / view.meters().value("games_played")
         return through / a_game, (view.sequence - through) / a_game

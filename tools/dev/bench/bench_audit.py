@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import EventType
 from egm.kernel.machine import Machine
-from egm.play.conversation import Conversation
+from egm.play.conversation import GameConversation
 from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.records.games import GameInProgress
 from meters import Journal, open_view
@@ -107,13 +107,13 @@ def _write_journal(state: Path, game: str, count: int) -> tuple[list[bytes], lis
         return list(view.iter_bodies()), games[:REPLAYED]
 
 
-def answer(engine: Engine[Machine]) -> None:
+def answer(engine: StateMachineEngine[Machine]) -> None:
     """Answer each decision of the open game as its prompt advises, or with the first option."""
     while (decision := _find_decision(engine)) is not None:
         engine.handle(EventType.CHOOSE, value=decision.prompt.get("advice", decision.options[0]))
 
 
-def _find_decision(engine: Engine[Machine]) -> Decision | None:
+def _find_decision(engine: StateMachineEngine[Machine]) -> Decision | None:
     conversation = engine.machine.component(GameInProgress).conversation
     return None if conversation is None else conversation.decision
 
@@ -138,7 +138,7 @@ def _measure_replays(name: str, games: Sequence[Sequence[Any]]) -> float:
 
     def replay() -> None:
         for start, *choices in games:
-            conversation = Conversation(game, Wager.from_json(start["wager"]), start.get("table"))
+            conversation = GameConversation(game, Wager.from_json(start["wager"]), start.get("table"))
             conversation.advance(ReplayDraw(start["steps"][0]["draws"]))
             for step in choices:
                 conversation.advance(ReplayDraw(step["draws"]), Choice(step["choice"]))

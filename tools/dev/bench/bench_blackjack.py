@@ -12,7 +12,7 @@ from paytables.blackjack import policies
 from paytables.blackjack.advice import Question, read_advice
 from paytables.blackjack.chart import find_best_chart
 from paytables.blackjack.net_distribution import compute_net_distribution
-from paytables.blackjack.sampled import sample
+from paytables.blackjack.sampled import sample_rounds
 from tools.dev.bench import Figure, measure_processor_seconds
 from tools.dev.bench.bench_paytables import Quick
 from tools.lab.simulation import compute_sample_variance, play_batch
@@ -80,9 +80,9 @@ def _nets(cabinets: float) -> Iterator[Figure]:
     play = read_advice(definition.house, definition.proved["main"].policy)
     assert play is not None  # the library carries its own rules' play
     compute_net_distribution(table, answers, best)  # compiles
-    sample(definition, play, 1_000)
+    sample_rounds(definition, play, 1_000)
     exact = measure_processor_seconds(partial(compute_net_distribution, table, answers, best))
-    sampled = measure_processor_seconds(partial(sample, definition, play, SAMPLED)) / SAMPLED
+    sampled = measure_processor_seconds(partial(sample_rounds, definition, play, SAMPLED)) / SAMPLED
     name, ten = f"{SPLIT_ONCE}: the exact distribution of a round", "ten million rounds, compiled"
     yield Figure(name, exact, "s", ten, 10**7 * sampled, "lower")
     name, own = f"{SPLIT_ONCE}: rounds played, compiled", "the cabinet's own round"

@@ -11,9 +11,9 @@ from egm.app.features import FEATURES, MENU
 from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.credits import CreditKind
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Identity, Machine
+from egm.kernel.machine import Machine, MachineIdentity
 from egm.kernel.messages import Decision, Play
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import Timekeeper
@@ -46,7 +46,7 @@ def bench_engine(
     slots: tuple[GameSlot, ...] = (GameSlot(game="maple-classic"),),
     fund_cents: int = 1_000_000,
     position: Position = ALONE,
-) -> Engine[Machine]:
+) -> StateMachineEngine[Machine]:
     """Return a started machine with ``fund_cents`` (ten thousand dollars) added to its credit meter."""
     profile = load_profile("generic")
     installed, _ = admit_games(slots, profile)
@@ -54,7 +54,7 @@ def bench_engine(
     chance = RandomService.start(personalization=who, policy=profile.chance)
     clock = SystemClock()
     machine = Machine(
-        identity=Identity("BENCH", "1", Venue(site="bench")),
+        identity=MachineIdentity("BENCH", "1", Venue(site="bench")),
         journal=journal,
         keys=FEATURES.keys,
         entries=FEATURES.entries,
@@ -70,7 +70,7 @@ def bench_engine(
     machine.install(FEATURES)
     machine.install(MENU)
     machine.install(host or HostMoney())
-    engine = Engine(machine, FEATURES.rules, lambda: None)
+    engine = StateMachineEngine(machine, FEATURES.rules, lambda: None)
     engine.handle(EventType.MEMORY_READY)
     engine.handle(EventType.SELF_TEST_PASSED)
     fund(journal, fund_cents, position.account(CreditKind.CASHABLE))
@@ -109,7 +109,9 @@ def fund(journal: Journal, cents: int, account: str) -> None:
 
 
 def play(
-    engine: Engine[Machine], games: int, answer: Callable[[Engine[Machine]], None] = lambda _: None
+    engine: StateMachineEngine[Machine],
+    games: int,
+    answer: Callable[[StateMachineEngine[Machine]], None] = lambda _: None,
 ) -> float:
     """Play the given number of games, whose decisions ``answer`` takes; return the seconds they took."""
     began = time.perf_counter()

@@ -11,7 +11,7 @@ from egm.clock import SystemClock
 from egm.config.sas_line import SasLine
 from egm.errors import check_invariant
 from egm.host.keys import HostKey
-from egm.host.transfer_port import HostTransfers
+from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
@@ -29,7 +29,7 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
     with Journal.open(folder, now=SystemClock().now) as journal:
         engine = bench_engine(journal, HostMoney(transfers=True, asset_number=_ASSET, online=True))
 
-        transfers = HostTransfers(engine, engine.submit)
+        transfers = HostTransferInterface(engine, engine.submit)
         began = time.perf_counter()
         for number in range(TRANSFERS):
             cents = {CreditKind.CASHABLE: 100}

@@ -7,7 +7,7 @@ from math import comb
 from typing import Final, TypeVar
 
 from paytables import Depth, load_game, play_through
-from paytables.keno.joint import Caught, Joint, JointSelection, Won
+from paytables.keno.joint import Caught, JointDistribution, JointSelection, Won
 from rng import Personalization, RandomService, ReseedPolicy
 from tools.dev.bench import Figure, measure_call
 
@@ -59,7 +59,10 @@ def _win(caught: Mapping[Caught, int]) -> Won:
 
 def _joint() -> dict[int, int]:
     parts = [JointSelection((card,), frozenset({len(card)}), _win) for card in CARDS]
-    return {won: n for (won, _), n in Joint(parts, NUMBERS, DRAWN).compute_distribution().cases.items()}
+    return {
+        won: n
+        for (won, _), n in JointDistribution(parts, NUMBERS, DRAWN).compute_distribution().cases.items()
+    }
 
 
 def _every_draw() -> dict[int, int]:
@@ -74,7 +77,7 @@ def _every_draw() -> dict[int, int]:
 def _kings(kings: int) -> int:
     groups = tuple(frozenset({n}) for n in range(1, kings + 1))
     part = JointSelection(groups, frozenset({3, 5}), _win)
-    return Joint([part], 80, 20).compute_distribution().total
+    return JointDistribution([part], 80, 20).compute_distribution().total
 
 
 def _plays() -> float:

@@ -13,8 +13,8 @@ from paytables.game import build_game
 from paytables.poker.video.rules import VideoPokerRules
 from paytables.reels import compiled, moments
 from paytables.reels.rules import ReelRules
-from paytables.reels.spin import Spin
-from paytables.reels.stage import Reels
+from paytables.reels.spin import ReelSpinStage
+from paytables.reels.stage import ReelSet
 from paytables.reels.win_distribution import run_distribution
 from tools.dev.bench import Figure, measure_processor_seconds
 from tools.lab.simulation import play_batch
@@ -45,7 +45,7 @@ class Quick:
         return x % bound
 
 
-def _base(factor: int = 1) -> Reels:
+def _base(factor: int = 1) -> ReelSet:
     """Return the game's first stage, made anew (nothing remembered), with strips ``factor`` times as long."""
     data = parse(read_source(GAME))
     strips = data["stage"]["base"]["strips"]
@@ -53,11 +53,11 @@ def _base(factor: int = 1) -> Reels:
     rules = build_game(data, GAME).rules
     assert isinstance(rules, ReelRules)  # the library says so
     stage = rules.stages[BET].stage("base")
-    assert isinstance(stage, Spin)
+    assert isinstance(stage, ReelSpinStage)
     return stage.reels
 
 
-def _moments(reels: Reels) -> None:
+def _moments(reels: ReelSet) -> None:
     moments.run_table(reels, moments.count_ends_by_component(reels), second=False)
     moments.compute_second_moment(reels)
 

@@ -23,16 +23,16 @@ from egm.config.levels import Kind
 from egm.errors import check_invariant
 from egm.progressive import topics
 from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, get_payload, open_connection
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Terms
-from egm.progressive.link import Link
+from egm.progressive.link import ControllerLink
 from egm.progressive.messages import Contribution, Value, encode
-from egm.progressive.pools import Keeper, Pool
+from egm.progressive.pools import Keeper, ProgressivePool
 from tools.dev.bench import Figure
 from tools.dev.progressive.broker import Broker, BrokerMissingError
 from tools.dev.progressive.floor import open_floor
 from tools.dev.progressive.postgres import Postgres, PostgresMissingError
-from tools.floor.progressive.certificates import CONTROLLER, format_sign_name
+from tools.floor.progressive.certificates import CONTROLLER_CERTIFICATE_NAME, format_sign_name
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.postgres import PostgresStore
 from tools.floor.progressive.sign import Sign, listen
@@ -53,7 +53,7 @@ _LEVEL: Final = LevelDefinition(
     kind=Kind.LINKED,
     terms=Terms(base_cents=1_000_00, increment=Fraction(1, 5), hidden=Fraction(1, 300)),
     # Every wager of a measured hit wins: with longer odds the controller holds most of them for persons.
-    chance=Chance(stake_cents=25, odds=Fraction(9, 10)),
+    chance=LevelStakeAndOdds(stake_cents=25, odds=Fraction(9, 10)),
 )
 _ADDED_CENTS: Final = 5
 
@@ -96,8 +96,8 @@ async def _counted(broker: Broker, store: Store) -> float:
 def _taken(store: Store, machines: int) -> float:
     """Return the wagers per second that the controller counts, with real link clients and no broker."""
     level = _new_level()
-    pool = Pool(definition=level, game="bench", level="top", keeper=Keeper.CONTROLLER)
-    links = {f"EGM-{n}": Link(f"EGM-{n}", (pool,), stale_ns=10**12) for n in range(machines)}
+    pool = ProgressivePool(definition=level, game="bench", level="top", keeper=Keeper.CONTROLLER)
+    links = {f"EGM-{n}": ControllerLink(f"EGM-{n}", (pool,), stale_ns=10**12) for n in range(machines)}
     controller = Controller(store, lambda: datetime.now(UTC))
     controller.open_levels([level])
 
@@ -128,9 +128,9 @@ def _taken(store: Store, machines: int) -> float:
 async def _published(broker: Broker) -> float:
     """Return the messages per second that the same broker carries to a subscriber that only counts them."""
     data = encode(_contribution("EGM-0", 1))
-    slots = broker.create_link_slot(CONTROLLER), broker.create_link_slot("EGM-0")
+    slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as subscriber:
-        await subscriber.subscribe(topics.ALL_UP)
+        await subscriber.subscribe(topics.ALL_MACHINE_UPLINKS)
         async with open_connection(slots[1], build_tls_context(slots[1]), "out") as publisher:
 
             async def publish_all() -> None:
@@ -149,9 +149,9 @@ async def _published(broker: Broker) -> float:
 
 async def _round_trip_ms(broker: Broker) -> float:
     """Return the median time of a bare message through the broker and back."""
-    slots = broker.create_link_slot(CONTROLLER), broker.create_link_slot("EGM-0")
+    slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as far:
-        await far.subscribe(topics.ALL_UP)
+        await far.subscribe(topics.ALL_MACHINE_UPLINKS)
 
         async def echo() -> None:
             async for message in far.messages:

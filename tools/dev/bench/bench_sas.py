@@ -18,7 +18,7 @@ from typing import Final
 
 from egm.clock import SystemClock
 from egm.isolated import build_python_command
-from egm.kernel.credits import CREDIT
+from egm.kernel.credits import FIRST_POSITION_CASHABLE_ACCOUNT
 from egm.kernel.messages import Play, Snapshot
 from egm.links.sas.crc import append_crc
 from egm.links.sas.line import LINE_PRIORITY, raise_priority
@@ -106,7 +106,7 @@ def _machine(folder: Path, *, playing: bool) -> Iterator[HostLine]:
     """Run a machine, with or without a player, and yield its line once the machine replies on it."""
     state = write_cabinet(folder, _TABLES)
     with Journal.open(state.root, now=SystemClock().now, machine_id="BENCH-1") as journal:
-        fund = Transfer("world:bill", CREDIT, 1_000_000)
+        fund = Transfer("world:bill", FIRST_POSITION_CASHABLE_ACCOUNT, 1_000_000)
         journal.append(Transaction(id="fund", kind="bill.in", transfers=(fund,), record={"amount_cents": 0}))
     with ExitStack() as cleanup:
         cleanup.enter_context(process(machine_command(folder)))

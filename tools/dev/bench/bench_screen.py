@@ -17,7 +17,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.view import Action, View
-from egm.screen.web import Web
+from egm.screen.web import BrowserScreen
 from tools.dev.bench import Figure
 
 _SIZE = (1920, 1080)
@@ -187,7 +187,7 @@ def _browser() -> Iterator[Figure]:
     theme = load_theme()
     game = build_game_view(load_game("maple-classic"))
     view = build_idle_view((game,), game, "en")
-    web = Web(theme)
+    web = BrowserScreen(theme)
     origin, _, _ = web.address.partition("/?")
     session = _session(web.address)
     address = origin.replace("http", "ws") + "/link"
@@ -211,7 +211,7 @@ def _browser() -> Iterator[Figure]:
     web.close()
 
 
-def _one_frame(web: Web, view: View, link: ClientConnection) -> None:
+def _one_frame(web: BrowserScreen, view: View, link: ClientConnection) -> None:
     """Draw, send, receive and acknowledge one frame; nothing is sent where nothing changed."""
     deadline = time.perf_counter() + 10
     while (target := web.frame()) is None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
-from egm.kernel.engine import Engine
+from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.positions import Position
@@ -27,7 +27,7 @@ TURNS: Final = 40
 ROUNDS_A_TURN: Final = 4
 
 
-def _seats(journal: Journal) -> tuple[SharedTable, list[Engine[Machine]]]:
+def _seats(journal: Journal) -> tuple[SharedTable, list[StateMachineEngine[Machine]]]:
     """Return eight positions with credits and bets on the same table."""
     table, engines = SharedTable(), []
     for number in range(1, SEATS + 1):
@@ -40,7 +40,7 @@ def _seats(journal: Journal) -> tuple[SharedTable, list[Engine[Machine]]]:
     return table, engines
 
 
-def _play(table: SharedTable, engines: list[Engine[Machine]], rounds: int) -> float:
+def _play(table: SharedTable, engines: list[StateMachineEngine[Machine]], rounds: int) -> float:
     """Play the given number of rounds; return the seconds they took."""
     digest = engines[0].machine.games[GAME].digest
     began = time.perf_counter()

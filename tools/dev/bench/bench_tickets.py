@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.clock import SystemClock
-from egm.tickets.desk import Issuer, TicketDesk, TicketRules, build_stand_alone_numbering
+from egm.tickets.desk import TicketDesk, TicketIssuer, TicketRules, build_stand_alone_numbering
 from egm.tickets.model import Ticket, Venue
 from egm.tickets.numbers import is_stand_alone
 from egm.tickets.render import draw_ticket
@@ -73,7 +73,7 @@ def _desk(store: TicketStore) -> TicketDesk:
 
     return TicketDesk(
         store,
-        Issuer(serial="B", operator_number="1", house=Venue(site="bench")),
+        TicketIssuer(serial="B", operator_number="1", house=Venue(site="bench")),
         TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=365),
         SystemClock(),
         numbering=build_stand_alone_numbering(below),

@@ -107,14 +107,14 @@ def _player(folder: Path, bill: str) -> Iterator[_Player]:
 
 def wire(protocol: str, *messages: bytes) -> float:
     """Return the seconds that these messages take on the line of a protocol."""
-    return sum(map(len, messages)) * PROTOCOLS[protocol].line.character_seconds
+    return sum(map(len, messages)) * PROTOCOLS[protocol].line_settings.character_seconds
 
 
 def _stacking_seconds(bill: str) -> float:
     """Return the seconds that an order to stack and the report of it take on the line."""
     if bill == "ebds":
-        poll = ebds.Poll(ack=0, stack=True).encode()
-        return 2 * wire("ebds", poll, ebds.Status(ack=0, bits=ebds.Bits.STACKED).encode())
+        poll = ebds.EbdsPoll(ack=0, stack=True).encode()
+        return 2 * wire("ebds", poll, ebds.AcceptorStatus(ack=0, bits=ebds.Bits.STACKED).encode())
     status = id003.Frame(id003.Command.STATUS).encode()
     echo = id003.Frame(id003.Command.ACK).encode()
     return wire("id003", id003.Frame(id003.Command.STACK_1).encode(), echo, status, echo)
@@ -127,7 +127,9 @@ def figures() -> Iterator[Figure]:
         with _player(Path(name) / "press", "id003") as player:
             player.insert()
             presses = [player.press() for _ in range(_ROUNDS)]
-        edge = ioboard.Status(boot=1, levels=0, lost=False, edges=(ioboard.Edge(1, 12, level=True),)).encode()
+        edge = ioboard.InputStatus(
+            boot=1, levels=0, lost=False, edges=(ioboard.InputEdge(1, 12, level=True),)
+        ).encode()
         yield Figure(
             "whole machine: button to outcome",
             1000 * median(presses),

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from egm.play.stored_prizes import compute_code_digest
 from paytables import PaytableError, definition
-from paytables.figure_binding import PROVED, add_binding_digest
+from paytables.figure_binding import PROVED_KEY, add_binding_digest
 from paytables.game import build_game
 from paytables.source import parse_toml, read
 from tools.cli.terminal import echo
@@ -59,7 +59,7 @@ def command(files: tuple[Path, ...], threads: int) -> None:
     for path in files:
         try:
             data = definition.parse(read(path, definition.LIBRARY))
-            data.pop(PROVED, None)
+            data.pop(PROVED_KEY, None)
             rules: Any = build_game(data, str(path)).rules
         except PaytableError as error:
             raise click.ClickException(str(error)) from None
@@ -80,8 +80,10 @@ def command(files: tuple[Path, ...], threads: int) -> None:
             rules.prove, store, threads, _create_progress_reporter(str(path), len(store.stored_results))
         )
         text = re.split(r"\n*^\[proved", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0].rstrip()
-        figures = add_binding_digest(data | parse_toml(_format_toml(_convert_to_plain_data(proof), PROVED)))
-        path.write_text(f"{text}\n\n{_format_toml(figures, PROVED)}\n")
+        figures = add_binding_digest(
+            data | parse_toml(_format_toml(_convert_to_plain_data(proof), PROVED_KEY))
+        )
+        path.write_text(f"{text}\n\n{_format_toml(figures, PROVED_KEY)}\n")
         store.close(done=True)
         echo(f"{path}: {perf_counter() - started:.1f} s")
 

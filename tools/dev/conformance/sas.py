@@ -5,20 +5,22 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.app.features import FEATURES
-from egm.config.sas_line import DEFAULT_GROUPS
+from egm.config.sas_line import DEFAULT_POLL_GROUPS
 from egm.links.sas import money
 from egm.links.sas.journal_exceptions import list_raised_exceptions
-from egm.links.sas.meters import SUPPORTED
-from egm.links.sas.polls import BUILT
-from egm.links.sas.tables.exceptions import EXCEPTIONS, NOTHING, OVERFLOW
+from egm.links.sas.meters import SUPPORTED_METER_CODES
+from egm.links.sas.polls import IMPLEMENTED_POLLS
+from egm.links.sas.tables.exceptions import EXCEPTIONS, NO_EXCEPTION, QUEUE_OVERFLOW
 from egm.links.sas.tables.meters import METERS
-from egm.links.sas.tables.polls import MINIMUM, POLLS
+from egm.links.sas.tables.polls import MINIMUM_POLLS, POLLS
 from tools.dev.conformance.evidence import Evidence, EvidenceError
 from tools.dev.conformance.page import format_tests
 from tools.lab.markdown import format_table
 
 _ROOT: Final = "../../"
-_SENT: Final = list_raised_exceptions(FEATURES.entries) | money.RAISED | {NOTHING, OVERFLOW}
+_SENT: Final = (
+    list_raised_exceptions(FEATURES.entries) | money.MONEY_EXCEPTION_CODES | {NO_EXCEPTION, QUEUE_OVERFLOW}
+)
 
 _INTRODUCTION: Final = """\
 # SAS: polls, exceptions and meters
@@ -107,13 +109,13 @@ def _row(evidence: Evidence, name: str, code: int) -> str:
 def _polls(evidence: Evidence) -> Sequence[Sequence[str]]:
     rows = []
     for code, poll in POLLS.items():
-        built = BUILT.get(code)
+        built = IMPLEMENTED_POLLS.get(code)
         if built is None:
             state, note = "not built", _WHY_NO_POLL.get(code, poll.note)
         else:
-            state = "answered" if built.group in DEFAULT_GROUPS else f"switched off: `{built.group}`"
+            state = "answered" if built.group in DEFAULT_POLL_GROUPS else f"switched off: `{built.group}`"
             note = poll.note
-        title = f"{code:02X}{' **M**' if code in MINIMUM else ''}"
+        title = f"{code:02X}{' **M**' if code in MINIMUM_POLLS else ''}"
         rows.append(
             [title, poll.name, poll.type, poll.confidence, state, note, _row(evidence, "polls", code)]
         )
@@ -143,7 +145,7 @@ def _meters(evidence: Evidence) -> Sequence[Sequence[str]]:
             meter.unit,
             str(meter.size),
             meter.confidence,
-            "supported" if code in SUPPORTED else f"not built: {_WHY_NO_METER}",
+            "supported" if code in SUPPORTED_METER_CODES else f"not built: {_WHY_NO_METER}",
             _row(evidence, "meters", code),
         ]
         for code, meter in METERS.items()

@@ -35,15 +35,15 @@ class Fed:
     refused: bytes
 
 
-def _cctalk_readers() -> tuple[Callable[[cctalk.Frame], object], ...]:
+def _cctalk_readers() -> tuple[Callable[[cctalk.CctalkFrame], object], ...]:
     layouts = (
-        cctalk.read_events,
-        cctalk.read_hopper_status,
-        cctalk.read_hopper_test,
-        cctalk.read_count,
+        cctalk.decode_event_buffer,
+        cctalk.decode_hopper_status,
+        cctalk.decode_hopper_test,
+        cctalk.decode_three_byte_count,
     )
 
-    def on_data(layout: Callable[[bytes], object]) -> Callable[[cctalk.Frame], object]:
+    def on_data(layout: Callable[[bytes], object]) -> Callable[[cctalk.CctalkFrame], object]:
         return lambda frame: layout(frame.data)
 
     return tuple(on_data(layout) for layout in layouts)
@@ -51,65 +51,77 @@ def _cctalk_readers() -> tuple[Callable[[cctalk.Frame], object], ...]:
 
 CODECS: Final[Mapping[str, Codec]] = {
     "gat": Codec(
-        cutter=gat.cut,
-        readers=(gat.read_request,),
+        cutter=gat.cut_packet,
+        readers=(gat.decode_request,),
         samples=(
-            gat.Packet(gat.Command.STATUS).encode(),
-            gat.Packet(gat.Command.LAST_RESULTS, b"\x02\x00\x01").encode(),
-            gat.Packet(gat.Command.INITIATE, b"\xba\x00Component\tchance\t0123").encode(),
+            gat.Packet(gat.GatCommand.STATUS).encode(),
+            gat.Packet(gat.GatCommand.LAST_RESULTS, b"\x02\x00\x01").encode(),
+            gat.Packet(gat.GatCommand.INITIATE, b"\xba\x00Component\tchance\t0123").encode(),
         ),
     ),
     "id003": Codec(
-        cutter=id003.cut,
-        readers=(id003.read_report,),
+        cutter=id003.cut_frame,
+        readers=(id003.decode_report,),
         samples=(
             id003.Frame(id003.Command.STATUS).encode(),
             id003.Frame(id003.Status.ESCROW, b"\x65").encode(),
             id003.Frame(id003.Status.ESCROW, b"\x6f004724978028378429").encode(),
             id003.Frame(id003.Status.REJECTING, b"\x76").encode(),
-            id003.Frame(id003.Command.BARCODE, id003.BARCODE_INTERLEAVED_18).encode(),
+            id003.Frame(id003.Command.BARCODE, id003.BARCODE_TYPE_INTERLEAVED_18).encode(),
         ),
     ),
     "ebds": Codec(
-        cutter=ebds.cut,
-        readers=(ebds.read_device, ebds.read_host),
+        cutter=ebds.cut_frame,
+        readers=(ebds.decode_acceptor_message, ebds.decode_machine_message),
         samples=(
-            ebds.Poll(ack=1, notes=0x7F, barcodes=True, stack=True).encode(),
-            ebds.AuxiliaryCommand(0, ebds.Query.TYPE).encode(),
-            ebds.Status(ack=0, bits=ebds.Bits.ESCROWED | ebds.Bits.BOX_PRESENT, note=5).encode(),
-            ebds.Status(ack=1, bits=ebds.Bits.ESCROWED, barcode="004724978028378429").encode(),
-            ebds.Text(1, "AE2600").encode(),
+            ebds.EbdsPoll(ack=1, notes=0x7F, barcodes=True, stack=True).encode(),
+            ebds.AuxiliaryCommand(0, ebds.IdentificationQuery.TYPE).encode(),
+            ebds.AcceptorStatus(ack=0, bits=ebds.Bits.ESCROWED | ebds.Bits.BOX_PRESENT, note=5).encode(),
+            ebds.AcceptorStatus(ack=1, bits=ebds.Bits.ESCROWED, barcode="004724978028378429").encode(),
+            ebds.IdentificationText(1, "AE2600").encode(),
         ),
     ),
     "cctalk": Codec(
-        cutter=cctalk.cut,
+        cutter=cctalk.cut_frame,
         readers=_cctalk_readers(),
         samples=(
-            cctalk.Frame(2, 1, cctalk.Header.SIMPLE_POLL).encode(),
-            cctalk.Frame(1, 2, 0, cctalk.Events(3, (cctalk.Pair(4, 1),) * 5).encode()).encode(),
-            cctalk.Frame(1, 3, 0, cctalk.HopperStatus(1, 2, 3, 4).encode()).encode(),
+            cctalk.CctalkFrame(2, 1, cctalk.Header.SIMPLE_POLL).encode(),
+            cctalk.CctalkFrame(
+                1, 2, 0, cctalk.EventBuffer(3, (cctalk.CctalkEvent(4, 1),) * 5).encode()
+            ).encode(),
+            cctalk.CctalkFrame(1, 3, 0, cctalk.HopperStatus(1, 2, 3, 4).encode()).encode(),
         ),
     ),
     "ioboard": Codec(
-        cutter=ioboard.cut,
+        cutter=ioboard.cut_message,
         samples=(
-            ioboard.Hello().encode(),
-            ioboard.Poll(ack=7, wait=8, lamps=frozenset({"play"}), tower=frozenset({"door"})).encode(),
-            ioboard.Identity(1, "board").encode(),
-            ioboard.Status(boot=1, levels=5, lost=False, edges=(ioboard.Edge(9, 0, level=True),)).encode(),
+            ioboard.IdentityQuery().encode(),
+            ioboard.IoBoardPoll(ack=7, wait=8, lamps=frozenset({"play"}), tower=frozenset({"door"})).encode(),
+            ioboard.IdentityReply(1, "board").encode(),
+            ioboard.InputStatus(
+                boot=1, levels=5, lost=False, edges=(ioboard.InputEdge(9, 0, level=True),)
+            ).encode(),
         ),
     ),
     "wheel": Codec(
-        cutter=wheel.cut,
-        samples=(wheel.Status(wheel.ReaderPhase.NUMBER, 117, 13).encode(), b"13\r\n", b"*F;12\r\n"),
+        cutter=wheel.cut_report,
+        samples=(
+            wheel.WheelReaderStatus(wheel.ReaderPhase.NUMBER, 117, 13).encode(),
+            b"13\r\n",
+            b"*F;12\r\n",
+        ),
     ),
-    "tcl_answer": Codec(cutter=tcl.cut_answer, samples=(tcl.PrinterReply("V1", _PRINTER).encode(),)),
+    "tcl_answer": Codec(cutter=tcl.cut_printer_reply, samples=(tcl.PrinterReply("V1", _PRINTER).encode(),)),
     "tcl_command": Codec(
         cutter=tcl.cut_command,
-        samples=(tcl.StatusQuery().encode(), tcl.Clear().encode(), tcl.Print("0", ("a", "b")).encode()),
+        samples=(
+            tcl.StatusQuery().encode(),
+            tcl.ClearPrintJob().encode(),
+            tcl.PrintTicket("0", ("a", "b")).encode(),
+        ),
     ),
     "ithaca_answer": Codec(
-        cutter=ithaca.cut_answer,
+        cutter=ithaca.cut_status_byte,
         samples=tuple(byte.encode() for byte in ithaca.encode_status(_PRINTER)),
     ),
     "ithaca_command": Codec(

@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from egm.config.sas_line import Group
-from egm.links.sas.channel import Channel, RunEffect, Send
+from egm.links.sas.channel import RunPollEffect, SasChannelState, SendBytes
 from egm.links.sas.codec import ACK
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.polls import find_available_polls
-from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
+from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, SasReadout
 from egm.links.sas.tables.exceptions import EXCEPTIONS
-from egm.links.sas.wire import LenientFraming, WakeupBitFraming, mark_message
+from egm.links.sas.wire import LenientFraming, WakeupBitFraming, escape_message_with_wakeup
 from meters import MeterReading
 
 ADDRESS: Final = 1
@@ -31,7 +31,7 @@ class LineStandsError(AssertionError):
     """A poll after the noise was not answered as it must be."""
 
 
-def readout() -> Readout:
+def readout() -> SasReadout:
     """Return a machine with one game and at least one value of each kind."""
     game = GameFacts(
         number=1,
@@ -43,7 +43,7 @@ def readout() -> Readout:
         max_bet_credits=10,
         payback=9000,
     )
-    return Readout(
+    return SasReadout(
         reading=MeterReading(1, "", ()),
         serial="FUZZ",
         currency="USD",
@@ -69,7 +69,7 @@ class _Machine:
 
     def __init__(self, choices: int) -> None:
         self.strict = bool(choices & 1)
-        self.channel = Channel(ADDRESS, _POLLS)
+        self.channel = SasChannelState(ADDRESS, _POLLS)
         self.channel.readout = readout()
         self.channel.real_time = bool(choices & 2)
         framing = WakeupBitFraming if self.strict else LenientFraming
@@ -83,15 +83,15 @@ class _Machine:
         self.now_ns += _STEP_NS
         for message in self._framing.decode(data, self.now_ns):
             for action in self.channel.process_message(message, self.now_ns):
-                if isinstance(action, RunEffect):
+                if isinstance(action, RunPollEffect):
                     self._answer = self._answer * 5 + 1
                     replies = (
                         self.channel.reply_busy(action.request),
                         self.channel.reply_to_request(action.poll, action.request, None),
                         self.channel.reply_to_request(action.poll, action.request, ACK),
                     )
-                    out += b"".join(a.data for a in replies[self._answer % 3] if isinstance(a, Send))
-                elif isinstance(action, Send):
+                    out += b"".join(a.data for a in replies[self._answer % 3] if isinstance(a, SendBytes))
+                elif isinstance(action, SendBytes):
                     out += action.data
         return out
 
@@ -109,7 +109,9 @@ def one_input(data: bytes) -> None:
     for at in range(0, len(noise), step):
         machine.receive(noise[at : at + step])
         if noise[at] % 8 == 0:
-            list(machine.channel.post(SasException(_CODES[noise[at] % len(_CODES)]), machine.now_ns))
+            list(
+                machine.channel.post_exception(SasException(_CODES[noise[at] % len(_CODES)]), machine.now_ns)
+            )
         if noise[at] % 16 == 1:
             machine.pause()
     machine.pause()
@@ -122,7 +124,7 @@ def one_input(data: bytes) -> None:
 
 
 def _ask(machine: _Machine, message: bytes, size: int) -> bytes:
-    answer = machine.receive(mark_message(message) if machine.strict else message)
+    answer = machine.receive(escape_message_with_wakeup(message) if machine.strict else message)
     if len(answer) != size:
         raise LineStandsError(f"{message.hex(' ')} was answered {answer.hex(' ') or 'by silence'}")
     return answer

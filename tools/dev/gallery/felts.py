@@ -18,7 +18,7 @@ from egm.screen.table import Table
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, build_view_timeline
-from paytables import SEATS_DECIDE, Choice, Game, Wager, load_game
+from paytables import DECISION_OF_SEATS, Choice, Game, Wager, load_game
 from paytables import Decision as Question
 from paytables.contract import Round
 from paytables.seating import SeatedRules
@@ -111,7 +111,7 @@ def _seat_wager(game: Game, wager: Wager) -> Wager:
     """Return the wager as that of the second seat of a round in which every seat bets the same."""
     if not isinstance(game.rules, SeatedRules):
         return wager
-    seats = game.rules.cloth.table.seats
+    seats = game.rules.table_layout.table.seats
     return game.rules.combine_seat_wagers(wager, 1, dict.fromkeys(range(seats), wager))
 
 
@@ -134,7 +134,7 @@ def lay_chips(view: View, theme: Theme) -> View:
     spots = list(table.spots)
     view = _act(view, "clear", None, theme)
     for number, spot in enumerate(spots[:: max(1, len(spots) // _LAID)]):
-        if not any(other in view.chips.bets for other in table.spots[spot].excludes):
+        if not any(other in view.chips.bets for other in table.spots[spot].excluded_spots):
             view = _act(view, "chip", table.chips[number % len(table.chips)], theme)
             view = _act(view, "spot", spot, theme)
     return view
@@ -191,7 +191,7 @@ def _round(
     view = apply_message(view, idle_view.model_copy(update=playing))
     played = Round(game.play(wager, Walk(game.id)), wager)
     played.advance()
-    question_count, waited = 0, {SEATS_DECIDE}
+    question_count, waited = 0, {DECISION_OF_SEATS}
     while played.decision is not None:
         is_own = played.decision.seat == (wager.seat or 0)
         if not is_own and played.decision.kind in waited:
@@ -231,7 +231,7 @@ def _round(
     for name, share in (("moving", 0.35), ("landed", 0.93)):
         yield name, replace(view, now=view.show.began + last.begin + (last.stopped - last.begin) * share)
     over = replace(view, now=view.show.began + line.end)
-    after = game.for_table(outcome.table).rules
+    after = game.with_table_state(outcome.table).rules
     standing = {bet.spot: bet.credits for bet in after.list_standing_bets()}
     shut = tuple(spot.id for spot in after.layout() if not spot.open)
     snapshot_values = {

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from egm.features.tournament.example import EXAMPLE
+from egm.features.tournament.example import EXAMPLE_RULES
 from egm.features.tournament.notice import LANGUAGES, list_sections
 from egm.features.tournament.rules import parse_rules
 from egm.kernel.messages import (
@@ -63,7 +63,7 @@ def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iter
 
 def _tournament(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a machine in a tournament, and the pages of its published rules."""
-    rules = parse_rules(EXAMPLE.read_text(encoding="utf-8"))
+    rules = parse_rules(EXAMPLE_RULES.read_text(encoding="utf-8"))
     announced = TournamentView(
         name={"en": rules.name.en, "fr": rules.name.fr},
         rules={each: list_sections(rules, each) for each in LANGUAGES},

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from egm.links.sas.crc import SIZE as _CRC
+from egm.links.sas.crc import CRC_BYTES as _CRC
 from egm.links.sas.crc import append_crc, is_intact
 from tools.dev.host.fields import (
     Layout,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from egm.links.sas.names import Confidence
+from egm.links.sas.names import TableConfidence
 from tools.dev.host.fields import Field, Kind, Layout
 
 
@@ -28,7 +28,7 @@ class Poll:
     type: Type
     request: Layout
     answer: Layout | None
-    confidence: Confidence
+    confidence: TableConfidence
     broadcast: bool = False
     """Whether it may also be sent to address 0, which is never answered."""
 
@@ -56,6 +56,6 @@ POOL: Final = binary_field("pool", 2)
 DENOMINATION: Final = binary_field("denomination", 1)
 ON: Final = (binary_field("enable", 1),)
 
-A, B, K = Confidence.TWO_SOURCES, Confidence.ONE_SOURCE, Confidence.KNOWLEDGE
-X = Confidence.CONFLICT
+A, B, K = TableConfidence.TWO_SOURCES, TableConfidence.ONE_SOURCE, TableConfidence.KNOWLEDGE
+X = TableConfidence.CONFLICT
 R, S, M = Type.READ, Type.SET, Type.GAME

@@ -12,7 +12,11 @@ from typing import Final
 
 from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
-from tools.floor.progressive.certificates import AUTHORITY, make_link, write_broker_configuration
+from tools.floor.progressive.certificates import (
+    AUTHORITY_CERTIFICATE_NAME,
+    make_link,
+    write_broker_configuration,
+)
 from tools.floor.progressive.secret_store import make_key
 
 _UP_SECONDS: Final = 20.0
@@ -53,7 +57,7 @@ class Broker:
         """Return the connection settings for ``name``."""
         return LinkSlot(
             port=self.port,
-            authority=self._folder / f"{AUTHORITY}.crt",
+            authority=self._folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
             certificate=self._folder / f"{name}.crt",
             key=self._folder / f"{name}.key",
         )

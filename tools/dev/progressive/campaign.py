@@ -25,15 +25,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.config.levels import Kind, LinkSlot
-from egm.progressive.definition import Chance, LevelDefinition, compute_mystery_odds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
 from egm.progressive.level import Terms
-from egm.progressive.pools import Keeper, Pool
+from egm.progressive.pools import Keeper, ProgressivePool
 from tools.dev.progressive.broker import Broker
 from tools.dev.progressive.faults import QUICK_SECONDS, STEPS, CampaignMachine, ControllerSuccession
 from tools.dev.progressive.relay import Relay
 from tools.dev.progressive.value_checker import ValueChecker
 from tools.dev.progressive.waiting_tasks import describe_waiting_tasks
-from tools.floor.progressive.certificates import CONTROLLER, format_sign_name
+from tools.floor.progressive.certificates import CONTROLLER_CERTIFICATE_NAME, format_sign_name
 from tools.floor.progressive.sign import listen
 from tools.floor.progressive.store import Store
 
@@ -57,7 +57,7 @@ _BANK: Final = LevelDefinition(
     names={"en": "Bank", "fr": "Banque"},
     kind=Kind.LINKED,
     terms=Terms(base_cents=100, increment=Fraction(1, 100), hidden=Fraction(0)),
-    chance=Chance(stake_cents=STAKE_CENTS, odds=_ODDS),
+    chance=LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=_ODDS),
 )
 """Level that takes over the amount of each level after its scenario."""
 
@@ -155,7 +155,7 @@ async def _open_floor(
 ) -> AsyncIterator[_Floor]:
     dice = random.Random(result.seed)  # noqa: S311 (it must repeat)
     broker = Broker(folder / "link", MACHINES)
-    relays = {name: Relay(broker.port) for name in (CONTROLLER, *MACHINES)}
+    relays = {name: Relay(broker.port) for name in (CONTROLLER_CERTIFICATE_NAME, *MACHINES)}
     value_checker = ValueChecker()
     floor = _Floor(broker, relays, dice, result, value_checker)
     try:
@@ -163,7 +163,7 @@ async def _open_floor(
         for relay in relays.values():
             await relay.start()
         controllers = floor.controllers = ControllerSuccession(
-            open_store, lambda: floor.create_link_slot(CONTROLLER), dice, result.fault_counts
+            open_store, lambda: floor.create_link_slot(CONTROLLER_CERTIFICATE_NAME), dice, result.fault_counts
         )
         controllers.controller.open_levels([_BANK])
         for machine in MACHINES:
@@ -247,7 +247,7 @@ def _create_level(number: int, dice: random.Random) -> LevelDefinition:
     )
     name = f"S{number}"
     odds = compute_mystery_odds(terms, STAKE_CENTS) if mystery else _ODDS
-    chance = Chance(stake_cents=STAKE_CENTS, odds=odds)
+    chance = LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=odds)
     return LevelDefinition(
         id=name, names={"en": name, "fr": name}, kind=Kind.LINKED, terms=terms, chance=chance
     )
@@ -256,7 +256,7 @@ def _create_level(number: int, dice: random.Random) -> LevelDefinition:
 async def _run_scenario(number: int, floor: _Floor) -> None:
     definition, controllers = _create_level(number, floor.dice), floor.controllers
     controllers.controller.open_levels([definition])
-    pool = Pool(definition=definition, game="campaign", level="top", keeper=Keeper.CONTROLLER)
+    pool = ProgressivePool(definition=definition, game="campaign", level="top", keeper=Keeper.CONTROLLER)
     async with _open_machines(pool, floor) as machines:
         await _play_with_disturbances(_plan_disturbances(floor.result.seed, number), machines, floor)
         for relay in floor.relays.values():
@@ -274,7 +274,7 @@ async def _run_scenario(number: int, floor: _Floor) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _open_machines(pool: Pool, floor: _Floor) -> AsyncIterator[list[CampaignMachine]]:
+async def _open_machines(pool: ProgressivePool, floor: _Floor) -> AsyncIterator[list[CampaignMachine]]:
     fault_counts = floor.result.fault_counts
     machines = [
         CampaignMachine(serial, pool, floor.create_link_slot(serial), floor.dice, fault_counts)
@@ -371,7 +371,7 @@ _DISTURBANCES: Final[
     "machine parted": lambda machines, floor: _disconnect(
         floor.dice.choice(machines).serial, "machine", floor
     ),
-    "controller parted": lambda _, floor: _disconnect(CONTROLLER, "controller", floor),
+    "controller parted": lambda _, floor: _disconnect(CONTROLLER_CERTIFICATE_NAME, "controller", floor),
     "wire slow": lambda _, floor: _slow_wire(floor),
     "same instant": _hit_at_once,
 }

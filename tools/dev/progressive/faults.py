@@ -18,7 +18,7 @@ from typing import Any, Final
 from egm.config.levels import LinkSlot
 from egm.progressive.connection import cancel_tasks
 from egm.progressive.mqtt import MqttCarrier
-from egm.progressive.pools import Pool
+from egm.progressive.pools import ProgressivePool
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.secret_store import SecretStore
@@ -60,7 +60,12 @@ class CampaignMachine:
     """One machine of the campaign. Its memory survives each of its runs."""
 
     def __init__(
-        self, serial: str, pool: Pool, slot: LinkSlot, dice: random.Random, fault_counts: Counter[str]
+        self,
+        serial: str,
+        pool: ProgressivePool,
+        slot: LinkSlot,
+        dice: random.Random,
+        fault_counts: Counter[str],
     ) -> None:
         self.serial = serial
         self.memory = Memory()

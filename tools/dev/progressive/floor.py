@@ -13,10 +13,10 @@ from typing import Final
 
 from egm.config.levels import Kind
 from egm.errors import OperatorError
-from egm.progressive.definition import Chance, LevelDefinition
+from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import Terms
 from egm.progressive.mqtt import MqttCarrier
-from egm.progressive.pools import Keeper, Pool
+from egm.progressive.pools import Keeper, ProgressivePool
 from tools.dev.progressive.broker import Broker
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
@@ -33,7 +33,7 @@ LEVEL: Final = LevelDefinition(
     names={"en": "Floor", "fr": "Salle"},
     kind=Kind.LINKED,
     terms=Terms(base_cents=1_000_00, increment=Fraction(1, 75), hidden=Fraction(1, 300)),
-    chance=Chance(stake_cents=25, odds=Fraction(1, 1000)),
+    chance=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 1000)),
 )
 
 
@@ -79,7 +79,7 @@ async def open_floor(
     service = asyncio.create_task(
         Service(controller, broker.create_link_slot("controller"), lambda _: None).run()
     )
-    pool = Pool(definition=definition, game="floor", level="top", keeper=Keeper.CONTROLLER)
+    pool = ProgressivePool(definition=definition, game="floor", level="top", keeper=Keeper.CONTROLLER)
     machines = [
         SimulatedMachine(
             name,

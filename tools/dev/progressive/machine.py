@@ -11,22 +11,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from egm.progressive.carrier import Carrier
+from egm.progressive.carrier import LinkCarrier
 from egm.progressive.link import (
     AmountLocked,
     CommitmentReceived,
-    Complaint,
     ControllerAhead,
     ControllerBehind,
-    Link,
+    ControllerComplaint,
+    ControllerLink,
+    LevelResultsKnown,
     MysteryWinFound,
     News,
     PaymentRecorded,
-    ResultsKnown,
 )
 from egm.progressive.messages import Claim, Commit, Contribution, FromController, Won
-from egm.progressive.pools import Pool
-from egm.progressive.trigger import Trigger
+from egm.progressive.pools import ProgressivePool
+from egm.progressive.trigger import MysteryTrigger
 
 _TICK_SECONDS: Final = 0.005
 
@@ -46,7 +46,7 @@ class Hit:
     closed: bool = False
     was_resent: bool = False
     """Whether the hit was sent again to a controller whose restored store had lost it; the new lock is not paid."""
-    trigger: Trigger | None = None
+    trigger: MysteryTrigger | None = None
     """Secret amount of a mystery prize."""
 
 
@@ -71,9 +71,9 @@ class SimulatedMachine:
     def __init__(
         self,
         serial: str,
-        pool: Pool,
+        pool: ProgressivePool,
         memory: Memory,
-        carrier: Carrier,
+        carrier: LinkCarrier,
         *,
         now_ns: Callable[[], int],
         stale_ns: int,
@@ -87,7 +87,7 @@ class SimulatedMachine:
         self._now_ns = now_ns
         self._step = step
         self._tick_seconds = tick_seconds
-        self.link = Link(serial, (pool,), stale_ns=stale_ns)
+        self.link = ControllerLink(serial, (pool,), stale_ns=stale_ns)
         self._connections = 0
         memory.boots += 1
         self.link.restore_contributions(pool.id, memory.counted, memory.contributions[memory.counted :])
@@ -173,7 +173,7 @@ class SimulatedMachine:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self))
             while True:
-                self.link.tick(self._now_ns())
+                self.link.repeat_unanswered_messages(self._now_ns())
                 self._process_all_news()
                 self._send_messages()
                 await asyncio.sleep(self._tick_seconds)
@@ -226,9 +226,9 @@ class SimulatedMachine:
                 self._handle_mystery_win(news.won)
             case CommitmentReceived():
                 self.memory.commitments[news.prize] = news.commitment
-            case ResultsKnown():
+            case LevelResultsKnown():
                 pass  # no simulated game waits for it
-            case ControllerAhead() | Complaint():
+            case ControllerAhead() | ControllerComplaint():
                 self.memory.complaints.append(str(news))
 
     def _handle_locked_amount(self, name: str, cents: int) -> None:

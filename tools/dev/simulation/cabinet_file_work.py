@@ -10,7 +10,12 @@ from random import Random
 from typing import Final
 
 from egm.integrity.keys import IntegrityKey
-from egm.integrity.signed_file import FILE_NAME, KIND, Signature, compute_digest
+from egm.integrity.signed_file import (
+    CABINET_SIGNED_KIND,
+    SIGNATURE_FILE_NAME,
+    CabinetFileSignature,
+    compute_digest,
+)
 from meters import open_view
 from paytables.definition import LIBRARY
 from tools.dev.simulation.cabinet_setup import REELS
@@ -23,10 +28,10 @@ _SIGNERS: Final = ("1001", "1002")
 
 def sign_cabinet_file(state: Path, text: str, time: datetime) -> None:
     """Store the signature of two people for a cabinet file."""
-    signature = Signature(
+    signature = CabinetFileSignature(
         compute_digest(text), _SIGNERS, "it is installed", time.isoformat(timespec="seconds")
     )
-    signature.write(state / FILE_NAME)
+    signature.write(state / SIGNATURE_FILE_NAME)
 
 
 def is_signed(state: Path) -> bool:
@@ -38,7 +43,7 @@ def is_signed(state: Path) -> bool:
 def can_restore_file(state: Path) -> bool:
     """Return whether the journal contains the text of the cabinet file that was signed last."""
     with open_view(state) as view:
-        return any(True for _ in view.entries(KIND, limit=1))
+        return any(True for _ in view.entries(CABINET_SIGNED_KIND, limit=1))
 
 
 def update_games(cabinet: Path, dice: Random) -> None:

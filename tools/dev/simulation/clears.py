@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Final
 
 from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import (
-    CARRIED,
-    PAID,
+    DECISION_CARRIED,
+    DECISION_PAID,
     ClaimDecision,
     ClaimInspection,
-    Proposal,
+    ProposedClaim,
     inspect_claims,
     prepare_clearance,
 )
 from egm.people import Roster
 from egm.testing.forgetful import ForgetfulStorage
-from meters.clear import clear, finish, is_clear_unfinished
+from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
 from meters.copies import SECOND_FOLDER
-from meters.database import FILE_NAME as DATABASE_NAME
-from meters.log import SUFFIX as LOG_SUFFIX
+from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
+from meters.log import LOG_SUFFIX
 from tools.cli.staff import carry_roster
 from tools.dev.simulation.history import History, read_copy
 
@@ -66,7 +66,7 @@ class Clears:
                 world.schedule_power_cut(dice.randint(1, _OPERATIONS_MAX))
             try:
                 if is_clear_unfinished(folder, storage):
-                    finish(folder, now=world.now, storage=storage)
+                    finish_memory_clear(folder, now=world.now, storage=storage)
                 else:
                     found = inspect_claims(folder, FEATURES, storage=storage)
                     if not found.inspection.is_complete:  # at most one copy is damaged
@@ -74,7 +74,7 @@ class Clears:
                         raise RuntimeError(f"an inspection misses acknowledged entries: {copies}")
                     decisions = _decide_claims(found, dice, shown_games, can_pay_by_hand=can_pay_by_hand)
                     settled_handpays = {
-                        _position(each.id): decisions[each.id].act == PAID
+                        _position(each.id): decisions[each.id].decision == DECISION_PAID
                         for each in found.proposals
                         if _parse_claim_kind(each.id) == "handpay"
                     }
@@ -87,7 +87,7 @@ class Clears:
                         challenge=found.inspection.challenge,
                         roster="proved by PIN",
                     )
-                    clear(folder, decided, now=world.now, storage=storage)
+                    clear_memory(folder, decided, now=world.now, storage=storage)
                     roster = Roster.load(world.folder.staff)
                     carry_roster(roster, folder, None, "", now=world.now, storage=storage)
             except Exception:
@@ -128,17 +128,17 @@ def _decide_claims(
             and _can_be_paid_by_hand(proposal, shown_games)
         )
         cents = int(proposal.proposed.amount) if is_paid else None
-        act = PAID if is_paid else CARRIED
-        decisions[proposal.id] = ClaimDecision(act=act, amount_cents=cents, by="1001" if is_paid else "")
+        act = DECISION_PAID if is_paid else DECISION_CARRIED
+        decisions[proposal.id] = ClaimDecision(decision=act, amount_cents=cents, by="1001" if is_paid else "")
     return decisions
 
 
-def _can_be_paid_by_hand(proposal: Proposal, shown_games: Collection[str]) -> bool:
+def _can_be_paid_by_hand(proposal: ProposedClaim, shown_games: Collection[str]) -> bool:
     """Return whether the claim may be paid by hand. If its game is decided, a screen must have shown the win."""
-    details = proposal.proposed.says
+    details = proposal.proposed.details
     is_known = not details.get("decided") or details["play_id"] in shown_games
     return (
-        PAID in proposal.possible_decisions
+        DECISION_PAID in proposal.possible_decisions
         and _parse_claim_kind(proposal.id) in _KINDS_WITHOUT_DEVICE
         and is_known
     )

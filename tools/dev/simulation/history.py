@@ -192,7 +192,7 @@ def _audit_export(
         history.findings.append("no machine key to sign an export")
         return
     with (games / EXPORT).open("wb") as file:
-        export.write(journal, key, file, now)
+        export.write_export(journal, key, file, now)
     with (games / EXPORT).open("rb") as file:
         reader = export.ExportReader(file, "simulation")
         report = Auditor(Shelf((games,))).run(

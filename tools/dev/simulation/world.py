@@ -17,29 +17,29 @@ from egm.app.first_start.wizard import run_first_start
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.line import Handle, LineLostError, LineSettings
+from egm.devices.line import LineLostError, LineSettings, SerialHandle
 from egm.devices.twin import ActionError, Twin
-from egm.errors import RestartAsked
+from egm.errors import RestartRequested
 from egm.kernel.feature import Features
 from egm.kernel.service_pages import PageText
-from egm.kernel.services import Attachment, MachineContext, Make
+from egm.kernel.services import BackgroundService, MachineContext, Make
 from egm.links.monitoring import create_exporter
 from egm.links.sas.attachment import create_sas_lines
-from egm.links.sas.reader import Readings
+from egm.links.sas.reader import MeterReadingCache
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.profiles import load_profile
-from egm.progressive.attachment import ProgressiveLink
+from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.mqtt import create_progressive_link
 from egm.staff.words import say_local, say_plain
-from egm.testing.cable import Cable
-from egm.testing.forgetful import ForgetfulStorage, Medium
+from egm.testing.cable import LossyCable
+from egm.testing.forgetful import ForgetfulStorage, SimulatedMedium
 from egm.testing.jumping_loop import BEGINNING, LoopClock
 from egm.testing.sas import HostWire, LoopLine
 from egm.tickets.model import mask_number
 from meters import open_view
 from meters.copies import SECOND_FOLDER
-from meters.lock import FILE_NAME
+from meters.lock import MACHINE_LOCK_FILE_NAME
 from meters.recall import read_details
 from tools.dev.host.host import Host
 from tools.dev.simulation.boxes import Boxes
@@ -84,19 +84,22 @@ class World:
         self.profile = load_profile(self.file.machine.profile)
         dice = random.Random(seed)  # noqa: S311 (it must repeat)
         self._dice = dice
-        self._locks = {self.folder.root / FILE_NAME, self.folder.root / SECOND_FOLDER / FILE_NAME}
+        self._locks = {
+            self.folder.root / MACHINE_LOCK_FILE_NAME,
+            self.folder.root / SECOND_FOLDER / MACHINE_LOCK_FILE_NAME,
+        }
         salts = random.Random(dice.randbytes(8))  # noqa: S311
         self._digest = partial(PinDigest.of, cost=_PIN_COST, random_bytes=salts.randbytes)
         self._prepare_first_start()
         self._source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
-        self.medium = Medium(random.Random(dice.randbytes(8)))  # noqa: S311
+        self.medium = SimulatedMedium(random.Random(dice.randbytes(8)))  # noqa: S311
         self.medium.gone = self._handle_power_loss
         self.random_bytes = random.Random(dice.randbytes(8)).randbytes  # noqa: S311
-        self.cables: dict[str, Cable] = {}
+        self.cables: dict[str, LossyCable] = {}
         self.twins: dict[str, Twin[Any]] = {}
         for name, device in self.file.devices.items():
             protocol = PROTOCOLS[device.protocol]
-            self.cables[name] = Cable(character_seconds=protocol.line.character_seconds)
+            self.cables[name] = LossyCable(character_seconds=protocol.line_settings.character_seconds)
             self.twins[name] = protocol.twin(name, self.cables[name])
             self.twins[name].currency = self.profile.currency
         self._features = Features(
@@ -147,7 +150,7 @@ class World:
         self.is_on = True
         for name, twin in self.twins.items():
             self.cables[name].plug()
-            twin.begin()
+            twin.start_autonomous_behaviour()
         self._machine = asyncio.ensure_future(self._run_machine())
 
     async def _run_machine(self) -> None:
@@ -178,7 +181,7 @@ class World:
             )
             try:
                 await machine.run()
-            except* RestartAsked:
+            except* RestartRequested:
                 self.restarts += 1
             finally:
                 storage.leave()
@@ -263,7 +266,7 @@ class World:
     def shut_down_devices(self) -> None:
         """Stop every device and the controller permanently."""
         for twin in self.twins.values():
-            twin.halt()
+            twin.stop_for_good()
         if self.link is not None:
             self.link.close()
 
@@ -278,16 +281,16 @@ class World:
             elif service is not create_exporter:
                 yield service
 
-    def _create_sas_lines(self, context: MachineContext) -> Iterator[Attachment]:
-        readings = Readings(context.engine.machine.journal)
+    def _create_sas_lines(self, context: MachineContext) -> Iterator[BackgroundService]:
+        readings = MeterReadingCache(context.engine.machine.journal)
         for name, settings in context.file.sas.items():
             line = LoopLine(context, name, settings, readings)
             self._wire = HostWire(line, context.clock)
             yield line
 
-    def _create_progressive_link(self, context: MachineContext) -> Iterator[Attachment]:
+    def _create_progressive_link(self, context: MachineContext) -> Iterator[BackgroundService]:
         if self.link is not None:
-            yield ProgressiveLink(context, self.link)
+            yield ProgressiveLinkService(context, self.link)
 
     def exchange_with_host(self, message: bytes) -> bytes:
         """Send one message of the host and return the reply as received; it is empty if either was lost."""
@@ -308,7 +311,7 @@ class World:
         if device not in self.twins or (action == "plug" and not self.is_on):
             return False
         try:
-            self.twins[device].act(action, values)
+            self.twins[device].perform_action(action, values)
         except ActionError:
             return False
         return True
@@ -376,7 +379,7 @@ class World:
             ticket["barcode_complete"] and mask_number(ticket["barcode"]) in masked for ticket in tickets
         )
 
-    def _open_cable(self, path: str, settings: LineSettings) -> Handle:
+    def _open_cable(self, path: str, settings: LineSettings) -> SerialHandle:
         if not self.is_on:
             raise LineLostError(path, "no power")
         return self.cables[Path(path).name].open(path, settings)

@@ -22,14 +22,14 @@ from paytables.keno import claims
 from paytables.keno.claims import (
     ClaimPayment,
     ClaimRefusal,
-    Presented,
+    PresentedTicket,
     TicketRecord,
     TicketRefused,
     TicketState,
 )
-from paytables.keno.draws import Drawn, evaluate
-from paytables.keno.limit import share_out
-from paytables.keno.paper import Acknowledgement, is_same_number, is_well_formed, issue
+from paytables.keno.draws import DrawnBalls, evaluate_ticket
+from paytables.keno.limit import limit_prizes
+from paytables.keno.paper import Acknowledgement, is_same_number, is_well_formed_control_number, issue_ticket
 from paytables.keno.rules import find_keno_rules
 from paytables.keno.tables import build_options
 from paytables.keno.ticket import restrict_tables
@@ -49,14 +49,14 @@ from tools.floor.keno.entries import (
 #: What the secret of the control numbers is derived for.
 _CONTROL_NUMBER_PURPOSE: Final = b"keno control number"
 #: Accounts: money taken and paid at the desk, stakes of draws to come, prizes and stakes owed, what the venue keeps.
-DESK: Final = "keno:desk"
-STAKED: Final = "keno:staked"
-OWED: Final = "keno:owed"
-HOUSE: Final = "keno:house"
+DESK_ACCOUNT: Final = "keno:desk"
+STAKED_ACCOUNT: Final = "keno:staked"
+OWED_ACCOUNT: Final = "keno:owed"
+HOUSE_ACCOUNT: Final = "keno:house"
 #: Keys of the journal's state: the office, its counters, and its tickets by number.
 _OFFICE_KEY: Final = "keno:office"
 _COUNTERS_KEY: Final = "keno:counters"
-TICKET: Final = "keno:ticket:"
+TICKET_KEY_PREFIX: Final = "keno:ticket:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class DrawResult:
     """A Keno draw that was held: its number, the drawn numbers, and the prize in credits of each winning ticket."""
 
     number: int
-    drawn: Drawn
+    drawn: DrawnBalls
     prizes: Mapping[int, int]
 
 
@@ -178,7 +178,7 @@ class KenoOffice:
         acknowledgement = Acknowledgement(
             ticket_number=number, draws=tuple(range(first, first + ticket.draws)), at=at
         )
-        paper = issue(
+        paper = issue_ticket(
             self.rules.definition,
             ticket,
             acknowledgement,
@@ -188,27 +188,27 @@ class KenoOffice:
             claim_place=self.opened.claim_place,
         )
         record = TicketRecord(paper)
-        sold = claims.pay(record) if is_paid else record
+        sold = claims.record_ticket_payment(record) if is_paid else record
         self._write(
             f"keno-ticket-{number}.sold",
             TicketSold(at=at.isoformat(), number=number, station=station),
             {number: sold},
-            self._move((DESK, STAKED, paper.cost_credits if is_paid else 0)),
+            self._move((DESK_ACCOUNT, STAKED_ACCOUNT, paper.cost_credits if is_paid else 0)),
             replace(counters, last_ticket=number),
         )
         return sold
 
     def pay(self, number: int) -> TicketRecord:
         """Record that a ticket was paid for, which must be before its first draw (s. 83)."""
-        record = claims.pay(self.find_ticket(number))
-        flows = self._move((DESK, STAKED, record.paper.cost_credits))
+        record = claims.record_ticket_payment(self.find_ticket(number))
+        flows = self._move((DESK_ACCOUNT, STAKED_ACCOUNT, record.paper.cost_credits))
         self._write(f"keno-ticket-{number}.paid", TicketPaid(number=number), {number: record}, flows)
         return record
 
     def cancel(self, number: int) -> int:
         """Cancel a ticket before its first draw; return the credits to give back."""
-        record, refund_credits = claims.cancel(self.find_ticket(number))
-        flows = self._move((STAKED, DESK, refund_credits))
+        record, refund_credits = claims.cancel_ticket(self.find_ticket(number))
+        flows = self._move((STAKED_ACCOUNT, DESK_ACCOUNT, refund_credits))
         self._write(
             f"keno-ticket-{number}.cancelled", TicketCancelled(number=number), {number: record}, flows
         )
@@ -219,7 +219,7 @@ class KenoOffice:
 
         Raises TicketRefused if none was recorded or its claim period is over.
         """
-        stored: Json = self.journal.state(f"{TICKET}{number}")
+        stored: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{number}")
         if stored is None:
             raise TicketRefused(
                 ClaimRefusal.NOT_PROVEN, f"no ticket {number} is recorded here, or its claim period is over"
@@ -228,8 +228,8 @@ class KenoOffice:
 
     def list_tickets(self) -> dict[int, TicketRecord]:
         """Return the central records of all tickets whose claim period is not over, by number."""
-        stored: Mapping[str, Json] = self.journal.states(TICKET)
-        numbered = {int(key.removeprefix(TICKET)): data for key, data in stored.items()}
+        stored: Mapping[str, Json] = self.journal.states(TICKET_KEY_PREFIX)
+        numbered = {int(key.removeprefix(TICKET_KEY_PREFIX)): data for key, data in stored.items()}
         return {number: TicketRecord.from_json(numbered[number]) for number in sorted(numbered)}
 
     # ------------------------------------------------------------------ draws
@@ -239,7 +239,7 @@ class KenoOffice:
         self._require_open_sales(counters)
         number = counters.next_draw
         tickets = {
-            n: claims.close(record, number)
+            n: claims.close_ticket_for_draw(record, number)
             for n, record in self.list_tickets().items()
             if number in record.paper.draws and record.state is not TicketState.VOID
         }
@@ -266,7 +266,10 @@ class KenoOffice:
         prizes = self._compute_prizes(tickets, drawn)
         at = self._now()
         won = {n: credits_ for n, credits_ in prizes.items() if credits_}
-        settled = {n: claims.settle(record, number, prizes[n], at.date()) for n, record in tickets.items()}
+        settled = {
+            n: claims.settle_ticket_draw(record, number, prizes[n], at.date())
+            for n, record in tickets.items()
+        }
         self._write(
             f"keno-draw-{number}.held",
             DrawHeld(
@@ -279,8 +282,12 @@ class KenoOffice:
             ),
             settled,
             self._move(
-                (STAKED, HOUSE, sum(record.paper.cost_a_draw_credits for record in tickets.values())),
-                (HOUSE, OWED, sum(prizes.values())),
+                (
+                    STAKED_ACCOUNT,
+                    HOUSE_ACCOUNT,
+                    sum(record.paper.cost_a_draw_credits for record in tickets.values()),
+                ),
+                (HOUSE_ACCOUNT, OWED_ACCOUNT, sum(prizes.values())),
             ),
             self._begin_next_draw(),
         )
@@ -299,19 +306,19 @@ class KenoOffice:
             f"keno-draw-{number}.failed",
             DrawFailed(at=at.isoformat(), draw=number, reason=reason),
             failed,
-            self._move((STAKED, OWED, staked)),
+            self._move((STAKED_ACCOUNT, OWED_ACCOUNT, staked)),
             self._begin_next_draw(),
         )
         return number
 
     # ------------------------------------------------------------------ claims
-    def claim(self, presented: Presented, *, place: str) -> ClaimPayment:
+    def claim(self, presented: PresentedTicket, *, place: str) -> ClaimPayment:
         """Pay the holder of a ticket everything that is decided and not paid yet (s. 86).
 
         The control number identifies the ticket. Raises TicketRefused with the first reason for refusal.
         """
         given = presented.control_number or ""
-        tickets = self.list_tickets().values() if is_well_formed(given) else ()
+        tickets = self.list_tickets().values() if is_well_formed_control_number(given) else ()
         claimed = next((r for r in tickets if is_same_number(r.paper.control_number, given)), None)
         if claimed is None:
             raise TicketRefused(
@@ -319,7 +326,7 @@ class KenoOffice:
                 f"a paper that is {presented.condition}, and whose control number is of no ticket recorded here",
             )
         at = self._now()
-        record, payment = claims.claim(claimed, presented, place=place, at=at)
+        record, payment = claims.claim_ticket(claimed, presented, place=place, at=at)
         number = record.paper.ticket_number
         self._write(
             f"keno-ticket-{number}.claimed-{payment.draws[0]}",
@@ -332,7 +339,7 @@ class KenoOffice:
                 differs=payment.differs,
             ),
             {number: record},
-            self._move((OWED, DESK, payment.credits)),
+            self._move((OWED_ACCOUNT, DESK_ACCOUNT, payment.credits)),
         )
         return payment
 
@@ -350,12 +357,12 @@ class KenoOffice:
         Raises TicketRefused for any other ticket.
         """
         record, at = self.find_ticket(number), self._now()
-        credits_ = 0 if record.state is TicketState.VOID else claims.expire(record, at.date())[1]
+        credits_ = 0 if record.state is TicketState.VOID else claims.expire_ticket(record, at.date())[1]
         self._write(
             f"keno-ticket-{number}.expired",
             TicketExpired(at=at.isoformat(), number=number, unclaimed_credits=credits_),
             {number: None},
-            self._move((OWED, HOUSE, credits_)),
+            self._move((OWED_ACCOUNT, HOUSE_ACCOUNT, credits_)),
         )
         return credits_
 
@@ -368,7 +375,7 @@ class KenoOffice:
             if record.state in {TicketState.PAID, TicketState.IN_PLAY}
         )
         owed = sum(record.unpaid_credits for record in tickets)
-        for account, credits_ in ((STAKED, staked), (OWED, owed)):
+        for account, credits_ in ((STAKED_ACCOUNT, staked), (OWED_ACCOUNT, owed)):
             balance_cents = self.journal.balance_cents(account)
             if balance_cents != credits_ * unit_cents:
                 raise OperatorError(
@@ -378,10 +385,10 @@ class KenoOffice:
         return OfficeTotals(
             tickets=counters.last_ticket,
             draws=counters.next_draw - 1,
-            desk_cents=-self.journal.balance_cents(DESK),
+            desk_cents=-self.journal.balance_cents(DESK_ACCOUNT),
             staked_cents=staked * unit_cents,
             owed_cents=owed * unit_cents,
-            house_cents=self.journal.balance_cents(HOUSE),
+            house_cents=self.journal.balance_cents(HOUSE_ACCOUNT),
         )
 
     # ------------------------------------------------------------------ writing
@@ -411,7 +418,7 @@ class KenoOffice:
         counters = self._read_counters()
         return replace(counters, next_draw=counters.next_draw + 1, is_closed=False)
 
-    def _compute_prizes(self, tickets: Mapping[int, TicketRecord], drawn: Drawn) -> dict[int, int]:
+    def _compute_prizes(self, tickets: Mapping[int, TicketRecord], drawn: DrawnBalls) -> dict[int, int]:
         """Return the prize of each ticket in a draw, in credits.
 
         If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit.
@@ -420,11 +427,11 @@ class KenoOffice:
         amounts: list[int] = []
         for number, record in tickets.items():
             ticket = self.rules.ticket(record.paper.request)
-            ways = evaluate(restrict_tables(self.rules.tables, ticket), ticket, drawn)
+            ways = evaluate_ticket(restrict_tables(self.rules.tables, ticket), ticket, drawn)
             owners += [number] * len(ways)
             amounts += [way.credits for way in ways]
         prizes = dict.fromkeys(tickets, 0)
-        for number, paid in zip(owners, share_out(amounts, self.rules.definition.paid_max), strict=True):
+        for number, paid in zip(owners, limit_prizes(amounts, self.rules.definition.paid_max), strict=True):
             prizes[number] += paid
         return prizes
 
@@ -443,7 +450,7 @@ class KenoOffice:
     ) -> None:
         """Append one entry to the journal, with the new records of tickets; None removes a ticket's record."""
         state: dict[str, Json] = {
-            f"{TICKET}{n}": None if each is None else each.to_json() for n, each in tickets.items()
+            f"{TICKET_KEY_PREFIX}{n}": None if each is None else each.to_json() for n, each in tickets.items()
         }
         if counters is not None:
             state[_COUNTERS_KEY] = to_json(counters)

@@ -13,7 +13,7 @@ from egm.record_codec import from_json
 from meters import Journal, StoredEntry, Transaction
 from paytables import Game, PaytableError, ReplayDraw
 from paytables.contract import Json
-from paytables.keno.claims import Condition, Presented, TicketRecord, TicketState
+from paytables.keno.claims import PresentedTicket, TicketCondition, TicketRecord, TicketState
 from tools.floor.keno.entries import (
     KINDS,
     DrawFailed,
@@ -26,7 +26,7 @@ from tools.floor.keno.entries import (
     TicketPaid,
     TicketSold,
 )
-from tools.floor.keno.office import TICKET, KenoOffice
+from tools.floor.keno.office import TICKET_KEY_PREFIX, KenoOffice
 
 _RECORD_CLASS_BY_KIND: Final[Mapping[str, type]] = {kind: record for record, kind in KINDS.items()}
 
@@ -88,7 +88,7 @@ class _Verifier:
         """Repeat a recorded action in an opened office; ``state`` is the entry's state, which has a sold ticket."""
         match record:
             case TicketSold():
-                sold = TicketRecord.from_json(state[f"{TICKET}{record.number}"])
+                sold = TicketRecord.from_json(state[f"{TICKET_KEY_PREFIX}{record.number}"])
                 office.sell(
                     sold.paper.request,
                     ReplayDraw(()),  # a quick pick has its numbers already
@@ -108,7 +108,10 @@ class _Verifier:
             case TicketClaimed():
                 control_number = office.find_ticket(record.number).paper.control_number
                 says = dict.fromkeys(record.differs)  # the values on the paper are not recorded
-                office.claim(Presented(Condition(record.condition), control_number, says), place=record.place)
+                office.claim(
+                    PresentedTicket(TicketCondition(record.condition), control_number, says),
+                    place=record.place,
+                )
             case TicketExpired():
                 office.expire_ticket(record.number)
 

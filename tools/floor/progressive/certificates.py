@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from egm.config.levels import is_host
+from egm.config.levels import is_host_name_or_address
 from egm.errors import OperatorError
 from egm.progressive import topics
 from egm.progressive.certificates import raise_read_errors
@@ -29,15 +29,15 @@ from egm.progressive.enrolment import EnrolmentAnswer, compute_key_digest, read_
 from egm.secret_files import replace_private, replace_public, require_private, sync_folder
 
 #: The controller's name in its certificate.
-CONTROLLER: Final = "controller"
-SIGN: Final = "sign"
+CONTROLLER_CERTIFICATE_NAME: Final = "controller"
+SIGN_CERTIFICATE_PREFIX: Final = "sign"
 """The prefix of the names of signs, followed by a hyphen (``sign-1``)."""
 #: The broker's name in its certificate.
-BROKER: Final = "broker"
+BROKER_CERTIFICATE_NAME: Final = "broker"
 #: The authority's name.
-AUTHORITY: Final = "authority"
+AUTHORITY_CERTIFICATE_NAME: Final = "authority"
 #: File name of the list of revoked certificates.
-REVOKED: Final = "revoked.crl"
+REVOKED_FOLDER: Final = "revoked.crl"
 #: Days for which a certificate is valid.
 _VALID_DAYS: Final = 825
 #: How long before its creation a certificate becomes valid, because clocks differ.
@@ -48,12 +48,17 @@ _ARCHIVE_SEPARATOR: Final = ".revoked-"
 
 def format_sign_name(name: str) -> str:
     """Return the name of a sign in its certificate and in the names of its MQTT topics."""
-    return f"{SIGN}-{name}"
+    return f"{SIGN_CERTIFICATE_PREFIX}-{name}"
 
 
 def _require_machine(name: str) -> None:
     """Raise OperatorError if the name is reserved for the broker, the controller, the authority or a sign."""
-    if name in {CONTROLLER, SIGN, BROKER, AUTHORITY} or name.startswith(format_sign_name("")):
+    if name in {
+        CONTROLLER_CERTIFICATE_NAME,
+        SIGN_CERTIFICATE_PREFIX,
+        BROKER_CERTIFICATE_NAME,
+        AUTHORITY_CERTIFICATE_NAME,
+    } or name.startswith(format_sign_name("")):
         raise OperatorError(f"{name} is not a valid machine serial number")
 
 
@@ -66,9 +71,9 @@ def make_link(
     ``host`` is the broker's host. Returns the names certified now; the next call completes an interrupted
     one. Raises OperatorError, also for an existing certificate that is not usable now.
     """
-    if not is_host(host):
+    if not is_host_name_or_address(host):
         raise OperatorError(f"{host!r} is neither a host name nor an address")
-    if (folder / f"{AUTHORITY}.crt").exists():
+    if (folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt").exists():
         write_revocations(folder, now)
     else:
         make_authority(folder, now)
@@ -76,13 +81,15 @@ def make_link(
     machines, certified_names = tuple(machines), []
     for machine in machines:
         _require_machine(machine)
-    for name in dict.fromkeys((BROKER, CONTROLLER, *map(format_sign_name, signs), *machines)):
+    for name in dict.fromkeys(
+        (BROKER_CERTIFICATE_NAME, CONTROLLER_CERTIFICATE_NAME, *map(format_sign_name, signs), *machines)
+    ):
         certificate = _find_current_certificate(folder, name)
         if certificate is None:
-            make_certificate(folder, name, now, (host,) if name == BROKER else ())
+            make_certificate(folder, name, now, (host,) if name == BROKER_CERTIFICATE_NAME else ())
             certified_names.append(name)
         elif fault := _find_certificate_error(certificate, authority, now):
-            does = "remove it" if name == BROKER else f"`egm progressive revoke` {name}"
+            does = "remove it" if name == BROKER_CERTIFICATE_NAME else f"`egm progressive revoke` {name}"
             raise OperatorError(
                 f"{folder / name}.crt: {fault}: if the clock is right, {does} and run this again"
             )
@@ -91,10 +98,10 @@ def make_link(
 
 def make_authority(folder: Path, now: datetime) -> None:
     """Create the link's certificate authority in ``folder``. Raises OperatorError if there is one already."""
-    if (folder / f"{AUTHORITY}.crt").exists():
+    if (folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt").exists():
         raise OperatorError(f"{folder} already has an authority")
     folder.mkdir(parents=True, exist_ok=True)
-    key = _load_key(folder, AUTHORITY)
+    key = _load_key(folder, AUTHORITY_CERTIFICATE_NAME)
     name = _build_name("open-egm progressive link")
     builder = _create_builder(name, name, key.public_key(), now).add_extension(
         x509.BasicConstraints(ca=True, path_length=0), critical=True
@@ -113,7 +120,7 @@ def make_authority(folder: Path, now: datetime) -> None:
     builder = builder.add_extension(usage, critical=True).add_extension(
         x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
     )
-    _store_certificate(folder, AUTHORITY, builder.sign(key, None))
+    _store_certificate(folder, AUTHORITY_CERTIFICATE_NAME, builder.sign(key, None))
     write_revocations(folder, now)
 
 
@@ -137,7 +144,7 @@ def answer_request(
     key of a valid certificate gets that certificate again; a request with another key gets a new certificate,
     and the machine's old one is revoked. Raises OperatorError.
     """
-    if not is_host(broker[0]):
+    if not is_host_name_or_address(broker[0]):
         raise OperatorError(f"{broker[0]!r} is neither a host name nor an address")
     serial, public = read_request(request)
     if key.replace("-", "").lower() != compute_key_digest(public).replace("-", ""):
@@ -150,7 +157,7 @@ def answer_request(
         and current.public_key() == public
         and _find_certificate_error(current, authority, now)
     ):
-        revoke(folder, serial, now)  # the clock was wrong when it was signed, or it has expired
+        revoke_certificate(folder, serial, now)  # the clock was wrong when it was signed, or it has expired
         current = None
     # the signed certificate was not written to the stick
     if current is not None and current.public_key() == public:
@@ -184,7 +191,7 @@ def _sign_certificate(
     return builder.sign(signer, None)
 
 
-def revoke(folder: Path, name: str, now: datetime) -> None:
+def revoke_certificate(folder: Path, name: str, now: datetime) -> None:
     """Revoke the certificate of ``name`` and archive it, so that a new one may be made.
 
     The broker rejects the certificate from the broker's next start on. Raises OperatorError if none exists.
@@ -192,7 +199,7 @@ def revoke(folder: Path, name: str, now: datetime) -> None:
     certificate = folder / f"{name}.crt"
     if certificate.parent != folder:
         raise OperatorError(f"{name!r} is not the name of a certificate in {folder}")
-    if name in {AUTHORITY, BROKER}:
+    if name in {AUTHORITY_CERTIFICATE_NAME, BROKER_CERTIFICATE_NAME}:
         raise OperatorError(f"{name} cannot be revoked by a list: make a new folder of certificates")
     if not certificate.exists():
         raise OperatorError(f"{certificate}: there is no certificate to revoke")
@@ -226,12 +233,12 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
         entry = x509.RevokedCertificateBuilder().serial_number(archived_serial).revocation_date(now)
         builder = builder.add_revoked_certificate(entry.build())
     signed = builder.sign(signer, None).public_bytes(serialization.Encoding.PEM)
-    replace_public(folder / REVOKED, signed)
+    replace_public(folder / REVOKED_FOLDER, signed)
 
 
 def _read_revocation_list(folder: Path) -> dict[int, x509.RevokedCertificate]:
     """Return the entries of the revocation list by the serial number of the certificate."""
-    path = folder / REVOKED
+    path = folder / REVOKED_FOLDER
     try:
         with raise_read_errors():
             entries = tuple(x509.load_pem_x509_crl(path.read_bytes())) if path.exists() else ()
@@ -244,7 +251,7 @@ def _read_revocation_list(folder: Path) -> dict[int, x509.RevokedCertificate]:
 
 
 def _list_archived_serials(folder: Path) -> set[int]:
-    """Return the serial numbers of the certificates archived by :func:`revoke`, from their file names."""
+    """Return the serial numbers of the certificates archived by :func:`revoke_certificate`, from their file names."""
     serials = set()
     for path in folder.glob(f"*{_ARCHIVE_SEPARATOR}*"):
         if path.suffix not in {".crt", ".key"}:
@@ -329,9 +336,9 @@ def _load_authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25
 
     Raises OperatorError, also if other users may read the key or the authority is not valid now.
     """
-    key = folder / f"{AUTHORITY}.key"
+    key = folder / f"{AUTHORITY_CERTIFICATE_NAME}.key"
     require_private(key)
-    authority = _read_certificate(folder / f"{AUTHORITY}.crt")
+    authority = _read_certificate(folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt")
     try:
         with raise_read_errors():
             signer = serialization.load_pem_private_key(key.read_bytes(), None)
@@ -399,7 +406,7 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
         )
         if isinstance(stored_key, Ed25519PrivateKey) and stored_key.public_key() not in aside:
             return stored_key  # otherwise its revocation was interrupted
-    if name == AUTHORITY and (signed := sorted(folder.glob("*.crt"))):
+    if name == AUTHORITY_CERTIFICATE_NAME and (signed := sorted(folder.glob("*.crt"))):
         raise OperatorError(
             f"{path}: there is no key, but {signed[0].name} is already signed: restore the authority's files from a "
             "copy, or make a new folder of certificates"
@@ -431,7 +438,7 @@ def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1")
         if _ARCHIVE_SEPARATOR not in path.name
     )
     signs = "".join(
-        f"\nuser {name}\ntopic write {topics.build_heartbeat_topic(name)}\ntopic read {topics.ALL_WINS}\n"
+        f"\nuser {name}\ntopic write {topics.build_heartbeat_topic(name)}\ntopic read {topics.ALL_LEVEL_WINS}\n"
         for name in certified
     )
     access = folder / "broker.acl"
@@ -439,14 +446,14 @@ def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1")
         f"""# Written by `egm progressive certificates`: who may do what.
 pattern write {topics.build_uplink_topic("%u")}
 pattern read {topics.build_downlink_topic("%u")}
-pattern read {topics.ALL_VALUES}
+pattern read {topics.ALL_LEVEL_VALUES}
 
-user {CONTROLLER}
-topic read {topics.ALL_UP}
-topic write {topics.PREFIX}/machine/+/down
-topic readwrite {topics.ALL_VALUES}
-topic write {topics.ALL_WINS}
-topic read {topics.ALL_SIGNS}
+user {CONTROLLER_CERTIFICATE_NAME}
+topic read {topics.ALL_MACHINE_UPLINKS}
+topic write {topics.TOPIC_PREFIX}/machine/+/down
+topic readwrite {topics.ALL_LEVEL_VALUES}
+topic write {topics.ALL_LEVEL_WINS}
+topic read {topics.ALL_SIGN_HEARTBEATS}
 {signs}""",
         encoding="ascii",
     )
@@ -455,10 +462,10 @@ topic read {topics.ALL_SIGNS}
         f"""# Written by `egm progressive certificates`; run it with `mosquitto -c {configuration.name}`.
 user {getpass.getuser()}
 listener {port} {host}
-cafile {folder / f"{AUTHORITY}.crt"}
-crlfile {folder / REVOKED}
-certfile {folder / f"{BROKER}.crt"}
-keyfile {folder / f"{BROKER}.key"}
+cafile {folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt"}
+crlfile {folder / REVOKED_FOLDER}
+certfile {folder / f"{BROKER_CERTIFICATE_NAME}.crt"}
+keyfile {folder / f"{BROKER_CERTIFICATE_NAME}.key"}
 tls_version tlsv1.3
 require_certificate true
 use_identity_as_username true

@@ -8,9 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from egm.errors import OperatorError
-from egm.progressive.level import FULL_LEVEL
+from egm.progressive.level import WHOLE_LEVEL_SHARE
 from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, LevelEnrolment, find_unlawful_fall
-from tools.floor.progressive.mystery import COMBINATION, Mysteries, claim_id
+from tools.floor.progressive.mystery import COMBINATION, MysteryPrizes, claim_id
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
 
@@ -22,7 +22,7 @@ class ContributionLedgerError(OperatorError):
 class ContributionLedger:
     """The money movements of a progressive controller's levels; ``at`` returns the controller's time as text."""
 
-    def __init__(self, mysteries: Mysteries, at: Callable[[], str]) -> None:
+    def __init__(self, mysteries: MysteryPrizes, at: Callable[[], str]) -> None:
         self._mysteries = mysteries
         self._at = at
 
@@ -32,7 +32,7 @@ class ContributionLedger:
         if not record.successor:
             self._store_level_after_contribution(session, replace(record, level=grown), contribution)
             return
-        amount, empty = grown.release()
+        amount, empty = grown.release_whole_amount()
         session.put_level(replace(record, level=empty))
         self.add_moved_amount(session, record.successor, amount)
 
@@ -65,7 +65,7 @@ class ContributionLedger:
 
     def pay_hit(self, session: Session, record: LevelRecord, claim: Claim) -> ClaimRecord:
         """Pay a hit from its progressive level, reset the level, and store and return the hit's record."""
-        amount_cents, reset_record = self._take_hit_amount(session, record, claim.share or FULL_LEVEL)
+        amount_cents, reset_record = self._take_hit_amount(session, record, claim.share or WHOLE_LEVEL_SHARE)
         hit = ClaimRecord(
             claim=claim.claim,
             machine=claim.machine,
@@ -118,7 +118,7 @@ class ContributionLedger:
             session.put_level(replace(record, level=returned))
             self._record_outside_amount(session, record, Fraction(hit.amount_cents))
             return
-        amount, empty = returned.release()
+        amount, empty = returned.release_whole_amount()
         session.put_level(replace(record, level=empty))
         self.add_moved_amount(session, record.successor, amount)
 
@@ -145,7 +145,7 @@ class ContributionLedger:
             put_up = replace(level, seeded=level.seeded + more_cents, paid=level.paid + more_cents)
             session.put_level(replace(record, level=put_up))
         else:
-            amount, empty = level.correct_paid_hit(more_cents).release()
+            amount, empty = level.correct_paid_hit(more_cents).release_whole_amount()
             session.put_level(replace(record, level=empty))
             self.add_moved_amount(session, record.successor, amount)
 
@@ -192,7 +192,7 @@ class ContributionLedger:
         """Close a progressive level and transfer its whole amount to ``successor``; return the exact amount moved."""
         if record.level.terms.mystery:
             self._mysteries.close(session, record.id)
-        amount, empty = record.level.release()
+        amount, empty = record.level.release_whole_amount()
         session.put_level(
             replace(
                 record,

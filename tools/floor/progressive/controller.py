@@ -34,10 +34,10 @@ from egm.progressive.messages import (
     Refused,
     Value,
 )
-from egm.verify.examine import Findings
+from egm.verify.examine import VerificationFindings
 from tools.floor.progressive import holding
 from tools.floor.progressive.contribution_ledger import ContributionLedger
-from tools.floor.progressive.mystery import CLAIM_PREFIX, Mysteries, prove
+from tools.floor.progressive.mystery import CLAIM_PREFIX, MysteryPrizes, verify_prizes
 from tools.floor.progressive.records import ClaimRecord, LevelRecord, list_partial_shares
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session, Store
@@ -79,7 +79,7 @@ class Controller:
         self._run = secrets.token_hex(8) if run is None else run
         self._store = store
         self._now = now
-        self._mysteries = Mysteries(vault, getattr(store, "term", 0))
+        self._mysteries = MysteryPrizes(vault, getattr(store, "term", 0))
         self._books = ContributionLedger(self._mysteries, self._format_time)
         self._spoken = 0
         self._gaps: dict[tuple[str, str], int] = {}
@@ -314,11 +314,11 @@ class Controller:
             if not why:
                 return None
             answer = self._refuse(session, claim, RefusalReason.CLAIM_HELD, why)
-            holding.hold(session, claim.claim, claim, why, self._format_time())
+            holding.hold_claim(session, claim.claim, claim, why, self._format_time())
             return answer
         if Claim.model_validate(held_claim.message) != claim:
             return self._refuse(session, claim, RefusalReason.CLAIM_DIFFERS, "it was another hit's first")
-        if held_claim.ruling == holding.AWARD:
+        if held_claim.ruling == holding.RULING_AWARD:
             return None
         reason = RefusalReason.CLAIM_DECLINED if held_claim.ruling else RefusalReason.CLAIM_HELD
         return self._refuse(session, claim, reason, held_claim.reason or held_claim.why)
@@ -326,9 +326,9 @@ class Controller:
     def rule(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
         """Rule on a held claim or payment; see :func:`tools.floor.progressive.holding.rule`."""
         with self._store.transaction() as session:
-            ruled = holding.rule(session, claim, ruling, persons, reason, self._format_time())
+            ruled = holding.rule_on_held_claim(session, claim, ruling, persons, reason, self._format_time())
             hit = session.find_claim(str(ruled.message["claim"]))
-            if ruled.message["type"] == "commit" and ruling == holding.AWARD and hit is not None:
+            if ruled.message["type"] == "commit" and ruling == holding.RULING_AWARD and hit is not None:
                 self._books.adjust_to_payment(session, hit)
 
     def _commit(self, session: Session, commit: Commit) -> FromController:
@@ -367,7 +367,7 @@ class Controller:
         if not why:
             self._books.adjust_to_payment(session, hit)
             return
-        holding.hold(session, holding.format_payment_id(hit.claim), commit, why, self._format_time())
+        holding.hold_claim(session, holding.format_payment_id(hit.claim), commit, why, self._format_time())
         amounts = {"award_cents": hit.amount_cents, "paid_cents": commit.amount_cents}
         session.note(self._format_time(), "payment_held", claim=hit.claim, machine=hit.machine, **amounts)
 
@@ -566,7 +566,7 @@ class Controller:
         with self._store.transaction() as session:
             return session.list_daily_amounts()
 
-    def record_software_check(self, software: Findings | None) -> None:
+    def record_software_check(self, software: VerificationFindings | None) -> None:
         """Record the result of the software check: as signed, altered, or not checked (None) (I-08).
 
         Raises :class:`ControllerError` naming the files that differ from the manifest.
@@ -594,7 +594,7 @@ class Controller:
                 record.level.check_sums()
                 _prove(session, record)
                 if record.level.terms.mystery:
-                    prove(session, record)
+                    verify_prizes(session, record)
 
     def _format_time(self) -> str:
         return self._now().isoformat()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-IMPROBABLE: Final = Fraction(1, 10**9)
+IMPROBABLE_PROBABILITY: Final = Fraction(1, 10**9)
 """The probability below which a machine's hits are held for a ruling."""
 #: Bits to which intermediate results are rounded up.
 _PRECISION_BITS: Final = 192
@@ -26,11 +26,11 @@ def is_improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
     chance of a hit. All hits are tested against the odds, and also the most recent ones starting from each
     hit, so that a sudden series of hits is found however long the machine has played before.
     """
-    if bound_win_probability(counted, len(wins), odds) < IMPROBABLE:
+    if bound_win_probability(counted, len(wins), odds) < IMPROBABLE_PROBABILITY:
         return True
     recent = wins[-_RECENT_HITS_TESTED:]
     return any(
-        bound_win_probability(recent[-1] - first, len(recent) - at - 1, odds) < IMPROBABLE
+        bound_win_probability(recent[-1] - first, len(recent) - at - 1, odds) < IMPROBABLE_PROBABILITY
         for at, first in enumerate(recent[:-1])
     )
 

@@ -16,7 +16,7 @@ from egm.validation import format_first_error
 from tools.floor.progressive.sign import Plate
 
 #: Nanoseconds between two heartbeats.
-BEAT_NS: Final = 1_000_000_000
+HEARTBEAT_INTERVAL_NS: Final = 1_000_000_000
 #: The most levels that one sign reports.
 _PLATES_MAX: Final = 256
 
@@ -58,7 +58,7 @@ class SignHeartbeat(_Message):
         return tuple(each.level for each in self.shown if each.amount_cents is None)
 
 
-def read_beat(data: bytes) -> SignHeartbeat:
+def read_heartbeat(data: bytes) -> SignHeartbeat:
     """Parse the heartbeat of an overhead sign. Raises ProgressiveMessageError."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")
@@ -92,9 +92,9 @@ class HeartbeatSource:
 
         A heartbeat is due once a second, but only while frames are being drawn.
         """
-        if self._drawn_ns is None or now_ns - self._drawn_ns > BEAT_NS:
+        if self._drawn_ns is None or now_ns - self._drawn_ns > HEARTBEAT_INTERVAL_NS:
             return None
-        if self._beat_ns is not None and now_ns - self._beat_ns < BEAT_NS:
+        if self._beat_ns is not None and now_ns - self._beat_ns < HEARTBEAT_INTERVAL_NS:
             return None
         self._beat_ns = now_ns
         shown_levels = tuple(

@@ -17,9 +17,9 @@ from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord
 from tools.floor.progressive.store import Session
 
 #: The ruling that a claim is awarded, or a payment accepted.
-AWARD: Final = "award"
+RULING_AWARD: Final = "award"
 #: The ruling that a claim is not awarded, or a payment not accepted.
-DECLINE: Final = "decline"
+RULING_DECLINE: Final = "decline"
 #: The longest reason of a ruling, in characters.
 REASON_MAX: Final = 400
 #: The number of persons who must rule.
@@ -62,13 +62,13 @@ def format_payment_id(claim: str) -> str:
     return f"{claim}/payment"
 
 
-def hold(session: Session, held_id: str, message: Claim | Commit, why: str, at: str) -> None:
+def hold_claim(session: Session, held_id: str, message: Claim | Commit, why: str, at: str) -> None:
     """Hold a progressive claim or a payment until staff rule on it."""
     content = message.model_dump(mode="json")
     session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=at))
 
 
-def rule(
+def rule_on_held_claim(
     session: Session, claim: str, ruling: str, persons: tuple[str, ...], reason: str, at: str
 ) -> HeldClaim:
     """Store the ruling ``award`` or ``decline`` on a held claim or payment, and return the record.
@@ -79,8 +79,8 @@ def rule(
     held_claim = session.find_held_claim(claim)
     if held_claim is None or held_claim.ruling:
         raise RulingError(f"claim {claim} is not waiting for a ruling")
-    if ruling not in {AWARD, DECLINE}:
-        raise RulingError(f"claim {claim}: a ruling is {AWARD} or {DECLINE}, not {ruling!r}")
+    if ruling not in {RULING_AWARD, RULING_DECLINE}:
+        raise RulingError(f"claim {claim}: a ruling is {RULING_AWARD} or {RULING_DECLINE}, not {ruling!r}")
     if len({name.strip() for name in persons} - {""}) < _RULING_PERSONS or not reason.strip():
         raise RulingError(f"claim {claim}: a ruling needs two people and a reason")
     if len(reason) > REASON_MAX:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from egm.errors import OperatorError
 from egm.progressive.messages import Won
-from egm.progressive.trigger import Trigger, TriggerError
+from egm.progressive.trigger import MysteryTrigger, TriggerError
 from tools.floor.progressive.records import ClaimRecord, LevelRecord, PrizeRecord
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session
@@ -24,13 +24,13 @@ class MysteryError(OperatorError):
     """A mystery prize cannot be drawn, or its record does not add up; the text names the level and the figures."""
 
 
-class Mysteries:
+class MysteryPrizes:
     """The mystery prizes in a controller's store; ``term`` is the number of the controller's term of work."""
 
     def __init__(self, vault: SecretStore | None, term: int) -> None:
         self._vault = vault
         self._term = term
-        self._known: dict[str, Trigger] = {}
+        self._known: dict[str, MysteryTrigger] = {}
 
     def open(self, session: Session, record: LevelRecord, at: str) -> None:
         """Draw the secret amount at which a level's next mystery prize is won, and store it encrypted.
@@ -43,7 +43,7 @@ class Mysteries:
         level = record.level
         number = 1 if last is None else last.number + 1
         trigger = self._vault.draw(
-            lambda step: Trigger.draw(
+            lambda step: MysteryTrigger.draw(
                 record.id, number, level.current, level.terms, record.stake_cents, step
             ),
             self._term,
@@ -109,13 +109,13 @@ class Mysteries:
                 amount_cents=hit.amount_cents,
                 order=hit.place,
                 at_utc=hit.awarded_at,
-                trigger=Trigger.from_json(session.find_prize_of_claim(hit.claim).trigger),
+                trigger=MysteryTrigger.from_json(session.find_prize_of_claim(hit.claim).trigger),
             )
             for hit in session.list_open_claims(machine, level)
             if hit.claim.startswith(CLAIM_PREFIX)
         )
 
-    def _unseal_secret(self, prize: PrizeRecord) -> Trigger:
+    def _unseal_secret(self, prize: PrizeRecord) -> MysteryTrigger:
         """Return the secret amount at which a mystery prize is won, decrypted and checked against its commitment."""
         trigger = self._known.get(prize.level)
         if trigger is None or trigger.commitment != prize.commitment:
@@ -130,7 +130,7 @@ def claim_id(prize: PrizeRecord) -> str:
     return f"{CLAIM_PREFIX}{prize.level}.{prize.number}"
 
 
-def prove(session: Session, record: LevelRecord) -> None:
+def verify_prizes(session: Session, record: LevelRecord) -> None:
     """Verify every prize of a mystery level from the numbered contributions and the commitments.
 
     Each secret must match its commitment. The winning contribution must be the first that reached the secret
@@ -160,7 +160,7 @@ def _prove_prize(session: Session, prize: PrizeRecord) -> None:
     if prize.trigger is None:
         return
     try:
-        trigger = Trigger.from_json(prize.trigger)
+        trigger = MysteryTrigger.from_json(prize.trigger)
     except TriggerError as error:
         raise MysteryError(f"{prize_name}: {error}") from None
     disclosed = (trigger.commitment, trigger.level, trigger.number, trigger.start)

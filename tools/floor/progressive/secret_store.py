@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from egm.errors import LocalError, OperatorError
-from egm.progressive.trigger import RandomSource, Trigger
+from egm.progressive.trigger import MysteryTrigger, RandomSource
 from egm.secret_files import replace_private, require_private
 from rng import Personalization, RandomService, RngError
 
@@ -88,7 +88,7 @@ class SecretStore:
         self._start = start
         self._chance: RandomService | None = None
 
-    def draw(self, make: Callable[[RandomSource], Trigger], term: int) -> Trigger:
+    def draw(self, make: Callable[[RandomSource], MysteryTrigger], term: int) -> MysteryTrigger:
         """Draw the secret amount of a mystery prize. Raises :class:`SecretError` if the generator fails.
 
         ``make`` draws it with the given random source.
@@ -101,12 +101,12 @@ class SecretStore:
         except RngError as error:
             raise SecretError(f"a secret amount cannot be drawn: {error}") from error
 
-    def seal(self, trigger: Trigger) -> str:
+    def seal(self, trigger: MysteryTrigger) -> str:
         """Return a mystery prize's secret encrypted; its nonce is derived from its commitment, which is unique."""
         encrypted = self._cipher.encrypt(_derive_nonce(trigger.commitment), trigger.to_text().encode(), None)
         return base64.b64encode(encrypted).decode("ascii")
 
-    def unseal(self, encrypted: str, commitment: str) -> Trigger:
+    def unseal(self, encrypted: str, commitment: str) -> MysteryTrigger:
         """Return a mystery prize's secret decrypted.
 
         Raises :class:`SecretError` if key, text and commitment do not agree.
@@ -115,7 +115,7 @@ class SecretStore:
             text = self._cipher.decrypt(
                 _derive_nonce(commitment), base64.b64decode(encrypted, validate=True), None
             )
-            trigger = Trigger.from_json(json.loads(text))
+            trigger = MysteryTrigger.from_json(json.loads(text))
         except (InvalidTag, ValueError) as error:
             raise SecretError(f"a secret amount cannot be read; is {KEY_FILE} another? ({error!r})") from None
         if trigger.commitment != commitment:

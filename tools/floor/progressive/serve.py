@@ -14,8 +14,8 @@ from egm.progressive import topics
 from egm.progressive.connection import (
     AT_LEAST_ONCE,
     AT_MOST_ONCE,
-    LIMIT_SECONDS,
-    RETRY_SECONDS,
+    OPERATION_SECONDS_MAX,
+    RECONNECT_SECONDS,
     BrokerLine,
     DeduplicatingQueue,
     build_tls_context,
@@ -31,9 +31,9 @@ from egm.progressive.messages import (
     decode_machine_message,
     encode,
 )
-from tools.floor.progressive.certificates import CONTROLLER
+from tools.floor.progressive.certificates import CONTROLLER_CERTIFICATE_NAME
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.heartbeat import SignHeartbeat, read_beat
+from tools.floor.progressive.heartbeat import SignHeartbeat, read_heartbeat
 from tools.floor.progressive.signs import SignBook, SignRecord
 
 #: The most messages processed in one transaction.
@@ -56,8 +56,8 @@ class Service:
         report: Callable[[str], None],
         *,
         values_seconds: float = _VALUE_INTERVAL_SECONDS,
-        retry_seconds: float = RETRY_SECONDS,
-        limit_seconds: float = LIMIT_SECONDS,
+        retry_seconds: float = RECONNECT_SECONDS,
+        limit_seconds: float = OPERATION_SECONDS_MAX,
         signs: SignBook | None = None,
         observe: Callable[[Iterable[Value], Iterable[SignRecord], int], None] = lambda *_: None,
     ) -> None:
@@ -86,7 +86,7 @@ class Service:
         await stay_connected(
             self._slot,
             lambda: context,
-            CONTROLLER,
+            CONTROLLER_CERTIFICATE_NAME,
             self._run_session,
             lambda why: self._report(f"no broker: {why}"),
             retry_seconds=self._retry_seconds,
@@ -104,8 +104,8 @@ class Service:
 
     async def _run_session(self, line: BrokerLine) -> None:
         """Subscribe to the messages of machines and signs, then process them and publish until the connection ends."""
-        await line.subscribe(topics.ALL_UP)
-        await line.subscribe(topics.ALL_SIGNS)
+        await line.subscribe(topics.ALL_MACHINE_UPLINKS)
+        await line.subscribe(topics.ALL_SIGN_HEARTBEATS)
         self._report(f"serving on {self._slot.host}:{self._slot.port}")
         await run_together(
             self._receive_messages(line), self._publish_replies(line), self._publish_levels(line)
@@ -118,7 +118,7 @@ class Service:
             sender = sign or topics.parse_machine(str(message.topic))
             try:
                 if sign:
-                    self._process_heartbeat(sign, read_beat(get_payload(message)))
+                    self._process_heartbeat(sign, read_heartbeat(get_payload(message)))
                 else:
                     self._inbox.put_nowait(
                         ReceivedMessage(sender, decode_machine_message(get_payload(message)))

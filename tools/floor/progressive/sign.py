@@ -17,7 +17,7 @@ from egm.config.levels import LinkSlot
 from egm.progressive import topics
 from egm.progressive.connection import (
     AT_MOST_ONCE,
-    RETRY_SECONDS,
+    RECONNECT_SECONDS,
     BrokerLine,
     build_tls_context,
     get_payload,
@@ -33,9 +33,9 @@ from egm.progressive.messages import (
 )
 
 #: Nanoseconds without a value after which a level shows no amount.
-STALE_NS: Final = SILENT_NS
+VALUE_STALE_NS: Final = SILENT_NS
 #: The time drums take to reach a value. Values arrive twice a second, so the drums never stop in between.
-RUN_NS: Final = 750_000_000
+AMOUNT_RUN_NS: Final = 750_000_000
 #: Seconds between two checks whether a heartbeat is due.
 _HEARTBEAT_CHECK_SECONDS: Final = 0.1
 
@@ -72,12 +72,12 @@ class _Level:
         They move from ``start`` to the last value.
         """
         target = self.value.amount_cents * 1000
-        run_ns = min(RUN_NS, max(0, now_ns - self.changed_ns))
-        return self.start + (target - self.start) * run_ns // RUN_NS
+        run_ns = min(AMOUNT_RUN_NS, max(0, now_ns - self.changed_ns))
+        return self.start + (target - self.start) * run_ns // AMOUNT_RUN_NS
 
     def is_fresh(self, now_ns: int) -> bool:
         """Return whether the last live value is so recent that the amount may be displayed."""
-        return self.heard_ns is not None and now_ns - self.heard_ns <= STALE_NS
+        return self.heard_ns is not None and now_ns - self.heard_ns <= VALUE_STALE_NS
 
 
 @dataclass(slots=True)
@@ -138,7 +138,7 @@ class Sign:
             names=level.value.names,
             thousandths=level.thousandths(now_ns) if level.is_fresh(now_ns) else None,
             heard_ns=None if level.heard_ns is None else now_ns - level.heard_ns,
-            win=win if now_ns - win_ns <= STALE_NS else None,
+            win=win if now_ns - win_ns <= VALUE_STALE_NS else None,
         )
 
 
@@ -188,7 +188,7 @@ async def listen(
     *,
     name: str,
     beat: Callable[[int], bytes | None] = lambda _: None,
-    retry_seconds: float = RETRY_SECONDS,
+    retry_seconds: float = RECONNECT_SECONDS,
     lost: Callable[[str], None] | None = None,
 ) -> None:
     """Receive every level value until cancelled, and reconnect after each interruption.
@@ -201,8 +201,8 @@ async def listen(
 
     async def follow_levels(line: BrokerLine) -> None:
         """Receive the values of all progressive levels over a new connection, and send the sign's heartbeats."""
-        await line.subscribe(topics.ALL_VALUES)
-        await line.subscribe(topics.ALL_WINS)
+        await line.subscribe(topics.ALL_LEVEL_VALUES)
+        await line.subscribe(topics.ALL_LEVEL_WINS)
         await run_together(receive_values(line), send_heartbeats(line))
 
     async def send_heartbeats(line: BrokerLine) -> None:

@@ -8,7 +8,7 @@ from egm.screen.painter import Rect, Style, build_gold_gradient
 from egm.screen.picture import Picture
 from egm.screen.scenes.odometer import draw_odometer
 from egm.screen.scenes.stage import Stage, draw_frame_lamps
-from egm.screen.text import LOCALES, Texts
+from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.top import draw_backdrop, find_board_rect
 from egm.screen.view import View
 from tools.floor.progressive.sign import Plate
@@ -33,7 +33,9 @@ class SignPicture(Picture):
     def paint(self, surface: pygame.Surface, plates: tuple[Plate, ...], now_ns: int, currency: str) -> None:
         """Draw the levels of an overhead sign on ``surface``, with amounts in ``currency`` (ISO 4217)."""
         self.painter.surface = surface
-        both = tuple(self._texts.setdefault((language, ""), Texts(language)) for language in LOCALES)
+        both = tuple(
+            self._texts.setdefault((language, ""), Texts(language)) for language in LOCALE_BY_LANGUAGE
+        )
         seconds = now_ns / 1e9
         form = both[int(seconds / _LANGUAGE_SECONDS) % len(both)]
         stage = Stage(self.painter, form, self.layout, View(now=seconds))

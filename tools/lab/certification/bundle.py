@@ -17,12 +17,18 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
 from egm.secret_files import require_private, write_private
-from egm.verify.certificate import MANIFEST, SIGNATURE, SIGNER, BundleError, verify_bundle
+from egm.verify.certificate import (
+    BUNDLE_MANIFEST_NAME,
+    BUNDLE_SIGNATURE_NAME,
+    BUNDLE_SIGNER_NAME,
+    BundleError,
+    verify_bundle,
+)
 
 __all__ = [
-    "MANIFEST",
-    "SIGNATURE",
-    "SIGNER",
+    "BUNDLE_MANIFEST_NAME",
+    "BUNDLE_SIGNATURE_NAME",
+    "BUNDLE_SIGNER_NAME",
     "BundleError",
     "find_key_path",
     "list_bundles",
@@ -73,18 +79,25 @@ def list_bundles(folder: Path) -> tuple[Path, ...]:
 
     A bundle has a manifest. Raises BundleError if none exists.
     """
-    if (folder / MANIFEST).exists():
+    if (folder / BUNDLE_MANIFEST_NAME).exists():
         return (folder,)
-    bundles = tuple(sorted(path.parent for path in folder.glob(f"*/{MANIFEST}")))
+    bundles = tuple(sorted(path.parent for path in folder.glob(f"*/{BUNDLE_MANIFEST_NAME}")))
     if not bundles:
-        raise BundleError(f"{folder} is not a bundle: neither it nor any folder in it has a {MANIFEST}")
+        raise BundleError(
+            f"{folder} is not a bundle: neither it nor any folder in it has a {BUNDLE_MANIFEST_NAME}"
+        )
     return bundles
 
 
 def check_all_files_signed(folder: Path, facts: Mapping[str, object]) -> None:
     """Raise BundleError, naming the files, if a verified bundle has files that its manifest does not list."""
     listed = facts.get("files")
-    signed_names = {MANIFEST, SIGNATURE, SIGNER, *(listed if isinstance(listed, Mapping) else ())}
+    signed_names = {
+        BUNDLE_MANIFEST_NAME,
+        BUNDLE_SIGNATURE_NAME,
+        BUNDLE_SIGNER_NAME,
+        *(listed if isinstance(listed, Mapping) else ()),
+    }
     lying = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
     if unsigned := sorted(set(lying) - signed_names):
         raise BundleError(f"{folder}: in the bundle, but not signed: {', '.join(unsigned)}")
@@ -99,7 +112,7 @@ def write_bundle(
         (folder / name).write_bytes(data)
     listed = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
     manifest = json.dumps({**facts, "files": listed}, indent=2, sort_keys=True, ensure_ascii=False).encode()
-    (folder / MANIFEST).write_bytes(manifest)
-    (folder / SIGNATURE).write_text(key.sign(manifest).hex() + "\n", encoding="ascii")
+    (folder / BUNDLE_MANIFEST_NAME).write_bytes(manifest)
+    (folder / BUNDLE_SIGNATURE_NAME).write_text(key.sign(manifest).hex() + "\n", encoding="ascii")
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    (folder / SIGNER).write_text(public.hex() + "\n", encoding="ascii")
+    (folder / BUNDLE_SIGNER_NAME).write_text(public.hex() + "\n", encoding="ascii")

@@ -69,7 +69,7 @@ def _play_game(
     Return the number of decisions, and whether any draw had more than one possible result.
     """
     draw = RecordingDraw(case.draw)
-    game, decided = case.game.for_table(bet.table), 0
+    game, decided = case.game.with_table_state(bet.table), 0
     wager = build_wager(game, bet)
 
     def take_tested_option(decision: Decision) -> Choice:
@@ -147,7 +147,7 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
 
 def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
     """Play games of a bet until one wins more than its stakes; return the number played, or 0 if none won."""
-    game = case.game.for_table(bet.table)
+    game = case.game.with_table_state(bet.table)
     for n in range(1, _GAMES_OF_WIN + 1):
         wager = build_wager(game, bet)
         outcome = play_with_answers(

@@ -17,14 +17,14 @@ from paytables.contract import FACES, Play
 from paytables.game import Rules
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import MultiplierBonus
-from paytables.poker.paigow.rules import POSITIONS
-from paytables.poker.two_hands import TwoHands
+from paytables.poker.paigow.rules import POSITION_SPOTS
+from paytables.poker.two_hands import TwoHandsRules
 from paytables.poker.video.rules import VideoPokerRules
-from paytables.reels.bonus import Wheel
-from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.bonus import WheelBonus
+from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.rules import ReelRules
-from paytables.reels.spin import Spin
-from paytables.reels.stage import Reels
+from paytables.reels.spin import ReelSpinStage
+from paytables.reels.stage import ReelSet
 from paytables.wording import format_count
 from tools.lab.certification.finding import Case, Finding, Status, status_from_check
 
@@ -82,7 +82,7 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
             if isinstance(bonus, MultiplierBonus) and bonus.id == purpose:
                 return RealObject(tuple(bonus.weights.values()), is_replaced=True)
         return RealObject((1,) * rules.definition.field.numbers)
-    if isinstance(rules, TwoHands) and purpose != _FIRST_POSITION:
+    if isinstance(rules, TwoHandsRules) and purpose != _FIRST_POSITION:
         return RealObject(tuple(Counter(rules.PIECES).values()))
     if (equal := _count_equal_parts(rules)) is not None:
         return RealObject((1,) * equal, is_replaced=True)
@@ -95,8 +95,8 @@ def _count_equal_parts(rules: Rules) -> int | None:
 
     The presentation says which object the screen draws. None for any other object.
     """
-    if isinstance(rules, TwoHands):
-        return POSITIONS
+    if isinstance(rules, TwoHandsRules):
+        return POSITION_SPOTS
     shown = rules.presentation()
     if "dice" in shown:
         return FACES
@@ -192,7 +192,7 @@ class _PlayedRound:
 def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
     """Yield a played round for each bet and decision policy."""
     for bet in case.analysis.bets:
-        game = case.game if bet.table is None else case.game.for_table(bet.table)
+        game = case.game if bet.table is None else case.game.with_table_state(bet.table)
         wager = build_wager(game, bet)
         for policy in WAYS.values():
             draw = RecordingDraw(case.draw)
@@ -273,7 +273,7 @@ def _strip_index(purpose: str) -> str:
 def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
     """Check that each stage displays its reels and wheels at the stops that were drawn."""
     for name, stage in rules.list_shown_stages().items():
-        reels = stage.reels if isinstance(stage, Spin | Falls | Holds) else None
+        reels = stage.reels if isinstance(stage, ReelSpinStage | CascadingReels | HeldReels) else None
         for reel, weights in enumerate(reels.weights if reels else ()):
             if reels and (wrong := _find_reel_error(reels, reel)):
                 status, evidence = Status.FAIL, wrong
@@ -285,7 +285,7 @@ def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
             else:
                 status, evidence = Status.NOTED, f"{len(weights)} stops that are not equally likely"
             yield Finding("depicted-odds", _REQUIREMENTS, status, f"{name}, reel {reel + 1}: {evidence}")
-        if isinstance(stage, Wheel):
+        if isinstance(stage, WheelBonus):
             draw = RecordingDraw(case.draw)
             parts = len(stage.run(draw).display["parts"])
             real = [bound for bound, _, _ in draw.records] == [parts]
@@ -297,7 +297,7 @@ def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
             yield Finding("depicted-odds", _REQUIREMENTS, status_from_check(ok=ok), evidence)
 
 
-def _find_reel_error(reels: Reels, reel: int) -> str:
+def _find_reel_error(reels: ReelSet, reel: int) -> str:
     """Return a text on the first stop of a reel that is not drawn as often as its weight says, or "".
 
     Every number of the draw is tried.

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
-from egm.verify.certificate import SIGNER, BundleError
+from egm.verify.certificate import BUNDLE_SIGNER_NAME, BundleError
 from egm.verify.digest import compute_digests
 from egm.verify.manifest import Manifest, find_differences, load_signed
 from paytables import Game, PaytableError, analyse, load_game
@@ -130,7 +130,7 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
     names = sorted(facts["files"])
     archive = next(name for name in names if name.endswith(_SOURCE))
     wheel = next(name for name in names if name.endswith(_WHEEL))
-    signed = load_signed(folder / SOFTWARE, (folder / SIGNER).read_text(encoding="ascii").strip())
+    signed = load_signed(folder / SOFTWARE, (folder / BUNDLE_SIGNER_NAME).read_text(encoding="ascii").strip())
     with tempfile.TemporaryDirectory() as unpacked:
         with tarfile.open(folder / archive) as source:
             source.extractall(unpacked, filter="data")

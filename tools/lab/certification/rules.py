@@ -22,9 +22,9 @@ from paytables import (
     RecordingDraw,
     ReplayDraw,
     Wager,
-    drive,
     load_game,
     play_with_answers,
+    play_with_choices,
 )
 from paytables.odds import DisclosedAward, list_awards, list_longer_awards
 from paytables.reels.rules import ReelRules
@@ -480,7 +480,9 @@ def _choose_replayed_wager(case: Case, number: int) -> tuple[Game, Wager]:
     if game.rules.seats_min == 1:
         return game, game.wager(game.bet_options[number % len(game.bet_options)])
     bet = bets[number % len(bets)]
-    return game.for_table(bet.table), game.for_table(bet.table).wager(bet.cost_credits, **bet.options)
+    return game.with_table_state(bet.table), game.with_table_state(bet.table).wager(
+        bet.cost_credits, **bet.options
+    )
 
 
 def replay(case: Case) -> Iterator[Finding]:
@@ -499,7 +501,7 @@ def replay(case: Case) -> Iterator[Finding]:
             return recorded_choices[-1]
 
         outcome = play_with_answers(game.play(wager, draw), wager, repeat_choice)
-        again = drive(game.play(wager, ReplayDraw(draw.records)), wager, choices)
+        again = play_with_choices(game.play(wager, ReplayDraw(draw.records)), wager, choices)
         if again.to_json() != outcome.to_json():
             yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")
             return

@@ -18,14 +18,14 @@ from typing import Any, Final, TypeAlias
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from egm.app.wiring import find_lit_tower_lights
-from egm.devices.ioboard.codec import INPUTS, TOWER
+from egm.devices.ioboard.codec import INPUTS, TOWER_LIGHTS
 from egm.errors import OperatorError
 from egm.profiles import Profile
 from egm.verify import manifest
 from egm.verify.digest import compute_digests
 from egm.verify.tree import Scope, list_software_files
 from meters.chart import ACCOUNTS
-from meters.table import METERS, OCCURRENCES
+from meters.table import METERS, OCCURRENCE_METERS
 from paytables import Analysis, Game
 from paytables.source import Source
 from tools.lab.certification.finding import Case, Finding
@@ -232,7 +232,7 @@ def _format_meters() -> str:
             "# Meters",
             format_table(["Meter", "Counts", "Meaning", "Flows"], meters),
             "## Occurrences always shown",
-            ", ".join(f"`{name}`" for name in OCCURRENCES),
+            ", ".join(f"`{name}`" for name in OCCURRENCE_METERS),
             "## Accounts",
             format_table(["Account", "Book", "Role", "Meaning"], accounts) + "\n",
         ]
@@ -242,7 +242,7 @@ def _format_meters() -> str:
 def _format_signals() -> str:
     """Return a table of the inputs (switches, sensors, buttons) and of the tower light's elements."""
     inputs = [[str(number), kind, name] for number, (kind, name) in enumerate(INPUTS)]
-    lights = [[str(number), name] for number, name in enumerate(TOWER)]
+    lights = [[str(number), name] for number, name in enumerate(TOWER_LIGHTS)]
     return "\n\n".join(
         [
             "# Switches and tower light",

@@ -16,7 +16,7 @@ _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by it
 
 def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
     """Return the sheet of the basic-strategy chart: a row per total or pair, a column per dealer's up card."""
-    from paytables.blackjack.chart import UPS, parse_chart  # noqa: PLC0415 (takes numpy, others do not)
+    from paytables.blackjack.chart import DEALER_UP_CARDS, parse_chart  # noqa: PLC0415 (takes numpy, others do not)
 
     definition = rules.definition
     proof = find_proof(definition)
@@ -42,7 +42,7 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
         name, total, row = line.split()
         row_names = {"pair": f"pair of {'aces' if total == str(ACES) else total}"}
         rows.append([row_names.get(name, f"{name} {total}"), *row])
-    columns = ["hand", *("A" if up == ACES else str(up) for up in UPS)]
+    columns = ["hand", *("A" if up == ACES else str(up) for up in DEALER_UP_CARDS)]
     return [build_sheet_data("chart", facts, columns, rows)]
 
 

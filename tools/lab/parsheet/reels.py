@@ -5,7 +5,7 @@ from typing import Any
 
 from paytables import Analysis, BetAnalysis
 from paytables.reels.build import ModeStages
-from paytables.reels.enumerated import Holds
+from paytables.reels.enumerated import HeldReels
 from paytables.reels.rules import ReelRules
 from paytables.reels.schema import DoubleUp, HoldStage, Item, PickStage, Progressive, ReelsStage
 from paytables.wording import format_count
@@ -25,7 +25,7 @@ def build_sheets(rules: ReelRules, analysis: Analysis) -> list[Sheet]:
         _build_holding_sheet(f"{made.mode.id}, {name}", stage)
         for made in rules.stages.values()
         for name in rules.definition.stage
-        if isinstance(stage := made.stage(name), Holds)
+        if isinstance(stage := made.stage(name), HeldReels)
     ]
     sheets += build_level_sheets(
         [_describe_reel_level(level) for level in rules.definition.progressive], analysis
@@ -83,7 +83,7 @@ def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
     return build_sheet_data(_format_title(name, table), facts, ("item", "worth", "count", "share"), rows)
 
 
-def _build_holding_sheet(name: str, stage: Holds) -> Sheet:
+def _build_holding_sheet(name: str, stage: HeldReels) -> Sheet:
     """Return the PAR sheet's part about a stage in which the player may hold reels.
 
     It states what the best strategy holds, and the returns of the best and the worst strategy.

@@ -10,16 +10,16 @@ from typing import Any
 
 from paytables import Analysis, BetAnalysis, Game, WinDistribution
 from paytables.analysis import (
-    BAND_GAMES,
-    QUANTILES,
+    CONFIDENCE_BAND_GAMES,
+    CONFIDENCE_QUANTILES,
     ProgressiveShare,
     compute_confidence_band,
     compute_volatility_index,
 )
 from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_longer_awards
-from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.rules import ReelRules
-from paytables.reels.spin import Spin
+from paytables.reels.spin import ReelSpinStage
 from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import list_notes, to_exact_data
 
@@ -193,10 +193,11 @@ def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
     if bet.sigma is None:
         return []
     rows = []
-    for name, quantile in QUANTILES.items():
+    for name, quantile in CONFIDENCE_QUANTILES.items():
         z = float(quantile)
         bands = [
-            {"games": n, "band": compute_confidence_band(float(bet.rtp), bet.sigma, n, z)} for n in BAND_GAMES
+            {"games": n, "band": compute_confidence_band(float(bet.rtp), bet.sigma, n, z)}
+            for n in CONFIDENCE_BAND_GAMES
         ]
         rows.append(
             {"quantile": name, "z": quantile, "index": compute_volatility_index(bet.sigma, z), "bands": bands}
@@ -236,7 +237,7 @@ def build_reel_sheets(game: Game) -> list[dict[str, Any]]:
     ids = [symbol.id for symbol in game.rules.definition.symbol]
     sheets = []
     for name, stage in game.rules.list_shown_stages().items():
-        if not isinstance(stage, Spin | Falls | Holds):
+        if not isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
             continue
         reels = stage.reels
         for x, (stops, weights) in enumerate(zip(reels.strips, reels.weights, strict=True)):

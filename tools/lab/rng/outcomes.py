@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias
 from paytables import Draw, load_game
 from paytables.cards import Shoe
 from paytables.contract import draw_weighted_index, throw_dice
-from paytables.keno.draws import pick
-from paytables.reels.automaton import Graph
-from paytables.reels.stage import Reels
+from paytables.keno.draws import draw_numbers
+from paytables.reels.automaton import WinGraph
+from paytables.reels.stage import ReelSet
 from rng.scaling import check_bound
 from rng.service import RandomService
 from tools.lab.rng.bulk import Array, BulkDraws, list_selection_bounds
@@ -89,7 +89,7 @@ class Selection:
         """Draw the numbers of one play."""
         if self.deal is not None:
             return list(self.deal(draws))
-        return list(pick(draws, range(self.population), self.picks, "selection"))
+        return list(draw_numbers(draws, range(self.population), self.picks, "selection"))
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:
         """Draw ``plays`` plays; return an array of shape (plays, picks)."""
@@ -129,9 +129,9 @@ Game = Numbers | Selection | Weighted
 def _build_reel_numbers(stops: int, reels: int) -> Numbers:
     """Return a test game whose numbers are reel stops, drawn with the code of a reel game."""
     strips = (tuple(range(stops)),) * reels
-    spun = Reels(
+    spun = ReelSet(
         name="base", heights=(1,) * reels, strips=strips, weights=((1,) * stops,) * reels, multiplier=1,
-        columns=(), column_at=(), components=(), graph=Graph(),
+        columns=(), column_at=(), components=(), graph=WinGraph(),
     )  # fmt: skip
 
     def spin_reels(draws: Draw) -> Sequence[int]:
@@ -160,7 +160,7 @@ def _draw_pocket(draws: Draw) -> list[int]:
 
 def _deal_deck(draws: Draw) -> list[int]:
     """Deal a full deck, card by card."""
-    shoe = Shoe.of()
+    shoe = Shoe.from_decks()
     return [shoe.deal(draws, f"card {n}") for n in range(1, shoe.left + 1)]
 
 

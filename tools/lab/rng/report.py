@@ -21,7 +21,7 @@ import rng
 from rng.ctr_drbg import SEED_BYTES
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
 from rng.seeding import ALPHA_EXPONENT, SEED_BITS, START_UP_SAMPLES
-from rng.self_test import TESTS
+from rng.self_test import SELF_TESTS
 from tools.lab.rng import production
 from tools.lab.rng.battery.calibration import LEVELS
 from tools.lab.rng.battery.judgement import judge
@@ -130,7 +130,7 @@ def build_report(
             "seed_bits_per_source": SEED_BITS,
             "policy": json.loads(json.dumps(dataclasses.asdict(rng.ReseedPolicy()), default=sorted)),
         },
-        "self_tests": list(TESTS),
+        "self_tests": list(SELF_TESTS),
         "raw": {
             "dieharder": {
                 "provenance": list(dieharder.provenance),

@@ -1,4 +1,4 @@
-"""Every long poll that this machine answers: each module covers one area and lists its polls in ``ROWS``."""
+"""Every long poll that this machine answers; each module covers one area and lists ``POLL_IMPLEMENTATIONS``."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,14 +19,14 @@ from egm.links.sas.polls import (
 )
 
 #: The modules that list polls.
-_MODULES: Final = (meters, games, machine, handpays, control, signature, tickets, aft, progressives)
+_POLL_MODULES: Final = (meters, games, machine, handpays, control, signature, tickets, aft, progressives)
 
 
 def _build_poll_index() -> dict[int, Poll]:
     """Return every long poll that is implemented, by command code."""
     index: dict[int, Poll] = {}
-    for module in _MODULES:
-        for poll in module.ROWS:
+    for module in _POLL_MODULES:
+        for poll in module.POLL_IMPLEMENTATIONS:
             check_invariant(poll.code not in index, "sas.poll_built_twice")
             check_invariant((poll.answer is None) != (poll.effect is None), "sas.poll_without_one_handler")
             index[poll.code] = poll
@@ -34,9 +34,9 @@ def _build_poll_index() -> dict[int, Poll]:
 
 
 #: Every long poll that is implemented, by command code.
-BUILT: Final[Mapping[int, Poll]] = _build_poll_index()
+IMPLEMENTED_POLLS: Final[Mapping[int, Poll]] = _build_poll_index()
 
 
 def find_available_polls(groups: frozenset[Group]) -> dict[int, Poll]:
     """Return the long polls available to a host with these option groups, by command code."""
-    return {code: poll for code, poll in BUILT.items() if poll.group in groups}
+    return {code: poll for code, poll in IMPLEMENTED_POLLS.items() if poll.group in groups}

@@ -11,43 +11,43 @@ from datetime import datetime, time
 from typing import Final
 
 from egm.config.sas_line import Group
-from egm.host.transfer_port import HostTransferResult, HostTransfers, Registration
-from egm.host.transfers import HISTORY
+from egm.host.transfer_port import AftRegistration, HostTransferInterface, HostTransferResult
+from egm.host.transfers import TRANSFER_HISTORY_SIZE
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
     MalformedPollError,
     Reply,
+    decode_bcd,
+    decode_binary,
     encode_bcd,
     encode_binary,
     encode_date_and_time,
-    from_bcd,
-    from_binary,
     prepend_length,
 )
-from egm.links.sas.host import Host
-from egm.links.sas.poll import VARIABLE, Poll
+from egm.links.sas.host import SasHost
+from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, Poll
 from egm.links.sas.polls.tickets import parse_expiry
 from egm.links.sas.wire import LongPoll
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind, TransferStatus
 from egm.money.restricted import find_restricted_terms
 
-COMPLETE: Final = 0x69
+AFT_TRANSFER_COMPLETE: Final = 0x69
 """The code of the SAS exception "AFT transfer complete"."""
 
 #: BCD bytes of an amount.
 _AMOUNT_BYTES: Final = 5
 #: Credit kinds in the order of their amounts in every message.
-_KINDS: Final = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
+_CREDIT_KINDS_IN_ORDER: Final = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
 #: Transfer type code of poll 72 -> kind of transfer.
-_TYPES: Final[Mapping[int, TransferKind]] = {
+_TRANSFER_KIND_BY_TYPE: Final[Mapping[int, TransferKind]] = {
     0x00: TransferKind.IN,
     0x10: TransferKind.BONUS,
     0x11: TransferKind.BONUS_JACKPOT,
     0x80: TransferKind.OUT,
 }
 #: Result of a transfer -> its AFT status code.
-_STATUS: Final[Mapping[TransferStatus, int]] = {
+_CODE_BY_TRANSFER_STATUS: Final[Mapping[TransferStatus, int]] = {
     TransferStatus.FULL: 0x00,
     TransferStatus.PARTIAL: 0x01,
     TransferStatus.PENDING: 0x40,
@@ -72,18 +72,18 @@ _STATUS: Final[Mapping[TransferStatus, int]] = {
 #: Receipt status: no receipt is requested.
 _NO_RECEIPT: Final = 0xFF
 #: Credit kind -> its part in the name of the cumulative transfer meters.
-_METERS: Final[Mapping[CreditKind, str]] = {
+_METER_BY_CREDIT_KIND: Final[Mapping[CreditKind, str]] = {
     CreditKind.CASHABLE: "cashable",
     CreditKind.RESTRICTED: "promo_restricted",
     CreditKind.NONRESTRICTED: "promo_cashable",
 }
 
 
-def find_transfers(host: Host) -> HostTransfers | None:
+def find_transfers(host: SasHost) -> HostTransferInterface | None:
     """Return the interface by which this host may order transfers, or None if it may order none."""
     money = host.machine.component(HostMoney)
-    serves_this_line = money.line == host.name and (money.transfers or money.bonuses)
-    return HostTransfers(host.context.engine, host.context.handle) if serves_this_line else None
+    serves_this_line = money.money_line_name == host.name and (money.transfers or money.bonuses)
+    return HostTransferInterface(host.context.engine, host.context.handle) if serves_this_line else None
 
 
 #: Transfer codes of poll 72: query a result, query it without marking it as read, cancel.
@@ -99,7 +99,7 @@ _LOCK_AFTER, _IF_LOCKED, _RECEIPT = 1 << 4, 1 << 6, 1 << 7
 _HEAD, _TAIL = 44, 7
 
 
-def transfer(host: Host, poll: LongPoll) -> Reply | None:
+def answer_aft_transfer(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 72 by its transfer code: order a transfer, cancel one, or query the result of one."""
     transfers = find_transfers(host)
     if transfers is None:
@@ -117,42 +117,47 @@ def transfer(host: Host, poll: LongPoll) -> Reply | None:
     return _order_transfer(host, transfers, poll, body)
 
 
-def _order_transfer(host: Host, transfers: HostTransfers, poll: LongPoll, body: bytes) -> Reply:
+def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongPoll, body: bytes) -> Reply:
     """Check a transfer that the host requests and order it; return the reply with its status."""
     flags, tail = body[18], body[_HEAD + body[_HEAD - 1] :]
     wrong, cents, expires = None, {}, None
     try:
-        cents = {kind: from_bcd(poll, part) for kind, part in zip(_KINDS, _split_amounts(body), strict=True)}
+        cents = {
+            kind: decode_bcd(poll, part)
+            for kind, part in zip(_CREDIT_KINDS_IN_ORDER, _split_amounts(body), strict=True)
+        }
         expires = parse_expiry(poll, tail[:4], host)
     except MalformedPollError:
         wrong = TransferStatus.BAD_AMOUNT
     if flags & _RECEIPT:
         wrong = TransferStatus.RECEIPT
-    if body[2] not in _TYPES:
+    if body[2] not in _TRANSFER_KIND_BY_TYPE:
         wrong = TransferStatus.UNSUPPORTED
     if body[0] not in {_FULL_ONLY, _PARTIAL}:
         wrong = TransferStatus.BAD_FUNCTION
     status = transfers.order(
         TransferOrder(
             identifier=body[_HEAD : _HEAD + body[_HEAD - 1]].decode("latin-1"),
-            kind=_TYPES.get(body[2], TransferKind.OTHER),
+            kind=_TRANSFER_KIND_BY_TYPE.get(body[2], TransferKind.OTHER),
             cents=cents,
             partial=body[0] == _PARTIAL,
             expires=expires,
-            pool=from_binary(tail[4:6]),
+            pool=decode_binary(tail[4:6]),
             lock_after=bool(flags & _LOCK_AFTER),
             wrong=wrong,
             codes={"type": body[2], "flags": flags},
         ),
-        asset_number=from_binary(body[19:23]),
+        asset_number=decode_binary(body[19:23]),
         key=body[23:43],
         if_locked=bool(flags & _IF_LOCKED),
     )
     if status is TransferStatus.PENDING:
         if flags & _SET_CASH_OUT:
-            transfers.set_cash_out(enabled=bool(flags & _CASH_OUT_ON), hard=bool(flags & _HARD))
-        return _build_refusal(body, _STATUS[status], amounts=True)  # accepted: an exception announces its end
-    return _build_refusal(body, _STATUS[status])
+            transfers.set_cash_out_terms(enabled=bool(flags & _CASH_OUT_ON), hard=bool(flags & _HARD))
+        return _build_refusal(
+            body, _CODE_BY_TRANSFER_STATUS[status], amounts=True
+        )  # accepted: an exception announces its end
+    return _build_refusal(body, _CODE_BY_TRANSFER_STATUS[status])
 
 
 def _split_amounts(body: bytes) -> tuple[bytes, ...]:
@@ -184,18 +189,18 @@ def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
     )
 
 
-def _answer_interrogation(host: Host, transfers: HostTransfers, position: int) -> Reply:
+def _answer_interrogation(host: SasHost, transfers: HostTransferInterface, position: int) -> Reply:
     """Return the reply to the host's query of a transfer's result.
 
     ``position`` is the transfer's position in the history of transfers; 0 for the last.
     """
-    result = transfers.last if position == 0 else transfers.history(position)
+    result = transfers.last if position == 0 else transfers.find_result_in_history(position)
     if result is None:
-        return Reply(prepend_length(bytes((position, _STATUS[TransferStatus.NONE]))))
+        return Reply(prepend_length(bytes((position, _CODE_BY_TRANSFER_STATUS[TransferStatus.NONE]))))
     return Reply(prepend_length(_encode_result(host, result)))
 
 
-def _encode_result(host: Host, result: HostTransferResult) -> bytes:
+def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
     """Encode the result of a transfer: position in the history, status, amounts, and cumulative meters.
 
     The meters are those of the credit kinds that the transfer moved.
@@ -207,8 +212,15 @@ def _encode_result(host: Host, result: HostTransferResult) -> bytes:
         day = datetime.combine(result.expires, time())
         expires = encode_date_and_time(day)[:4]
     return (
-        bytes((result.position, _STATUS[result.status], _NO_RECEIPT, result.codes.get("type", 0)))
-        + b"".join(encode_bcd(result.cents.get(kind, 0), _AMOUNT_BYTES) for kind in _KINDS)
+        bytes(
+            (
+                result.position,
+                _CODE_BY_TRANSFER_STATUS[result.status],
+                _NO_RECEIPT,
+                result.codes.get("type", 0),
+            )
+        )
+        + b"".join(encode_bcd(result.cents.get(kind, 0), _AMOUNT_BYTES) for kind in _CREDIT_KINDS_IN_ORDER)
         + bytes((result.codes.get("flags", 0),))
         + encode_binary(host.machine.component(HostMoney).asset_number, 4)
         + prepend_length(identifier)
@@ -219,20 +231,22 @@ def _encode_result(host: Host, result: HostTransferResult) -> bytes:
     )
 
 
-def _encode_cumulative_meters(host: Host, result: HostTransferResult) -> bytes:
+def _encode_cumulative_meters(host: SasHost, result: HostTransferResult) -> bytes:
     """Return the cumulative meters of the credit kinds that the transfer moved; sizes of zero if it moved nothing."""
     if not result.status.moved:
         return bytes(3)
     values = host.machine.journal.meters().values
     account = "bonus_in" if result.kind.is_bonus else f"aft_{result.kind.value}"
     parts = b""
-    for kind in _KINDS:
+    for kind in _CREDIT_KINDS_IN_ORDER:
         # A bonus is never restricted, so there is no such meter.
-        parts += prepend_length(encode_bcd(values.get(f"{account}.{_METERS[kind]}.value", 0), _AMOUNT_BYTES))
+        parts += prepend_length(
+            encode_bcd(values.get(f"{account}.{_METER_BY_CREDIT_KIND[kind]}.value", 0), _AMOUNT_BYTES)
+        )
     return parts
 
 
-def close_read_transfer(host: Host, poll: LongPoll, reply: Reply) -> None:
+def close_read_transfer(host: SasHost, poll: LongPoll, reply: Reply) -> None:
     """Record that the host has read a transfer's final result, if the reply that it has received contained one."""
     transfers = find_transfers(host)
     if transfers is None or not transfers.has_unread_result:
@@ -250,7 +264,7 @@ _READY, _REGISTERED, _NOT_REGISTERED = 0x00, 0x01, 0x80
 _REGISTRATION_BYTES, _KEY_BYTES = 0x1D, 20
 
 
-def register(host: Host, poll: LongPoll) -> Reply | None:
+def answer_aft_registration(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 73: register or unregister the machine, or report its registration.
 
     No operator has to confirm a registration at the machine.
@@ -266,16 +280,16 @@ def register(host: Host, poll: LongPoll) -> Reply | None:
         return _build_registration_reply(transfers.unregister())
     if length == 1:
         return _build_registration_reply(transfers.registration)
-    asset_number, key, pos_id = from_binary(body[1:5]), body[5:25], from_binary(body[25:29])
+    asset_number, key, pos_id = decode_binary(body[1:5]), body[5:25], decode_binary(body[25:29])
     if code == _REGISTER:
         return _build_registration_reply(transfers.register(asset_number, key, pos_id))
     if code == _INITIALISE:
         now = transfers.unregister()
-        return _build_registration_reply(Registration(False, now.asset_number, pos_id, key), _READY)
+        return _build_registration_reply(AftRegistration(False, now.asset_number, pos_id, key), _READY)
     return _build_registration_reply(transfers.registration)
 
 
-def _build_registration_reply(now: Registration, status: int | None = None) -> Reply:
+def _build_registration_reply(now: AftRegistration, status: int | None = None) -> Reply:
     """Return the reply to poll 73 with the machine's registration."""
     if status is None:
         status = _REGISTERED if now.registered else _NOT_REGISTERED
@@ -296,26 +310,26 @@ _LOCKED, _WAITING, _NOT_LOCKED = 0x00, 0x40, 0xFF
 _LOCK_STATUS: Final = {True: _LOCKED, None: _WAITING, False: _NOT_LOCKED}
 
 
-def lock(host: Host, poll: LongPoll) -> Reply | None:
+def answer_aft_lock(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 74: lock the machine for a transfer, release it, or report which transfers are possible now."""
     transfers = find_transfers(host)
     if transfers is None:
         return None
-    code, condition, hundredths = poll.data[0], poll.data[1], from_bcd(poll, poll.data[2:4])
+    code, condition, hundredths = poll.data[0], poll.data[1], decode_bcd(poll, poll.data[2:4])
     if code == _LOCK and condition & ~_encode_available_transfers(transfers) == 0:
         transfers.lock(condition, hundredths)
     elif code == _UNLOCK:
-        transfers.unlock()
+        transfers.release_lock()
     return Reply(prepend_length(_encode_lock_status(host, transfers)))
 
 
-def _encode_available_transfers(transfers: HostTransfers) -> int:
+def _encode_available_transfers(transfers: HostTransferInterface) -> int:
     """Return the transfers available now as bits: bit 0 to the machine, 1 from the machine, 4 bonuses."""
     bits = ((TransferKind.IN, 0), (TransferKind.OUT, 1), (TransferKind.BONUS, 4))
     return sum(1 << bit for kind, bit in bits if transfers.can_execute(kind))
 
 
-def _encode_lock_status(host: Host, transfers: HostTransfers) -> bytes:
+def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> bytes:
     """Return the lock status fields of the reply to poll 74: availability, cash-out terms and restricted terms."""
     machine = host.machine
     money, terms = machine.component(HostMoney), find_restricted_terms(machine)
@@ -333,23 +347,31 @@ def _encode_lock_status(host: Host, transfers: HostTransfers) -> bytes:
         encode_binary(money.asset_number, 4)
         + bytes(
             (
-                _LOCK_STATUS[transfers.locked],
+                _LOCK_STATUS[transfers.lock_state],
                 _encode_available_transfers(transfers),
                 cash_out,
                 status,
-                HISTORY,
+                TRANSFER_HISTORY_SIZE,
             )
         )
-        + b"".join(encode_bcd(machine.read_credit_cents(kind), _AMOUNT_BYTES) for kind in _KINDS)
+        + b"".join(
+            encode_bcd(machine.read_credit_cents(kind), _AMOUNT_BYTES) for kind in _CREDIT_KINDS_IN_ORDER
+        )
         + encode_bcd(machine.profile.host.transfer_limit_cents, _AMOUNT_BYTES)
         + expires
         + encode_binary(pool, 2)
     )
 
 
-_G: Final = Group.AFT
-ROWS: Final[Sequence[Poll]] = (
-    Poll(code=0x72, response=VARIABLE, effect=transfer, acknowledged=close_read_transfer, group=_G),
-    Poll(code=0x73, response=VARIABLE, effect=register, group=_G),
-    Poll(code=0x74, response=VARIABLE, effect=lock, group=_G),
+_POLL_GROUP: Final = Group.AFT
+POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
+    Poll(
+        code=0x72,
+        response=VARIABLE_RESPONSE_LENGTH,
+        effect=answer_aft_transfer,
+        acknowledged=close_read_transfer,
+        group=_POLL_GROUP,
+    ),
+    Poll(code=0x73, response=VARIABLE_RESPONSE_LENGTH, effect=answer_aft_registration, group=_POLL_GROUP),
+    Poll(code=0x74, response=VARIABLE_RESPONSE_LENGTH, effect=answer_aft_lock, group=_POLL_GROUP),
 )

@@ -12,13 +12,13 @@ from egm.config.sas_line import Group
 from egm.host.events import ControlRequested
 from egm.integrity.events import Disabled, Enabled
 from egm.kernel.events import EventType
-from egm.links.sas.codec import ACK, NACK, Reply, from_bcd, from_binary
-from egm.links.sas.host import Host
-from egm.links.sas.poll import ONE_BYTE, Effect, Poll
-from egm.links.sas.tables.denominations import BILLS
+from egm.links.sas.codec import ACK, NACK, Reply, decode_bcd, decode_binary
+from egm.links.sas.host import SasHost
+from egm.links.sas.poll import ONE_BYTE_RESPONSE, Poll, PollEffectFunction
+from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE
 from egm.links.sas.watch import DELAY
 from egm.links.sas.wire import LongPoll
-from egm.money.host_controls import Control
+from egm.money.host_controls import HostControlName
 from meters.transaction import JSON
 
 #: Flag of poll 08: the acceptor stays enabled after a bill.
@@ -27,116 +27,116 @@ _DELAY_UNIT_SECONDS: Final = 0.1
 """The unit of poll 2E's game delay, by one public source; another says milliseconds."""
 
 
-def _set_control(host: Host, name: str, value: JSON) -> Reply:
+def _set_control(host: SasHost, name: str, value: JSON) -> Reply:
     """Submit this host's request to restrict a function of the machine (``name``), and acknowledge the poll."""
-    host.handle(EventType.CONTROL, ControlRequested(source=host.source, name=str(name), value=value))
+    host.submit_event(EventType.CONTROL, ControlRequested(source=host.source, name=str(name), value=value))
     return ACK
 
 
-def _build_setting_effect(control: Control, value: JSON) -> Effect:
+def _build_setting_effect(control: HostControlName, value: JSON) -> PollEffectFunction:
     """Return the effect of a poll that restricts one function of the machine, or ends the restriction.
 
     ``control`` is the function, such as sounds; ``value`` is the restriction, or None to end it.
     """
 
-    def apply_setting(host: Host, _: LongPoll) -> Reply:
+    def apply_setting(host: SasHost, _: LongPoll) -> Reply:
         """Set or end the restriction of the function for this host, and acknowledge the poll."""
         return _set_control(host, control, value)
 
     return apply_setting
 
 
-def _build_disabling_effect(suffix: str, reason: str) -> Effect:
+def _build_disabling_effect(suffix: str, reason: str) -> PollEffectFunction:
     """Return the effect of a poll by which the host disables the machine.
 
     The machine records who disabled it, as the host's name with ``suffix``, and why (``reason``).
     """
 
-    def disable_machine(host: Host, _: LongPoll) -> Reply:
+    def disable_machine(host: SasHost, _: LongPoll) -> Reply:
         """Disable the machine for this host, and acknowledge the poll."""
-        host.handle(EventType.DISABLED, Disabled(source=host.source + suffix, reason=reason))
+        host.submit_event(EventType.DISABLED, Disabled(source=host.source + suffix, reason=reason))
         return ACK
 
     return disable_machine
 
 
-def _build_enabling_effect(suffix: str) -> Effect:
+def _build_enabling_effect(suffix: str) -> PollEffectFunction:
     """Return the effect of a poll that ends the host's own disabling of the machine, as recorded with ``suffix``."""
 
-    def lift_disabling(host: Host, _: LongPoll) -> Reply:
+    def lift_disabling(host: SasHost, _: LongPoll) -> Reply:
         """End this host's disabling of the machine, and acknowledge the poll."""
-        host.handle(EventType.ENABLED, Enabled(source=host.source + suffix))
+        host.submit_event(EventType.ENABLED, Enabled(source=host.source + suffix))
         return ACK
 
     return lift_disabling
 
 
-def enable_acceptor(host: Host, _: LongPoll) -> Reply:
+def enable_acceptor(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 06: accept bills again, also after a bill closed the acceptor because of poll 08."""
-    return _set_control(host, Control.BILL_ACCEPTOR, None)
+    return _set_control(host, HostControlName.BILL_ACCEPTOR, None)
 
 
-def configure_bills(host: Host, request: LongPoll) -> Reply:
+def configure_bills(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 08: set the bills to accept, one bit each, and whether each bill closes the acceptor."""
-    bits, action = from_binary(request.data[:4]), request.data[4]
-    bills_cents = [value * 100 for code, value in BILLS.items() if bits >> code & 1]
-    host.notes[CLOSE_AFTER_BILL] = not action & _STAY_ENABLED
-    return _set_control(host, Control.BILLS, bills_cents)
+    bits, action = decode_binary(request.data[:4]), request.data[4]
+    bills_cents = [value * 100 for code, value in BILL_VALUE_BY_CODE.items() if bits >> code & 1]
+    host.exchange_notes[CLOSE_AFTER_BILL_NOTE] = not action & _STAY_ENABLED
+    return _set_control(host, HostControlName.BILLS, bills_cents)
 
 
-def enable_game(host: Host, request: LongPoll) -> Reply:
+def enable_game(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 09: enable (01) or disable (00) one game; sources conflict on the meaning of the flag."""
-    game = host.find_game_id(from_bcd(request, request.data[:2]))
+    game = host.find_game_id(decode_bcd(request, request.data[:2]))
     flag = request.data[2]
     if game is None or flag > 1:
         return NACK
-    return _set_control(host, f"{Control.GAME}.{game}", None if flag else False)
+    return _set_control(host, f"{HostControlName.GAME}.{game}", None if flag else False)
 
 
-def delay_game(host: Host, request: LongPoll) -> Reply:
+def delay_game(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 2E: delay the next games by the requested tenths of a second; zero ends a delay."""
     source = f"{host.source}{DELAY}"
-    seconds = from_bcd(request, request.data) * _DELAY_UNIT_SECONDS
-    pending: asyncio.TimerHandle | None = host.notes.pop("delay", None)
+    seconds = decode_bcd(request, request.data) * _DELAY_UNIT_SECONDS
+    pending: asyncio.TimerHandle | None = host.exchange_notes.pop("delay", None)
     if pending is not None:
         pending.cancel()
     if not seconds:
-        host.handle(EventType.ENABLED, Enabled(source=source))
+        host.submit_event(EventType.ENABLED, Enabled(source=source))
         return ACK
-    host.handle(EventType.DISABLED, Disabled(source=source, reason="delay"))
-    host.notes["delay"] = asyncio.get_running_loop().call_later(
-        seconds, lambda: host.handle(EventType.ENABLED, Enabled(source=source))
+    host.submit_event(EventType.DISABLED, Disabled(source=source, reason="delay"))
+    host.exchange_notes["delay"] = asyncio.get_running_loop().call_later(
+        seconds, lambda: host.submit_event(EventType.ENABLED, Enabled(source=source))
     )
     return ACK
 
 
-CLOSE_AFTER_BILL: Final = "close_after_bill"
+CLOSE_AFTER_BILL_NOTE: Final = "close_after_bill"
 """Key in :attr:`Host.notes` of whether the next accepted bill closes the acceptor."""
 
 
-def close_acceptor_after_bill(host: Host) -> None:
+def close_acceptor_after_bill(host: SasHost) -> None:
     """Close the bill acceptor after an accepted bill, if the host has asked for that by poll 08."""
-    if host.notes.get(CLOSE_AFTER_BILL):
-        _set_control(host, Control.BILL_ACCEPTOR, False)
+    if host.exchange_notes.get(CLOSE_AFTER_BILL_NOTE):
+        _set_control(host, HostControlName.BILL_ACCEPTOR, False)
 
 
-def _build_control_poll(code: int, effect: Effect) -> Poll:
+def _build_control_poll(code: int, effect: PollEffectFunction) -> Poll:
     """Return the poll with this command code, which needs the option group of control polls."""
-    return Poll(code=code, response=ONE_BYTE, effect=effect, group=Group.CONTROL)
+    return Poll(code=code, response=ONE_BYTE_RESPONSE, effect=effect, group=Group.CONTROL)
 
 
 #: The control polls that this machine answers.
-ROWS: Final[Sequence[Poll]] = (
+POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
     _build_control_poll(0x01, _build_disabling_effect("", "host")),
     _build_control_poll(0x02, _build_enabling_effect("")),
-    _build_control_poll(0x03, _build_setting_effect(Control.SOUND, "off")),
-    _build_control_poll(0x04, _build_setting_effect(Control.SOUND, None)),
-    _build_control_poll(0x05, _build_setting_effect(Control.SOUND, "no_play")),
+    _build_control_poll(0x03, _build_setting_effect(HostControlName.SOUND, "off")),
+    _build_control_poll(0x04, _build_setting_effect(HostControlName.SOUND, None)),
+    _build_control_poll(0x05, _build_setting_effect(HostControlName.SOUND, "no_play")),
     _build_control_poll(0x06, enable_acceptor),
-    _build_control_poll(0x07, _build_setting_effect(Control.BILL_ACCEPTOR, False)),
+    _build_control_poll(0x07, _build_setting_effect(HostControlName.BILL_ACCEPTOR, False)),
     _build_control_poll(0x08, configure_bills),
     _build_control_poll(0x09, enable_game),
     _build_control_poll(0x0A, _build_disabling_effect(":maintenance", "maintenance")),
     _build_control_poll(0x0B, _build_enabling_effect(":maintenance")),
-    Poll(code=0x2E, response=ONE_BYTE, effect=delay_game, group=Group.DELAY),
+    Poll(code=0x2E, response=ONE_BYTE_RESPONSE, effect=delay_game, group=Group.DELAY),
 )

@@ -7,18 +7,25 @@ from typing import Final
 
 from egm.config.cabinet_file import Validation
 from egm.config.sas_line import Group
-from egm.links.sas.codec import MalformedPollError, Reply, encode_bcd, encode_binary, from_bcd, prepend_length
+from egm.links.sas.codec import (
+    MalformedPollError,
+    Reply,
+    decode_bcd,
+    encode_bcd,
+    encode_binary,
+    prepend_length,
+)
 from egm.links.sas.meters import compute_payback, read_meter
-from egm.links.sas.poll import VARIABLE, Poll
-from egm.links.sas.readout import GameFacts, Readout
+from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, Poll
+from egm.links.sas.readout import GameFacts, SasReadout
 from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
 from egm.links.sas.wire import LongPoll
 
-_MAKER: Final = b"OE"
+_MAKER_GAME_ID: Final = b"OE"
 """The game ID in SAS replies: two letters that identify the maker of the games."""
-_SEVERAL: Final = b"SEVERL"
+_SEVERAL_PAYTABLES_ID: Final = b"SEVERL"
 """The paytable ID that a machine reports if it has more than one paytable."""
-_NO_GROUP: Final = b"\0"
+_NO_PROGRESSIVE_GROUP: Final = b"\0"
 #: Progressive group: none.
 _NO_OPTIONS: Final = b"\0\0"
 #: Game options: none.
@@ -28,14 +35,14 @@ _ONE_CATEGORY: Final = 1
 #: BCD bytes of a coin-in meter.
 _COIN_IN_BYTES: Final = 4
 #: Denomination in minor units -> its SAS code.
-_CODE_OF_CENTS: Final[Mapping[Fraction | int, int]] = {
+_DENOMINATION_CODE_BY_CENTS: Final[Mapping[Fraction | int, int]] = {
     cents: code for code, cents in DENOMINATIONS_CENTS.items()
 }
 
 
 def find_denomination_code(cents: int) -> int:
     """Return the SAS code of a denomination, 0 if the table has none for it."""
-    return _CODE_OF_CENTS.get(cents, 0)
+    return _DENOMINATION_CODE_BY_CENTS.get(cents, 0)
 
 
 def _encode_percent(hundredths: int) -> bytes:
@@ -48,18 +55,18 @@ def _encode_paytable_id(game: GameFacts) -> bytes:
     return game.digest[:6].upper().encode("ascii")
 
 
-def _encode_identity(readout: Readout, game: GameFacts | None) -> bytes:
+def _encode_identity(readout: SasReadout, game: GameFacts | None) -> bytes:
     """Return the 20 bytes that identify a game, or the machine, in the replies to polls 1F and 53."""
     games = readout.games if game is None else (game,)
     max_bet = max((facts.max_bet_credits for facts in games), default=0)
-    paytable = _encode_paytable_id(games[0]) if len(games) == 1 else _SEVERAL
+    paytable = _encode_paytable_id(games[0]) if len(games) == 1 else _SEVERAL_PAYTABLES_ID
     return b"".join(
         (
-            _MAKER,
+            _MAKER_GAME_ID,
             b"000",
             bytes((find_denomination_code(readout.denomination_cents),)),
             bytes((min(max_bet, 0xFF),)),
-            _NO_GROUP,
+            _NO_PROGRESSIVE_GROUP,
             _NO_OPTIONS,
             paytable,
             _encode_percent(compute_payback(readout) if game is None else game.payback),
@@ -67,35 +74,35 @@ def _encode_identity(readout: Readout, game: GameFacts | None) -> bytes:
     )
 
 
-def answer_machine_identity(_: LongPoll, readout: Readout) -> Reply:
+def answer_machine_identity(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 1F: game ID, accounting denomination, largest bet, paytable, base percentage."""
     return Reply(_encode_identity(readout, None))
 
 
-def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> GameFacts | None:
+def _find_requested_game(request: LongPoll, readout: SasReadout, number: bytes) -> GameFacts | None:
     """Return the game with the SAS number in the request, or None if none exists."""
-    return readout.find_game(from_bcd(request, number))
+    return readout.find_game(decode_bcd(request, number))
 
 
-def answer_game_configuration(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_game_configuration(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 53: the identity of one game, in the layout of poll 1F; for game 0000, of the machine."""
     game = _find_requested_game(request, readout, request.data)
-    if game is None and from_bcd(request, request.data):
+    if game is None and decode_bcd(request, request.data):
         return None
     return Reply(request.data + _encode_identity(readout, game))
 
 
-def answer_games_implemented(_: LongPoll, readout: Readout) -> Reply:
+def answer_games_implemented(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 51: the number of games."""
     return Reply(encode_bcd(len(readout.games), 2))
 
 
-def answer_selected_game(_: LongPoll, readout: Readout) -> Reply:
+def answer_selected_game(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 55: the SAS number of the selected game."""
     return Reply(encode_bcd(readout.selected_game, 2))
 
 
-def answer_enabled_games(_: LongPoll, readout: Readout) -> Reply:
+def answer_enabled_games(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 56: the numbers of the enabled games."""
     only_denomination = readout.only_denomination_cents
     numbers = [
@@ -108,28 +115,28 @@ def answer_enabled_games(_: LongPoll, readout: Readout) -> Reply:
     )
 
 
-def answer_player_denomination(_: LongPoll, readout: Readout) -> Reply:
+def answer_player_denomination(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll B1: the player's current denomination."""
     return Reply(bytes((find_denomination_code(readout.player_denomination_cents),)))
 
 
-def answer_player_denominations(_: LongPoll, readout: Readout) -> Reply:
+def answer_player_denominations(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll B2: every denomination a player may choose."""
     offered = {cents for game in readout.games if game.enabled for cents in game.denominations_cents}
     codes = bytes(find_denomination_code(cents) for cents in sorted(offered))
     return Reply(prepend_length(bytes((len(codes),)) + codes))
 
 
-def answer_token_denomination(_: LongPoll, readout: Readout) -> Reply:
+def answer_token_denomination(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll B3: the denomination code of the coin that the machine pays out; 0 if it pays none."""
     return Reply(bytes((find_denomination_code(readout.coin_cents or 0),)))
 
 
-def answer_wager_category(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_wager_category(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll B4: payback percentage and coin-in of a game's wager category; each game has only one."""
     number, category = request.data[:2], request.data[2:]
     game = _find_requested_game(request, readout, number)
-    if game is None or from_bcd(request, category) != _ONE_CATEGORY:
+    if game is None or decode_bcd(request, category) != _ONE_CATEGORY:
         return None
     wagered = encode_bcd(read_meter(0x00, readout, game.id) or 0, _COIN_IN_BYTES)
     return Reply(prepend_length(number + category + _encode_percent(game.payback) + prepend_length(wagered)))
@@ -147,7 +154,7 @@ def _encode_ascii_name(name: str, game: GameFacts) -> bytes:
     return text[: _NAME_BYTES_MAX - len(paytable)] + paytable
 
 
-def answer_extended_information(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_extended_information(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll B5: the largest bet and the names of a game and of its paytable."""
     game = _find_requested_game(request, readout, request.data)
     if game is None:
@@ -159,7 +166,7 @@ def answer_extended_information(request: LongPoll, readout: Readout) -> Reply | 
                 (
                     request.data,
                     encode_bcd(min(game.max_bet_credits, 9999), 2),
-                    _NO_GROUP,
+                    _NO_PROGRESSIVE_GROUP,
                     encode_binary(0, 4),
                     *(prepend_length(_encode_ascii_name(name, game)) for name in names),
                     encode_bcd(_ONE_CATEGORY, 2),
@@ -170,16 +177,16 @@ def answer_extended_information(request: LongPoll, readout: Readout) -> Reply | 
 
 
 #: Way in which ticket numbers are made -> its code in the features of poll A0.
-_STYLES: Final = {
+_VALIDATION_STYLE_CODES: Final = {
     Validation.STAND_ALONE: 0b00,
     Validation.SYSTEM: 0b01,
     Validation.SECURE_ENHANCED: 0b10,
 }
 
 
-def answer_features(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll A0: the SAS features of this machine, as far as this host's polls support them."""
-    if from_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
+    if decode_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
     has = readout.polls.__contains__
     tickets = readout.validation.is_by_host and has(0x71)
@@ -188,7 +195,7 @@ def answer_features(request: LongPoll, readout: Readout) -> Reply | None:
         | has(0x8A) << 2
         | has(0x8C) << 3
         | (readout.validation.is_by_host and has(0x7B)) << 4
-        | (_STYLES[readout.validation] if has(0x4D) else 0) << 5
+        | (_VALIDATION_STYLE_CODES[readout.validation] if has(0x4D) else 0) << 5
         | tickets << 7
     )
     second = (
@@ -207,13 +214,13 @@ def answer_features(request: LongPoll, readout: Readout) -> Reply | None:
 _NOT_SUPPORTED, _MALFORMED, _NOT_AWARE, _NOT_A_DENOMINATION = 0x01, 0x02, 0x03, 0x05
 
 
-def answer_for_one_denomination(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll B0: the reply to another poll, for one player denomination only.
 
     Meters of play are then those of that denomination; denomination 00 is the machine as a whole. Return an
     error code if the other poll cannot be answered in this way.
     """
-    from egm.links.sas.polls import BUILT  # noqa: PLC0415 (the list of all polls, this one among them)
+    from egm.links.sas.polls import IMPLEMENTED_POLLS  # noqa: PLC0415 (the list of all polls, this one among them)
 
     if len(request.data) < 3:
         raise MalformedPollError(request, "no base command")
@@ -223,7 +230,7 @@ def answer_for_one_denomination(request: LongPoll, readout: Readout) -> Reply | 
         """Return poll B0's reply with an error code in place of the other poll's data."""
         return Reply(prepend_length(bytes((code, 0, reason))))
 
-    poll = BUILT.get(base) if base in readout.polls else None
+    poll = IMPLEMENTED_POLLS.get(base) if base in readout.polls else None
     if poll is None or poll.answer is None:
         return build_error_reply(_NOT_SUPPORTED)
     if not poll.by_denomination:
@@ -243,17 +250,29 @@ def answer_for_one_denomination(request: LongPoll, readout: Readout) -> Reply | 
 
 _BY_DENOMINATION: Final = Group.MULTI_DENOMINATION
 
-ROWS: Final[Sequence[Poll]] = (
+POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
     Poll(code=0x1F, response=24, answer=answer_machine_identity),
     Poll(code=0x51, response=6, answer=answer_games_implemented),
     Poll(code=0x53, response=26, answer=answer_game_configuration),
     Poll(code=0x55, response=6, answer=answer_selected_game),
-    Poll(code=0x56, response=VARIABLE, answer=answer_enabled_games, by_denomination=True),
+    Poll(code=0x56, response=VARIABLE_RESPONSE_LENGTH, answer=answer_enabled_games, by_denomination=True),
     Poll(code=0xA0, response=12, answer=answer_features),
-    Poll(code=0xB0, response=VARIABLE, answer=answer_for_one_denomination, group=_BY_DENOMINATION),
+    Poll(
+        code=0xB0,
+        response=VARIABLE_RESPONSE_LENGTH,
+        answer=answer_for_one_denomination,
+        group=_BY_DENOMINATION,
+    ),
     Poll(code=0xB1, response=5, answer=answer_player_denomination, group=_BY_DENOMINATION),
-    Poll(code=0xB2, response=VARIABLE, answer=answer_player_denominations, group=_BY_DENOMINATION),
+    Poll(
+        code=0xB2,
+        response=VARIABLE_RESPONSE_LENGTH,
+        answer=answer_player_denominations,
+        group=_BY_DENOMINATION,
+    ),
     Poll(code=0xB3, response=5, answer=answer_token_denomination),
-    Poll(code=0xB4, response=VARIABLE, answer=answer_wager_category),
-    Poll(code=0xB5, response=VARIABLE, answer=answer_extended_information, by_denomination=True),
+    Poll(code=0xB4, response=VARIABLE_RESPONSE_LENGTH, answer=answer_wager_category),
+    Poll(
+        code=0xB5, response=VARIABLE_RESPONSE_LENGTH, answer=answer_extended_information, by_denomination=True
+    ),
 )

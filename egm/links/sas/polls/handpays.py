@@ -6,20 +6,20 @@ from typing import Final
 from egm.config.sas_line import Group
 from egm.kernel.events import EventType
 from egm.links.sas.codec import Reply, encode_bcd
-from egm.links.sas.host import READ_HANDPAY, Host
+from egm.links.sas.host import READ_HANDPAY_NOTE, SasHost
 from egm.links.sas.poll import Poll
-from egm.links.sas.readout import Readout
+from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.staff.events import Authorisation
 
 #: Level code of a hand-pay that is a cancelled credit and not a win.
-_CANCELLED_CREDIT: Final = 0x80
-_ORDINARY_WIN: Final = 0x00
+_LEVEL_CODE_CANCELLED_CREDIT: Final = 0x80
+_LEVEL_CODE_ORDINARY_WIN: Final = 0x00
 """The level code in poll 1B for a win; 40 would be a game's top award, which is not distinguished here."""
 #: Progressive group: none.
-_NO_GROUP: Final = b"\0"
+_NO_PROGRESSIVE_GROUP: Final = b"\0"
 #: Reset method: by an attendant only.
 _ATTENDANT_ONLY: Final = b"\0"
 #: Data bytes of the reply to poll 1B.
@@ -28,7 +28,7 @@ _DATA_BYTES: Final = 20
 _RESET_DONE, _UNABLE, _NOT_IN_HANDPAY = 0x00, 0x01, 0x02
 
 
-def answer_handpay_information(_: LongPoll, readout: Readout) -> Reply:
+def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 1B: the money owed by hand, in credits; all zeros if nothing is owed or this host has read it.
 
     SAS cannot express a merchandise prize: if nothing else is owed, the amount is zero.
@@ -36,9 +36,9 @@ def answer_handpay_information(_: LongPoll, readout: Readout) -> Reply:
     owed = readout.handpay
     if owed is None:
         return Reply(bytes(_DATA_BYTES), once=True)
-    level = _CANCELLED_CREDIT if owed.kind == "cancelled_credit" else _ORDINARY_WIN
+    level = _LEVEL_CODE_CANCELLED_CREDIT if owed.kind == "cancelled_credit" else _LEVEL_CODE_ORDINARY_WIN
     data = (
-        _NO_GROUP
+        _NO_PROGRESSIVE_GROUP
         + bytes((level,))
         + encode_bcd(readout.convert_to_credits(owed.amount_cents), 5)
         + encode_bcd(0, 2)
@@ -46,24 +46,24 @@ def answer_handpay_information(_: LongPoll, readout: Readout) -> Reply:
     return Reply((data + _ATTENDANT_ONLY).ljust(_DATA_BYTES, b"\0"), once=True)
 
 
-def mark_handpay_read(host: Host, _: LongPoll, reply: Reply) -> None:
+def mark_handpay_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     """Store that the host has received the data of a hand-pay, which it then no longer gets from poll 1B."""
     owed = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if owed is not None and (any(reply.data) or not owed.amount_cents):
-        host.notes[READ_HANDPAY] = owed.id
-        host.republish()
+        host.exchange_notes[READ_HANDPAY_NOTE] = owed.id
+        host.republish_readout()
 
 
-def reset_handpay(host: Host, _: LongPoll) -> Reply:
+def reset_handpay(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 94: the host reports that the hand-pay has been paid."""
     if host.machine.memory.get(MoneyKey.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
-    host.handle(EventType.HANDPAY_RESET, Authorisation(key=host.source))
+    host.submit_event(EventType.HANDPAY_RESET, Authorisation(key=host.source))
     done = host.machine.memory.get(MoneyKey.HANDPAY) is None
     return Reply(bytes((_RESET_DONE if done else _UNABLE,)), once=True)
 
 
-ROWS: Final[Sequence[Poll]] = (
+POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
     Poll(code=0x1B, response=24, answer=answer_handpay_information, acknowledged=mark_handpay_read),
     Poll(code=0x94, response=5, effect=reset_handpay, group=Group.HANDPAY_RESET),
 )

@@ -10,16 +10,16 @@ from egm.links.sas.codec import (
     NACK,
     MalformedPollError,
     Reply,
+    decode_bcd,
     encode_bcd,
     encode_date_and_time,
-    from_bcd,
     is_bcd,
     prepend_length,
 )
-from egm.links.sas.host import Host
+from egm.links.sas.host import SasHost
 from egm.links.sas.journal_exceptions import find_bill_codes
-from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
-from egm.links.sas.readout import Readout
+from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, Poll
+from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
 
 SAS_VERSION: Final = b"602"
@@ -28,27 +28,27 @@ _SERIAL_BYTES_MAX: Final = 40
 #: First and last year accepted in a host's date.
 _YEAR_FIRST, _YEAR_LAST = 1970, 2999
 #: Number of reels in the reply to poll 8F.
-_REELS: Final = 9
+_REEL_STOPS_REPORTED: Final = 9
 #: Stop code of a reel that the game does not have.
-_NO_REEL: Final = 0xFF
+_NO_REEL_STOP: Final = 0xFF
 #: Hopper fill level: unknown.
-_UNKNOWN_FILL: Final = 0xFF
+_UNKNOWN_HOPPER_FILL: Final = 0xFF
 #: Hopper status codes of poll 4F.
 _HOPPER_OK, _HOPPER_JAM, _HOPPER_EMPTY, _HOPPER_OTHER = 0x00, 0x04, 0x07, 0xFF
 
 
-def answer_version_and_serial(_: LongPoll, readout: Readout) -> Reply:
+def answer_version_and_serial(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 54: the SAS version and the serial number."""
     return Reply(prepend_length(SAS_VERSION + readout.serial.encode("ascii", "replace")[:_SERIAL_BYTES_MAX]))
 
 
 # ---------------------------------------------------------------------------------------------- time
-def time_of_day(_: LongPoll, readout: Readout) -> Reply:
+def answer_time_of_day(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 7E: the local date and time at the venue."""
     return Reply(encode_date_and_time(readout.local_time()))
 
 
-def receive_time(host: Host, request: LongPoll) -> Reply:
+def receive_time(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 7F: store the host's date and time, which 7E then returns. The machine's own clock is not changed.
 
     Every journal entry carries the machine's own time: a host must not be able to reorder a record. A date or
@@ -68,7 +68,7 @@ def receive_time(host: Host, request: LongPoll) -> Reply:
 
 
 # ---------------------------------------------------------------------------------------------- devices
-def answer_last_bill(_: LongPoll, readout: Readout) -> Reply:
+def answer_last_bill(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 48: country, code and count of the last bill; zeros before the first bill."""
     if not readout.last_bill_cents:
         return Reply(bytes(6))
@@ -77,27 +77,27 @@ def answer_last_bill(_: LongPoll, readout: Readout) -> Reply:
     return Reply(encode_bcd(country, 1) + encode_bcd(code or 0, 1) + encode_bcd(count, 4))
 
 
-def answer_stacker_bills(_: LongPoll, readout: Readout) -> Reply:
+def answer_stacker_bills(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 49: the number of bills in the stacker."""
     return Reply(encode_bcd(readout.stacker_bills, 4))
 
 
-def answer_stacker_value(_: LongPoll, readout: Readout) -> Reply:
+def answer_stacker_value(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 4A: the value of the bills in the stacker, in credits."""
     return Reply(encode_bcd(readout.convert_to_credits(readout.stacker_cents), 4))
 
 
-def answer_last_ticket(_: LongPoll, readout: Readout) -> Reply:
+def answer_last_ticket(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 3D: the amount of the last cash-out ticket. Its number does not fit into eight digits: zeros."""
     return Reply(bytes(4) + encode_bcd(readout.last_ticket_cents, 5))
 
 
-def answer_hopper_level(_: LongPoll, readout: Readout) -> Reply | None:
+def answer_hopper_level(_: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 2C: the coins in the hopper, as counted in and out; no reply without a hopper."""
     return None if readout.hopper is None else Reply(encode_bcd(readout.hopper.coins, 4))
 
 
-def answer_hopper_status(_: LongPoll, readout: Readout) -> Reply | None:
+def answer_hopper_status(_: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 4F: hopper status, percentage full (unknown) and level; the codes are general knowledge."""
     hopper = readout.hopper
     if hopper is None:
@@ -106,35 +106,37 @@ def answer_hopper_status(_: LongPoll, readout: Readout) -> Reply | None:
     if hopper.faults:
         fault_codes = {"hopper.jam": _HOPPER_JAM, "hopper.hopper_empty": _HOPPER_EMPTY}
         status = fault_codes.get(hopper.faults[0], _HOPPER_OTHER)
-    return Reply(prepend_length(bytes((status, _UNKNOWN_FILL)) + encode_bcd(hopper.coins, 4)))
+    return Reply(prepend_length(bytes((status, _UNKNOWN_HOPPER_FILL)) + encode_bcd(hopper.coins, 4)))
 
 
-def answer_reel_stops(_: LongPoll, readout: Readout) -> Reply | None:
+def answer_reel_stops(_: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 8F: the reel stops of the last game; no reply if it had no reels."""
     if not readout.reel_stops:
         return None
-    stops = [min(_NO_REEL, stop) for stop in readout.reel_stops[:_REELS]]
-    return Reply(bytes(stops).ljust(_REELS, bytes((_NO_REEL,))))
+    stops = [min(_NO_REEL_STOP, stop) for stop in readout.reel_stops[:_REEL_STOPS_REPORTED]]
+    return Reply(bytes(stops).ljust(_REEL_STOPS_REPORTED, bytes((_NO_REEL_STOP,))))
 
 
-def switch_event_reports(host: Host, request: LongPoll) -> Reply:
+def switch_event_reports(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 0E: switch real-time event reporting, which replaces exceptions, on or off."""
     if request.data[0] > 1:  # neither on nor off
         return NACK
-    host.report_real_time(on=from_bcd(request, request.data) == 1)
+    host.set_real_time_reporting(on=decode_bcd(request, request.data) == 1)
     return ACK
 
 
-ROWS: Final[Sequence[Poll]] = (
-    Poll(code=0x0E, response=ONE_BYTE, effect=switch_event_reports, group=Group.REAL_TIME),
+POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
+    Poll(code=0x0E, response=ONE_BYTE_RESPONSE, effect=switch_event_reports, group=Group.REAL_TIME),
     Poll(code=0x2C, response=8, answer=answer_hopper_level),
     Poll(code=0x3D, response=13, answer=answer_last_ticket),
     Poll(code=0x48, response=10, answer=answer_last_bill),
     Poll(code=0x49, response=8, answer=answer_stacker_bills),
     Poll(code=0x4A, response=8, answer=answer_stacker_value),
-    Poll(code=0x4F, response=VARIABLE, answer=answer_hopper_status, group=Group.HOPPER_STATUS),
-    Poll(code=0x54, response=VARIABLE, answer=answer_version_and_serial),
-    Poll(code=0x7E, response=11, answer=time_of_day),
-    Poll(code=0x7F, response=ONE_BYTE, effect=receive_time, broadcast=True),
+    Poll(
+        code=0x4F, response=VARIABLE_RESPONSE_LENGTH, answer=answer_hopper_status, group=Group.HOPPER_STATUS
+    ),
+    Poll(code=0x54, response=VARIABLE_RESPONSE_LENGTH, answer=answer_version_and_serial),
+    Poll(code=0x7E, response=11, answer=answer_time_of_day),
+    Poll(code=0x7F, response=ONE_BYTE_RESPONSE, effect=receive_time, broadcast=True),
     Poll(code=0x8F, response=13, answer=answer_reel_stops),
 )

@@ -6,29 +6,29 @@ from typing import Final
 from egm.links.sas.codec import (
     MalformedPollError,
     Reply,
+    decode_bcd,
+    decode_binary,
     encode_bcd,
     encode_binary,
-    from_bcd,
-    from_binary,
     prepend_length,
 )
 from egm.links.sas.meters import read_meter
-from egm.links.sas.poll import VARIABLE, Answer, Poll
-from egm.links.sas.readout import Readout
+from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, Poll, PollAnswerFunction
+from egm.links.sas.readout import SasReadout
 from egm.links.sas.tables.meters import METERS
 from egm.links.sas.wire import LongPoll
 
 #: Bytes of a game number.
 _GAME_BYTES: Final = 2
-_OVERHEAD: Final = 4
+_REPLY_OVERHEAD_BYTES: Final = 4
 """The bytes of a reply in addition to its data: address, command and CRC."""
 #: Most meters in one request of poll 2F.
-_SELECTED_MAX: Final = 10
-_EXTENDED_MAX: Final = 12
+_SELECTED_METERS_MAX: Final = 10
+_EXTENDED_METERS_MAX: Final = 12
 """Most meters in one request of polls 6F and AF. One source says 12, another 11; the larger is accepted."""
 
 #: Poll -> the meters it returns, four bytes each.
-_LISTS: Final[Mapping[int, tuple[int, ...]]] = {
+_METER_CODES_BY_POLL: Final[Mapping[int, tuple[int, ...]]] = {
     0x0F: (0x04, 0x00, 0x01, 0x24, 0x02, 0x05),
     0x10: (0x04,),
     0x11: (0x00,),
@@ -58,22 +58,22 @@ _BILL_POLLS: Final[Mapping[int, int]] = dict(
 )
 
 
-def _build_meters_answer(*codes: int) -> Answer:
+def _build_meters_answer(*codes: int) -> PollAnswerFunction:
     """Return the function that answers a poll with these meters of the machine, in the given order."""
 
-    def answer_with_meters(_: LongPoll, readout: Readout) -> Reply:
+    def answer_with_meters(_: LongPoll, readout: SasReadout) -> Reply:
         """Answer the poll with the values of its meters, four BCD bytes each; 0 for a meter that does not exist."""
         return Reply(b"".join(encode_bcd(read_meter(code, readout) or 0, 4) for code in codes))
 
     return answer_with_meters
 
 
-def answer_games_since(_: LongPoll, readout: Readout) -> Reply:
+def answer_games_since(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 18: games since power-up and since the slot door was closed, two bytes each."""
     return Reply(b"".join(encode_bcd(read_meter(code, readout) or 0, 2) for code in (0x25, 0x26)))
 
 
-def answer_machine_meters(_: LongPoll, readout: Readout) -> Reply:
+def answer_machine_meters(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 1C: six meters of play, slot door openings and power resets."""
     play = [read_meter(code, readout) or 0 for code in (0x00, 0x01, 0x24, 0x02, 0x05, 0x06)]
     values = readout.read_meters()
@@ -81,25 +81,25 @@ def answer_machine_meters(_: LongPoll, readout: Readout) -> Reply:
     return Reply(b"".join(encode_bcd(value, 4) for value in (*play, *occurrences)))
 
 
-def answer_value_of_bills(_: LongPoll, readout: Readout) -> Reply:
+def answer_value_of_bills(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 20: the value of the accepted bills, in whole units of the currency."""
     return Reply(encode_bcd(readout.read_meters()["bill_in.value"] // 100, 4))
 
 
 # ---------------------------------------------------------------------------------------------- of a game
-def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> str | None:
+def _find_requested_game(request: LongPoll, readout: SasReadout, number: bytes) -> str | None:
     """Return the id of the requested game, empty for the machine, None if there is no such game."""
-    value = from_bcd(request, number)
+    value = decode_bcd(request, number)
     if value == 0:
         return ""
     game = readout.find_game(value)
     return None if game is None else game.id
 
 
-def _build_game_meters_answer(*codes: int) -> Answer:
+def _build_game_meters_answer(*codes: int) -> PollAnswerFunction:
     """Return the function that answers a poll with these meters of one game, after the game's number."""
 
-    def answer_with_game_meters(request: LongPoll, readout: Readout) -> Reply | None:
+    def answer_with_game_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
         """Answer the poll with these meters of the game that it names; no reply if there is no such game."""
         game = _find_requested_game(request, readout, request.data)
         if game is None:
@@ -110,13 +110,13 @@ def _build_game_meters_answer(*codes: int) -> Answer:
     return answer_with_game_meters
 
 
-def answer_selected_meters(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 2F: up to ten meters by one-byte codes. A meter that the machine does not have is zero.
 
     An undefined code has no size, so a request with one gets no reply.
     """
     number, codes = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
-    if not 0 < len(codes) <= _SELECTED_MAX:
+    if not 0 < len(codes) <= _SELECTED_METERS_MAX:
         raise MalformedPollError(request, f"{len(codes)} meters asked for")
     game = _find_requested_game(request, readout, number)
     if game is None or any(code not in METERS for code in codes):
@@ -125,21 +125,21 @@ def answer_selected_meters(request: LongPoll, readout: Readout) -> Reply | None:
     return Reply(prepend_length(number + b"".join(values)))
 
 
-def answer_extended_meters(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_extended_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer polls 6F and AF: up to twelve meters by two-byte codes, each with its size (0: no such meter)."""
     number, requested = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
-    if not requested or len(requested) % 2 or len(requested) > 2 * _EXTENDED_MAX:
+    if not requested or len(requested) % 2 or len(requested) > 2 * _EXTENDED_METERS_MAX:
         raise MalformedPollError(request, f"{len(requested)} bytes of meter codes")
     game = _find_requested_game(request, readout, number)
     if game is None:
         return None
-    codes = [from_binary(requested[at : at + 2]) for at in range(0, len(requested), 2)]
+    codes = [decode_binary(requested[at : at + 2]) for at in range(0, len(requested), 2)]
     return Reply(
         prepend_length(number + b"".join(_encode_sized_meter(code, readout, game) for code in codes))
     )
 
 
-def _encode_sized_meter(code: int, readout: Readout, game: str) -> bytes:
+def _encode_sized_meter(code: int, readout: SasReadout, game: str) -> bytes:
     """Return a meter as poll 6F sends it: its code, its size and its BCD value; size 0 if there is no such meter."""
     value = read_meter(code, readout, game)
     if value is None:
@@ -155,11 +155,11 @@ def _build_poll_rows() -> Sequence[Poll]:
         *(
             row(
                 code=code,
-                response=_OVERHEAD + 4 * len(codes),
+                response=_REPLY_OVERHEAD_BYTES + 4 * len(codes),
                 answer=_build_meters_answer(*codes),
                 by_denomination=code in _BY_DENOMINATION,
             )
-            for code, codes in _LISTS.items()
+            for code, codes in _METER_CODES_BY_POLL.items()
         ),
         *(
             row(code=poll, response=8, answer=_build_meters_answer(bill))
@@ -170,10 +170,16 @@ def _build_poll_rows() -> Sequence[Poll]:
         row(code=0x20, response=8, answer=answer_value_of_bills),
         row(code=0x2D, response=10, answer=_build_game_meters_answer(0x03)),
         row(code=0x52, response=22, answer=_build_game_meters_answer(0x00, 0x01, 0x02, 0x05)),
-        row(code=0x2F, response=VARIABLE, answer=answer_selected_meters, by_denomination=True),
-        row(code=0x6F, response=VARIABLE, answer=answer_extended_meters, by_denomination=True),
-        row(code=0xAF, response=VARIABLE, answer=answer_extended_meters, by_denomination=True),
+        row(
+            code=0x2F, response=VARIABLE_RESPONSE_LENGTH, answer=answer_selected_meters, by_denomination=True
+        ),
+        row(
+            code=0x6F, response=VARIABLE_RESPONSE_LENGTH, answer=answer_extended_meters, by_denomination=True
+        ),
+        row(
+            code=0xAF, response=VARIABLE_RESPONSE_LENGTH, answer=answer_extended_meters, by_denomination=True
+        ),
     )
 
 
-ROWS: Final = _build_poll_rows()
+POLL_IMPLEMENTATIONS: Final = _build_poll_rows()

@@ -11,10 +11,10 @@ from typing import Final
 
 from egm.config.sas_line import Group
 from egm.links.entries import WINS_READ, WinsRead
-from egm.links.sas.codec import ACK, MalformedPollError, Reply, encode_bcd, from_bcd, prepend_length
-from egm.links.sas.host import Host
-from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
-from egm.links.sas.readout import Readout
+from egm.links.sas.codec import ACK, MalformedPollError, Reply, decode_bcd, encode_bcd, prepend_length
+from egm.links.sas.host import SasHost
+from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, Poll
+from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
 from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
@@ -27,25 +27,25 @@ _CREDIT_BYTES: Final = 4
 #: Bytes of one win in a reply: level and amount.
 _WIN_BYTES: Final = 2 + _AMOUNT_BYTES
 #: Exception code: a progressive win is unread.
-_HIT: Final = 0x56
+_PROGRESSIVE_HIT_EXCEPTION: Final = 0x56
 #: Highest number of a level in a group.
 _LEVELS_MAX: Final = 32
-_WINS_MAX: Final = 32
+_WINS_PER_REPLY_MAX: Final = 32
 """Most progressive wins in one reply to poll 87; further wins wait for the next poll."""
-_G: Final = Group.PROGRESSIVES
+_POLL_GROUP: Final = Group.PROGRESSIVES
 
 
-def receive_amount(host: Host, poll: LongPoll) -> Reply | None:
+def receive_amount(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 80: store the displayed amount of one progressive level of a group, in cents."""
     return _store_amounts(host, poll, poll.data[0], poll.data[1:])
 
 
-def receive_amounts(host: Host, poll: LongPoll) -> Reply | None:
+def receive_amounts(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 86: store the displayed amounts of several progressive levels of a group."""
     return _store_amounts(host, poll, poll.data[1], poll.data[2:])
 
 
-def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
+def _store_amounts(host: SasHost, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
     """Store the displayed amounts of a progressive group's levels, and acknowledge the poll.
 
     Return None, which means no reply, if no game here plays for a broadcast level. Raises MalformedPollError
@@ -54,7 +54,7 @@ def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Rep
     size = 1 + _AMOUNT_BYTES
     if not group or not levels or len(levels) % size:
         raise MalformedPollError(poll, "no group with whole levels")
-    amounts = {levels[at]: from_bcd(poll, levels[at + 1 : at + size]) for at in range(0, len(levels), size)}
+    amounts = {levels[at]: decode_bcd(poll, levels[at + 1 : at + size]) for at in range(0, len(levels), size)}
     if any(not 1 <= level <= _LEVELS_MAX for level in amounts):
         raise MalformedPollError(poll, "no such level")
     broadcasts = host.machine.component(LevelDisplays).broadcasts
@@ -64,9 +64,9 @@ def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Rep
     return ACK
 
 
-def answer_cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_cumulative_wins(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 83: the total of progressive wins of a game, or for game 0000 of the machine, in credits."""
-    number = from_bcd(request, request.data)
+    number = decode_bcd(request, request.data)
     game = readout.find_game(number)
     if number and game is None:
         return None
@@ -76,7 +76,7 @@ def answer_cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
 
 
 # ---------------------------------------------------------------------------------------------- what was won
-def _list_unread_wins(host: Host) -> list[tuple[str, BroadcastWin]]:
+def _list_unread_wins(host: SasHost) -> list[tuple[str, BroadcastWin]]:
     """Return the progressive wins that no host has read, oldest first, each with its storage key in the journal."""
     stored = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.WIN)
     wins = ((f"{ProgressiveKey.WIN}{name}", won) for name, won in stored.items())
@@ -93,7 +93,7 @@ def _find_group(win: BroadcastWin) -> int:
     return int(win.pool.split(".")[1])
 
 
-def answer_current_win(host: Host, _: LongPoll) -> Reply:
+def answer_current_win(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 84: group, level and amount of the oldest progressive win that no host has read, or zeros.
 
     The win stays unread.
@@ -102,17 +102,17 @@ def answer_current_win(host: Host, _: LongPoll) -> Reply:
     return Reply(bytes((_find_group(wins[0][1]),)) + _encode_win(wins[0][1]) if wins else bytes(_WIN_BYTES))
 
 
-def answer_queued_win(host: Host, request: LongPoll) -> Reply:
+def answer_queued_win(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 85: the oldest unread progressive win, as in 84; it counts as read once the host has received it."""
     return replace(answer_current_win(host, request), once=True)
 
 
-def mark_win_read(host: Host, _: LongPoll, reply: Reply) -> None:
+def mark_win_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     """Mark as read the progressive win that the host has received, and announce the next unread one."""
     _mark_oldest_wins_read(host, 1 if any(reply.data) else 0)
 
 
-def answer_queued_wins(host: Host, _: LongPoll) -> Reply:
+def answer_queued_wins(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 87: up to 32 progressive wins of the oldest win's group: group, count, then level and amount each."""
     wins = _list_wins_of_first_group(host)
     if not wins:
@@ -121,32 +121,38 @@ def answer_queued_wins(host: Host, _: LongPoll) -> Reply:
     return Reply(prepend_length(data), once=True)
 
 
-def mark_wins_read(host: Host, _: LongPoll, reply: Reply) -> None:
+def mark_wins_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     """Mark as read all progressive wins that the reply reported to the host."""
     _mark_oldest_wins_read(host, reply.data[2])
 
 
-def _list_wins_of_first_group(host: Host) -> list[BroadcastWin]:
+def _list_wins_of_first_group(host: SasHost) -> list[BroadcastWin]:
     """Return the unread progressive wins that belong to the group of the oldest one."""
     wins = [won for _, won in _list_unread_wins(host)]
-    return list(takewhile(lambda won: _find_group(won) == _find_group(wins[0]), wins))[:_WINS_MAX]
+    return list(takewhile(lambda won: _find_group(won) == _find_group(wins[0]), wins))[:_WINS_PER_REPLY_MAX]
 
 
-def _mark_oldest_wins_read(host: Host, number: int) -> None:
+def _mark_oldest_wins_read(host: SasHost, number: int) -> None:
     """Mark the ``number`` oldest progressive wins as read; if more are unread, raise the exception again."""
     read_wins = _list_unread_wins(host)[:number]
     if read_wins:
         state = {key: None for key, _ in read_wins}
         host.machine.post(WINS_READ, WinsRead(host=host.name, wins=len(read_wins)), state=state)
     if number and _list_unread_wins(host):
-        host.post(_HIT)
+        host.post_exception(_PROGRESSIVE_HIT_EXCEPTION)
 
 
-ROWS: Final[Sequence[Poll]] = (
-    Poll(code=0x80, response=ONE_BYTE, effect=receive_amount, group=_G, broadcast=True),
-    Poll(code=0x83, response=10, answer=answer_cumulative_wins, group=_G),
-    Poll(code=0x84, response=11, effect=answer_current_win, group=_G),
-    Poll(code=0x85, response=11, effect=answer_queued_win, acknowledged=mark_win_read, group=_G),
-    Poll(code=0x86, response=ONE_BYTE, effect=receive_amounts, group=_G, broadcast=True),
-    Poll(code=0x87, response=VARIABLE, effect=answer_queued_wins, acknowledged=mark_wins_read, group=_G),
+POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
+    Poll(code=0x80, response=ONE_BYTE_RESPONSE, effect=receive_amount, group=_POLL_GROUP, broadcast=True),
+    Poll(code=0x83, response=10, answer=answer_cumulative_wins, group=_POLL_GROUP),
+    Poll(code=0x84, response=11, effect=answer_current_win, group=_POLL_GROUP),
+    Poll(code=0x85, response=11, effect=answer_queued_win, acknowledged=mark_win_read, group=_POLL_GROUP),
+    Poll(code=0x86, response=ONE_BYTE_RESPONSE, effect=receive_amounts, group=_POLL_GROUP, broadcast=True),
+    Poll(
+        code=0x87,
+        response=VARIABLE_RESPONSE_LENGTH,
+        effect=answer_queued_wins,
+        acknowledged=mark_wins_read,
+        group=_POLL_GROUP,
+    ),
 )

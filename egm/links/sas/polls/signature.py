@@ -14,17 +14,17 @@ from egm.devices.crc import compute_crc_kermit
 from egm.errors import LocalError
 from egm.links.entries import HOST_UNSIGNED, SoftwareNotSigned
 from egm.links.sas.codec import ACK, Reply, encode_binary
-from egm.links.sas.host import Host
-from egm.links.sas.poll import ONE_BYTE, Poll
+from egm.links.sas.host import SasHost
+from egm.links.sas.poll import ONE_BYTE_RESPONSE, Poll
 from egm.links.sas.wire import LongPoll
 from egm.verify.digest import Algorithm
 from egm.verify.examine import sign_in_child_process
 from egm.verify.tree import Scope, find_components, list_own_files
 
 #: Command code of the ROM signature poll.
-_CODE: Final = 0x21
+_ROM_SIGNATURE_POLL: Final = 0x21
 #: Name of the background task that computes the signature.
-_TASK: Final = "rom_signature"
+_RUNNING_TASK_NOTE: Final = "rom_signature"
 
 
 async def compute_rom_signature(scope: Scope, seed: bytes) -> int:
@@ -34,25 +34,32 @@ async def compute_rom_signature(scope: Scope, seed: bytes) -> int:
     return compute_crc_kermit("".join(signed[name] for name in components).encode("ascii"))
 
 
-def send_rom_signature(host: Host, request: LongPoll) -> Reply:
+def send_rom_signature(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 21: start to compute the ROM signature; a request meanwhile restarts it with the new seed."""
-    running: asyncio.Task[None] | None = host.notes.get(_TASK)
+    running: asyncio.Task[None] | None = host.exchange_notes.get(_RUNNING_TASK_NOTE)
     if running is not None:
         running.cancel()
-    host.notes[_TASK] = asyncio.get_running_loop().create_task(_deliver(host, request.data))
+    host.exchange_notes[_RUNNING_TASK_NOTE] = asyncio.get_running_loop().create_task(
+        _deliver_rom_signature(host, request.data)
+    )
     return ACK
 
 
-async def _deliver(host: Host, seed: bytes) -> None:
+async def _deliver_rom_signature(host: SasHost, seed: bytes) -> None:
     """Compute the ROM signature, and queue it as the delayed reply to the host's request; record a failure."""
     try:
         signature = await compute_rom_signature(Scope(own=list_own_files(host.context.file)), seed)
     except LocalError as error:
         host.machine.post(HOST_UNSIGNED, SoftwareNotSigned(host=host.name, why=str(error)))
         return
-    host.deliver(_CODE, Reply(encode_binary(signature, 2), once=True))
+    host.deliver_delayed_result(_ROM_SIGNATURE_POLL, Reply(encode_binary(signature, 2), once=True))
 
 
-ROWS: Final[Sequence[Poll]] = (
-    Poll(code=_CODE, response=ONE_BYTE, effect=send_rom_signature, group=Group.ROM_SIGNATURE),
+POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
+    Poll(
+        code=_ROM_SIGNATURE_POLL,
+        response=ONE_BYTE_RESPONSE,
+        effect=send_rom_signature,
+        group=Group.ROM_SIGNATURE,
+    ),
 )

@@ -12,24 +12,24 @@ from typing import Final
 from egm.config.cabinet_file import Validation
 from egm.config.sas_line import Group
 from egm.devices.interface import Devices
-from egm.host.ticket_port import HostTickets, NumberAnswer, Redeemed, Validated
+from egm.host.ticket_port import HostTicketInterface, NumberReplyResult, RedemptionState, UnreadPrintedTicket
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
     MalformedPollError,
     Reply,
+    decode_bcd,
+    decode_binary,
     encode_bcd,
     encode_binary,
     encode_date_and_time,
-    from_bcd,
-    from_binary,
     is_bcd,
     prepend_length,
 )
-from egm.links.sas.host import Host
-from egm.links.sas.poll import VARIABLE, Poll
-from egm.links.sas.readout import Readout
+from egm.links.sas.host import SasHost
+from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, Poll
+from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
-from egm.money.host_money import RING, HostMoney
+from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.records.host import Redeeming
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
@@ -46,9 +46,12 @@ _NUMBER_DIGITS: Final = 18
 _AMOUNT_BYTES: Final = 5
 
 #: Validation types of tickets for a machine's credits; hand-pays are not validated here.
-_TYPES: Final[Mapping[TicketKind, int]] = {TicketKind.CASHABLE: 0x00, TicketKind.RESTRICTED: 0x01}
+_VALIDATION_TYPE_BY_TICKET_KIND: Final[Mapping[TicketKind, int]] = {
+    TicketKind.CASHABLE: 0x00,
+    TicketKind.RESTRICTED: 0x01,
+}
 #: Validation type -> the meters of poll 50; None for types that this machine does not validate.
-_METERS: Final[Mapping[int, str | None]] = {
+_METER_BY_VALIDATION_TYPE: Final[Mapping[int, str | None]] = {
     0x00: "ticket_out.cashable",
     0x01: "ticket_out.promo_restricted",
     0x80: "ticket_in.cashable",
@@ -58,16 +61,16 @@ _METERS: Final[Mapping[int, str | None]] = {
 }
 
 
-def find_tickets(host: Host) -> HostTickets | None:
+def find_tickets(host: SasHost) -> HostTicketInterface | None:
     """Return the interface of the tickets that this host validates, or None if it validates none here."""
     money = host.machine.component(HostMoney)
-    if money.validation.is_by_host and money.line == host.name:
-        return HostTickets(host.context.engine, host.context.handle)
+    if money.validation.is_by_host and money.money_line_name == host.name:
+        return HostTicketInterface(host.context.engine, host.context.handle)
     return None
 
 
 # ---------------------------------------------------------------------------------------------- out
-def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
+def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 4C: set identifier and first sequence number of validation numbers; identifier 0 only reads them.
 
     It applies to secure enhanced validation, and where machines may number tickets while their host is silent
@@ -80,7 +83,7 @@ def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
         return None
     if host.machine.component(HostMoney).validation is not Validation.SECURE_ENHANCED and not alone_at_times:
         return None
-    validation_id, sequence = from_binary(poll.data[:3]), from_binary(poll.data[3:])
+    validation_id, sequence = decode_binary(poll.data[:3]), decode_binary(poll.data[3:])
     if validation_id:
         tickets.enrol(validation_id, sequence)
     enrolment = None if desk is None else desk.enrolment
@@ -92,7 +95,7 @@ def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
 #: Function code of poll 4D: the next unread record, to be marked as read.
 _READ_NEXT: Final = 0x00
 #: Function code of poll 4D: the next unread record, not to be marked as read.
-_PEEK: Final = 0xFF
+_READ_WITHOUT_REMOVING: Final = 0xFF
 #: Data bytes of a ticket record.
 _RECORD_BYTES: Final = 31
 #: Bytes of a ticket record that hold the ticket's number.
@@ -101,7 +104,7 @@ _RECORD_NUMBER: Final = slice(9, 17)
 _RECORD_SYSTEM: Final = 24
 
 
-def answer_validation_record(host: Host, poll: LongPoll) -> Reply | None:
+def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 4D: the record of a printed ticket, as the request's function code selects it.
 
     00: the next unread ticket, marked as read once the host has received it; FF: the next unread ticket, not
@@ -111,20 +114,20 @@ def answer_validation_record(host: Host, poll: LongPoll) -> Reply | None:
     if tickets is None:
         return None
     (function,) = poll.data
-    if function in {_READ_NEXT, _PEEK}:
+    if function in {_READ_NEXT, _READ_WITHOUT_REMOVING}:
         record = tickets.find_oldest_unread()
-    elif function <= RING:
+    elif function <= HOST_TICKET_RING_SIZE:
         record = tickets.find_ticket(function)
     else:
         raise MalformedPollError(poll, f"no place {function:02X} in the ring")
     return Reply(bytes(_RECORD_BYTES) if record is None else _encode_record(record), once=True)
 
 
-def _encode_record(record: Validated) -> bytes:
+def _encode_record(record: UnreadPrintedTicket) -> bytes:
     """Return the record of a printed ticket as the data of the reply to poll 4D."""
     ticket = record.ticket
     return (
-        bytes((_TYPES.get(ticket.kind, 0), record.place))
+        bytes((_VALIDATION_TYPE_BY_TICKET_KIND.get(ticket.kind, 0), record.ring_index))
         + encode_date_and_time(ticket.issued_at.astimezone(ticket.house.zone))
         + bytes.fromhex(ticket.number[2:])
         + encode_bcd(ticket.amount_cents, _AMOUNT_BYTES)
@@ -142,22 +145,22 @@ def _encode_expiry(ticket: Ticket) -> bytes:
     return encode_date_and_time((ticket.expires_at - timedelta(seconds=1)).astimezone(ticket.house.zone))[:4]
 
 
-def mark_record_read(host: Host, poll: LongPoll, reply: Reply) -> None:
+def mark_record_read(host: SasHost, poll: LongPoll, reply: Reply) -> None:
     """Mark the ticket record that the host has received as read, so that the next one follows."""
     tickets = find_tickets(host)
     number = reply.data[_RECORD_SYSTEM : _RECORD_SYSTEM + 1].hex() + reply.data[_RECORD_NUMBER].hex()
     if tickets is not None and poll.data[0] == _READ_NEXT and any(reply.data):
         tickets.read(number)
         if tickets.find_oldest_unread() is not None:
-            host.post(PRINTED)
+            host.post_exception(PRINTED)
 
 
-def answer_validation_meters(poll: LongPoll, readout: Readout) -> Reply | None:
+def answer_validation_meters(poll: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 50: the number and the total value of the tickets of one validation type."""
     (kind,) = poll.data
-    if kind not in _METERS:
+    if kind not in _METER_BY_VALIDATION_TYPE:
         return None
-    name, values = _METERS[kind], readout.read_meters()
+    name, values = _METER_BY_VALIDATION_TYPE[kind], readout.read_meters()
     count, value = (0, 0) if name is None else (values[f"{name}.count"], values[f"{name}.value"])
     return Reply(bytes((kind,)) + encode_bcd(count, 4) + encode_bcd(value, _AMOUNT_BYTES))
 
@@ -168,7 +171,7 @@ _CASH_OUT_TYPES: Final = {CreditKind.CASHABLE: 0x00, CreditKind.RESTRICTED: 0x01
 _NOT_WAITING: Final = 0x80
 
 
-def answer_pending_cash_out(host: Host, _: LongPoll) -> Reply | None:
+def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
     """Answer poll 57: the cash-out that waits for a validation number."""
     tickets = find_tickets(host)
     if tickets is None:
@@ -181,20 +184,20 @@ def answer_pending_cash_out(host: Host, _: LongPoll) -> Reply | None:
 
 #: The machine's reply to a number -> its code in poll 58.
 _NUMBER_ANSWERS: Final = {
-    NumberAnswer.TAKEN: 0x00,
-    NumberAnswer.NOT_WAITING: 0x80,
-    NumberAnswer.IMPROPER: 0x81,
+    NumberReplyResult.TAKEN: 0x00,
+    NumberReplyResult.NOT_WAITING: 0x80,
+    NumberReplyResult.IMPROPER: 0x81,
 }
 
 
-def receive_number(host: Host, poll: LongPoll) -> Reply | None:
+def receive_number(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 58: receive the validation number of the waiting ticket; system ID 00 refuses the ticket."""
     tickets = find_tickets(host)
     if tickets is None:
         return None
     digits = poll.data.hex()
     if not is_bcd(poll.data):
-        answer = NumberAnswer.IMPROPER
+        answer = NumberReplyResult.IMPROPER
     elif digits.startswith("00"):
         answer = tickets.refuse_number()
     else:
@@ -208,12 +211,12 @@ _NO_TICKET: Final = 0xFF
 _PARSING: Final = 0x00
 
 
-def answer_ticket_data(host: Host, _: LongPoll) -> Reply | None:
+def answer_ticket_data(host: SasHost, _: LongPoll) -> Reply | None:
     """Answer poll 70: the validation number of the ticket in escrow."""
     tickets = find_tickets(host)
     if tickets is None:
         return None
-    digits = tickets.offered
+    digits = tickets.offered_ticket_number
     if digits is None:
         return Reply(prepend_length(bytes((_NO_TICKET,))))
     return Reply(
@@ -222,7 +225,7 @@ def answer_ticket_data(host: Host, _: LongPoll) -> Reply | None:
 
 
 #: Status of a redemption -> its code in the reply to poll 71.
-_STATUS: Final[Mapping[Redeeming, int]] = {
+_CODE_BY_REDEMPTION_STATUS: Final[Mapping[Redeeming, int]] = {
     Redeeming.WAITING: 0x20,
     Redeeming.PENDING: 0x40,
     Redeeming.REJECTED_BY_HOST: 0x80,
@@ -241,13 +244,19 @@ _STATUS: Final[Mapping[Redeeming, int]] = {
 #: Status code of poll 71: the transfer code is not known.
 _BAD_FUNCTION: Final = 0x82
 #: Transfer code of poll 71 -> the kind of credit that the ticket becomes.
-_KINDS: Final = {0x00: CreditKind.CASHABLE, 0x01: CreditKind.RESTRICTED, 0x02: CreditKind.NONRESTRICTED}
+_CREDIT_KIND_BY_TRANSFER_CODE: Final = {
+    0x00: CreditKind.CASHABLE,
+    0x01: CreditKind.RESTRICTED,
+    0x02: CreditKind.NONRESTRICTED,
+}
 #: Kind of credit -> the status code of a redeemed ticket.
-_REDEEMED: Final = {kind: code for code, kind in _KINDS.items()}
+_CODE_BY_CREDIT_KIND: Final = {kind: code for code, kind in _CREDIT_KIND_BY_TRANSFER_CODE.items()}
 #: Final statuses: once the host has received one, nothing more is reported.
-_ENDED: Final = frozenset({*_REDEEMED.values(), *range(0x80, 0xC1)}) - {_BAD_FUNCTION}
+_CODES_THAT_END_REDEMPTION: Final = frozenset({*_CODE_BY_CREDIT_KIND.values(), *range(0x80, 0xC1)}) - {
+    _BAD_FUNCTION
+}
 #: Transfer code of a refusal in poll 71 -> the reason shown to the player.
-_REASONS: Final[Mapping[int, Reason]] = {
+_REASON_BY_CODE: Final[Mapping[int, Reason]] = {
     0x80: Reason.HOST_REFUSED,
     0x81: Reason.HOST_REFUSED,
     0x82: Reason.UNKNOWN,
@@ -264,70 +273,74 @@ _SHORT, _FULL = 0x10, 0x16
 """Lengths of poll 71 without and with the terms of restricted credit."""
 
 
-def redeem(host: Host, poll: LongPoll) -> Reply | None:
+def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 71: redeem the ticket in escrow or return it to the player, as the host orders; FF only queries."""
     tickets = find_tickets(host)
     if tickets is None:
         return None
     length, code, body = poll.data[0], poll.data[1] if poll.data[1:] else None, poll.data[2:]
     if code == _INTERROGATE and length in {1, _SHORT, _FULL}:
-        return _build_status_reply(tickets.redeeming)
+        return _build_status_reply(tickets.redemption_state)
     if length not in {_SHORT, _FULL} or code is None:
         raise MalformedPollError(poll, f"length {length:02X}")
-    amount_cents, digits = from_bcd(poll, body[:_AMOUNT_BYTES]), body[6:15].hex()
-    if code in _REASONS:
-        return _build_redemption_reply(host, tickets.decline(Redeeming.REJECTED_BY_HOST, _REASONS[code]))
-    if code not in _KINDS:
+    amount_cents, digits = decode_bcd(poll, body[:_AMOUNT_BYTES]), body[6:15].hex()
+    if code in _REASON_BY_CODE:
+        return _build_redemption_reply(
+            host, tickets.decline_redemption(Redeeming.REJECTED_BY_HOST, _REASON_BY_CODE[code])
+        )
+    if code not in _CREDIT_KIND_BY_TRANSFER_CODE:
         return Reply(prepend_length(bytes((_BAD_FUNCTION,))))
     expires = parse_expiry(poll, body[15:19], host) if length == _FULL else None
-    pool = from_binary(body[19:21])
-    now = tickets.authorise(digits, _KINDS[code], amount_cents, expires=expires, pool=pool)
+    pool = decode_binary(body[19:21])
+    now = tickets.authorise_redemption(
+        digits, _CREDIT_KIND_BY_TRANSFER_CODE[code], amount_cents, expires=expires, pool=pool
+    )
     return _build_redemption_reply(host, now)
 
 
-def _build_redemption_reply(host: Host, redemption: Redeemed) -> Reply:
+def _build_redemption_reply(host: SasHost, redemption: RedemptionState) -> Reply:
     """Return the reply to poll 71 with the state of a redemption; a repeated poll gets the same bytes.
 
     If the reply states the final result, the priority exception about it is withdrawn.
     """
     reply = _build_status_reply(redemption)
-    if reply.data[1] in _ENDED:
-        host.withdraw(TICKET_DONE)
+    if reply.data[1] in _CODES_THAT_END_REDEMPTION:
+        host.withdraw_exception(TICKET_DONE)
     return Reply(reply.data, once=True)
 
 
-def _build_status_reply(redemption: Redeemed) -> Reply:
+def _build_status_reply(redemption: RedemptionState) -> Reply:
     """Return the reply to poll 71 with the status of a redemption; without a ticket, only the status.
 
     With a ticket, its amount and number follow.
     """
     if redemption.status is Redeeming.REDEEMED and redemption.kind is not None:
-        status = _REDEEMED[redemption.kind]
+        status = _CODE_BY_CREDIT_KIND[redemption.kind]
     else:
-        status = _STATUS[redemption.status]
+        status = _CODE_BY_REDEMPTION_STATUS[redemption.status]
     if len(redemption.digits) != _NUMBER_DIGITS:
         return Reply(prepend_length(bytes((status,))))
     body = bytes((status,)) + encode_bcd(redemption.amount_cents, _AMOUNT_BYTES) + bytes((_PARSING,))
     return Reply(prepend_length(body + bytes.fromhex(redemption.digits)))
 
 
-def mark_redemption_read(host: Host, _: LongPoll, reply: Reply) -> None:
+def mark_redemption_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     """Record that the host has received the status of a redemption, so that a final status is not reported again."""
     tickets = find_tickets(host)
     if (
         tickets is not None
-        and reply.data[1] in _ENDED
-        and _build_status_reply(tickets.redeeming).data == reply.data
+        and reply.data[1] in _CODES_THAT_END_REDEMPTION
+        and _build_status_reply(tickets.redemption_state).data == reply.data
     ):
         tickets.acknowledge_result()
 
 
-def parse_expiry(poll: LongPoll, data: bytes, host: Host) -> date | None:
+def parse_expiry(poll: LongPoll, data: bytes, host: SasHost) -> date | None:
     """Decode an expiry date MMDDYYYY; below 10,000 it is a number of days from today, and zero means never.
 
     Raises :class:`MalformedPollError`.
     """
-    number = from_bcd(poll, data)
+    number = decode_bcd(poll, data)
     if number == 0:
         return None
     if number < 10_000:
@@ -346,7 +359,7 @@ _PRINTER, _RESTRICTED_OUT, _REDEMPTION, _SECURE = 1 << 0, 1 << 3, 1 << 5, 1 << 1
 _NEVER: Final = 9999
 
 
-def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
+def answer_validation_status(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 7B: set what the host allows for tickets and how long they are valid; all zeros only reads it.
 
     The bits are general knowledge. This machine obeys those for restricted tickets out and for redemption;
@@ -355,16 +368,16 @@ def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
     tickets = find_tickets(host)
     if tickets is None or poll.data[0] != 8:
         return None
-    mask, bits = from_binary(poll.data[1:3]), from_binary(poll.data[3:5])
+    mask, bits = decode_binary(poll.data[1:3]), decode_binary(poll.data[3:5])
     changes: dict[str, JSON] = {}
     if mask & _RESTRICTED_OUT:
         changes["restricted_out"] = bool(bits & _RESTRICTED_OUT)
     if mask & _REDEMPTION:
         changes["redemption"] = bool(bits & _REDEMPTION)
     for name, data in (("cashable_days", poll.data[5:7]), ("restricted_days", poll.data[7:9])):
-        if days := from_bcd(poll, data):
+        if days := decode_bcd(poll, data):
             changes[name] = days
-    tickets.store_terms(changes)
+    tickets.store_ticket_terms(changes)
     return Reply(
         prepend_length(
             encode_binary(host.machine.component(HostMoney).asset_number, 4)
@@ -375,7 +388,7 @@ def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
     )
 
 
-def _encode_status_bits(host: Host) -> bytes:
+def _encode_status_bits(host: SasHost) -> bytes:
     """Return the two bytes of poll 7B that state what the machine allows for tickets."""
     machine = host.machine
     terms = find_ticket_terms(machine)
@@ -386,7 +399,7 @@ def _encode_status_bits(host: Host) -> bytes:
     return encode_binary(bits, 2)
 
 
-def _encode_valid_days(host: Host) -> bytes:
+def _encode_valid_days(host: SasHost) -> bytes:
     """Return the days for which cashable and restricted tickets are valid, two decimal bytes each."""
     terms, sold = find_ticket_terms(host.machine), host.machine.profile.tickets.valid_days
     days = (terms.cashable_days or sold or _NEVER, terms.restricted_days or sold or _NEVER)
@@ -394,14 +407,14 @@ def _encode_valid_days(host: Host) -> bytes:
 
 
 #: Code of a text in poll 7C -> the ticket term that it sets.
-_TEXTS: Final = {0x00: "location", 0x01: "address1", 0x02: "address2"}
+_TICKET_TEXT_BY_ELEMENT: Final = {0x00: "location", 0x01: "address1", 0x02: "address2"}
 #: Longest text that a host may set.
 _TEXT_MAX: Final = 40
 #: Replies to polls 7C and 7D: the data were valid, or not.
 _VALID, _INVALID = Reply(b"\x01", once=True), Reply(b"\x00", once=True)
 
 
-def answer_extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
+def answer_extended_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 7C: store the texts to be printed on tickets, by code; an empty text restores the machine's own.
 
     Titles are prescribed by the jurisdiction's template, so a host's titles are not accepted.
@@ -411,10 +424,10 @@ def answer_extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
         return None
     changes: dict[str, JSON] = {}
     for code, text in _iter_text_elements(poll.data[1:]):
-        if code not in _TEXTS or text is None:
+        if code not in _TICKET_TEXT_BY_ELEMENT or text is None:
             return _INVALID
-        changes[_TEXTS[code]] = text
-    tickets.store_terms(changes)
+        changes[_TICKET_TEXT_BY_ELEMENT[code]] = text
+    tickets.store_ticket_terms(changes)
     return _VALID
 
 
@@ -433,7 +446,7 @@ def _decode_text(data: bytes, size: int) -> str | None:
     return text if ok else None
 
 
-def answer_old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
+def answer_old_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 7D: store the days of validity and the printed texts; fields that the poll omits stay unchanged.
 
     Values set by polls 7B and 7C take precedence.
@@ -448,7 +461,7 @@ def answer_old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
         return _INVALID
     changes: dict[str, JSON] = {"cashable_days": data[2]} if data[2] else {}
     at = 3
-    for name in _TEXTS.values():
+    for name in _TICKET_TEXT_BY_ELEMENT.values():
         if at >= len(data):
             break
         size = data[at]
@@ -457,20 +470,38 @@ def answer_old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
             return _INVALID
         changes[name] = text
         at += 1 + size
-    tickets.store_terms(changes, outranked=True)
+    tickets.store_ticket_terms(changes, outranked=True)
     return _VALID
 
 
-_G: Final = Group.TICKETS
-ROWS: Final[Sequence[Poll]] = (
-    Poll(code=0x4C, response=10, effect=set_validation_id, group=_G),
-    Poll(code=0x4D, response=35, effect=answer_validation_record, acknowledged=mark_record_read, group=_G),
-    Poll(code=0x50, response=14, answer=answer_validation_meters, group=_G),
-    Poll(code=0x57, response=10, effect=answer_pending_cash_out, group=_G),
-    Poll(code=0x58, response=5, effect=receive_number, group=_G),
-    Poll(code=0x70, response=VARIABLE, effect=answer_ticket_data, group=_G),
-    Poll(code=0x71, response=VARIABLE, effect=redeem, acknowledged=mark_redemption_read, group=_G),
-    Poll(code=0x7B, response=VARIABLE, effect=answer_validation_status, group=_G, broadcast=True),
-    Poll(code=0x7C, response=5, effect=answer_extended_ticket_data, group=_G, broadcast=True),
-    Poll(code=0x7D, response=5, effect=answer_old_ticket_data, group=_G, broadcast=True),
+_POLL_GROUP: Final = Group.TICKETS
+POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (
+    Poll(code=0x4C, response=10, effect=set_validation_id, group=_POLL_GROUP),
+    Poll(
+        code=0x4D,
+        response=35,
+        effect=answer_validation_record,
+        acknowledged=mark_record_read,
+        group=_POLL_GROUP,
+    ),
+    Poll(code=0x50, response=14, answer=answer_validation_meters, group=_POLL_GROUP),
+    Poll(code=0x57, response=10, effect=answer_pending_cash_out, group=_POLL_GROUP),
+    Poll(code=0x58, response=5, effect=receive_number, group=_POLL_GROUP),
+    Poll(code=0x70, response=VARIABLE_RESPONSE_LENGTH, effect=answer_ticket_data, group=_POLL_GROUP),
+    Poll(
+        code=0x71,
+        response=VARIABLE_RESPONSE_LENGTH,
+        effect=answer_redemption,
+        acknowledged=mark_redemption_read,
+        group=_POLL_GROUP,
+    ),
+    Poll(
+        code=0x7B,
+        response=VARIABLE_RESPONSE_LENGTH,
+        effect=answer_validation_status,
+        group=_POLL_GROUP,
+        broadcast=True,
+    ),
+    Poll(code=0x7C, response=5, effect=answer_extended_ticket_data, group=_POLL_GROUP, broadcast=True),
+    Poll(code=0x7D, response=5, effect=answer_old_ticket_data, group=_POLL_GROUP, broadcast=True),
 )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 #: Whole-cent denominations in the order of their codes.
-_CENTS: Final = (
+_WHOLE_CENTS_BY_CODE: Final = (
     *(1, 5, 10, 25, 50, 100, 500, 1000, 2000, 10_000, 20, 200, 250, 2500, 5000, 20_000, 25_000),
     *(50_000, 100_000, 200_000, 250_000, 500_000, 2, 3, 15, 40),
 )
@@ -18,13 +18,16 @@ _PARTS_OF_A_CENT: Final = (2, 4, 5, 10, 20)
 #: Denomination code -> its value in minor units.
 DENOMINATIONS_CENTS: Final[Mapping[int, Fraction]] = dict(
     enumerate(
-        (*(Fraction(cents) for cents in _CENTS), *(Fraction(1, part) for part in _PARTS_OF_A_CENT)),
+        (
+            *(Fraction(cents) for cents in _WHOLE_CENTS_BY_CODE),
+            *(Fraction(1, part) for part in _PARTS_OF_A_CENT),
+        ),
         start=1,
     )
 )
 
 #: Bill code, which is also its bit in poll 08 -> the bill's value in major units.
-BILLS: Final[Mapping[int, int]] = dict(
+BILL_VALUE_BY_CODE: Final[Mapping[int, int]] = dict(
     enumerate(
         (
             *(1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500),

@@ -3,17 +3,22 @@
 from collections.abc import Mapping
 from typing import Final
 
-from egm.links.sas.names import Confidence, ExceptionName, Urgency
+from egm.links.sas.names import ExceptionName, ExceptionUrgency, TableConfidence
 
-NOTHING: Final = 0x00
+NO_EXCEPTION: Final = 0x00
 """The code with which a general poll is answered if there is no exception to report."""
 #: The exception that reports an overflow of the exception queue.
-OVERFLOW: Final = 0x70
+QUEUE_OVERFLOW: Final = 0x70
 
-_Q, _P, _E, _T = Urgency.QUEUED, Urgency.PRIORITY, Urgency.EITHER, Urgency.REAL_TIME
+_Q, _P, _E, _T = (
+    ExceptionUrgency.QUEUED,
+    ExceptionUrgency.PRIORITY,
+    ExceptionUrgency.EITHER,
+    ExceptionUrgency.REAL_TIME,
+)
 
 #: Every exception: code, meaning, and how it waits.
-_ROWS: Final[tuple[tuple[int, str, Urgency], ...]] = (
+_EXCEPTION_ROWS: Final[tuple[tuple[int, str, ExceptionUrgency], ...]] = (
     (0x00, "no activity", _Q),
     (0x11, "slot door opened", _Q),
     (0x12, "slot door closed", _Q),
@@ -130,7 +135,7 @@ _ROWS: Final[tuple[tuple[int, str, Urgency], ...]] = (
 )
 
 #: The smallest set a regulator publishes for machines on its network (Montana, video gambling).
-_MINIMUM: Final = frozenset(
+_MINIMUM_EXCEPTIONS: Final = frozenset(
     bytes.fromhex(
         "00 11 12 13 14 15 16 17 18 19 1A 1B 1C 1D 1E 27 28 29 2B 3C 3D 3E 3F 47 48 49 4A60 61 70 7A 86 8C"
     )
@@ -138,6 +143,6 @@ _MINIMUM: Final = frozenset(
 
 #: Every exception of SAS, by code.
 EXCEPTIONS: Final[Mapping[int, ExceptionName]] = {
-    code: ExceptionName(code, name, urgency, Confidence.TWO_SOURCES, minimum=code in _MINIMUM)
-    for code, name, urgency in _ROWS
+    code: ExceptionName(code, name, urgency, TableConfidence.TWO_SOURCES, minimum=code in _MINIMUM_EXCEPTIONS)
+    for code, name, urgency in _EXCEPTION_ROWS
 }

@@ -10,11 +10,11 @@ from egm.links.sas.names import MeterName, MeterUnit
 
 _CREDITS, _CENTS, _COUNT = MeterUnit.CREDITS, MeterUnit.CENTS, MeterUnit.COUNT
 
-CENTS_SIZE: Final = 5
+CENTS_METER_BYTES: Final = 5
 """The number of BCD bytes of a SAS meter in cents; all other meters have four."""
 
 #: Every single meter: code, name and unit.
-_ROWS: Final[tuple[tuple[int, str, MeterUnit], ...]] = (
+_METER_ROWS: Final[tuple[tuple[int, str, MeterUnit], ...]] = (
     (0x00, "coin-in", _CREDITS),
     (0x01, "coin-out", _CREDITS),
     (0x02, "jackpot", _CREDITS),
@@ -127,10 +127,10 @@ BILL_RUNS: Final[Mapping[int, tuple[str, tuple[int, ...]]]] = {
 
 def _iter_meter_names() -> Iterator[MeterName]:
     """Yield the names of all SAS meters of the tables."""
-    for code, name, unit in _ROWS:
-        yield MeterName(code, name, unit, CENTS_SIZE if unit is _CENTS else 4)
+    for code, name, unit in _METER_ROWS:
+        yield MeterName(code, name, unit, CENTS_METER_BYTES if unit is _CENTS else 4)
     for code, name in _PAIRS:
-        yield MeterName(code, f"{name}, value", _CENTS, CENTS_SIZE)
+        yield MeterName(code, f"{name}, value", _CENTS, CENTS_METER_BYTES)
         yield MeterName(code + 1, f"{name}, number", _COUNT)
     for first, (destination, bills) in BILL_RUNS.items():
         for code, bill in enumerate(bills, start=first):

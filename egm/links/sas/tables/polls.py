@@ -8,14 +8,14 @@ that AFT replaced (1D, 27, 28, 62 to 6B) are not implemented.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.links.sas.names import Confidence, PollType, SasPoll
+from egm.links.sas.names import PollType, SasPoll, TableConfidence
 
 _R, _S, _M, _SG = PollType.READ, PollType.SET, PollType.GAME, PollType.SET_OR_BROADCAST
-_A, _B = Confidence.TWO_SOURCES, Confidence.ONE_SOURCE
-_K, _X = Confidence.KNOWLEDGE, Confidence.CONFLICT
+_A, _B = TableConfidence.TWO_SOURCES, TableConfidence.ONE_SOURCE
+_K, _X = TableConfidence.KNOWLEDGE, TableConfidence.CONFLICT
 
 #: Every long poll in the order of the command bytes.
-_ROWS: Final[tuple[SasPoll, ...]] = (
+_POLL_ROWS: Final[tuple[SasPoll, ...]] = (
     SasPoll(0x01, "shut down (lock out play)", _S, _A),
     SasPoll(0x02, "start up (enable play)", _S, _A),
     SasPoll(0x03, "sound off", _S, _A),
@@ -199,10 +199,10 @@ _ROWS: Final[tuple[SasPoll, ...]] = (
 )
 
 #: Every long poll, by command byte.
-POLLS: Final[Mapping[int, SasPoll]] = {row.code: row for row in _ROWS}
+POLLS: Final[Mapping[int, SasPoll]] = {row.code: row for row in _POLL_ROWS}
 
 #: The smallest set of polls a regulator publishes for machines on its network (Montana, video gambling).
-MINIMUM: Final = frozenset(
+MINIMUM_POLLS: Final = frozenset(
     bytes.fromhex(
         "0F 10 11 12 13 15 16 17 18 19 1A 1E 1F 20 31 32 33 34 35 36 37 3D 46 48 51 54 55 56 7E"
         "21 2F 4C 4D 50 52 53 6F 7B 7F A0"

@@ -3,7 +3,7 @@
 import pytest
 
 from egm.config.cabinet_file import Validation
-from egm.host.ticket_port import HostTickets
+from egm.host.ticket_port import HostTicketInterface
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
@@ -96,15 +96,15 @@ def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
         return HostMoney(validation=Validation.SECURE_ENHANCED, online=True)
 
     rig = MachineRig(tmp_path, devices=("printer",), host=host()).boot()
-    HostTickets(rig.engine, rig.happen).enrol(0xABCDEF, 5)
+    HostTicketInterface(rig.engine, rig.happen).enrol(0xABCDEF, 5)
     numbers = []
     for cents in (2000, 1000, 500):
         rig.insert(cents)
         numbers.append(rig.cash_out_ticket())
-    HostTickets(rig.engine, rig.happen).read(numbers[0])
+    HostTicketInterface(rig.engine, rig.happen).read(numbers[0])
     for _ in range(2):  # a clear, and another
         rig = cleared(rig, tmp_path, host=host())
-        port = HostTickets(rig.engine, rig.happen)
+        port = HostTicketInterface(rig.engine, rig.happen)
         assert port.find_oldest_unread().ticket.number == numbers[1]
     port.read(numbers[1])
     assert port.find_oldest_unread().ticket.number == numbers[2]

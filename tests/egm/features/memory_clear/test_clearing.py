@@ -12,7 +12,7 @@ from egm.app.features import FEATURES
 from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.features.memory_clear.carrying import inspect_claims, prepare_clearance
-from egm.features.memory_clear.claims import CLAIMS, WITH
+from egm.features.memory_clear.claims import CLAIM_MAKER_BY_KEY, KEY_SETTLED_WITH
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import ClearAction
 from egm.money.keys import MoneyKey
@@ -20,7 +20,7 @@ from egm.play.records.games import GameInProgress
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.testing.clearing import (
-    ENDED,
+    DECISION_ENDED,
     WHO,
     ClaimDecision,
     build_carried_decision,
@@ -33,7 +33,7 @@ from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import JournalDamaged
-from meters.clear import ClearRefused, clear
+from meters.clear import ClearRefused, clear_memory
 from meters.recall import iter_recent_plays
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -64,8 +64,8 @@ def claims_of(folder: Path) -> dict[str, Fraction]:
 # ---------------------------------------------------------------------------------------------- what is declared
 def test_every_key_says_what_a_clear_makes_of_it_and_what_is_owed_has_a_claim():
     owed = {key for key in FEATURES.keys if key.clear_action is ClearAction.OWED}
-    assert owed == CLAIMS.keys() | WITH.keys()
-    assert not CLAIMS.keys() & WITH.keys()
+    assert owed == CLAIM_MAKER_BY_KEY.keys() | KEY_SETTLED_WITH.keys()
+    assert not CLAIM_MAKER_BY_KEY.keys() & KEY_SETTLED_WITH.keys()
 
 
 # ---------------------------------------------------------------------------------------------- each claim
@@ -206,10 +206,10 @@ def test_levels_go_on_to_the_fraction(tmp_path):
         rig.play()
         rig.report_shown()
     kept = {key: dict(level) for key, level in rig.journal.states(ProgressiveKey.LEVEL).items()}
-    assert any(Level.from_json(level).held.denominator > 1 for level in kept.values())
+    assert any(Level.from_json(level).held_amount.denominator > 1 for level in kept.values())
     rig.close()
     owed = claims_of(tmp_path)
-    assert {key: owed[key] for key in kept} == {key: Level.from_json(kept[key]).held for key in kept}
+    assert {key: owed[key] for key in kept} == {key: Level.from_json(kept[key]).held_amount for key in kept}
     rig = again(rig, tmp_path, make=lambda: room_of(tmp_path, A, LUCK, 49))
     assert rig.journal.states(ProgressiveKey.LEVEL) == kept
     rig.play()
@@ -286,7 +286,10 @@ def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
 @pytest.mark.requirement("A-05", "H-06")
 @pytest.mark.parametrize(
     ("decision", "ticket"),
-    [(build_paid_decision(2000), TicketState.VOID), (ClaimDecision(act=ENDED), TicketState.ISSUED)],
+    [
+        (build_paid_decision(2000), TicketState.VOID),
+        (ClaimDecision(decision=DECISION_ENDED), TicketState.ISSUED),
+    ],
 )
 def test_a_ticket_in_the_printer_is_ended_by_people(tmp_path, decision, ticket):
     """Paid by hand the paper is worth nothing; in the player's hand it is good, and nothing else is owed."""
@@ -320,7 +323,10 @@ def test_a_bill_on_its_way_is_credited_or_given_back_by_the_acceptor(tmp_path, s
 @pytest.mark.requirement("A-05", "H-08")
 @pytest.mark.parametrize(
     ("decision", "ticket"),
-    [(build_paid_decision(2000), TicketState.REDEEMED), (ClaimDecision(act=ENDED), TicketState.ISSUED)],
+    [
+        (build_paid_decision(2000), TicketState.REDEEMED),
+        (ClaimDecision(decision=DECISION_ENDED), TicketState.ISSUED),
+    ],
 )
 def test_a_ticket_on_its_way_is_redeemed_or_good_again_as_people_say(tmp_path, decision, ticket):
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
@@ -388,7 +394,7 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
     blind = build_clearance(found)
     other = type(blind)(**WHO, challenge=blind.challenge, opening=(), owed_cents=0)
     with pytest.raises(ClearRefused, match="settle or carry over each claim"):
-        clear(tmp_path, other, now=read_clear_time)
+        clear_memory(tmp_path, other, now=read_clear_time)
 
 
 @pytest.mark.requirement("A-05", "A-06")
@@ -446,7 +452,7 @@ def test_a_claim_that_may_have_been_paid_since_says_so_and_can_be_ended(
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
     assert standing in " ".join(shown.split())
     assert "compare each claim with the hand-pay slips" in shown
-    rig = again(rig, tmp_path, credit_1_cashable=ClaimDecision(act=ENDED))
+    rig = again(rig, tmp_path, credit_1_cashable=ClaimDecision(decision=DECISION_ENDED))
     assert (rig.state, rig.credit_cents, rig.journal.meters().values["money_out"]) == (State.IDLE, 0, 0)
     (claim,) = (each for each in rig.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
     assert (claim["standing"], claim["act"], claim["entries"]) == (standing, "ended", [])
@@ -466,7 +472,7 @@ def test_a_claim_proved_to_the_last_acknowledged_entry_cannot_be_ended(tmp_path)
     found = inspect_claims(tmp_path, FEATURES)
     assert [each.describe_agreement_of_copies for each in found.proposals] == ["good"]
     with pytest.raises(ClearRefused, match="it can be carried or paid, not 'ended'"):
-        build_clearance(found, credit_1_cashable=ClaimDecision(act=ENDED))
+        build_clearance(found, credit_1_cashable=ClaimDecision(decision=DECISION_ENDED))
 
 
 def contradicting(folder: Path) -> None:
@@ -502,7 +508,10 @@ def test_people_choose_the_valid_copy_when_the_copies_contradict(tmp_path, copy,
     found = inspect_claims(state, FEATURES)
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
     assert (credit.describe_agreement_of_copies, found.inspection.agree) == ("they disagree", False)
-    assert {name: claim.amount for name, claim in credit.copies.items()} == {"first": 2500, "second": 3000}
+    assert {name: claim.amount for name, claim in credit.claim_by_copy.items()} == {
+        "first": 2500,
+        "second": 3000,
+    }
     others = [f"--claim={each.id}=carry" for each in found.proposals if each.id != credit.id]
 
     def cleared(decision):

@@ -8,7 +8,7 @@ from test_clearing import SOLD, again
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import Validation
 from egm.features.memory_clear.carrying import inspect_claims
-from egm.host.transfer_port import HostTransfers
+from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.keys import MoneyKey
@@ -24,7 +24,7 @@ def hosted(folder: Path) -> MachineRig:
 
 
 def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) -> TransferStatus:
-    port = HostTransfers(rig.engine, rig.happen)
+    port = HostTransferInterface(rig.engine, rig.happen)
     amounts = {each: cents.get(each.value, 0) for each in CreditKind}
     answer = port.order(TransferOrder(identifier=identifier, kind=kind, cents=amounts), asset_number=7)
     if answer is TransferStatus.PENDING:
@@ -36,7 +36,7 @@ def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) 
 @pytest.mark.requirement("A-05", "K-09")
 def test_an_identifier_that_has_moved_value_moves_none_after_any_number_of_clears(tmp_path):
     rig = hosted(tmp_path).boot()
-    HostTransfers(rig.engine, rig.happen).register(7, b"k" * 20, 1)
+    HostTransferInterface(rig.engine, rig.happen).register(7, b"k" * 20, 1)
     assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
     assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.FULL
     for settled in (build_paid_decision(5100), None):
@@ -45,7 +45,7 @@ def test_an_identifier_that_has_moved_value_moves_none_after_any_number_of_clear
         assert order(rig, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
         assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.NOT_UNIQUE
         assert rig.credit_cents == 0
-        assert HostTransfers(rig.engine, rig.happen).registration.registered
+        assert HostTransferInterface(rig.engine, rig.happen).registration.registered
     assert order(rig, "T-2", cashable=700) is TransferStatus.FULL
     rig.close()
 
@@ -53,13 +53,13 @@ def test_an_identifier_that_has_moved_value_moves_none_after_any_number_of_clear
 @pytest.mark.requirement("A-05", "K-09")
 def test_where_it_is_not_proved_which_have_moved_none_does_before_the_host_registers(tmp_path):
     rig = hosted(tmp_path).boot()
-    HostTransfers(rig.engine, rig.happen).register(7, b"k" * 20, 1)
+    HostTransferInterface(rig.engine, rig.happen).register(7, b"k" * 20, 1)
     assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
     rig.close()
     for medium in (tmp_path, tmp_path / "second"):
         (medium / "journal.head").unlink()  # nobody can say where the journal ended
     rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=build_paid_decision(5000))
-    port = HostTransfers(rig.engine, rig.happen)
+    port = HostTransferInterface(rig.engine, rig.happen)
     assert not port.registration.registered
     assert order(rig, "T-2", cashable=700) is TransferStatus.NOT_REGISTERED
     port.register(7, b"n" * 20, 1)
@@ -80,7 +80,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
         each for each in inspect_claims(tmp_path, FEATURES).proposals if each.id == "credit:1:nonrestricted"
     ]
     assert "paid" in told.possible_decisions
-    assert told.proposed.says == {}
+    assert told.proposed.details == {}
     rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=build_paid_decision(700))
     assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cash_cents) == (900, 0)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms

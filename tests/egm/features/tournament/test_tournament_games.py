@@ -78,7 +78,7 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
     hall.open_play()
     for _ in range(GAMES):
         if bets:
-            laid = lay_exactly(game.for_table(read_purse(rig).get("table")), bet)
+            laid = lay_exactly(game.with_table_state(read_purse(rig).get("table")), bet)
             rig.engine.handle(EventType.BET, value=bet, options={"bets": laid})
         rig.play()
         assert rig.state is State.PLAYING, rig.notice

@@ -9,7 +9,7 @@ import pytest
 from rigs.tournament import ATTENDANT, DAY, FEE_CENTS, MANAGER, Hall, describe_machine, read_purse
 
 from egm.app.features import FEATURES, MENU
-from egm.app.removed_devices import refuse_lost_positions
+from egm.app.removed_devices import refuse_removed_positions_with_money
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder
 from egm.config.levels import LevelSlot
@@ -18,21 +18,21 @@ from egm.features.tournament.events import TournamentEvent
 from egm.features.tournament.feature import create_round_clock
 from egm.features.tournament.installed import (
     RulesFile,
-    find_rules,
     list_file_faults,
+    parse_rules_or_none,
     reason_machine_is_unsuitable,
 )
 from egm.features.tournament.page import TournamentPage
 from egm.features.tournament.results import derive_results
 from egm.features.tournament.rules import parse_rules
 from egm.features.tournament.view import _build_rules_view, build_tournament_view
-from egm.host.transfer_port import HostTransfers
+from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.kernel.services import MachineContext
 from egm.links.sas.tables.meters import METERS
-from egm.money.host_money import HostMoney, Inquiry, Lock, TransferOrder
+from egm.money.host_money import HostMoney, TicketInquiry, TransferLock, TransferOrder
 from egm.money.records.host import TransferKind, TransferStatus
 from egm.money.value_in import list_wanted_bills, list_wanted_coins, should_accept_tickets
 from egm.people import Role
@@ -156,8 +156,8 @@ def test_the_tournament_is_not_entered_in_a_wrong_state(hall):
     money = room.machine.component(HostMoney)
     for waits in (
         {"order": TransferOrder(identifier="T-1", kind=TransferKind.IN, cents={CreditKind.CASHABLE: 100})},
-        {"lock": Lock(condition=1, until_ns=10**12)},
-        {"inquiry": Inquiry("asked", 1, "071111222233334444")},
+        {"lock": TransferLock(condition=1, until_ns=10**12)},
+        {"inquiry": TicketInquiry("asked", 1, "071111222233334444")},
     ):
         ((name, value),) = waits.items()
         room.engine.handle(EventType.MENU, key="operator")
@@ -188,11 +188,11 @@ def test_a_ticket_or_a_bet_at_another_position_keeps_the_machine_out(hall):
             engine=room.engine,
             handle=room.happen,
             snapshot=lambda: None,
-            signal=lambda: None,
-            has_board=number == 1,
+            update_tower_light_and_bell=lambda: None,
+            has_own_io_board=number == 1,
         )
     assert hall.fill("tournament_rules") is None
-    second.machine.component(HostMoney).inquiry = Inquiry("asked", 1, "071111222233334444")
+    second.machine.component(HostMoney).inquiry = TicketInquiry("asked", 1, "071111222233334444")
     assert hall.fill("tournament_enter") == "refused.no_transfer_waits"
     second.machine.component(HostMoney).inquiry = None
     second.insert(500).play()
@@ -285,7 +285,7 @@ def test_no_money_comes_in_or_goes_out_and_the_player_is_told_why(hall):
         assert room.notice == "refused.tournament"
     room.engine.handle(EventType.RESIDUAL)
     assert room.notice == "refused.tournament"
-    port = HostTransfers(room.engine, room.happen)
+    port = HostTransferInterface(room.engine, room.happen)
     for kind in (TransferKind.IN, TransferKind.OUT):
         assert not port.can_execute(kind)
     order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents={CreditKind.CASHABLE: 100})
@@ -693,7 +693,7 @@ def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them
         raise PaytableError(f"{name}: not in the library")
 
     monkeypatch.setattr("egm.features.tournament.rules._load_library_game", find_none)
-    for cached in (parse_rules, find_rules, _build_rules_view, list_file_faults):
+    for cached in (parse_rules, parse_rules_or_none, _build_rules_view, list_file_faults):
         cached.cache_clear()
     hall.cut_power()
     view = build_tournament_view(hall.room.machine)
@@ -711,7 +711,7 @@ def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them
     assert hall.room.journal.balance_cents("fees:sold") == 0
     assert hall.fill("tournament_rules_out") is None
     assert hall.room.state is State.IDLE
-    for cached in (parse_rules, find_rules, _build_rules_view, list_file_faults):
+    for cached in (parse_rules, parse_rules_or_none, _build_rules_view, list_file_faults):
         cached.cache_clear()
 
 
@@ -796,9 +796,9 @@ def test_a_position_that_plays_a_round_cannot_be_removed(hall):
     hall.open_play().play_round(third, games=1)
     lost = "position 3 still has a round of a tournament that has not ended"
     with pytest.raises(OperatorError, match=lost):
-        refuse_lost_positions(hall.room.journal, 2, FEATURES.keys, "CAD")
+        refuse_removed_positions_with_money(hall.room.journal, 2, FEATURES.keys, "CAD")
     assert hall.end("failed", third) is None
-    refuse_lost_positions(hall.room.journal, 2, FEATURES.keys, "CAD")
+    refuse_removed_positions_with_money(hall.room.journal, 2, FEATURES.keys, "CAD")
 
 
 def test_the_archive_is_searched_once_for_the_installation(hall, monkeypatch):

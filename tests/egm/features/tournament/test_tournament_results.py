@@ -289,8 +289,8 @@ def test_an_audit_may_pause_anywhere_in_a_tournament(tmp_path):
     for pause in range(1, len(bodies)):
         first = Auditor(Shelf())
         assert first.run(bodies[:pause]).findings == []
-        point.save(first, tmp_path / "point")
-        second = point.load(tmp_path / "point", Shelf()).run(bodies[pause:])
+        point.save_auditor(first, tmp_path / "point")
+        second = point.load_auditor(tmp_path / "point", Shelf()).run(bodies[pause:])
         assert (second.findings, second.games) == ([], 2), pause
 
 

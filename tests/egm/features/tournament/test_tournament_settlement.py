@@ -9,7 +9,7 @@ import pytest
 
 from egm.features.tournament.prizes import PrizePlan, compute_prizes, find_shortfall, share_ties, split_cents
 from egm.features.tournament.rules import Tournament
-from egm.features.tournament.settlement import settle
+from egm.features.tournament.settlement import compute_tournament_settlement
 from egm.features.tournament.standings import Results
 from tests.rigs.tournament import RULES
 
@@ -155,11 +155,11 @@ def test_random_tournaments_are_settled_as_computed_independently(block):
         entries = play(rng, data)
         rows = [{name: entry[name] for name in ("entry", "participant", "rounds")} for entry in entries]
         rng.shuffle(rows)
-        found = settle(rules, Results.model_validate({"entries": rows}))
+        found = compute_tournament_settlement(rules, Results.model_validate({"entries": rows}))
         sold, paid = pay(data, entries)
-        assert found.sold_cents == sold, seed
+        assert found.sold_fees_cents == sold, seed
         assert {s.participant: (s.rank, s.entry, cents) for s, cents in found.list_paid()} == paid, seed
-        assert found.sold_cents + found.refunded_cents == len(entries) * data["entries"]["fee_cents"]
+        assert found.sold_fees_cents + found.refunded_cents == len(entries) * data["entries"]["fee_cents"]
         total = sum(cents for _, _, cents in paid.values())
         assert found.missing_cents == max(0, ceil(Fraction(3, 10) * sold) - total)
         if paid:
