@@ -132,7 +132,7 @@ def test_seeds_draw_a_table_of_every_game_that_positions_play_in_common():
 def test_a_gathering_has_as_many_positions_as_its_game_needs():
     for game, positions in GATHERINGS.items():
         rules = load_game(game).rules
-        assert rules.seats_min <= min(positions) <= max(positions) <= rules.cloth.table.seats, game
+        assert rules.seats_min <= min(positions) <= max(positions) <= rules.table_layout.table.seats, game
 
 
 @pytest.mark.slow
