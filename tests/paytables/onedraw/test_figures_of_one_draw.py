@@ -67,7 +67,7 @@ KNOWN: dict[str, Mapping[str, Fraction]] = {
 }
 
 
-@pytest.mark.requirement("P-07", "C-05", "S-37", "S-45", "S-48", "S-49")
+@pytest.mark.requirement("P-07", "C-05", "S-36", "S-37", "S-45", "S-48", "S-49")
 @pytest.mark.parametrize("name", KNOWN)
 def test_every_bet_returns_what_it_is_known_to(name: str) -> None:
     found = returns(load_game(name))
