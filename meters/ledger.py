@@ -228,16 +228,19 @@ class Ledger:
         for t, where in zip(plan.moves, plan.cells, strict=True):
             self.add_flow(where, t.amount_cents)
 
-    def add_flow(self, where: Cell, amount_cents: int, times: int = 1) -> None:
-        """Add checked transfers to the balances and to their meter cell."""
-        source, target, _ = where
+    def add_flow(self, meter_cell: Cell, amount_cents: int, transfer_count: int = 1) -> None:
+        """Add checked transfers to the balances and to their meter cell.
+
+        ``amount_cents`` is the total of ``transfer_count`` transfers.
+        """
+        source, target, _ = meter_cell
         self.outflows_cents[source] += amount_cents
         self.inflows_cents[target] += amount_cents
-        cell = self.flows.get(where)
+        cell = self.flows.get(meter_cell)
         if cell is None:
-            cell = self.flows[where] = FlowSum()
+            cell = self.flows[meter_cell] = FlowSum()
         cell.amount_cents += amount_cents
-        cell.times += times
+        cell.times += transfer_count
 
     def replay(self, entries: Iterable[StoredEntry]) -> None:
         """Apply stored journal entries in order; raise :class:`JournalDamaged` at an impossible one."""

@@ -76,7 +76,7 @@ def build_fault(key: str, problem: str, *allowed: str, written_word: str = "") -
 
 
 def build_rule_error(*faults: Fault) -> PydanticCustomError:
-    """Return the exception with which a validator of a model reports all the faults that it has found."""
+    """Return the exception that reports the given faults of a model; its validator raises it."""
     return PydanticCustomError("rule", "{text}", {"text": "; ".join(map(str, faults)), "faults": faults})
 
 

@@ -164,10 +164,10 @@ def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
 
 # ---------------------------------------------------------------------------------------------- opening
 def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
-    """Open a dispute about money in a separate journal entry; if it is already open, do nothing.
+    """Open a dispute about money: post its journal entry. If the dispute is already open, do nothing.
 
-    ``transfers`` are the movements of money that are not in doubt. If the dispute's ``held_cents`` is set,
-    that amount is reserved instead.
+    The entry makes ``transfers``, the movements of money that are not in doubt. If the dispute's
+    ``held_cents`` is set, the entry makes none of them: it reserves that amount of the player's credit.
     """
     if disputed.id in list_disputed_amounts(machine):
         return

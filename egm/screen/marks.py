@@ -197,7 +197,7 @@ def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draws: int) -> 
 
 # ---------------------------------------------------------------------- named tickets
 def compute_form_price(game: GameView, form: Mapping[str, Any], stake: int) -> int:
-    """Return the price of a named ticket at a stake, in credits."""
+    """Return the price in credits of a Keno bet that the game offers by name (``form``), at a stake per ticket."""
     return stake * int(form["selections"]) * _compute_cost_factor(game, form["bonuses"], int(form["draws"]))
 
 

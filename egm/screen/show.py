@@ -61,7 +61,7 @@ class GameShow:
 class StepTime:
     """The times of one step of a game's presentation, in seconds from the start of the presentation."""
 
-    title: float
+    title_card_begin: float
     """When the title card of a feature appears, if the step begins one; the card disappears at ``begin``."""
     begin: float
     """When the movement of the step begins."""
@@ -208,7 +208,7 @@ def _build_step_times(show: GameShow, motion: Motion, pace: float, *, calm: bool
             pause = motion.line_cycle if step.credits else motion.result_hold
             time = replace(time, end=time.stopped + pause * pace)
         for cut in show.shortened_at:
-            if time.title <= cut < time.end:
+            if time.title_card_begin <= cut < time.end:
                 time = _shorten_step(time, step, cut)
         steps.append(time)
         begin = time.end
@@ -256,7 +256,11 @@ def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | 
     """Return the times of a step in which everything from part ``first`` on happens ``seconds`` earlier."""
     stops = tuple(stop if i < first else stop - seconds for i, stop in enumerate(time.stops))
     return StepTime(
-        time.title, time.begin if begin is None else begin, stops, time.stopped - seconds, time.end - seconds
+        time.title_card_begin,
+        time.begin if begin is None else begin,
+        stops,
+        time.stopped - seconds,
+        time.end - seconds,
     )
 
 

@@ -61,8 +61,8 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
 class BettingClock:
     """The clock of the tables: it closes each game's betting period for all positions, and updates the time left.
 
-    It also passes the number of a real wheel to the games that wait for it, and a seat's answers to the other
-    games of its round.
+    It also passes on two things: the number of a real wheel to the games that wait for it, and each player's
+    decision to the games of the other players in the same shared round.
     """
 
     name = "betting"

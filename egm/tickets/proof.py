@@ -18,7 +18,7 @@ NUMBER_COMMITMENT_PURPOSE: Final = b"ticket number"
 #: Hexadecimal digits of a commitment.
 _COMMITMENT_DIGITS: Final = 32
 #: The entries by which a machine finally accepts a ticket.
-_ACCEPTANCE_KINDS: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
+_TICKET_ACCEPTANCE_ENTRY_KINDS: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
 
 
 def compute_commitment(key: bytes, number: str) -> str:
@@ -44,7 +44,7 @@ def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]
     return {
         str(entry.record["commitment"]): entry.transaction.id.removesuffix(".in")
         for journal in journals
-        for entry in journal.entries(_ACCEPTANCE_KINDS)
+        for entry in journal.entries(_TICKET_ACCEPTANCE_ENTRY_KINDS)
         if isinstance(entry.record, Mapping) and "commitment" in entry.record
     }
 
@@ -72,7 +72,7 @@ def combine_proofs(proofs: Iterable[AcceptanceProof]) -> AcceptanceProof | None:
 def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[AcceptanceProof]:
     """Yield what one journal records about a ticket: that it was printed, or (without ``issue_id``) accepted."""
     commitment = compute_commitment(key, number)
-    for entry in journal.entries(("voucher.out", *_ACCEPTANCE_KINDS)):
+    for entry in journal.entries(("voucher.out", *_TICKET_ACCEPTANCE_ENTRY_KINDS)):
         story: object = entry.record
         if not isinstance(story, Mapping) or story.get("commitment") != commitment:
             continue

@@ -97,7 +97,7 @@ class SeatRound:
     seat: int
     bets: dict[str, Bet] = field(default_factory=dict)
     dealt: list[int] = field(default_factory=list)
-    """The cards or tiles dealt to the seat, by number."""
+    """The cards or tiles dealt to the seat, each as its number in the pack or set."""
     way: Way | None = None
     """The setting as a low and a high hand, or None."""
 

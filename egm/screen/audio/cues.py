@@ -176,7 +176,7 @@ def is_in_feature(view: View, line: Timeline, now: float) -> bool:
 
 def _find_step_index(line: Timeline, now: float) -> int:
     """Return the index of the game step on the screen ``now`` seconds after the presentation began."""
-    return max((i for i, time in enumerate(line.steps) if time.title <= now), default=0)
+    return max((i for i, time in enumerate(line.steps) if time.title_card_begin <= now), default=0)
 
 
 # ---------------------------------------------------------------------- what happens
@@ -237,7 +237,7 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
     was, now = previous.now - show.began, current.now - show.began
     names: list[str] = []
     for index, (step, time) in enumerate(zip(show.steps, line.steps, strict=True)):
-        if was <= time.title < now and has_title(show, index):
+        if was <= time.title_card_begin < now and has_title(show, index):
             names.append("title")
         for part, stop in enumerate(time.stops):
             if was < stop <= now:

@@ -108,7 +108,9 @@ class SoundStore:
         return (
             None
             if how is None
-            else self._samples_by_cue_and_family.get((cue, family if how.is_per_family else COMMON_FAMILY))
+            else self._samples_by_cue_and_family.get(
+                (cue, family if how.has_sound_per_game_family else COMMON_FAMILY)
+            )
         )
 
     def close(self) -> None:

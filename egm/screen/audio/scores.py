@@ -46,7 +46,7 @@ class SoundCue:
     """Whether the cue's sound repeats until it is stopped."""
     is_of_game_play: bool = False
     """Whether the cue belongs to game play: a host may then silence it, and a game may supply its sound."""
-    is_per_family: bool = False
+    has_sound_per_game_family: bool = False
     """Whether each sound family has its own sound for this cue; otherwise all games share one sound."""
     drive: float = 1.0
     """How much the loudest parts of the sound are compressed (:func:`egm.screen.audio.synthesis.mix_notes`).
@@ -69,25 +69,29 @@ CUES: Final[Mapping[str, SoundCue]] = {
     "alarm": SoundCue("lead", drive=2.0),
     "jackpot": SoundCue("lead", drive=1.6),
     **dict.fromkeys(TEST_TONES_HZ, SoundCue("lead")),
-    "credit": SoundCue("lead", is_per_family=True, share=0.5),
-    "attract": SoundCue("music", is_per_family=True, drive=1.6),
-    "turn": SoundCue("turn", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4),
+    "credit": SoundCue("lead", has_sound_per_game_family=True, share=0.5),
+    "attract": SoundCue("music", has_sound_per_game_family=True, drive=1.6),
+    "turn": SoundCue("turn", loop=True, is_of_game_play=True, has_sound_per_game_family=True, drive=1.4),
     **{
-        f"stop_{n}": SoundCue("touch", is_of_game_play=True, is_per_family=True, drive=1.4)
+        f"stop_{n}": SoundCue("touch", is_of_game_play=True, has_sound_per_game_family=True, drive=1.4)
         for n in range(1, REEL_STOP_SOUNDS + 1)
     },
     "anticipation": SoundCue(
-        "lead", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4, share=0.55
+        "lead", loop=True, is_of_game_play=True, has_sound_per_game_family=True, drive=1.4, share=0.55
     ),
-    "count": SoundCue("turn", loop=True, is_of_game_play=True, is_per_family=True, drive=1.4),
-    "count_end": SoundCue("lead", is_of_game_play=True, is_per_family=True, drive=1.4, share=0.55),
+    "count": SoundCue("turn", loop=True, is_of_game_play=True, has_sound_per_game_family=True, drive=1.4),
+    "count_end": SoundCue(
+        "lead", is_of_game_play=True, has_sound_per_game_family=True, drive=1.4, share=0.55
+    ),
     **{
-        f"win_{n}": SoundCue("lead", is_of_game_play=True, is_per_family=True, drive=1.6, share=share)
+        f"win_{n}": SoundCue(
+            "lead", is_of_game_play=True, has_sound_per_game_family=True, drive=1.6, share=share
+        )
         for n, share in enumerate(_LOUDNESS_BY_WIN_GRADE, 1)
     },
-    "title": SoundCue("lead", is_of_game_play=True, is_per_family=True, drive=1.6),
-    "feature": SoundCue("music", loop=True, is_of_game_play=True, is_per_family=True, drive=1.6),
-    "closing": SoundCue("lead", is_of_game_play=True, is_per_family=True, drive=1.6),
+    "title": SoundCue("lead", is_of_game_play=True, has_sound_per_game_family=True, drive=1.6),
+    "feature": SoundCue("music", loop=True, is_of_game_play=True, has_sound_per_game_family=True, drive=1.6),
+    "closing": SoundCue("lead", is_of_game_play=True, has_sound_per_game_family=True, drive=1.6),
 }
 
 
@@ -399,7 +403,7 @@ _LOOP_FUNCTION_BY_CUE: Final[Mapping[str, Callable[[SoundFamily], tuple[Notes, f
 
 def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
     """Return the notes of a sound cue in a family, and the seconds after which they repeat (0: never)."""
-    if not CUES[cue].is_per_family:
+    if not CUES[cue].has_sound_per_game_family:
         return list(read_sound_table().common[cue]), 0.0
     plays = read_sound_table().families[family]
     if cue in _LOOP_FUNCTION_BY_CUE:
@@ -419,9 +423,9 @@ def synthesise_cue(cue: str, family: str) -> bytes:
 
 def list_own_cues() -> tuple[str, ...]:
     """Return the cues for which each family has its own sound."""
-    return tuple(name for name, cue in CUES.items() if cue.is_per_family)
+    return tuple(name for name, cue in CUES.items() if cue.has_sound_per_game_family)
 
 
 def list_common_cues() -> tuple[str, ...]:
     """Return the cues that all games share."""
-    return tuple(name for name, cue in CUES.items() if not cue.is_per_family)
+    return tuple(name for name, cue in CUES.items() if not cue.has_sound_per_game_family)

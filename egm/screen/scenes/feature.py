@@ -49,7 +49,9 @@ def draw_title(stage: Stage, show: GameShow, index: int, time: StepTime, since: 
     """Draw the title card of a feature: its name, and its number of games."""
     p, view = stage.painter, stage.view
     x, y, w, h = stage.layout.field
-    share = clamp_to_unit_interval((since - time.title) / max(0.01, time.begin - time.title))
+    share = clamp_to_unit_interval(
+        (since - time.title_card_begin) / max(0.01, time.begin - time.title_card_begin)
+    )
     arrive = 1.0 if view.reduced_motion else ease_out(share * 5)
     p.shade((x, y, w, h), (4, 2, 12, round(200 * arrive)))
     if not view.reduced_motion:

@@ -37,7 +37,7 @@ from egm.screen.scenes.chips import (
 from egm.screen.scenes.decision_text import format_answer, format_question
 from egm.screen.scenes.dice import draw_dice, draw_point, draw_resting_dice
 from egm.screen.scenes.felt_glass import find_settled_step
-from egm.screen.scenes.hand import draw_hand_key, draw_part_key, draw_text_key, lay_out_hand_keys
+from egm.screen.scenes.hand import draw_hand_key, draw_layout_part_key, draw_text_key, lay_out_hand_keys
 from egm.screen.scenes.pays import format_spot_odds
 from egm.screen.scenes.rotor import POCKET_COLOURS, draw_rotor
 from egm.screen.scenes.scoreboard import draw_board, should_show_board
@@ -411,7 +411,7 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
         draw_text_key(stage, inner, text, lit=lit)
         return
     lit = find_open_part(table, stage.view.chips, stage.layout) == action.value
-    draw_part_key(stage, table, inner, str(action.value), lit=lit)
+    draw_layout_part_key(stage, table, inner, str(action.value), lit=lit)
 
 
 def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | None) -> Bets:

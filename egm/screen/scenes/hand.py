@@ -122,7 +122,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         draw_chip(stage, (x + w / 2, y + h / 2 + 1), credits_, find_chip_colour(table, credits_), side)
     elif action.name == "cloth":
         lit = find_open_part(table, chips, stage.layout) == action.value
-        draw_part_key(stage, table, inner, str(action.value), lit=lit)
+        draw_layout_part_key(stage, table, inner, str(action.value), lit=lit)
     elif action.name == "tool":
         text = say(f"felt.{action.value}") if w > _KEY_WIDTH_FOR_TEXT_MIN else _SIGN_BY_TOOL[action.value]
         size = "caption" if w > _KEY_WIDTH_FOR_TEXT_MIN else "lead"
@@ -156,7 +156,7 @@ def draw_text_key(stage: Stage, rect: Rect, text: str, *, lit: bool = False, on:
     stage.painter.label(text, (x + 3, y, w - 6, h), style)
 
 
-def draw_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: bool) -> None:
+def draw_layout_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: bool) -> None:
     """Draw a button that selects a part of the bet layout, with the part's name, or on a telephone a short sign."""
     draw_text_key(stage, rect, format_part_name(stage, table, part), lit=lit)
 

@@ -164,7 +164,9 @@ class RoundStep(Strict):
     option: tuple[Option, ...] = ()
     """The options of the decision."""
     unless: tuple[Identifier, ...] = ()
+    """The bets any of which, if staked, makes the round skip the decision."""
     only: tuple[Identifier, ...] = ()
+    """The bets one of which must be staked for the decision to be asked; empty: it is always asked."""
 
     @model_validator(mode="after")
     def _check_deals_or_asks(self) -> "RoundStep":

@@ -319,7 +319,7 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
         if len(set(stages) - {"double_up"}) < 2 or stages[-1] in {stages[0], "double_up"}:
             continue
         names, moments = heard_in(view, theme, line.end + 2)
-        begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].title
+        begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].title_card_begin
         for now, on in moments:
             within = begins + 0.05 < now < line.roll_up_end - 0.05
             without = now < begins - 0.05 or now > line.roll_up_end + 0.05

@@ -345,7 +345,7 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
         awarded = awarded or step["awards"][0]["times"]
     assert awarded > 8
     assert all(told), told
-    title = words_on(replace(view, now=100 + line.steps[1].title + 1.0))
+    title = words_on(replace(view, now=100 + line.steps[1].title_card_begin + 1.0))
     assert "8" in title
 
 
