@@ -14,18 +14,18 @@ from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algori
 
 from rng.mechanism import Mechanism
 
-_BLOCK_BYTES: Final = 16
-_KEY_BYTES: Final = 32
+_BLOCK: Final = 16
+_KEY: Final = 32
 #: Length of a full-entropy seed: Key and V together.
-SEED_BYTES: Final = _KEY_BYTES + _BLOCK_BYTES
-_COUNTER_MASK: Final = (1 << 8 * _BLOCK_BYTES) - 1
+SEED_BYTES: Final = _KEY + _BLOCK
+_COUNTER_MASK: Final = (1 << 8 * _BLOCK) - 1
 _ZERO_SEED: Final = bytes(SEED_BYTES)
 #: The fixed key of Block_Cipher_df: the bytes 0, 1, 2, ... (10.3.2 step 8).
-_DF_KEY: Final = bytes(range(_KEY_BYTES))
+_DF_KEY: Final = bytes(range(_KEY))
 
 
 #: The initial blocks of the three passes of BCC: the pass number, then zeros (10.3.2 step 9.1).
-_DF_STARTS: Final = b"".join(i.to_bytes(4) + bytes(_BLOCK_BYTES - 4) for i in range(3))
+_DF_STARTS: Final = b"".join(i.to_bytes(4) + bytes(_BLOCK - 4) for i in range(3))
 
 
 @cache
@@ -41,13 +41,13 @@ def block_cipher_df(text: bytes) -> bytes:
     encrypts X repeatedly, is a chained encryption of zeros that starts from X.
     """
     framed = len(text).to_bytes(4) + SEED_BYTES.to_bytes(4) + text + b"\x80"
-    framed += bytes(-len(framed) % _BLOCK_BYTES)
+    framed += bytes(-len(framed) % _BLOCK)
     encrypt = _df_cipher().update
     chains = encrypt(_DF_STARTS)
-    for at in range(0, len(framed), _BLOCK_BYTES):
-        block = int.from_bytes(framed[at : at + _BLOCK_BYTES] * 3)
+    for at in range(0, len(framed), _BLOCK):
+        block = int.from_bytes(framed[at : at + _BLOCK] * 3)
         chains = encrypt((int.from_bytes(chains) ^ block).to_bytes(SEED_BYTES))
-    key, start = chains[:_KEY_BYTES], chains[_KEY_BYTES:]
+    key, start = chains[:_KEY], chains[_KEY:]
     return Cipher(algorithms.AES256(key), modes.CBC(start)).encryptor().update(_ZERO_SEED)
 
 
@@ -65,7 +65,7 @@ class CtrDrbg(Mechanism):
 
     def _instantiate(self, entropy_input: bytes, nonce: bytes, personalization: bytes) -> None:
         """Set Key and V from the seed material of entropy input, nonce and personalization string."""
-        self._key = bytearray(_KEY_BYTES)
+        self._key = bytearray(_KEY)
         self._v = 0
         self._update(self._seed_material(entropy_input, nonce, personalization))
 
@@ -87,17 +87,17 @@ class CtrDrbg(Mechanism):
 
     def _update(self, provided: bytes, count: int = 0) -> bytes:
         """Return ``count`` bytes of output, then run CTR_DRBG_Update with ``provided`` (48 bytes)."""
-        start = ((self._v + 1) & _COUNTER_MASK).to_bytes(_BLOCK_BYTES)
+        start = ((self._v + 1) & _COUNTER_MASK).to_bytes(_BLOCK)
         stream = Cipher(algorithms.AES256(self._key), modes.CTR(start)).encryptor()
-        output = stream.update(bytes(count + -count % _BLOCK_BYTES)) if count else b""
+        output = stream.update(bytes(count + -count % _BLOCK)) if count else b""
         seed = stream.update(provided)
-        self._key[:] = seed[:_KEY_BYTES]
-        self._v = int.from_bytes(seed[_KEY_BYTES:])
+        self._key[:] = seed[:_KEY]
+        self._v = int.from_bytes(seed[_KEY:])
         return output[:count]
 
     def _wipe(self) -> None:
         """Overwrite Key and V."""
-        self._key[:] = bytes(_KEY_BYTES)
+        self._key[:] = bytes(_KEY)
         self._v = 0
 
 

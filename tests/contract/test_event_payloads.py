@@ -144,7 +144,7 @@ def test_an_event_carries_the_payload_declared_for_it(tmp_path):
 def iter_built_events() -> Iterator[tuple[str, str, str]]:
     """Yield location, event and payload of each ``Event(EventType.X, Payload(...))`` in the source.
 
-    The SAS host builds its events by ``host.handle(EventType.X, Payload(...))``.
+    The SAS host builds its events by ``host.submit_event(EventType.X, Payload(...))``.
     """
     for file in (file for package in (egm, tools) for file in Path(package.__path__[0]).rglob("*.py")):
         text = file.read_text()
@@ -153,7 +153,7 @@ def iter_built_events() -> Iterator[tuple[str, str, str]]:
                 case ast.Call(func=ast.Name(id="Event"), args=[ast.Attribute(attr=event)]):
                     yield f"{file}:{node.lineno}", event, "NoData"
                 case ast.Call(
-                    func=ast.Name(id="Event") | ast.Attribute(attr="handle"),
+                    func=ast.Name(id="Event") | ast.Attribute(attr="handle" | "submit_event"),
                     args=[ast.Attribute(attr=event), ast.Call(func=ast.Name(id=payload))],
                 ) if payload != "replace":
                     yield f"{file}:{node.lineno}", event, payload

@@ -201,8 +201,11 @@ def test_the_central_data_prevail_and_the_difference_is_told():
 def test_a_prize_is_claimed_at_the_place_and_within_the_time():
     record = played(0, 0, 20)
     assert record.deadline == date(2027, 3, 1)
-    undrawn = claims.close(paid(), 501)
-    assert refused(claims.claim, undrawn, present(record), place="cage-1", at=NOON) is ClaimRefusal.TOO_EARLY
+    undrawn = claims.close_ticket_for_draw(paid(), 501)
+    assert (
+        refused(claims.claim_ticket, undrawn, present(record), place="cage-1", at=NOON)
+        is ClaimRefusal.TOO_EARLY
+    )
     last = datetime(2027, 3, 1, 23, 59, tzinfo=UTC)
     assert (
         refused(claims.claim_ticket, record, present(record), place="cage-2", at=last)

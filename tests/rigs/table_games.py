@@ -174,10 +174,10 @@ class _Family:
     def model(self) -> type[Definition]:
         return Definition
 
-    def prepare(self, data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
+    def prepare_data(self, data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
         return data
 
-    def build(self, data: Definition, file: str) -> _Rules:
+    def build_rules(self, data: Definition, file: str) -> _Rules:
         return self._rules(data)
 
 

@@ -136,7 +136,17 @@ class SasLineThread(threading.Thread):
         self._port: SasPort | None = None
         self._pending: tuple[bytes, Future[Reply | None]] | None = None
         self._received_ns = 0
-        self._counts = dict.fromkeys(("polls", "answers", "busy", "refused", "broken", "elsewhere"), 0)
+        self._counts = dict.fromkeys(
+            (
+                "polls",
+                "replies_sent",
+                "busy_replies",
+                "polls_refused",
+                "broken_messages",
+                "polls_of_other_machines",
+            ),
+            0,
+        )
         self._within = dict.fromkeys((*_REPLY_TIME_BUCKETS_MS, 0), 0)
         self._answering_ns = 0
         self._up = False
@@ -233,12 +243,12 @@ class SasLineThread(threading.Thread):
         """Count a message on the SAS line: a poll of this machine, a message to another machine, or broken bytes."""
         match message:
             case BrokenMessage():
-                self._counts["broken"] += 1
+                self._counts["broken_messages"] += 1
             case GeneralPoll(address=address) | LongPoll(address=address):
                 is_for_us = address in {self._channel.address, BROADCAST_ADDRESS}
-                self._counts["polls" if is_for_us else "elsewhere"] += 1
+                self._counts["polls" if is_for_us else "polls_of_other_machines"] += 1
             case MessageToOther():
-                self._counts["elsewhere"] += 1
+                self._counts["polls_of_other_machines"] += 1
 
     def _perform_action(self, port: SasPort | None, action: ChannelAction) -> None:
         """Perform an action that the SAS channel has yielded; skip one that sends if the port is closed (None)."""
@@ -255,7 +265,7 @@ class SasLineThread(threading.Thread):
                 if isinstance(action, LinkChanged):
                     self._up = action.up
                 elif isinstance(action, PollUnanswered):
-                    self._counts["refused"] += 1
+                    self._counts["polls_refused"] += 1
                 self._report(action)
 
     def _count_reply_time(self) -> None:
@@ -263,7 +273,7 @@ class SasLineThread(threading.Thread):
         took_ns = self._now() - self._received_ns
         took_ms = took_ns / 1e6
         self._answering_ns += took_ns
-        self._counts["answers"] += 1
+        self._counts["replies_sent"] += 1
         self._within[next((limit for limit in _REPLY_TIME_BUCKETS_MS if took_ms <= limit), 0)] += 1
 
     def _run_or_check_effect(self, port: SasPort, ask: RunPollEffect) -> None:
@@ -284,7 +294,7 @@ class SasLineThread(threading.Thread):
             reply = future.result(max(0, self._received_ns + self._busy_ns - self._now()) / 1e9)
         except TimeoutError:
             self._pending = (frame, future)
-            self._counts["busy"] += 1
+            self._counts["busy_replies"] += 1
             actions = self._channel.reply_busy(ask.request)
         except CancelledError:  # the machine is stopping
             return

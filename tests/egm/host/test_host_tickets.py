@@ -267,11 +267,11 @@ def test_one_paper_is_never_taken_twice_whatever_the_host_says(make):
 def test_a_known_ticket_with_another_amount_from_the_host_is_returned(make):
     rig = make()
     rig.offer_ticket(FIRST)
-    rig.port.authorise(FIRST, CASHABLE, 1234)
+    rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     rig.ledger.void_unstacked_paper("the path is clear")
     rig.port.acknowledge_result()
     rig.offer_ticket(FIRST)
-    rig.port.authorise(FIRST, CASHABLE, 4321)
+    rig.port.authorise_redemption(FIRST, CASHABLE, 4321)
     assert (rig.hands.orders[-1][0], rig.notice) == ("return", "ticket_refused.amount")
 
 

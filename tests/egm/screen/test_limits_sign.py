@@ -26,7 +26,7 @@ class RecordingPainter(TextPainter):
 
     def text(self, words, at, style, **more):
         self.texts.append(words)
-        self.widths.setdefault(words, []).append((self.measure(words, style), more.get("width")))
+        self.widths.setdefault(words, []).append((self.measure_text(words, style), more.get("width")))
         return super().text(words, at, style, **more)
 
 

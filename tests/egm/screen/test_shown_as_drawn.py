@@ -67,9 +67,9 @@ def test_before_any_game_the_reels_stand_where_no_bet_wins_and_spin_from_there(n
     reels.draw_still(Picture(THEME)._build_stage(view), field, None)
     rest = load_game(name).presentation()["rest"]
     assert drawn == [
-        (reel, row, field.strips[reel][(stop + row) % len(field.strips[reel])])
+        (reel, row, field.reel_strips[reel][(stop + row) % len(field.reel_strips[reel])])
         for reel, stop in enumerate(rest)
-        for row in range(field.heights[reel])
+        for row in range(field.reel_heights[reel])
     ]
     starts = [_choose_strip(field, view.show.steps[0], None, reel)[1] for reel in range(field.reel_count)]
     assert starts == rest != [0] * field.reel_count

@@ -413,7 +413,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         )
         said = set()
         field = read_field(game)
-        grid = ReelGrid(layout.field, field.heights)
+        grid = ReelGrid(layout.field, field.reel_heights)
         for i in range(4 * (len(lines) + 2)):
             later = replace(after, now=after.now + i * theme.motion.line_cycle / 2)
             said |= (named := {words for words in words_on(later, layout) if words.startswith("Line ")})

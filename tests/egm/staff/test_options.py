@@ -227,7 +227,7 @@ def test_an_operators_least_bet_never_lowers_the_profiles(least_cents, in_force_
     profile = load_profile("generic")
     play = profile.play.model_copy(update={"bet_minimum_cents": 50})
     strict = profile.model_copy(update={"play": play})
-    narrowed = AMOUNT_OPTIONS["bet_minimum"].narrow(strict, least_cents)
+    narrowed = AMOUNT_OPTIONS["bet_minimum"].narrow_profile(strict, least_cents)
     assert narrowed.play.bet_minimum_cents == in_force_cents
 
 

@@ -223,7 +223,7 @@ def _feature_scenes(
     assert show is not None
     for i, step in enumerate(line.steps[:4]):
         yield f"feature-{i + 1}", replace(view, now=100.0 + step.stopped + 0.3)
-    titles = [step.title for i, step in enumerate(line.steps) if has_title(show, i)]
+    titles = [step.title_card_begin for i, step in enumerate(line.steps) if has_title(show, i)]
     for i, title in enumerate(titles[:2]):
         yield f"feature-title-{i + 1}", replace(view, now=100.0 + title + 1.0)
     yield "feature-closing", replace(view, now=100.0 + line.stopped + 0.6)
