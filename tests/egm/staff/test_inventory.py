@@ -85,7 +85,7 @@ def test_the_levy_stands_in_place_of_the_return_where_players_play_against_each_
     (game,) = sheet.now["games"]
     assert (game["return"], game["levy"]) == ("", "5.0000")
     (row,) = sheet.tables()[1].rows
-    assert translate_words(row.cells[1], "en") == "levy 5.0000%, certified -"
+    assert translate_words(row.cells[1], "en") == "levy of 5.0000% on stakes, certified -"
     assert translate_words(row.cells[1], "fr") == "prélèvement de 5,0000\u00a0%, certifié -"
     version = rig.machine.games[chemin].version
     assert f"{chemin}: {version}, levy 5.0000 %, -" in [what for _, what in sheet.changes]
