@@ -100,7 +100,7 @@ def test_the_sheet_as_csv_terminal_and_html(tmp_path):
     assert ("", "base reel 1", "stops") in found
     sheet = run("par", "lantern-harbour")
     assert "Lantern Harbour / Port des lanternes" in sheet
-    assert "trade 90 % takes z 1.65" in " ".join(sheet.split())
+    assert "'trade 90 %' uses z = 1.65" in " ".join(sheet.split())
     assert re.search(r"hamper .* 12,000 .* 0\.004687 % .* 0\.000937 %", run("par", "orchard-picnic"))
     page = tmp_path / "par.html"
     run("par", "orchard-picnic", "--html", "--out", page)
