@@ -30,7 +30,7 @@ PREMULTIPLIED: Final = pygame.BLEND_PREMULTIPLIED
 #: The least height of letters shrunk to fit, in pixels; only tiny windows reach it.
 _LETTER_PIXELS_MIN: Final = 5
 #: The separator between facts on one line. No line begins or ends with it.
-_FACT_SEPARATOR: Final = " ·"
+FACT_SEPARATOR: Final = "  \u00b7  "
 #: The most text widths that are cached.
 _CACHED_WIDTHS_MAX: Final = 1 << 14
 #: The most wrapped texts that are cached.
@@ -313,7 +313,7 @@ class Painter:
                 else:
                     line = longer
             lines.append(line)
-        return [line.strip(_FACT_SEPARATOR) or line for line in lines]
+        return [line.strip(FACT_SEPARATOR) or line for line in lines]
 
     def wrap_evenly(self, text: str, width: float, style: Style) -> list[str]:
         """Return the text wrapped as by :meth:`wrap_text`, but in lines of similar length."""

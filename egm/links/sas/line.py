@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from egm.devices.line import LineLostError
@@ -52,7 +52,7 @@ _THREAD_SWITCH_SECONDS: Final = 0.0005
 _REPLY_TIME_BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SasLineHealth:
     """Health of a SAS line since the machine started: counts of messages, and reply times.
 
@@ -136,21 +136,9 @@ class SasLineThread(threading.Thread):
         self._port: SasPort | None = None
         self._pending: tuple[bytes, Future[Reply | None]] | None = None
         self._received_ns = 0
-        self._counts = dict.fromkeys(
-            (
-                "polls",
-                "replies_sent",
-                "busy_replies",
-                "polls_refused",
-                "broken_messages",
-                "polls_of_other_machines",
-            ),
-            0,
-        )
+        self._health = SasLineHealth()
+        """What the thread counts; :attr:`health` completes it."""
         self._within = dict.fromkeys((*_REPLY_TIME_BUCKETS_MS, 0), 0)
-        self._answering_ns = 0
-        self._up = False
-        self._last_error = ""
 
     # ------------------------------------------------------------------ from the loop
     def send_to_line(self, *messages: Message) -> None:
@@ -170,13 +158,10 @@ class SasLineThread(threading.Thread):
     @property
     def health(self) -> SasLineHealth:
         """Return the current health of the SAS line: the counts of its messages and the reply times."""
-        return SasLineHealth(
+        return replace(
+            self._health,
             port_is_open=self.serving.is_set(),
-            host_is_polling=self._up,
-            last_error=self._last_error,
             replies_by_time_bucket_ms=tuple(self._within.items()),
-            total_reply_ns=self._answering_ns,
-            **self._counts,
         )
 
     # ------------------------------------------------------------------ the thread
@@ -188,7 +173,7 @@ class SasLineThread(threading.Thread):
             try:
                 port = self._opened()
             except LineLostError as error:
-                self._last_error = str(error)
+                self._health.last_error = str(error)
                 self._ending.wait(_REOPEN_SECONDS)
                 continue
             self._port = port
@@ -196,7 +181,7 @@ class SasLineThread(threading.Thread):
             try:
                 self._serve(port)
             except LineLostError as error:
-                self._last_error = str(error)
+                self._health.last_error = str(error)
                 self._ending.wait(_REOPEN_SECONDS)
             finally:
                 self.serving.clear()
@@ -243,12 +228,13 @@ class SasLineThread(threading.Thread):
         """Count a message on the SAS line: a poll of this machine, a message to another machine, or broken bytes."""
         match message:
             case BrokenMessage():
-                self._counts["broken_messages"] += 1
+                self._health.broken_messages += 1
             case GeneralPoll(address=address) | LongPoll(address=address):
                 is_for_us = address in {self._channel.address, BROADCAST_ADDRESS}
-                self._counts["polls" if is_for_us else "polls_of_other_machines"] += 1
+                self._health.polls += is_for_us
+                self._health.polls_of_other_machines += not is_for_us
             case MessageToOther():
-                self._counts["polls_of_other_machines"] += 1
+                self._health.polls_of_other_machines += 1
 
     def _perform_action(self, port: SasPort | None, action: ChannelAction) -> None:
         """Perform an action that the SAS channel has yielded; skip one that sends if the port is closed (None)."""
@@ -263,17 +249,17 @@ class SasLineThread(threading.Thread):
                 return
             case _:
                 if isinstance(action, LinkChanged):
-                    self._up = action.up
+                    self._health.host_is_polling = action.up
                 elif isinstance(action, PollUnanswered):
-                    self._counts["polls_refused"] += 1
+                    self._health.polls_refused += 1
                 self._report(action)
 
     def _count_reply_time(self) -> None:
         """Count a reply to the SAS host by the time since its poll was received."""
         took_ns = self._now() - self._received_ns
         took_ms = took_ns / 1e6
-        self._answering_ns += took_ns
-        self._counts["replies_sent"] += 1
+        self._health.total_reply_ns += took_ns
+        self._health.replies_sent += 1
         self._within[next((limit for limit in _REPLY_TIME_BUCKETS_MS if took_ms <= limit), 0)] += 1
 
     def _run_or_check_effect(self, port: SasPort, ask: RunPollEffect) -> None:
@@ -294,7 +280,7 @@ class SasLineThread(threading.Thread):
             reply = future.result(max(0, self._received_ns + self._busy_ns - self._now()) / 1e9)
         except TimeoutError:
             self._pending = (frame, future)
-            self._counts["busy_replies"] += 1
+            self._health.busy_replies += 1
             actions = self._channel.reply_busy(ask.request)
         except CancelledError:  # the machine is stopping
             return

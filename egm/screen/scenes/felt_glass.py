@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.kernel.messages import Decision, Snapshot
 from egm.screen.layout import LEVELS_STRIP_HEIGHT, find_middle
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import FACT_SEPARATOR, Rect, Style
 from egm.screen.roads import count_most_and_least
 from egm.screen.round_result import RoundResult
 from egm.screen.scenes.cards import add_split_number, format_settlement
@@ -578,9 +578,9 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
             words.insert(0, stage.texts.say("felt.returns", percent=stage.texts.format_decimal(figure)))
         low = Style("text", "caption", "text")
         if slim:
-            p.text("  \u00b7  ".join(words), (x, at + step * 0.4), low, align="left", width=w)
+            p.text(FACT_SEPARATOR.join(words), (x, at + step * 0.4), low, align="left", width=w)
         else:
-            p.text("  \u00b7  ".join(words), (x + w, at), low, align="right", width=w * 0.48)
+            p.text(FACT_SEPARATOR.join(words), (x + w, at), low, align="right", width=w * 0.48)
 
 
 def list_prize_pages(stage: Stage) -> list[tuple[str, ...]]:

@@ -6,7 +6,7 @@ from egm.kernel.messages import GameView
 from egm.screen.layout import Layout
 from egm.screen.marks import compute_current_form_price, find_current_form
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import FACT_SEPARATOR, Rect, Style
 from egm.screen.scenes.felt_glass import draw_felt_glasses
 from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
 from egm.screen.scenes.limits_sign import draw_limits_sign, format_kind_limits, format_table_limits
@@ -21,13 +21,11 @@ from egm.screen.text import Texts
 _LARGE_DIGITS_ROW_HEIGHT_MIN: Final = 40.0
 #: From this number of prizes on, a Keno card's prizes have two columns in portrait.
 _PRIZES_FOR_TWO_COLUMNS_MIN: Final = 4
-#: Between two facts of the small print.
-_SEPARATOR: Final = "  \u00b7  "
-#: A line of limits may be this many times as wide as its room: it is then written smaller.
-_SHRUNK: Final = 1.15
+#: A line of limits may be at most this many times as wide as its room; it is then drawn smaller.
+_LINE_WIDTH_BEYOND_ROOM_MAX: Final = 1.15
 #: Height of a line of small print on a telephone's strip, and of the space below the last one, in units.
-_STRIP_LINE: Final = 22.0
-_STRIP_EDGE: Final = 6.0
+_STRIP_LINE_HEIGHT: Final = 22.0
+_STRIP_BOTTOM_MARGIN: Final = 6.0
 
 
 def find_base_field(stage: Stage) -> ReelField | None:
@@ -264,10 +262,14 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
         return
     foot, left = _find_small_print_height(stage.layout), stage.layout.left
     strong, room = Style("strong", "caption", "text"), rect[2] - 36
-    on_one_line = _SEPARATOR.join(facts)
+    on_one_line = FACT_SEPARATOR.join(facts)
     if stage.layout.is_telephone or p.measure_text(on_one_line, strong) <= room:
         facts = [on_one_line]
-    if len(facts) == 1 and kinds is not None and p.measure_text(kinds, strong) <= _SHRUNK * room:
+    if (
+        len(facts) == 1
+        and kinds is not None
+        and p.measure_text(kinds, strong) <= _LINE_WIDTH_BEYOND_ROOM_MAX * room
+    ):
         facts.append(kinds)
     for (x, y, w, h), lines, style in (
         (rect, facts, strong),
@@ -286,11 +288,11 @@ def _draw_strip_print(stage: Stage, defect: str, facts: list[str], kinds: str | 
     Instead of the limits of the whole table, the limits of each kind of bet are shown if they fit.
     """
     p, (x, y, w, h) = stage.painter, stage.layout.left
-    strong, room, text = Style("strong", "caption", "text"), w - 24, _SEPARATOR.join(facts)
+    strong, room, text = Style("strong", "caption", "text"), w - 24, FACT_SEPARATOR.join(facts)
     if kinds is not None:
-        longer = _SEPARATOR.join((facts[0], kinds))
-        text = longer if p.measure_text(longer, strong) <= _SHRUNK * room else text
-    bottom = y + h - _STRIP_EDGE
-    p.shade((x + 24, bottom - 2 * _STRIP_LINE - 1, w - 48, 2), (*stage.look.accent[:3], 70))
+        longer = FACT_SEPARATOR.join((facts[0], kinds))
+        text = longer if p.measure_text(longer, strong) <= _LINE_WIDTH_BEYOND_ROOM_MAX * room else text
+    bottom = y + h - _STRIP_BOTTOM_MARGIN
+    p.shade((x + 24, bottom - 2 * _STRIP_LINE_HEIGHT - 1, w - 48, 2), (*stage.look.accent[:3], 70))
     for i, (line, style) in enumerate(((defect, Style("text", "caption", "text_dim")), (text, strong))):
-        p.text(line, (x + w / 2, bottom - (1.5 - i) * _STRIP_LINE), style, width=room)
+        p.text(line, (x + w / 2, bottom - (1.5 - i) * _STRIP_LINE_HEIGHT), style, width=room)

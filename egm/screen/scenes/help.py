@@ -15,7 +15,7 @@ from egm.screen.art.ink import Ink
 from egm.screen.art.paths import box
 from egm.screen.layout import TOUCH_TARGET_MIN, grow_rect
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import FACT_SEPARATOR, Rect, Style
 from egm.screen.scenes.chart import draw_chart, find_strategy_chart
 from egm.screen.scenes.felt_glass import draw_felt_prizes, list_prize_pages
 from egm.screen.scenes.glass import find_base_field, format_prize_name
@@ -218,7 +218,7 @@ def _write_fitting(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
     """Write paragraphs in the largest size with which they fit into a part of the page."""
     p, (x, y, w, h) = stage.painter, rect
     ways = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
-    for text, size in (*ways, ("  \u00b7  ".join(paragraphs), "caption")):
+    for text, size in (*ways, (FACT_SEPARATOR.join(paragraphs), "caption")):
         style = Style("text", size, "text")
         if len(p.wrap_text(text, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
             break

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from egm.screen.cloth import is_inside_bet
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import FACT_SEPARATOR, Rect, Style
 from egm.screen.scenes.hand import lay_out_hand_keys, list_group_names
 from egm.screen.scenes.stage import Stage
 from egm.screen.table import BetLimits, Spot, build_bet_limits
@@ -23,7 +23,7 @@ _LINES_BELOW_CHIP_KEYS_MIN: Final = 4
 #: At most this many lines stand on the right.
 _LINES_ON_RIGHT_MAX: Final = 7
 #: The small print names the limits of at most this many kinds of bets.
-_KINDS_MAX: Final = 3
+_BET_KINDS_IN_SMALL_PRINT_MAX: Final = 3
 #: The style of the sign's text.
 _SIGN_TEXT_STYLE: Final = Style("strong", "caption", "text")
 
@@ -57,10 +57,10 @@ def format_kind_limits(stage: Stage) -> str | None:
             for kind, spots in kinds.items()
             if spots
         ]
-    if not 1 < len(rows) <= _KINDS_MAX:
+    if not 1 < len(rows) <= _BET_KINDS_IN_SMALL_PRINT_MAX:
         return None
     shown = ((f"{names[0]} \u2026" if len(names) > 1 else names[0], amounts) for names, amounts in rows)
-    return "  \u00b7  ".join(f"{name} {amounts}" for name, amounts in shown)
+    return FACT_SEPARATOR.join(f"{name} {amounts}" for name, amounts in shown)
 
 
 def _find_extremes(limits: BetLimits, spots: list[Spot]) -> tuple[int, int]:
@@ -121,16 +121,16 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
     lines = _lay_out_lines(stage, rows, w - 36)
     room = int(below_keys[3] // _SIGN_LINE_HEIGHT)
     if room >= min(len(lines), _LINES_BELOW_CHIP_KEYS_MIN):
-        _draw_lines(stage, _limit_line_count(stage, lines, room), below_keys)
+        _draw_lines(stage, _keep_first_lines(stage, lines, room), below_keys)
         return right
     x, y, w, h = right
-    lines = _limit_line_count(stage, _lay_out_lines(stage, rows, w - 36), _LINES_ON_RIGHT_MAX)
+    lines = _keep_first_lines(stage, _lay_out_lines(stage, rows, w - 36), _LINES_ON_RIGHT_MAX)
     height = len(lines) * _SIGN_LINE_HEIGHT
     _draw_lines(stage, lines, (x + 18, y + h - foot - height, w - 36, height))
     return (x, y, w, h - height)
 
 
-def _limit_line_count(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tuple[str, str]]:
+def _keep_first_lines(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tuple[str, str]]:
     """Return at most ``room`` of the sign's lines.
 
     If lines are left out, the last line says how to see the other limits.

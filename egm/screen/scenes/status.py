@@ -8,7 +8,7 @@ from egm.kernel.messages import GameView, Notice, Snapshot, TournamentView
 from egm.screen.layout import Layout
 from egm.screen.marks import is_keno, is_slip, list_permitted_spot_counts, read_area_stakes
 from egm.screen.outcome import WinOnReels
-from egm.screen.painter import Style
+from egm.screen.painter import FACT_SEPARATOR, Style
 from egm.screen.scenes.decision_text import describe_decision_before_play, format_option, format_turn
 from egm.screen.scenes.feature import sum_credits_so_far
 from egm.screen.scenes.felt_glass import (
@@ -273,7 +273,7 @@ def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
     stays = stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
     last = stage.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
     words = (describe_outcome(stage, result), money[0], stays, last)
-    return "  \u00b7  ".join(each for each in words if each), money[1]
+    return FACT_SEPARATOR.join(each for each in words if each), money[1]
 
 
 def _describe_missing_credit(stage: Stage) -> str:
