@@ -10,6 +10,7 @@ from functools import cache
 
 import pygame
 from PIL import Image, ImageChops, ImageStat
+from rigs.display import open_display
 
 from egm.app.stopped import build_bare_snapshot
 from egm.config.cabinet_file import Machine
@@ -103,7 +104,7 @@ def drawn(
 
 @cache
 def _drawn(told: str, width: int, is_lost: bool) -> tuple[list[tuple[Rect, Action]], Image.Image]:
-    _prepare()
+    open_display()
     view = apply_message(
         apply_message(View(reduced_motion=True), Hello()), Snapshot.model_validate_json(told)
     )
@@ -135,18 +136,10 @@ def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:
 
 @cache
 def _sign_drawn(game: str, language: str, width: int) -> Image.Image:
-    _prepare()
+    open_display()
     found = build_game_view(load_game(game))
     picture = TopPicture(load_theme(), scale=width / LANDSCAPE.size[0])
     return _image(picture, replace(build_idle_view((found,), found, language), now=1000.0))
-
-
-def _prepare() -> None:
-    if not pygame.display.get_init():
-        pygame.display.init()
-    if pygame.display.get_surface() is None:
-        pygame.display.set_mode((1, 1))
-    pygame.font.init()
 
 
 def _image(picture: Picture, view: View) -> Image.Image:

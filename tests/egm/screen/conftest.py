@@ -6,8 +6,8 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 os.environ["SDL_AUDIODRIVER"] = "dummy"
 os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
 
-import pygame
 import pytest
+from rigs.display import open_display
 
 from egm.screen.theme import load_theme
 from paytables import Depth, analyse, list_library_games, load_game
@@ -15,11 +15,9 @@ from tools.dev.gallery import find_sample_outcomes
 from tools.lab.views import build_game_view
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _pygame():
-    pygame.display.init()
-    pygame.font.init()
-    pygame.display.set_mode((8, 8))
+@pytest.fixture(autouse=True)
+def _display():
+    open_display()
 
 
 @pytest.fixture(scope="session")

@@ -45,9 +45,6 @@ def playing(theme):
 
 
 def drawn(view, theme, layout):
-    pygame.display.init()
-    pygame.font.init()
-    pygame.display.set_mode((8, 8))
     painter, picture = Watched(theme), Picture(theme, layout=layout)
     picture.painter = painter
     picture.draw(pygame.Surface(picture.pixels), view)

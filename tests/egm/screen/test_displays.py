@@ -227,10 +227,7 @@ def bare(monkeypatch):
         monkeypatch.setenv(name, os.environ.get(name, ""))  # put back afterwards
     pygame.display.quit()
     yield
-    monkeypatch.undo()
     pygame.display.quit()
-    pygame.display.init()
-    pygame.display.set_mode((8, 8))
 
 
 @pytest.mark.usefixtures("bare")

@@ -34,9 +34,6 @@ def test_the_details_of_each_kind_of_spot_fit(theme, monkeypatch, name, layout, 
         return used
 
     monkeypatch.setattr(felt_glass, "_draw_spot_details", measured)
-    pygame.display.init()
-    pygame.font.init()
-    pygame.display.set_mode((8, 8))
     game, told = felt(name)
     view = build_idle_view((told,), told, language, felt=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)

@@ -30,8 +30,6 @@ def window(theme):
     found = Window(theme)
     yield found
     found.close()
-    pygame.display.init()
-    pygame.display.set_mode((8, 8))
 
 
 def test_a_touch_is_a_share_of_the_picture(window):
@@ -90,8 +88,6 @@ def test_a_cabinet_cannot_be_closed_by_its_player(theme):
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE))
     assert kiosk.inputs() == [Action("close")]
     kiosk.close()
-    pygame.display.init()
-    pygame.display.set_mode((8, 8))
 
 
 def test_a_kiosk_closes_for_staff_who_have_signed_in_and_keeps_the_keyboard(theme):
@@ -103,8 +99,6 @@ def test_a_kiosk_closes_for_staff_who_have_signed_in_and_keeps_the_keyboard(them
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert kiosk.inputs() is None
     kiosk.close()
-    pygame.display.init()
-    pygame.display.set_mode((8, 8))
 
 
 def test_only_a_page_with_a_person_is_attended(published):

@@ -18,6 +18,7 @@ from jukebox import (
     Turntable,
 )
 from jukebox_audit import RULES
+from rigs.display import open_display
 
 from egm.app.features import FEATURES, check_claims_cover_owed_values, list_staff_registers
 from egm.app.process import MachineProcess
@@ -107,9 +108,7 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(rig):
     menu.touch("form:song").enter("7").touch("confirm").home().touch("subject:machine")
     lines = menu.page
     menu.touch("jukebox")
-    pygame.display.init()
-    pygame.font.init()
-    pygame.display.set_mode((8, 8))
+    open_display()
     drawn = Reader(load_theme())
     picture = Picture(drawn.theme)
     picture.painter = drawn
