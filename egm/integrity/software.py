@@ -32,7 +32,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.verify.examine import VerificationFindings, examine_in_child_process, verify_software_files
-from egm.verify.tree import list_own_files
+from egm.verify.own_files import list_own_files
 
 #: The most differing files that the screen names.
 _FILE_NAMES_SHOWN_MAX: Final = 3

@@ -13,12 +13,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from egm.config.cabinet_file import CabinetFile
 from egm.errors import LocalError, OperatorError
 from egm.isolated import build_python_command, require_isolated_mode
 from egm.verify.digest import Algorithm, compute_digests, compute_signatures
 from egm.verify.manifest import find_differences, load_signed
-from egm.verify.tree import Scope, list_own_files, list_software_files
+from egm.verify.tree import Scope, list_software_files
 from meters.keys import format_fingerprint
 from paytables.source import Source
 
@@ -77,19 +76,6 @@ def verify_software_files(
         reason=manifest.reason,
         components=manifest.components,
     )
-
-
-def find_scope(cabinet_file: CabinetFile) -> Scope:
-    """Return which files belong to the software of a cabinet, as its signed manifest states.
-
-    Without a trusted manifest, they are the program and the cabinet's own files, so that a verifier still
-    gets signatures if the manifest is damaged.
-    """
-    own, pinned = list_own_files(cabinet_file), cabinet_file.software
-    try:
-        return Scope(own=own) if pinned is None else load_signed(pinned.manifest, pinned.key).scope(own)
-    except OperatorError:
-        return Scope(own=own)
 
 
 # ------------------------------------------------------------------ in a separate process

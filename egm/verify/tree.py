@@ -5,21 +5,15 @@ everything else in the environment, ``own/...`` for the definitions a cabinet br
 are walked, not a list of expected files, so that foreign files are found as well.
 """
 
-import contextlib
 import os
 import sysconfig
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import cache_from_source, find_spec
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
-from egm.config.cabinet_file import CabinetFile
 from egm.errors import LocalError
-from paytables.assets import read_assets
-from paytables.definition import parse, read_source
-from paytables.errors import PaytableError
-from paytables.source import is_path
 
 #: The packages of the software.
 PRODUCT_PACKAGES: Final = ("egm", "meters", "paytables", "rng", "tools")
@@ -56,29 +50,6 @@ class Scope:
     """Whether all other packages of the Python environment are included."""
     bytecode: bool = False
     """Whether compiled modules are included; False only for a source checkout, which Python compiles while it runs."""
-
-
-def list_own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
-    """Return the name and path of each definition file that a cabinet file names (games and profile, not library ids).
-
-    The pictures and sounds of a game are included, unless the game cannot be read; such a game is not
-    offered.
-    """
-    written = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
-    paths = {path: cabinet_file.find_written_path(path) for path in written if is_path(path)}
-    for game in [slot.game for slot in cabinet_file.games if is_path(slot.game)]:
-        for name in _iter_game_assets(game):
-            paths[str(Path(game).parent / name)] = str(PurePosixPath(paths[game]).parent / name)
-    return tuple(
-        (f"own/{PurePosixPath(name).as_posix().lstrip('/')}", path) for path, name in sorted(paths.items())
-    )
-
-
-def _iter_game_assets(path: str) -> Iterator[str]:
-    """Yield the names of the picture, sound and other files that a game's definition uses."""
-    with contextlib.suppress(PaytableError):
-        source = read_source(Path(path))
-        yield from read_assets(parse(source), source.path)
 
 
 def list_uncompiled_modules(files: Mapping[str, Path]) -> list[str]:

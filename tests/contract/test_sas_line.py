@@ -16,7 +16,8 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import State
 from egm.links.sas.crc import append_crc, is_intact
 from egm.verify.digest import Algorithm, compute_signatures
-from egm.verify.tree import Scope, find_components, list_own_files, list_software_files
+from egm.verify.own_files import list_own_files
+from egm.verify.tree import Scope, find_components, list_software_files
 from meters import Journal
 
 

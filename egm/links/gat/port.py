@@ -23,7 +23,8 @@ from egm.links.gat.functions import FunctionRequest
 from egm.links.gat.report import ReportIdentity
 from egm.links.gat.service import GatService
 from egm.verify.digest import Algorithm
-from egm.verify.examine import find_scope, sign_in_child_process
+from egm.verify.examine import sign_in_child_process
+from egm.verify.own_files import find_scope
 from egm.verify.tree import find_components
 
 #: Settings of the serial line to a verifier.

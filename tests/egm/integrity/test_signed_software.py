@@ -26,8 +26,8 @@ from egm.play.keys import PlayKey
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, TEXTS, Menu, create_roster
 from egm.verify.digest import compute_digests
-from egm.verify.examine import find_scope
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
+from egm.verify.own_files import find_scope
 from egm.verify.tree import list_software_files
 from tools.cli.sheets import format_as_text
 

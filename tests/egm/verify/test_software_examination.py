@@ -16,11 +16,11 @@ from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.verify.digest import Algorithm, compute_component_digests, compute_signatures, read_seed
 from egm.verify.manifest import ManifestError, create_key, format_public_key, load_signed, read_key, sign
+from egm.verify.own_files import list_own_files
 from egm.verify.tree import (
     COMPONENTS,
     Scope,
     find_component,
-    list_own_files,
     list_software_files,
     list_uncompiled_modules,
 )

@@ -11,7 +11,8 @@ from egm.profiles import load_profile
 from egm.verify.digest import Algorithm, compute_digests, compute_signatures
 from egm.verify.examine import verify_software_files
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
-from egm.verify.tree import Scope, list_own_files, list_software_files
+from egm.verify.own_files import list_own_files
+from egm.verify.tree import Scope, list_software_files
 from paytables import DefinitionError, load_game
 from paytables.definition import LIBRARY
 

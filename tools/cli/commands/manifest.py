@@ -17,7 +17,8 @@ from egm.secret_files import require_private, write_private
 from egm.verify.digest import compute_digests
 from egm.verify.examine import verify_software_files
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
-from egm.verify.tree import Scope, list_own_files, list_software_files, list_uncompiled_modules
+from egm.verify.own_files import list_own_files
+from egm.verify.tree import Scope, list_software_files, list_uncompiled_modules
 from paytables.source import read_contents
 from paytables.wording import format_count
 from tools.cli.result_file import write_result

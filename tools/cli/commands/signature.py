@@ -7,7 +7,7 @@ import click
 from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.verify.digest import Algorithm, compute_signatures, read_seed
-from egm.verify.examine import find_scope
+from egm.verify.own_files import find_scope
 from egm.verify.tree import COMPONENTS, list_software_files
 from tools.cli.tables import Column, Form, Table, add_form_options, show
 

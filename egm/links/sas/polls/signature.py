@@ -19,7 +19,8 @@ from egm.links.sas.poll import ONE_BYTE_RESPONSE, Poll
 from egm.links.sas.wire import LongPoll
 from egm.verify.digest import Algorithm
 from egm.verify.examine import sign_in_child_process
-from egm.verify.tree import Scope, find_components, list_own_files
+from egm.verify.own_files import list_own_files
+from egm.verify.tree import Scope, find_components
 
 #: Command code of the ROM signature poll.
 _ROM_SIGNATURE_POLL: Final = 0x21

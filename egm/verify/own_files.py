@@ -1,0 +1,53 @@
+"""Files that a cabinet brings itself, and which files belong to the software of a cabinet.
+
+They are apart from the examination, whose separate process then needs neither cabinet files nor games.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from egm.config.cabinet_file import CabinetFile
+from egm.errors import OperatorError
+from egm.verify.manifest import load_signed
+from egm.verify.tree import Scope
+from paytables.assets import read_assets
+from paytables.definition import parse, read_source
+from paytables.errors import PaytableError
+from paytables.source import is_path
+
+
+def list_own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
+    """Return the name and path of each definition file that a cabinet file names (games and profile, not library ids).
+
+    The pictures and sounds of a game are included, unless the game cannot be read; such a game is not
+    offered.
+    """
+    written = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
+    paths = {path: cabinet_file.find_written_path(path) for path in written if is_path(path)}
+    for game in [slot.game for slot in cabinet_file.games if is_path(slot.game)]:
+        for name in _iter_game_assets(game):
+            paths[str(Path(game).parent / name)] = str(PurePosixPath(paths[game]).parent / name)
+    return tuple(
+        (f"own/{PurePosixPath(name).as_posix().lstrip('/')}", path) for path, name in sorted(paths.items())
+    )
+
+
+def _iter_game_assets(path: str) -> Iterator[str]:
+    """Yield the names of the picture, sound and other files that a game's definition uses."""
+    with contextlib.suppress(PaytableError):
+        source = read_source(Path(path))
+        yield from read_assets(parse(source), source.path)
+
+
+def find_scope(cabinet_file: CabinetFile) -> Scope:
+    """Return which files belong to the software of a cabinet, as its signed manifest states.
+
+    Without a trusted manifest, they are the program and the cabinet's own files, so that a verifier still
+    gets signatures if the manifest is damaged.
+    """
+    own, pinned = list_own_files(cabinet_file), cabinet_file.software
+    try:
+        return Scope(own=own) if pinned is None else load_signed(pinned.manifest, pinned.key).scope(own)
+    except OperatorError:
+        return Scope(own=own)
