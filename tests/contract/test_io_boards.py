@@ -135,7 +135,7 @@ class TestEveryLine:
 
 
 class TestUnattended:
-    @pytest.mark.requirement("J-01", "J-06", "A-24")
+    @pytest.mark.requirement("J-01", "J-06", "A-24", "E-10")
     def test_doors_opened_while_no_machine_ran_are_told(self, line):
         async def scene():
             rig = BoardRig(line)
@@ -155,6 +155,7 @@ class TestUnattended:
 
         jump(scene())
 
+    @pytest.mark.requirement("A-24", "E-10")
     def test_edges_survive_the_boards_own_power_loss(self):
         async def scene():
             rig = BoardRig()
@@ -168,6 +169,7 @@ class TestUnattended:
             await rig.known(2)
             await rig.stop()
             assert rig.told() == [("door", "cash_box", True), ("door", "cash_box", False)]
+            assert all(event.unattended for event in rig.of(DoorChanged))
             assert rig.of(CommLost)
             rig.close()
 
