@@ -155,6 +155,27 @@ class TestUnattended:
 
         jump(scene())
 
+    @pytest.mark.requirement("J-16")
+    def test_keys_turned_while_no_machine_ran_are_reported(self):
+        async def scene():
+            rig = BoardRig()
+            await rig.known()
+            await rig.stop()
+            await asyncio.sleep(2)
+            rig.hand("key", name="audit", on=True)
+            rig.hand("key", name="audit", on=False)
+            rig.begin()
+            await rig.known(2)
+            await rig.advance_until(rig.drained)
+            await rig.stop()
+            assert [(event.key, event.on, event.unattended) for event in rig.of(KeyTurned)] == [
+                ("audit", True, True),
+                ("audit", False, True),
+            ]
+            rig.close()
+
+        jump(scene())
+
     @pytest.mark.requirement("A-24", "E-10")
     def test_edges_survive_the_boards_own_power_loss(self):
         async def scene():

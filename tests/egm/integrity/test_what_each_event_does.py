@@ -90,7 +90,7 @@ def test_what_a_board_says_of_its_doors_is_held_against_what_was_known():
     ]
 
 
-@pytest.mark.requirement("A-24", "E-10")
+@pytest.mark.requirement("A-24", "E-10", "D-14")
 @pytest.mark.parametrize("door", DOORS)
 def test_a_door_opened_and_closed_without_power_is_recorded_and_seen_to(rig, door):
     """The board stores what its doors did, and reports it when the machine is back."""
@@ -99,6 +99,7 @@ def test_a_door_opened_and_closed_without_power_is_recorded_and_seen_to(rig, doo
         for event in iter_reported_events(report, "io_board", ()):
             rig.engine.submit(event)
     assert rig.records("door.opened_while_off") == [{"door": door, "unattended": True}]
+    assert rig.journal.meters().values[f"door.{door}.opens"] == 1
     assert rig.state is (State.TILT if DOORS[door][1] else State.IDLE)
 
 
