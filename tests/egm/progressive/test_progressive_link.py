@@ -98,7 +98,7 @@ class Rig:
         self.room.close()
 
     async def until(self, condition):
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(60):
             while not condition():
                 if self.task.done():
                     await self.task
