@@ -30,6 +30,7 @@ def door(bench: Bench, *, opened: bool) -> None:
     bench.room.engine.handle(EventType.DOOR_OPENED if opened else EventType.DOOR_CLOSED, door="main")
 
 
+@pytest.mark.requirement("K-06")
 def test_the_same_general_poll_again_gets_the_same_exception_again(bench: Bench) -> None:
     door(bench, opened=True)
     door(bench, opened=False)
@@ -38,6 +39,7 @@ def test_the_same_general_poll_again_gets_the_same_exception_again(bench: Bench)
     assert bench.general() == 0x12
 
 
+@pytest.mark.requirement("K-06")
 @pytest.mark.parametrize(
     "poll", [b"\x82", b"\x02", b"\x01\x1a", append_crc(b"\x01\x02"), append_crc(b"\0\x7f" + bytes(7))]
 )
@@ -73,6 +75,7 @@ def test_a_broadcast_is_obeyed_and_never_answered(bench: Bench) -> None:
     assert list_disabling_sources(bench.room.machine) == {}
 
 
+@pytest.mark.requirement("K-06")
 def test_a_set_poll_repeated_is_answered_again_and_done_once(bench: Bench) -> None:
     assert bench.long(0x01) == "01"
     bench.room.engine.handle(EventType.ENABLED, source="host:main")

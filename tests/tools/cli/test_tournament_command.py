@@ -217,10 +217,12 @@ def test_the_fee_of_let_it_ride_is_30_percent_of_its_side_bet_or_more(rules, fee
     [
         ("en", ["Monday, March 1, 2027", "Monday, March 8, 2027", "180 minutes", "Open to adults.", "$50.00", "A-101, A-102",
                 "40 participants", "up to 2 entries", "100 games", "20 minutes", "Rank 1: 25\xa0%", "Rank 3: $10.00",
-                "share the prizes of their ranks", "At least 30 %", "best rank", "played again"]),
+                "share the prizes of their ranks", "At least 30 %", "best rank", "played again",
+                "shared equally among all who have a rank", "rounded up to a whole cent"]),
         ("fr", ["lundi 1er mars 2027", "lundi 8 mars 2027", "180 minutes", "Pour adultes.", "50,00\xa0$", "A-101, A-102",
                 "40 participants", "jusqu'à 2 inscriptions", "100 parties", "20 minutes", "Rang 1 : 25\xa0%", "10,00\xa0$",
-                "se partagent également", "Au moins 30 %", "meilleur rang", "rejouée"]),
+                "se partagent également", "Au moins 30 %", "meilleur rang", "rejouée",
+                "partagés également entre tous ceux qui ont un rang", "arrondies au cent supérieur"]),
     ],
 )  # fmt: skip
 def test_the_notice_is_complete_in_both_languages(rules, language, texts):
@@ -228,6 +230,17 @@ def test_the_notice_is_complete_in_both_languages(rules, language, texts):
     assert result.exit_code == 0, result.output
     said = re.sub(r"[ \n]+", " ", result.output)
     assert [text for text in texts if text not in said] == []
+
+
+@pytest.mark.requirement("L-03")
+def test_the_notice_states_how_the_prizes_of_unclaimed_ranks_and_odd_cents_are_divided(rules):
+    file = rules(
+        ('unclaimed = "shared"', 'unclaimed = "not-awarded"'),
+        ('remainders = "best-rank"', 'remainders = "in-order"'),
+    )
+    said = re.sub(r"[ \n]+", " ", run("notice", file, "--today", "2027-02-01").output)
+    assert "Prizes of ranks that nobody has are not awarded." in said
+    assert "go one each to the ranks from the best down" in said
 
 
 @pytest.mark.requirement("L-05")
