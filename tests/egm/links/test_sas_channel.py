@@ -102,7 +102,11 @@ def test_the_twenty_first_exception_overflows(bench: Bench) -> None:
     assert bench.exceptions() == [0x70, *[0x11, 0x12] * 10]
 
 
-def test_a_priority_exception_is_raised_again_until_it_is_served(bench: Bench) -> None:
+@pytest.mark.requirement("K-06")
+@pytest.mark.parametrize(
+    "next_poll", [b"\x80", b"\x81", b"\x01\x1a"], ids=["another machine", "general poll", "long poll"]
+)
+def test_a_priority_exception_is_raised_again_until_it_is_served(bench: Bench, next_poll: bytes) -> None:
     bench.host.post_exception(0x51)
     assert bench.exceptions() == [0x51]
     bench.room.clock.pass_seconds(14)
@@ -110,7 +114,7 @@ def test_a_priority_exception_is_raised_again_until_it_is_served(bench: Bench) -
     bench.room.clock.pass_seconds(1)
     assert bench.exceptions() == [0x51]
     assert bench.read(0x1B) != ""
-    bench.sync()
+    bench.send(next_poll)  # acknowledges the reply
     bench.room.clock.pass_seconds(60)
     assert bench.exceptions() == []
 
