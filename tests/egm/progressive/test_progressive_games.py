@@ -208,6 +208,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     assert machine.credit_cents == before - 50
     values = machine.journal.meters().values
     assert (values["att_progressive"], values["att_jackpot"], values["hand_paid"]) == (1500, 100, 1600)
+    assert values["handpays.progressive"] == 1
     machine.journal.self_audit()
     hit, paid = iter_register_lines(REGISTERS["progressives"], machine.journal.entries())
     assert (hit["machine"], hit["pool"], hit["amount_cents"], hit["way"]) == (
