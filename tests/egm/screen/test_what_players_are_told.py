@@ -20,7 +20,7 @@ from egm.kernel.messages import Handpay, Protection, Reminder, Tilt
 from egm.screen.audio.cues import list_cues_between
 from egm.screen.controls import ACTION_BY_KEY_NAME
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE, PHONE
 from egm.screen.message_reducer import apply_message
 from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_field
 from egm.screen.picture import Picture
@@ -274,6 +274,38 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     for row, pay in zip(rows, pays, strict=True):
         assert row.names["en"] in said
         assert Texts("en").number(pay) in said, f"{row.name} at {bet} credits"
+
+
+@pytest.mark.requirement("C-22", "M-01")
+@pytest.mark.parametrize("name", ["aurora-keno", "archipelago-keno"])
+@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "phone"])
+def test_the_keno_table_says_what_each_catch_of_each_number_of_spots_pays(name, layout):
+    source = load_game(name)
+    game = build_game_view(source)
+    said = help_words(build_idle_view((game,), game, "en"), layout)
+    prizes = {
+        (spots, catch): [f"{pay:,}"]
+        for spots, table in source.rules.tables.pays.items()
+        for catch, pay in table.items()
+    }
+    for level in source.presentation().get("progressives", ()):
+        prizes.setdefault((level["spots"], level["catch"]), []).append(level["name"]["en"])
+    for catch in {catch for _, catch in prizes}:
+        pays = (prizes.get((spots, catch), ["–"]) for spots in sorted(source.rules.tables.pays))
+        row = [Texts("en").say("keno.catch", count=catch), *map(" + ".join, pays)]
+        assert any(said[n : n + len(row)] == row for n in range(len(said))), row
+
+
+@pytest.mark.requirement("C-22")
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "phone"])
+def test_the_prizes_of_a_wheel_name_each_area_and_what_it_pays(language, layout):
+    game = build_game_view(load_game("river-wheel"))
+    said = help_words(build_idle_view((game,), game, language), layout)
+    for area in game.presentation["areas"]:
+        for pay in area["pays"].values():
+            row = [area["name"][language], Texts(language).number(int(pay))]
+            assert any(said[n : n + 2] == row for n in range(len(said))), row
 
 
 @pytest.mark.requirement("C-13")
