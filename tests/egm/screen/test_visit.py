@@ -183,6 +183,11 @@ def test_the_last_bet_result_and_win_stay_in_sight_until_the_player_acts(visit):
         assert find_last_step(at.view).stops == MAPLES
         assert "6.00" in at.bar
         at.wait(10)
+    at.view = View(now=at.view.now, active_at=at.view.now)
+    at.greet()  # a screen that starts again shows them too
+    figures = compute_meter_figures(at.stage)
+    assert (figures.bet_credits, figures.win_cents) == (2, 600)
+    assert find_last_step(at.view).stops == MAPLES
     at.happen(EventType.BET, value=1)
     assert compute_meter_figures(at.stage).bet_credits == 1
 
