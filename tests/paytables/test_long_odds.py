@@ -42,6 +42,7 @@ def test_the_odds_of_a_prize_in_kind_are_disclosed():
     assert [(award.name, award.one_in) for award in longer] == [("hamper", 5_688_889)]
 
 
+@pytest.mark.requirement("C-23")
 def test_a_machine_tells_the_screen_and_equal_odds_once():
     level = LevelSlot(game="long-odds", level="sky")
     admitted, refused = admit_games((GameSlot(game=str(GAME)),), load_profile("generic"), (level,))
