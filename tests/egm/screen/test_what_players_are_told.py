@@ -166,6 +166,18 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
         assert " ".join(credits_said.split()) in flat, f"{game.id}: are its prizes credits or money?"
 
 
+@pytest.mark.requirement("C-25", "C-26")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_page_of_the_help_states_the_return(published, language):
+    """It is also printed below the game, on every page."""
+    game = next(one for one in published if one.id == "maple-classic")
+    view = build_idle_view(published, game, language)
+    figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
+    stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE, view)
+    said, printed = help_words(view), sum(figure in words for words in words_on(view))
+    assert sum(figure in words for words in said) > printed * len(list_help_sheets(stage)) > 0
+
+
 @pytest.mark.requirement("C-02")
 @pytest.mark.parametrize("name", ["maple-classic", "quebec-roulette-french", "quebec-blackjack"])
 @pytest.mark.parametrize("language", ["en", "fr"])
