@@ -53,6 +53,9 @@ def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(rig):
     assert (lines["Bet"], lines["Win"]) == ("$0.05", "$3.00")
     assert (lines["Credit before the game"], lines["Credit after the game"]) == ("$20.00", "$22.95")
     assert lines["Added before the game: bills"] == "$20.00"
+    assert (lines["Credits bet"], lines["Bet level"]) == ("1", "1")
+    wins = [[translate_words(cell, "en") for cell in row.cells] for row in menu.page.tables[-1].rows]
+    assert wins == [["3 × Maple leaf", "Line 1", "$3.00"]]
     menu.touch("show")
     replay, shown = replayed(menu, won)
     assert (replay.display, replay.game_id, replay.win_cents) == (shown.display, shown.game_id, 300)
