@@ -24,7 +24,7 @@ from egm.screen.layout import LANDSCAPE, PHONE
 from egm.screen.message_reducer import apply_message
 from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_field
 from egm.screen.picture import Picture
-from egm.screen.scenes import keno, wins
+from egm.screen.scenes import keno, progressive, wins
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.pays import list_pays
 from egm.screen.scenes.reels import ReelGrid
@@ -318,6 +318,20 @@ def test_the_prizes_of_a_wheel_name_each_area_and_what_it_pays(language, layout)
         for pay in area["pays"].values():
             row = [area["name"][language], Texts(language).number(int(pay))]
             assert any(said[n : n + 2] == row for n in range(len(said))), row
+
+
+@pytest.mark.requirement("I-04")
+@EVERY_LAYOUT
+def test_the_levels_of_a_game_stand_beside_it_at_the_smallest_bet(published, layout, monkeypatch):
+    game = next(one for one in published if one.id == "lantern-harbour")
+    view = build_idle_view(published, game, "en", bet_credits=min(game.bet_options))
+    amounts = []
+    monkeypatch.setattr(progressive, "draw_odometer", lambda _p, text, *_, **__: amounts.append(text))
+    said = " ".join(words_on(view, layout))
+    levels = view.snapshot.progressives
+    assert amounts == [Texts("en").money(level.amount_cents, "CAD") for level in levels]
+    assert {level.names["en"] for level in levels} == {"Harbour", "Grand Harbour"}
+    assert all(level.names["en"] in said for level in levels)
 
 
 @pytest.mark.requirement("C-13")
