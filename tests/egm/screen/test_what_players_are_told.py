@@ -321,16 +321,23 @@ def test_the_prizes_of_a_wheel_name_each_area_and_what_it_pays(language, layout)
 
 
 @pytest.mark.requirement("I-04")
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("lantern-harbour", {"Harbour", "Grand Harbour"}),
+        ("quebec-caribbean-stud", {"Progressive jackpot"}),
+    ],
+)
 @EVERY_LAYOUT
-def test_the_levels_of_a_game_stand_beside_it_at_the_smallest_bet(published, layout, monkeypatch):
-    game = next(one for one in published if one.id == "lantern-harbour")
-    view = build_idle_view(published, game, "en", bet_credits=min(game.bet_options))
+def test_the_levels_of_a_game_stand_beside_it_at_the_smallest_bet(name, names, layout, monkeypatch):
+    game = build_game_view(load_game(name))
+    view = build_idle_view((game,), game, "en", bet_credits=min(game.bet_options))
     amounts = []
     monkeypatch.setattr(progressive, "draw_odometer", lambda _p, text, *_, **__: amounts.append(text))
     said = " ".join(words_on(view, layout))
     levels = view.snapshot.progressives
     assert amounts == [Texts("en").money(level.amount_cents, "CAD") for level in levels]
-    assert {level.names["en"] for level in levels} == {"Harbour", "Grand Harbour"}
+    assert {level.names["en"] for level in levels} == names
     assert all(level.names["en"] in said for level in levels)
 
 
