@@ -98,6 +98,7 @@ def test_a_controller_whose_record_does_not_add_up_serves_nobody(tmp_path):
     said = CliRunner().invoke(command, arguments).output
     assert "certificates" in said  # of which there are none: it would serve
     base = sqlite3.connect(store)
+    assert base.execute("SELECT kind FROM event").fetchall()[0] == ("software_not_verified",)
     base.execute("INSERT INTO contribution VALUES ('EGM-1', 'grand', 1, 25, '1', '0')")
     base.commit()
     base.close()
