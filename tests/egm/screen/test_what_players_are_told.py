@@ -25,6 +25,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_field
 from egm.screen.picture import Picture
 from egm.screen.scenes import keno, progressive, wins
+from egm.screen.scenes.deck import compute_meter_figures
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.pays import list_pays
 from egm.screen.scenes.reels import ReelGrid
@@ -346,7 +347,7 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
     """Won or lost, the reels take the same time and sound the same, and no text promises anything."""
     game = next(one for one in published if one.id == "maple-classic")
     source = next(one for one in games if one.id == game.id)
-    seen = set()
+    seen, picture, won = set(), Picture(theme), 0
     for number in range(60):
         outcome = play_game(source, f"same/{number}", 3)
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
@@ -355,8 +356,11 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
         sounds = tuple(name for a, b in pairwise(until) for name in list_cues_between(a, b, theme))
         status = tuple(dict.fromkeys(words_on(until[20], LANDSCAPE)[-40:])) if number < 2 else ()
         seen.add((line.steps[0].stops, line.stopped, sounds))
+        won += outcome.win_credits > 0
+        assert {compute_meter_figures(picture._build_stage(one)).win_cents for one in until} == {0}
         assert not [words for words in status if "win" in words.lower() and words != "WIN"]
     assert len(seen) == 1
+    assert won
     promises = re.compile(
         r"\b(due|ready to|almost|so close|next spin|hot|bientôt|presque|prêt à)\b", re.IGNORECASE
     )
@@ -669,6 +673,14 @@ def test_the_machines_numbers_are_on_the_screen(published, language, layout, kin
     owed = numbered.model_copy(update={"state": "handpay", "handpay": handpay})
     assert any("SN-4711" in words for words in words_on(apply_message(view, numbered), layout))
     assert any("OP-0815" in words for words in words_on(apply_message(view, owed), layout))
+
+
+@pytest.mark.requirement("J-15:a")
+def test_the_machine_sends_its_numbers_to_its_screen(tmp_path):
+    rig = MachineRig(tmp_path)
+    sent = snapshot(rig.engine, fingerprint="")
+    assert (sent.serial, sent.operator_number) == ("TEST-1", "7")
+    rig.close()
 
 
 REMINDERS = [
