@@ -6,6 +6,7 @@ whether the result wins it, and know what is lost and what stands after a zero o
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -274,6 +275,38 @@ def test_a_freed_stake_is_worth_half_as_much_for_each_zero_after_the_first(zeros
         at = game.with_table_state(outcome.table)
         wager = at.wager(0)
     assert play_with_choices(at.play(wager, Given(red)), wager).win_credits == returned
+
+
+NUMBERS = [str(n) for n in range(37)]
+#: How many parts of each wheel have each number or sign, as the texts say.
+WHEELS = {
+    "quebec-roulette-french": Counter(NUMBERS),
+    "quebec-roulette-english": Counter(NUMBERS),
+    "quebec-roulette-american": Counter([*NUMBERS, "00"]),
+    "quebec-roulette-double": Counter(NUMBERS),
+    "monaco-roulette-american": Counter([*NUMBERS, "00"]),
+    "monaco-roulette-european": Counter(NUMBERS),
+    "monaco-boule": Counter(NUMBERS[1:10]),
+    "monaco-big-wheel": Counter(
+        {"1": 24, "2": 15, "5": 7, "10": 4, "20": 2, "joker-black": 1, "joker-yellow": 1}
+    ),
+    "quebec-wheel-of-fortune": Counter({"sun": 12, "moon": 8, "star": 5, "comet": 3, "north-star": 2}),
+}
+
+
+@pytest.mark.requirement("S-36", "S-48", "S-49", "B-09")
+@pytest.mark.parametrize("name", WHEELS)
+def test_one_number_is_drawn_and_each_part_of_the_wheel_is_as_likely_as_any_other(name: str) -> None:
+    """One random number decides, out of as many as there are parts, and each of them leads to another part."""
+    game, count = load_game(name), WHEELS[name].total()
+    spot = game.rules.layout()[0]
+    wager = game.wager(spot.least, bets={spot.id: spot.least})
+    results = []
+    for number in range(count):
+        draw = RecordingDraw(Given(number))
+        results.append(play_with_choices(game.play(wager, draw), wager).display["result"])
+        assert [bound for bound, _, _ in draw.records] == [count]
+    assert Counter(results) == WHEELS[name]
 
 
 @pytest.mark.requirement("S-37")
