@@ -164,6 +164,7 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
     assert detail.build_page(machine).tables == ()  # the outcome is nobody's answer
 
 
+@pytest.mark.requirement("S-07")
 def test_a_seat_answers_for_itself_alone_and_in_its_turn(seats):
     one, two, three = rooms = seats(GAME, count=3)
     sit_down(rooms)

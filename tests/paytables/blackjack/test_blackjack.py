@@ -66,7 +66,7 @@ class Referee:
         self.rules, self.doubled, self.most_hands = rules, doubled, most_hands
         self.hands, self.base, self.added, self.dealt = {}, {}, {}, {}
         self.banks, self.even, self.insured = {}, set(), {}
-        self.split = set()
+        self.split, self.turn = set(), ""
         self.laid = {(bet.seat, bet.spot) for bet in wager.bets}
 
     def cue(self, cue):
@@ -90,6 +90,7 @@ class Referee:
             if chosen in INSURED_PART:
                 self.insured[hand] = INSURED_PART[chosen]
             return
+        self._in_turn(hand)
         self._asked(set(asked.options), hand)
         if chosen == "double":
             self.added[hand] = self.added.get(hand, 0) + 1
@@ -106,6 +107,13 @@ class Referee:
             offered.add("insurance_quarter")
         offered |= {"even_money"} if even and is_natural(self.hands[hand]) else set()
         assert set(asked.options) == {"no_insurance"} | offered
+
+    def _in_turn(self, hand):
+        """Every hand has its two cards, the boxes draw one after the other, and the dealer draws last."""
+        assert all(len(cards) >= 2 for cards in self.dealt.values())
+        assert hand[:5] >= self.turn
+        assert [len(cards) for cards in self.banks.values()] == [2 if "hole" in self.rules else 1]
+        self.turn = hand[:5]
 
     def _asked(self, options, hand):
         """What the texts let this hand do."""
