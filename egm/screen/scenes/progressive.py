@@ -7,6 +7,7 @@ from egm.screen.art.ink import Paint
 from egm.screen.painter import Rect, Style, build_gold_gradient
 from egm.screen.scenes.odometer import compute_displayed_cents, draw_odometer
 from egm.screen.scenes.stage import Stage
+from egm.screen.view import build_view_timeline
 
 #: More levels than this do not fit beside a field; the top screen shows them all.
 LEVELS_BESIDE_FIELD_MAX: Final = 3
@@ -23,7 +24,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     """Draw one progressive level: its name above its amount on drums, and a text if the amount may not be current."""
     p, (x, y, w, h) = stage.painter, rect
     view = stage.view
-    won = view.show is not None and any(one.id == level.id for one in view.show.play.progressives)
+    won = _is_win_shown(stage, level)
     head = stage.theme.sizes[size] * 1.35
     current = level.status == "up"
     paint: Paint | str = "win" if won else build_gold_gradient(stage.theme) if current else "amber"
@@ -42,6 +43,14 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     drums: Rect = (x + w * 0.32, y, w * 0.68 - 4, h) if low else (x + 4, y + head, w - 8, h - head)
     amount = stage.money(thousandths // 1000)
     draw_odometer(p, amount, drums, thousandths=thousandths % 1000, dim=not current)
+
+
+def _is_win_shown(stage: Stage, level: ProgressiveView) -> bool:
+    """Return whether the game shown has won a progressive level, and all its reels or balls have stopped (C-13)."""
+    view, line = stage.view, build_view_timeline(stage.view, stage.theme)
+    if view.show is None or line is None or view.now - view.show.began < line.stopped:
+        return False
+    return any(win.id == level.id for win in view.show.play.progressives)
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:

@@ -16,7 +16,7 @@ from test_picture import Watcher
 from egm.app.view import snapshot
 from egm.devices.ioboard.codec import INPUTS
 from egm.kernel.events import EventType
-from egm.kernel.messages import Handpay, Protection, Reminder, Tilt
+from egm.kernel.messages import Handpay, ProgressiveWin, Protection, Reminder, Tilt
 from egm.screen.audio.cues import list_cues_between
 from egm.screen.controls import ACTION_BY_KEY_NAME
 from egm.screen.input_reducer import apply_action
@@ -42,6 +42,9 @@ from tools.dev.gallery import game_scenes, play_game, show_outcome
 from tools.lab.views import build_game_view, build_idle_view, build_snapshot
 
 LONG_ODDS = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
+
+
+LEVEL_GAMES = ["lantern-harbour", "summit-keno"]
 
 
 class Writer(Watcher):
@@ -368,6 +371,30 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
         for key, text in read_catalogue(language).items():
             if not key.startswith(("service", "drawer", "help", "tilt", "notice", "form", "manual")):
                 assert not promises.search(text), (key, text)
+
+
+@pytest.mark.requirement("C-13", "B-17")
+@pytest.mark.parametrize("name", LEVEL_GAMES)
+def test_the_picture_is_the_same_with_and_without_a_progressive_win_until_the_game_has_stopped(
+    published, outcomes, theme, name
+):
+    game, found = next(one for one in published if one.id == name), outcomes[name]
+    without = show_outcome(build_idle_view(published, game, "en"), game, found.feature or found.little)
+    level = without.snapshot.progressives[0]
+    hit = ProgressiveWin(
+        id=level.id, level=level.level, names=level.names, amount_cents=level.amount_cents
+    )
+    play = without.show.play.model_copy(update={"progressives": (hit,)})
+    won, picture = replace(without, show=replace(without.show, play=play)), Picture(theme, scale=0.25)
+    surface, stopped = pygame.Surface(picture.pixels), build_view_timeline(won, theme).stopped
+
+    def draw(view, since):
+        picture.draw(surface, replace(view, now=view.show.began + since))
+        return surface.get_view("2").raw
+
+    for since in (0.1, stopped - 0.05):
+        assert draw(won, since) == draw(without, since), since
+    assert draw(won, stopped + 0.05) != draw(without, stopped + 0.05)
 
 
 @pytest.mark.requirement("C-14:a")
