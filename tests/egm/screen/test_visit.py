@@ -5,11 +5,13 @@ Chance is scripted where an outcome must be had: three maple leaves (60 credits)
 """
 
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from egm.app.view import build_game_view, snapshot
 from egm.app.wiring import build_event_from_intent, find_lit_tower_lights
+from egm.gaming_day import GamingDay
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Hello, Notice
@@ -18,6 +20,7 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.marks import read_area_stakes
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.painter import Painter
+from egm.screen.picture import Picture
 from egm.screen.scenes import bonus
 from egm.screen.scenes.board import find_last_step
 from egm.screen.scenes.deck import compute_meter_figures
@@ -25,6 +28,7 @@ from egm.screen.scenes.lockup import describe_scene
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status, format_notice
 from egm.screen.scenes.wheel import draw_wheel_glasses
+from egm.screen.scenes.wins import find_lit_win
 from egm.screen.text import Texts
 from egm.screen.view import Action, Scene, View, build_view_timeline, is_show_running
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator
@@ -190,6 +194,28 @@ def test_the_last_bet_result_and_win_stay_in_sight_until_the_player_acts(visit):
     assert find_last_step(at.view).stops == MAPLES
     at.happen(EventType.BET, value=1)
     assert compute_meter_figures(at.stage).bet_credits == 1
+
+
+@pytest.mark.requirement("C-16", "C-15:b")
+def test_a_screen_that_starts_again_shows_the_last_result_and_its_winning_line(visit):
+    at = visit(*MAPLES)
+    at.do(at.room.insert, 2000).play_out()
+    at.view, at.heard = View(now=300.0, active_at=300.0), len(at.room.hands.told)
+    at.greet()
+    assert at.view.show is None
+    assert find_last_step(at.view).stops == MAPLES
+    assert (compute_meter_figures(at.stage).win_cents, find_lit_win(at.stage).credits) == (300, 60)
+
+
+@pytest.mark.requirement("N-01:c")
+def test_the_screen_is_sent_the_time_of_day_and_the_zone_of_the_venue(tmp_path, theme):
+    room = MachineRig(tmp_path, day=GamingDay("America/Toronto"))
+    view = apply_message(View(now=100.0), snapshot(room.engine, fingerprint=""))
+    utc = room.clock.now()
+    shown = Picture(theme).texts(view).clock(view.time_utc)
+    assert shown == Texts("en", ZoneInfo("America/Toronto")).clock(utc.isoformat())
+    assert shown != Texts("en", ZoneInfo("UTC")).clock(utc.isoformat())
+    room.close()
 
 
 def test_after_cash_out_the_bar_says_where_the_money_is_and_then_what_comes_next(visit):
@@ -374,7 +400,8 @@ def over(at):
 def test_another_door_is_closed_and_nothing_else_is_asked_for(visit):
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="main")
-    assert describe_scene(at.stage, Scene.DOOR).who_can_help == "Close the door to continue."
+    lockup = describe_scene(at.stage, Scene.DOOR)
+    assert (lockup.large, lockup.who_can_help) == ("Main door", "Close the door to continue.")
 
 
 # ------------------------------------------------------------------ the rhythm of PLAY

@@ -381,9 +381,7 @@ def test_the_picture_is_the_same_with_and_without_a_progressive_win_until_the_ga
     game, found = next(one for one in published if one.id == name), outcomes[name]
     without = show_outcome(build_idle_view(published, game, "en"), game, found.feature or found.little)
     level = without.snapshot.progressives[0]
-    hit = ProgressiveWin(
-        id=level.id, level=level.level, names=level.names, amount_cents=level.amount_cents
-    )
+    hit = ProgressiveWin(id=level.id, level=level.level, names=level.names, amount_cents=level.amount_cents)
     play = without.show.play.model_copy(update={"progressives": (hit,)})
     won, picture = replace(without, show=replace(without.show, play=play)), Picture(theme, scale=0.25)
     surface, stopped = pygame.Surface(picture.pixels), build_view_timeline(won, theme).stopped
