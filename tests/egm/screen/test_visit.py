@@ -303,6 +303,7 @@ def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
     assert words in said
 
 
+@pytest.mark.requirement("G-12:a")
 def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seals_and_board(visit):
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="logic")
@@ -319,6 +320,35 @@ def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seal
     assert at.view.snapshot.state == "tilt"
 
 
+@pytest.mark.requirement("G-12:a")
+def test_a_fault_that_stops_the_machine_says_what_is_wrong_and_who_clears_it(visit):
+    at = visit()
+    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    lockup = describe_scene(at.stage, Scene.TILT)
+    assert "Bill acceptor: fraud suspected" in (lockup.title, lockup.large, *lockup.lines)
+    assert lockup.who_can_help == "An attendant can clear this fault with the attendant key."
+
+
+@pytest.mark.requirement("C-18")
+def test_the_player_of_a_machine_with_two_languages_reads_it_in_french(visit):
+    at = visit()
+    at.do(at.room.insert, 2000).wait(10)
+    assert at.bar == "Choose your bet, then press PLAY"
+    assert at.press("language") == ["language"]
+    assert at.bar == "Choisissez votre mise, puis appuyez sur JOUER"
+
+
+@pytest.mark.requirement("N-05")
+@pytest.mark.parametrize(("profile", "balance"), [("quebec-casino", "20,00 $"), ("monaco", "20,00 €")])
+def test_amounts_are_in_the_currency_of_the_jurisdiction(tmp_path, theme, profile, balance):
+    room = MachineRig(tmp_path, profile=profile).boot().insert(2000)
+    view = apply_message(View(now=100.0), snapshot(room.engine, fingerprint=""))
+    shown = Picture(theme)._build_stage(view).money(view.snapshot.credit_cents)
+    assert shown.replace("\xa0", " ") == balance
+    room.close()
+
+
+@pytest.mark.requirement("F-07:b")
 @pytest.mark.parametrize(
     ("code", "why"),
     [
@@ -333,7 +363,7 @@ def test_a_printer_says_what_it_has_and_no_payment_is_ordered_beside_the_offer_o
     at.happen(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
     at.happen(EventType.CASH_OUT)
     waits = describe_scene(at.stage, Scene.HANDPAY)
-    assert waits.lines[0] == why
+    assert (waits.large, waits.lines[0]) == ("$20.00", why)
     assert "pay the player" in waits.who_can_help
     at.happen(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
     offered = describe_scene(at.stage, Scene.HANDPAY)
