@@ -270,7 +270,20 @@ def _update_bet(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     if old is not None and old.progressives != snapshot.progressives:
         amounts_before = {level.id: level.amount_cents for level in old.progressives}
         view = replace(view, levels_before=amounts_before, levels_at=view.now)
-    return view
+    return replace(view, levels_before_fall=_find_levels_before_fall(view, old, snapshot))
+
+
+def _find_levels_before_fall(view: View, old: Snapshot | None, snapshot: Snapshot) -> Mapping[str, int]:
+    """Return the amounts from which progressive levels have fallen while a game is played, and {} between games."""
+    if old is None or snapshot.state != "playing":
+        return {}
+    amounts = {level.id: level.amount_cents for level in snapshot.progressives}
+    fallen = {
+        level.id: level.amount_cents
+        for level in old.progressives
+        if amounts.get(level.id, level.amount_cents) < level.amount_cents
+    }
+    return {**fallen, **view.levels_before_fall}
 
 
 def _update_chips(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:

@@ -21,10 +21,15 @@ def format_level_name(stage: Stage, level: ProgressiveView) -> str:
 
 
 def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "small") -> None:
-    """Draw one progressive level: its name above its amount on drums, and a text if the amount may not be current."""
+    """Draw one progressive level: its name above its amount on drums, and a text if the amount may not be current.
+
+    The level is reset when its win is drawn. Until the game shown has stopped, it looks as before (C-13).
+    """
     p, (x, y, w, h) = stage.painter, rect
     view = stage.view
-    won = _is_win_shown(stage, level)
+    has_won = view.show is not None and any(win.id == level.id for win in view.show.play.progressives)
+    has_stopped = not has_won or _has_game_stopped(stage)
+    won = has_won and has_stopped
     head = stage.theme.sizes[size] * 1.35
     current = level.status == "up"
     paint: Paint | str = "win" if won else build_gold_gradient(stage.theme) if current else "amber"
@@ -40,17 +45,17 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     thousandths = compute_displayed_cents(cents_before, level.amount_cents, view.now - view.levels_at)
     if view.reduced_motion:
         thousandths = level.amount_cents * 1000
+    if not has_stopped and level.id in view.levels_before_fall:
+        thousandths = view.levels_before_fall[level.id] * 1000
     drums: Rect = (x + w * 0.32, y, w * 0.68 - 4, h) if low else (x + 4, y + head, w - 8, h - head)
     amount = stage.money(thousandths // 1000)
     draw_odometer(p, amount, drums, thousandths=thousandths % 1000, dim=not current)
 
 
-def _is_win_shown(stage: Stage, level: ProgressiveView) -> bool:
-    """Return whether the game shown has won a progressive level, and all its reels or balls have stopped (C-13)."""
+def _has_game_stopped(stage: Stage) -> bool:
+    """Return whether all reels or balls of the game shown have stopped, so that its progressive win may be seen."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    if view.show is None or line is None or view.now - view.show.began < line.stopped:
-        return False
-    return any(win.id == level.id for win in view.show.play.progressives)
+    return view.show is None or line is None or view.now - view.show.began >= line.stopped
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:

@@ -378,12 +378,16 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
 def test_the_picture_is_the_same_with_and_without_a_progressive_win_until_the_game_has_stopped(
     published, outcomes, theme, name
 ):
+    """The machine resets a level as soon as its win is drawn; the screen shows that only after the reels."""
     game, found = next(one for one in published if one.id == name), outcomes[name]
-    without = show_outcome(build_idle_view(published, game, "en"), game, found.feature or found.little)
-    level = without.snapshot.progressives[0]
+    idle = build_idle_view(published, game, "en")
+    without = show_outcome(idle, game, found.feature or found.little)
+    level, *others = idle.snapshot.progressives
     hit = ProgressiveWin(id=level.id, level=level.level, names=level.names, amount_cents=level.amount_cents)
-    play = without.show.play.model_copy(update={"progressives": (hit,)})
-    won, picture = replace(without, show=replace(without.show, play=play)), Picture(theme, scale=0.25)
+    reset = (level.model_copy(update={"amount_cents": 1000}), *others)
+    won = apply_message(idle, without.snapshot.model_copy(update={"progressives": reset}))
+    won = apply_message(won, without.show.play.model_copy(update={"progressives": (hit,)}))
+    picture = Picture(theme, scale=0.25)
     surface, stopped = pygame.Surface(picture.pixels), build_view_timeline(won, theme).stopped
 
     def draw(view, since):
@@ -393,6 +397,7 @@ def test_the_picture_is_the_same_with_and_without_a_progressive_win_until_the_ga
     for since in (0.1, stopped - 0.05):
         assert draw(won, since) == draw(without, since), since
     assert draw(won, stopped + 0.05) != draw(without, stopped + 0.05)
+    assert apply_message(won, idle.snapshot).levels_before_fall == {}
 
 
 @pytest.mark.requirement("C-14:a")
