@@ -19,6 +19,7 @@ from paytables import (
     RecordingDraw,
     ReplayDraw,
     Round,
+    Settlement,
     WagerError,
     analyse,
     load_game,
@@ -255,6 +256,31 @@ def rounds(game, seeded_draw, number):
 @pytest.mark.requirement("S-16", "S-17", "P-01:b")
 def test_rounds_come_to_what_the_text_says(game, seeded_draw):
     rounds(game, seeded_draw, 150)
+
+
+class FirstNumber:
+    """Chance that gives one number, and notes below what it was drawn."""
+
+    def __init__(self, number):
+        self.number, self.asked = number, []
+
+    def below(self, bound, purpose):
+        self.asked.append((bound, purpose))
+        return self.number
+
+
+@pytest.mark.requirement("S-17")
+@pytest.mark.parametrize("number", range(7))
+def test_one_of_seven_equally_likely_positions_is_dealt_first_and_its_wager_wins(game, number):
+    wager = game.wager(34, bets={"stake": 20, **{f"position-{n}": 2 for n in range(1, 8)}})
+    draw, back = FirstNumber(number), {}
+    for step in game.play(wager, draw):
+        if isinstance(step, Settlement):
+            back[step.spot] = step.credits
+        if len(back) == 7:
+            break
+    assert draw.asked == [(7, "first position")]
+    assert back == {f"position-{n}": 13 if n == number + 1 else 0 for n in range(1, 8)}
 
 
 @pytest.mark.requirement("S-16")
