@@ -13,7 +13,7 @@ from egm.kernel.machine import MachineIdentity
 from egm.profiles import load_profile
 from egm.testing.machine import StoppedClock
 from egm.tickets.model import Venue
-from rng import KernelSource
+from rng import KernelSource, RngError
 
 
 class Written(KernelSource):
@@ -31,7 +31,7 @@ class Written(KernelSource):
 IDENTITY = MachineIdentity("TEST-1", "7", Venue(site="test"))
 
 
-def draw(file, number=1, events=None, *, identity=IDENTITY, boots=2, instance=1) -> list[int]:
+def draw(file, number=1, events=None, *, identity=IDENTITY, boots=2, instance=1, source=None) -> list[int]:
     """Start the generator with the noise of ``number``, and return the first words that it draws."""
     service = start_random_service(
         profile=load_profile("generic"),
@@ -40,7 +40,7 @@ def draw(file, number=1, events=None, *, identity=IDENTITY, boots=2, instance=1)
         carry_over_file=file,
         clock=StoppedClock(),
         on_event=lambda code, values: events.append((code, values)) if events is not None else None,
-        sources=[Written(number)],
+        sources=[source or Written(number)],
         fresh_input=bytes,
         instance=instance,
     )
@@ -61,6 +61,23 @@ def test_the_sequence_after_a_power_loss_depends_on_the_one_before(tmp_path):
     assert file.read_bytes() != left, "what was used is replaced"
     started = [values["carry_over"] for code, values in events if code == "rng_started"]
     assert started == [False, False, False, True]
+
+
+class Stuck(Written):
+    """A source that gives the same sample again and again."""
+
+    def read_samples(self, count: int) -> bytes:
+        return bytes(count)
+
+
+@pytest.mark.requirement("B-05")
+def test_what_a_run_left_is_used_for_one_start_only_even_if_the_start_fails(tmp_path):
+    file = tmp_path / "carry-over"
+    draw(file)
+    assert file.exists()
+    with pytest.raises(RngError):
+        draw(file, source=Stuck(1))
+    assert not file.exists()
 
 
 @pytest.mark.requirement("B-05")
