@@ -375,7 +375,7 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
 
 @pytest.mark.requirement("C-13", "B-17")
 @pytest.mark.parametrize("name", LEVEL_GAMES)
-def test_the_picture_is_the_same_with_and_without_a_progressive_win_until_the_game_has_stopped(
+def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until_the_game_has_stopped(
     published, outcomes, theme, name
 ):
     """The machine resets a level as soon as its win is drawn; the screen shows that only after the reels."""
@@ -394,6 +394,11 @@ def test_the_picture_is_the_same_with_and_without_a_progressive_win_until_the_ga
         picture.draw(surface, replace(view, now=view.show.began + since))
         return surface.get_view("2").raw
 
+    def hear(view):
+        at = [replace(view, now=view.show.began + (stopped - 0.05) * i / 20) for i in range(21)]
+        return [list(list_cues_between(one, two, theme)) for one, two in pairwise(at)]
+
+    assert hear(won) == hear(without)
     for since in (0.1, stopped - 0.05):
         assert draw(won, since) == draw(without, since), since
     assert draw(won, stopped + 0.05) != draw(without, stopped + 0.05)
