@@ -218,6 +218,21 @@ def test_the_screen_is_sent_the_time_of_day_and_the_zone_of_the_venue(tmp_path, 
     room.close()
 
 
+@pytest.mark.requirement("F-08")
+def test_the_cash_out_key_is_lit_and_pays_at_rest_and_not_while_a_game_is_played(visit):
+    at = visit(*MAPLES, 0)
+    at.do(at.room.insert, 2000)
+    assert at.view.accepts_request("cash_out")
+    at.press("play")
+    assert not at.view.accepts_request("cash_out")
+    at.press("cash_out")
+    assert (at.view.snapshot.state, at.view.snapshot.credit_cents) == ("playing", 1995)
+    at.wait(12.0)
+    assert at.view.accepts_request("cash_out")
+    at.press("cash_out")
+    assert (at.view.snapshot.state, at.view.snapshot.credit_cents) == ("paying", 0)
+
+
 def test_after_cash_out_the_bar_says_where_the_money_is_and_then_what_comes_next(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).play_out()
