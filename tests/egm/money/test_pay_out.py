@@ -58,7 +58,7 @@ def test_the_ticket_states_its_amount_to_the_cent(rig):
     assert fields["amount_words"] == "Twenty dollars and thirty-five cents"
 
 
-@pytest.mark.requirement("H-02")
+@pytest.mark.requirement("H-02", "J-15")
 @pytest.mark.parametrize(("language", "words"), [("en", "twenty"), ("fr", "vingt")])
 def test_the_ticket_says_what_it_must_in_the_players_language(rig, language, words):
     rig.engine.handle(EventType.LANGUAGE, value=language)
@@ -69,6 +69,7 @@ def test_the_ticket_says_what_it_must_in_the_players_language(rig, language, wor
     assert job.barcode in printed.replace("-", "")
     for needed in ("20", words, "TEST-1", "2026-01-01", "2027-01-01", "0001"):
         assert needed in printed.lower() or needed in printed
+    assert " 7 TEST-1" in " ".join(printed.split()), "the operator's number, then the serial number"
 
 
 @pytest.mark.requirement("F-09", "H-06", "G-10:b")
