@@ -232,7 +232,9 @@ class BillTwin(Twin[M]):
         """Insert a bill or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
         if not self.powered or self._phase is not ItemPhase.READY or not self._is_accepting():
             state = self.describe_state()["status"] if self.powered else "without power"
-            raise ActionError(f"{self.name}: the acceptor is {state} and takes nothing")
+            raise ActionError(
+                f"{self.name}: the acceptor is {state} and accepts neither bills nor tickets now"
+            )
         self._paper = paper
         self.inserted_cents += paper.cents
         self._enter_phase(ItemPhase.ACCEPTING)
@@ -249,10 +251,10 @@ class BillTwin(Twin[M]):
         return self._insert_paper(SimulatedPaper(cents, counterfeit=fake), f"{cents} cents")
 
     def _insert_ticket(self, values: Values) -> str:
-        """Insert a ticket; ``barcode`` is the digits on it."""
-        digits = read_word(values, "barcode")
+        """Insert a ticket; ``barcode`` is the number on it, with or without the printed hyphens."""
+        digits = read_word(values, "barcode").replace("-", "")
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 28):
-            raise ActionError(f"{self.name}: bar code {digits!r} is not up to 28 digits")
+            raise ActionError(f"{self.name}: bar code {digits!r}: expected 1 to 28 digits")
         return self._insert_paper(SimulatedPaper(0, digits), f"ticket {digits}")
 
     def _jam_item(self, _: Values) -> str:

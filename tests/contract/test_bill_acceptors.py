@@ -53,7 +53,7 @@ class TestEveryLine:
         async def scene():
             rig = BillRig(protocol, line)
             await rig.idle()
-            rig.hand("insert_ticket", barcode="004724978028378429")
+            rig.hand("insert_ticket", barcode="00-4724-9780-2837-8429")  # as printed
             await rig.advance_until(lambda: rig.of(Stacked, Returned))
             await rig.advance_until(lambda: rig.ledger.find_open() is None)
             await rig.stop()
