@@ -89,10 +89,8 @@ def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path
         folder.get_address_path(2),
     ]  # so one after the other
     told = _list_first_start_notes(folder, "web", load_cabinet(made))
-    assert (
-        "open each address below in a browser on this computer (another: egm screen address --position N)"
-        in told
-    )
+    another = f"egm screen address --position N --state {folder.root}"
+    assert f"open each address below in a browser on this computer (another: {another})" in told
     assert any("opens the drawer of position 1 and of 2: insert a bill there" in line for line in told)
     with subprocess.Popen(commands[-1], stdout=subprocess.PIPE, text=True) as screen:
         first = next(line for line in screen.stdout if "http" in line)
@@ -101,6 +99,8 @@ def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path
         screen.terminate()
     assert first.startswith("Screen of position 2: http://127.0.0.1:")
     assert fresh.partition("?")[0] == first.removeprefix("Screen of position 2: ").partition("?")[0]
+    stopped = CliRunner().invoke(main, asked)
+    assert (stopped.exit_code, "no screen is running at http://127.0.0.1:" in stopped.output) == (1, True)
 
 
 def test_of_a_bench_a_drawer_has_the_devices_it_is_for():

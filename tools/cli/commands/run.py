@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -212,6 +213,8 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
     if mode == "web":
         addresses_text = "each address below in a browser" if several else "the address below in a browser"
         which = " --position N" if several else ""
+        if folder.root != default_state_dir():
+            which += f" --state {shlex.quote(str(folder.root))}"
         words.append(f"open {addresses_text} on this computer (another: egm screen address{which})")
     screen_count = {"none": 0, "kmsdrm": 1}.get(mode, file.machine.positions)
     with_drawer = [n for n in range(1, screen_count + 1) if _list_simulated_devices(file, n)]

@@ -1,8 +1,10 @@
 """``egm screen``: pictures of every scene, and the browser screen's present address."""
 
 import os
+import socket
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import click
 
@@ -12,6 +14,8 @@ from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
 from tools.lab.named import path_or_id_from_text
 
+#: How long to wait for a screen to accept a connection.
+_CONNECT_TIMEOUT_SECONDS: Final = 2.0
 #: The smallest scale of a still picture, pixels a unit.
 _STILL_PICTURE_SCALE_MIN: Final = 2 / 3
 
@@ -87,8 +91,21 @@ def address(state: Path | None, position: int, *, top: bool) -> None:
         )
     path = StateFolder(state or default_state_dir()).get_address_path(None if top else position)
     try:
-        echo(path.read_text("utf-8").strip())
+        url = path.read_text("utf-8").strip()
     except OSError as error:
         raise click.ClickException(
             f"{path}: {error.strerror}; the first address was printed where `egm run` was started"
         ) from error
+    if not _is_screen_running(url):
+        raise click.ClickException(f"no screen is running at {url.partition('?')[0]}: start `egm run`")
+    echo(url)
+
+
+def _is_screen_running(url: str) -> bool:
+    """Return whether a program accepts connections at the host and port of a screen's address."""
+    parts = urlsplit(url)
+    try:
+        socket.create_connection((parts.hostname or "", parts.port or 0), _CONNECT_TIMEOUT_SECONDS).close()
+    except OSError:
+        return False
+    return True
