@@ -21,7 +21,7 @@ def parse_rational(text: object) -> Fraction:
         return text
     if not isinstance(text, str) or not _RATIONAL_PATTERN.fullmatch(text):
         quoted = repr(text)[:_QUOTED_LENGTH_MAX]
-        raise ValueError(f'{quoted} is not an exact number: write a whole number or a fraction, "7/200"')
+        raise ValueError(f'{quoted} is not an exact number in quotes: write "7" or "7/200"')
     return Fraction(text)
 
 

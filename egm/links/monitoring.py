@@ -88,9 +88,9 @@ class MetricsService:
                 if not self._said:
                     self._said = True
                     self._context.print_message(
-                        f"metrics are not served, and what port {port} says is not this machine: "
-                        f"{error.strerror}. End the program that has it, or name another as `port` of "
-                        f"[metrics] in the cabinet file (0: any that is free)"
+                        f"metrics are not served: port {port}: {error.strerror}. Whatever replies on this "
+                        f"port is not this machine. End the program that uses it, or set another `port` in "
+                        f"[metrics] of the cabinet file (0: any free port)"
                     )
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue

@@ -312,7 +312,7 @@ def claim_ticket(
     ):
         raise TicketRefused(
             ClaimRefusal.NOT_PROVEN,
-            f"a paper that is {presented.condition}, and whose control number proves nothing",
+            f"the control number is not that of the ticket (condition of the paper: {presented.condition})",
         )
     state = _find_next_state(record, TicketEvent.CLAIM)
     if place != record.paper.claim_place:

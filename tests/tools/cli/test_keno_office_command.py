@@ -84,9 +84,9 @@ def test_an_evening_at_the_desk(desk):
         (("ticket", 0), "0"),
         (("draw",), "sales for draw 1 have not ended"),
         (("fail", "--reason", "x"), "sales for draw 1 have not ended"),
-        (("claim", "12", "--place", "cage-1"), "control number is of no ticket recorded here"),
+        (("claim", "12", "--place", "cage-1"), "no ticket recorded here has this control number"),
         (("claim", "12", "--place", "cage-1", "--says", "casino"), "write it as KEY=VALUE"),
-        (("claim", "\udcff" * 20, "--place", "cage-1"), "control number is of no ticket recorded here"),
+        (("claim", "\udcff" * 20, "--place", "cage-1"), "no ticket recorded here has this control number"),
         (("sell", "?4", "--station", "\udcff"), "not recordable"),
         (("sell", "9" * 5000), "write it as 3,11,27"),
         (

@@ -157,14 +157,14 @@ class _Remarks:
         for cents in slot.denominations_cents or game.denominations_cents:
             most_on = game.rules.find_highest_bet(self.limit_cents // cents)
             reductions = [
-                f"{format_count(most_on[spot.id], 'credit')} of {spot.most:,} on {spot.id}"
+                f"{format_count(most_on[spot.id], 'credit')} on {spot.id} (the game: {spot.most:,})"
                 for spot in game.rules.layout()
                 if most_on.get(spot.id, spot.most) < spot.most
             ]
             if reductions:
                 remark = (
-                    f"at {cents:,} minor units a credit it takes at most {', '.join(reductions)}: "
-                    f"the limit of {self.limit_cents:,} is over all that a round may cost"
+                    f"with a credit of {cents:,} minor units, the highest bet is {', '.join(reductions)}, "
+                    f"because one round may cost at most {self.limit_cents:,} minor units"
                 )
                 yield Fault(key, remark, is_fatal=False, is_remark=True)
 

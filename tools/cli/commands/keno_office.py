@@ -275,7 +275,7 @@ def _format_money(office: KenoOffice, credits_: int, language: str = "en") -> st
 @command.command()
 @FOLDER
 def expire(folder: Path) -> None:
-    """Close the tickets whose claim period is over."""
+    """Close the tickets that are void or whose claim period is over."""
     with open_office(folder) as office:
         unclaimed = office.expire()
         amount = _format_money(office, sum(unclaimed.values()))

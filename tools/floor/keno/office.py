@@ -323,7 +323,7 @@ class KenoOffice:
         if claimed is None:
             raise TicketRefused(
                 ClaimRefusal.NOT_PROVEN,
-                f"a paper that is {presented.condition}, and whose control number is of no ticket recorded here",
+                f"no ticket recorded here has this control number (condition of the paper: {presented.condition})",
             )
         at = self._now()
         record, payment = claims.claim_ticket(claimed, presented, place=place, at=at)
@@ -344,7 +344,7 @@ class KenoOffice:
         return payment
 
     def expire(self) -> dict[int, int]:
-        """Close the tickets whose claim period is over; return the unclaimed credits by ticket number."""
+        """Close tickets that are void or whose claim period is over; return their unclaimed credits by number."""
         unclaimed: dict[int, int] = {}
         for number in self.list_tickets():
             with suppress(TicketRefused):  # it is not over yet
