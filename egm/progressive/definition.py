@@ -151,7 +151,8 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         location = ".".join(str(part) for part in first["loc"]) or "level"
-        raise LevelFileError(f"level file {file}: {location}: {first['msg']}") from None
+        fault = first["msg"].removeprefix("Value error, ")
+        raise LevelFileError(f"level file {file}: {location}: {fault}") from None
     levels: dict[str, LevelDefinition] = {}
     for n, entry in enumerate(entries):
         location = f"level file {file}: level.{n} ({entry.id})"

@@ -1,5 +1,6 @@
 """Messages of the link: exact amounts travel as text, and what is no message is refused by name."""
 
+import tomllib
 from fractions import Fraction
 from pathlib import Path
 
@@ -152,6 +153,7 @@ def test_a_keno_level_that_tickets_of_several_prices_play_for_is_not_shared():
     [
         ({"increment": 0.005}, "level.0.increment"),
         ({"odds": "0"}, "odds"),
+        ({"odds": 1000}, "level.0.odds: 1000 is not an exact number in quotes"),
         ({"name": {"en": "x"}}, "name"),
         ({"kind": "stand_alone"}, "kind"),
         ({"base_cents": 0}, "base_cents"),
@@ -164,3 +166,10 @@ def test_a_level_file_that_is_wrong_says_where(change, named):
     with pytest.raises(LevelFileError, match=r"levels\.toml") as refused:
         create_levels({"level": [FILE["level"][0] | change]}, "levels.toml")
     assert named in str(refused.value)
+
+
+def test_the_level_file_of_the_page_on_links_is_one():
+    page = Path(__file__).parents[3].joinpath("docs", "floor-link.md").read_text(encoding="utf-8")
+    (example,) = (block for block in page.split("```toml\n") if block.startswith("[[level]]"))
+    (level,) = create_levels(tomllib.loads(example.partition("```")[0]), "levels.toml")
+    assert (level.id, level.chance.odds) == ("grand", Fraction(1, 50_000))

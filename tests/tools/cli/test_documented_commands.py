@@ -21,6 +21,8 @@ DOCUMENTS = (
     "README.md",
     "docs/floor-link.md",
     "docs/image.md",
+    "docs/keno-office.md",
+    "docs/tournaments.md",
     "egm/CABINET-FILE.md",
     "paytables/DEFINITIONS.md",
 )

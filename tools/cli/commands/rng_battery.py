@@ -93,7 +93,7 @@ def battery(
     json_file: Path | None,
     html_file: Path | None,
 ) -> None:
-    """Test final outcomes of reels, keno and cards; exit status 1 if a finding is confirmed.
+    """Test final outcomes of reels, dice, a wheel, Keno and cards; exit status 1 if a finding is confirmed.
 
     They are drawn by the objects that a machine uses and dealt by the functions that its games use, one step
     per play; each play is compared draw for draw with a compiled version of the same rule. A game with a
