@@ -301,7 +301,9 @@ class Twin(ABC, Generic[M]):
         """Perform the manual action ``action``; return a description of the result. Raises :class:`ActionError`."""
         table = {**self._list_line_actions(), **self.list_actions()}
         if action not in table:
-            raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
+            raise ActionError(
+                f"{self.name}: no action {action!r}; the actions are {', '.join(sorted(table))}"
+            )
         command_values = _CommandValues(values)
         done = table[action](command_values)
         if unread := values.keys() - command_values.read_keys:
@@ -413,7 +415,11 @@ class _CommandValues(UserDict[str, int | str | bool]):
 
 def _describe_missing_value(key: str, value: object, kind: str) -> str:
     """Return the error text for a command's missing value, or for one of the wrong kind."""
-    return f"{key}=... is missing: {kind}" if value is None else f"{key}: {kind} is needed, not {value!r}"
+    return (
+        f"{key} is missing: write {key}=... ({kind})"
+        if value is None
+        else f"{key}: expected {kind}, not {value!r}"
+    )
 
 
 def read_number(values: Values, key: str, *, default: int | None = None) -> int:

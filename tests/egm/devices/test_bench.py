@@ -242,7 +242,7 @@ def test_hands_are_told_what_they_can_do(tmp_path):
         bench = DeviceSimulator(tmp_path, PAIR)
         await bench.start()
         assert "no device 'till'" in act(bench, "till", "state").text
-        assert "there are" in act(bench, "bill", "fly").text
+        assert "no action 'fly'; the actions are " in act(bench, "bill", "fly").text
         assert "whole number" in act(bench, "bill", "insert", amount_cents="20").text
         assert "0 to 4,294,967,295" in act(bench, "bill", "late", milliseconds=-4).text
         assert "0 to 4,294,967,295" in act(bench, "bill", "late", milliseconds=10**400).text
