@@ -68,9 +68,9 @@ class MachineKey:
         old = _read_unmirrored_seed(storage, folders[0])
         if old is not None:
             if mend and folders[1:]:
-                beside = MirroredValue(storage, folders[1:], KEY_FILE_NAME)
-                if beside.read() is None:
-                    beside.write(old)
+                key_copies = MirroredValue(storage, folders[1:], KEY_FILE_NAME)
+                if key_copies.read() is None:
+                    key_copies.write(old)
             return cls(old)
         mirror = MirroredValue(storage, folders, KEY_FILE_NAME)
         seed = mirror.read(mend=mend)

@@ -295,14 +295,14 @@ class MachineProcess:
             (self._stations[0], attachment) for attachment in self._features.attach(context)
         )
         for station in self._stations[1:]:
-            beside = replace(
+            position_context = replace(
                 context,
                 engine=station.engine,
                 handle=partial(self._submit_position_event, station),
                 devices=station.ports.drivers,
             )
             self._attachments += tuple(
-                (station, attachment) for attachment in self._features.attach_to_position(beside)
+                (station, attachment) for attachment in self._features.attach_to_position(position_context)
             )
         self._verifier = SoftwareVerifier(context)
         for station in self._stations:

@@ -142,11 +142,11 @@ class PlayerStation:
             self.server.send(Pressed(button="play"))  # its meaning depends on what the screen shows
             return
         process_device_report(self.machine, report)
-        beside, number = self.machine.component(RunningPositions), self.machine.position.number
+        running_positions, number = self.machine.component(RunningPositions), self.machine.position.number
         for event in iter_reported_events(
             report, self.ports.kind_by_device_name[report.device], self.machine.doors_open
         ):
-            for position in iter_concerned_positions(beside, number, event):
+            for position in iter_concerned_positions(running_positions, number, event):
                 position.handle(event)
         if desk.is_open:  # its pages show what devices report
             self.process_change()

@@ -190,8 +190,8 @@ def _find_play(machine: Machine, play_id: str) -> Play | None:
 def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
     """Return the player position at each seat of the play's shared round; empty if only one position played."""
     round_id = _read_start(play).round_id
-    beside = recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX) if round_id else ()
-    games = ((_read_start(seat_play), seat_play.position) for seat_play in beside)
+    recent_plays = recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX) if round_id else ()
+    games = ((_read_start(seat_play), seat_play.position) for seat_play in recent_plays)
     return {game.wager.seat or 0: position for game, position in games if game.round_id == round_id}
 
 

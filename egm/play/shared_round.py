@@ -71,13 +71,13 @@ def find_common_round(machine: Machine, game: GameRecord) -> SharedRound | None:
     return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
 
 
-def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine]) -> SharedRound:
+def collect_round(machine: Machine, game: GameRecord, other_machines: Iterable[Machine]) -> SharedRound:
     """Return the open game's shared round with every step that any of its games has recorded so far.
 
-    The steps are read from the machines of the other positions (``beside``) if those have the round in
+    The steps are read from the machines of the other positions (``other_machines``) if those have the round in
     memory, otherwise from the journal.
     """
-    machines = (machine, *beside)
+    machines = (machine, *other_machines)
     shared_rounds = (find_common_round(position, game) for position in machines)
     common_round = next((round_ for round_ in shared_rounds if round_ is not None), None)
     if common_round is None:

@@ -291,7 +291,7 @@ class MachineRig:
         host: HostMoney | None = None,
         levels: tuple[LevelSlot, ...] = (),
         position: Position | None = None,
-        beside: "MachineRig | None" = None,
+        first_rig: "MachineRig | None" = None,
         denominations_cents: tuple[int, ...] = (),
         storage: Storage | None = None,
         wall: datetime | None = None,
@@ -304,12 +304,12 @@ class MachineRig:
 
         ``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host`` is its money host.
         ``acceptor`` is whether it has a bill acceptor; ``holders`` are the hosts and links of the cabinet
-        file that may disable the machine; ``features`` are the machine's features. ``beside`` is the first
+        file that may disable the machine; ``features`` are the machine's features. ``first_rig`` is the first
         position of the same machine, with which the journal and more is shared. ``storage`` is the medium of
         the journal, if not the folder's own. ``wall`` is its clock's time. ``day`` is the venue's gaming day.
         """
-        self.beside = beside
-        self.clock: StoppedClock = StoppedClock() if beside is None else beside.clock
+        self.first_rig = first_rig
+        self.clock: StoppedClock = StoppedClock() if first_rig is None else first_rig.clock
         if wall is not None:
             self.clock.wall = wall
         self.hands = OrderRecorder()
@@ -320,8 +320,8 @@ class MachineRig:
             Journal.open(
                 folder, now=self.clock.now, storage=storage or _create_storage(folder), policy=_POLICY
             )
-            if beside is None
-            else beside.journal
+            if first_rig is None
+            else first_rig.journal
         )
         self.open = True
         self.restarts: list[Any] = []
@@ -339,7 +339,9 @@ class MachineRig:
             games={game_id: each.game for game_id, each in installed.items()},
             denominations_cents={game_id: r.denominations_cents for game_id, r in installed.items()},
             clock=self.clock,
-            times=create_timekeeper(self.journal, self.clock) if beside is None else beside.machine.times,
+            times=create_timekeeper(self.journal, self.clock)
+            if first_rig is None
+            else first_rig.machine.times,
             chance=create_generator() if chance is None else chance,
             outbox=self.hands,
             position=position or Position(),
@@ -347,7 +349,7 @@ class MachineRig:
         self.machine.install(features)
         self.machine.install(build_menu(features))
         self._install(installed, host, (*devices, "acceptor") if acceptor else devices)
-        self.store: TicketStore | None = None if beside is None else beside.store
+        self.store: TicketStore | None = None if first_rig is None else first_rig.store
         self._open_ledger_and_register(folder)
         self.kinds = {"coin_acceptor", *(_KINDS[device] for device in devices)}
         self.kinds |= {"bill_acceptor"} if acceptor else set()
@@ -379,7 +381,7 @@ class MachineRig:
     def _open_ledger_and_register(self, folder: Path) -> None:
         """Open the ticket ledger and the register of identities, and complete what the last run left open in them."""
         why = ""
-        if self.beside is None:
+        if self.first_rig is None:
             self.store, why = open_store(self.journal, folder, folder / SECOND_FOLDER)
         if self.store is not None:
             self.machine.install(
@@ -397,10 +399,10 @@ class MachineRig:
         record_clock_trust(self.machine)
         apply_options(self.machine)
         recover_tickets(self.machine, why)
-        if self.beside is None:
+        if self.first_rig is None:
             self.machine.install(IdentityRegister.open(folder, folder / SECOND_FOLDER))
         else:
-            self.machine.install(self.beside.machine.component(IdentityRegister))
+            self.machine.install(self.first_rig.machine.component(IdentityRegister))
 
     def _count_change(self) -> None:
         """Count one change notice of the engine."""
@@ -491,7 +493,7 @@ class MachineRig:
 
     def close(self) -> None:
         """Switch the machine off and close its journal."""
-        if self.open and self.beside is None:
+        if self.open and self.first_rig is None:
             self.journal.close()
             self.lose()
 

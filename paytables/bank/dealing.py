@@ -77,12 +77,12 @@ def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[C
             shoe.deal(draw, f"burn {n + 1}")
         return shoe, [Cue("shuffle", {"decks": rules.decks}), Cue("burn", {"cards": rules.burn})]
     shown = shoe.deal(draw, "burn")
-    away = min(rank_of(shown) + 2, 10) if RANKS[rank_of(shown)] != "A" else 1
-    for n in range(away):
+    burned_count = min(rank_of(shown) + 2, 10) if RANKS[rank_of(shown)] != "A" else 1
+    for n in range(burned_count):
         shoe.deal(draw, f"burn {n + 1}")
     return shoe, [
         Cue("shuffle", {"decks": rules.decks}),
-        Cue("burn", {"card": format_card(shown), "cards": away}),
+        Cue("burn", {"card": format_card(shown), "cards": burned_count}),
     ]
 
 

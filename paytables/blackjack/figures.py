@@ -355,7 +355,7 @@ def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hand
     shoe = shoe if rules.does_shoe_carry_over else "fresh shoes"
     seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
     mean, half = sampled.mean(1), Fraction(sampled.error) * SAMPLING_QUANTILE
-    low, high = (_format_percent(1 + mean + away) for away in (-half, half))
+    low, high = (_format_percent(1 + mean + deviation) for deviation in (-half, half))
     yield (
         f"sampled: {sampled.rounds:,} rounds of the best play from {shoe} return {_format_percent(1 + mean)} "
         f"of a bet on the hand, 99.9 % interval {low} to {high} ({seed})"
@@ -366,8 +366,8 @@ def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hand
     net_list = ", ".join(f"{net} {_format_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
     yield f"sampled: their nets in stakes: {net_list}"
     won = Fraction(sum(count for net, count in nets if net > 0), sampled.rounds)
-    away = SAMPLING_QUANTILE * _compute_root_rounded_up(won * (1 - won) / sampled.rounds)
-    low, high = _format_percent(won - away), _format_percent(won + away)
+    deviation = SAMPLING_QUANTILE * _compute_root_rounded_up(won * (1 - won) / sampled.rounds)
+    low, high = _format_percent(won - deviation), _format_percent(won + deviation)
     yield f"sampled: hit frequency, more than was staked: {_format_percent(won)}, 99.9 % interval {low} to {high}"
     bands = []
     for games in CONFIDENCE_BAND_GAMES:

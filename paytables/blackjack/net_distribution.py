@@ -153,7 +153,7 @@ class _NetDistribution:
             if (round_.up, split.pair, split.fewer) in self.played.hands_by_pair
         }
         for hand in (hand for hand in round_.tree if round_.known[hand].cards == 2):
-            beside = self._find_insurance_nets(round_.up, hand)
+            insurance_nets = self._find_insurance_nets(round_.up, hand)
             if hand == _PACKED_BLACKJACK:
                 even = round_.up in self.played.even_money_ups
                 nets = (
@@ -161,14 +161,14 @@ class _NetDistribution:
                     if even
                     else (*(self._convert_odds_to_units(self.house.blackjack),) * ENDS, 0)
                 )
-                alone[hand, _add_nets(nets, beside)] += 2 * self.share
+                alone[hand, _add_nets(nets, insurance_nets)] += 2 * self.share
             elif hand not in divided:
                 orders = self.share * (1 if len(set(list_values(hand))) == 1 else 2)
                 ends = self._count_hand_ends(
                     round_, round_.tree, HandSituation(round_.up), {hand: orders}, first=True
                 )
                 for (cards, nets), end_orders in ends.items():
-                    alone[cards, _add_nets(nets, beside)] += end_orders
+                    alone[cards, _add_nets(nets, insurance_nets)] += end_orders
         yield from _iter_net_chances(round_, _create_one_hand_sums(alone), self.share)
         for hand, split in divided.items():
             yield from self._iter_split_nets(round_, split, self._find_insurance_nets(round_.up, hand))
@@ -185,39 +185,42 @@ class _NetDistribution:
         return (*(-self.unit // 2,) * ENDS, self._convert_odds_to_units(odds / 2))
 
     def _iter_split_nets(
-        self, round_: SolvedRound, split: SplitPair, beside: Nets
+        self, round_: SolvedRound, split: SplitPair, insurance_nets: Nets
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of a split pair, with its probability.
 
-        The pair is split into two hands, or into three if a second card has the pair's value. ``beside`` are
+        The pair is split into two hands, or into three if a second card has the pair's value. ``insurance_nets`` are
         the net results of insurance, which are added.
         """
         hands = self.played.hands_by_pair[round_.up, split.pair, split.fewer]
-        mine, others = (
+        first_hand_ends, others = (
             self._count_split_hand_ends(round_, split.branches[hands], first=first) for first in (True, False)
         )
-        mine = {(cards, _add_nets(nets, beside)): orders for (cards, nets), orders in mine.items()}
+        first_hand_ends = {
+            (cards, _add_nets(nets, insurance_nets)): orders
+            for (cards, nets), orders in first_hand_ends.items()
+        }
         if hands == SUPPORT_MAX:
             yield from _iter_net_chances(
-                round_, _join_hand_sums(_create_one_hand_sums(mine), others), self.share**2
+                round_, _join_hand_sums(_create_one_hand_sums(first_hand_ends), others), self.share**2
             )
             return
         done, done_others = (
             self._count_split_hand_ends(round_, split.branches[hands][:1], first=first)
             for first in (True, False)
         )
-        done = {(cards, _add_nets(nets, beside)): orders for (cards, nets), orders in done.items()}
+        done = {(cards, _add_nets(nets, insurance_nets)): orders for (cards, nets), orders in done.items()}
         yield from _iter_net_chances(
             round_, _join_hand_sums(_create_one_hand_sums(done), done_others), self.share**2
         )
         # the first of three hands is open to any card, or done before the third
         for hand_end, orders in done.items():
-            mine[hand_end] = mine.get(hand_end, 0) + orders
+            first_hand_ends[hand_end] = first_hand_ends.get(hand_end, 0) + orders
         pair = PACKED_CARD_BY_VALUE[split.pair - 1]
-        for some, removed_cards, times in ((mine, 1, 2), (others, 1, 2), (others, 2, -1)):
+        for some, removed_cards, times in ((first_hand_ends, 1, 2), (others, 1, 2), (others, 2, -1)):
             joint_sums = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), others)
             yield from _iter_net_chances(round_, joint_sums, self.share**2, times)
-        for some, removed_cards, times in ((mine, 2, -1), (others, 2, -4), (others, 3, 2)):
+        for some, removed_cards, times in ((first_hand_ends, 2, -1), (others, 2, -4), (others, 3, 2)):
             yield from _iter_net_chances(
                 round_, _create_one_hand_sums(some, removed_cards * pair), self.share, times
             )
@@ -309,9 +312,9 @@ class _BackedDistribution(_NetDistribution):
         self,
         round_: SolvedRound,
         split: SplitPair,
-        beside: Nets,  # noqa: ARG002 (the base's)
+        insurance_nets: Nets,  # noqa: ARG002 (the base's)
     ) -> Iterable[tuple[int, Fraction]]:
-        """Yield each net result of the first hand of a split pair, with its probability; ``beside`` is ignored."""
+        """Yield each net result of the first hand of a split pair, with its probability, without insurance."""
         hands = self.played.hands_by_pair[round_.up, split.pair, split.fewer]
         ends = self._count_split_hand_ends(round_, split.branches[hands], first=True)
         yield from _iter_net_chances(
@@ -319,9 +322,9 @@ class _BackedDistribution(_NetDistribution):
         )
 
 
-def _add_nets(nets: Nets, beside: Nets) -> Nets:
+def _add_nets(nets: Nets, other_nets: Nets) -> Nets:
     """Return, for each result of the dealer, the sum of a blackjack hand's net and the net of other bets on it."""
-    return tuple(map(sum, zip(nets, beside, strict=True)))
+    return tuple(map(sum, zip(nets, other_nets, strict=True)))
 
 
 # ------------------------------------------------------------ hands together

@@ -193,7 +193,7 @@ def issue_ticket(
         raise NotRecorded("a quick pick has no numbers yet: they are drawn before the ticket is recorded")
     if len(acknowledgement.draws) != ticket.draws or len(set(acknowledgement.draws)) != ticket.draws:
         raise NotRecorded(f"{ticket.draws} draws were bought, recorded are {list(acknowledgement.draws)}")
-    bare = PrintedTicket(
+    unsigned_ticket = PrintedTicket(
         game_id=definition.game.id,
         game_version=definition.game.version,
         ticket_number=acknowledgement.ticket_number,
@@ -208,7 +208,9 @@ def issue_ticket(
         claim_place=claim_place,
         claim_days=definition.terms.claim_days,
     )
-    return PrintedTicket.from_json({**bare.to_json(), "control_number": compute_control_number(bare, key)})
+    return PrintedTicket.from_json(
+        {**unsigned_ticket.to_json(), "control_number": compute_control_number(unsigned_ticket, key)}
+    )
 
 
 def compute_control_number(paper: PrintedTicket, key: bytes) -> str:

@@ -133,7 +133,9 @@ def test_the_tower_of_the_machine_tells_a_jackpot_of_every_position(tmp_path, po
         connect(first, rig.driver, tmp_path)
         await rig.known()
         first.boot()
-        second = MachineRig(tmp_path, position=Position(2, 2), beside=first, chance=ScriptedChance(*LANTERNS))
+        second = MachineRig(
+            tmp_path, position=Position(2, 2), first_rig=first, chance=ScriptedChance(*LANTERNS)
+        )
         second.machine.install(first.machine.component(RunningPositions))  # as the machine's process does
         connect(second, None, tmp_path)
         second.boot()

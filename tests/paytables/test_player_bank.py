@@ -249,7 +249,7 @@ def test_a_simulated_bank_comes_to_its_exact_return(name, seeded_draw):
         1_000,
         seeded_draw(20261127),
         table=bank.table,
-        beside=bank.required_bets,
+        additional_bets=bank.required_bets,
     )
     assert abs(judge(tally, bank.cost_credits, bank.rtp, bank.variance).z) < 3.3
     assert set(tally.wins) == {0, 20, 40}

@@ -155,7 +155,7 @@ class LifeOfSeats(Life):
 
     def machine(self):
         beside, place = self.room, Position(len(self.rooms) + 1, self.SEATS)
-        room = self.rig(position=place, beside=beside, storage=None if beside else self.storage)
+        room = self.rig(position=place, first_rig=beside, storage=None if beside else self.storage)
         self.rooms.append(room)
         room.machine.install(self.table)
         self.table.register_position(room.machine, room.engine.submit)

@@ -22,7 +22,7 @@ def open_positions(folder) -> Iterator:
                 games=games or ("quebec-roulette-french",),
                 devices=("printer",),
                 position=Position(number, count),
-                beside=rigs[0] if rigs else None,
+                first_rig=rigs[0] if rigs else None,
                 **more,
             )
             rig.machine.install(table)

@@ -77,7 +77,7 @@ class Hall:
                 self.file,
                 games=self.games,
                 position=Position(number, self.count),
-                beside=self.rooms[0] if self.rooms else None,
+                first_rig=self.rooms[0] if self.rooms else None,
                 wall=wall,
                 **self.more,
             )

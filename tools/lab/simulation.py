@@ -80,8 +80,8 @@ def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> ReturnV
     """Compare a simulated return with the exact one: interval and z-score by the exact standard deviation."""
     error = math.sqrt(float(variance) / tally.games) / cost
     mean = tally.credits / tally.games / cost
-    away = mean - float(rtp)
-    z = away / error if error else math.copysign(math.inf, away) if away else 0.0
+    difference = mean - float(rtp)
+    z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
     return ReturnVerdict(tally.games, mean, mean - INTERVAL_Z * error, mean + INTERVAL_Z * error, rtp, z)
 
 
@@ -105,8 +105,8 @@ class Share:
 def judge_share(times: int, games: int, exact: Fraction) -> Share:
     """Compare how often an event happened in ``games`` with its exact probability."""
     error = math.sqrt(float(exact * (1 - exact)) / games)
-    away = times / games - float(exact)
-    z = away / error if error else math.copysign(math.inf, away) if away else 0.0
+    difference = times / games - float(exact)
+    z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
     return Share(times / games, exact, z)
 
 
@@ -243,14 +243,14 @@ def play_batch(
     draw: Draw,
     most_counted: int | None = None,
     table: Json = None,
-    beside: Mapping[str, int] = MappingProxyType({}),
+    additional_bets: Mapping[str, int] = MappingProxyType({}),
 ) -> Tally:
     """Play games with the production code and return their totals.
 
     A win above ``most_counted`` counts as ``most_counted``. A bet that outlasts its round is played on until
     it is decided: the win counts for its game, and stakes added during the round are subtracted from the win.
     State that is not a bet (such as a shoe) is carried to the next game. With ``table``, each game starts
-    from that table, and the bets standing on it do not count; nor do the additional bets ``beside``. If the
+    from that table, and the bets standing on it do not count; nor do ``additional_bets``. If the
     bet is one seat's in a round of several seats, the other seats' bets are played too, with the advised
     decisions.
     """
@@ -259,10 +259,10 @@ def play_batch(
     initial = at = game.with_table_state(table)
     standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.list_standing_bets()}
     counted_bets, laid, cost = None, options, credits_
-    if beside or "seat" in options:
+    if additional_bets or "seat" in options:
         own = options.get("seat", 0)
         counted_bets = {(own, spot) for spot in options["bets"]}
-        seats = {str(own): {**options["bets"], **beside}, **options.get("others", {})}
+        seats = {str(own): {**options["bets"], **additional_bets}, **options.get("others", {})}
         laid = {"seats": seats} if len(seats) > 1 else {"bets": seats[str(own)]}
         cost = sum(sum(bets.values()) for bets in seats.values())
     for _ in range(games):
@@ -286,7 +286,7 @@ def _simulate_in_worker(
     options: Mapping[str, object],
     games: int,
     table: Json,
-    beside: Mapping[str, int],
+    additional_bets: Mapping[str, int],
 ) -> Tally:
     """Play ``games`` games in a worker process, in batches; return their tally."""
     service = start_service()
@@ -295,7 +295,9 @@ def _simulate_in_worker(
     while games:
         some = min(games, 500)
         with service.step() as draw:
-            tally += play_batch(game, credits_, options, some, draw, table=table, beside=beside)
+            tally += play_batch(
+                game, credits_, options, some, draw, table=table, additional_bets=additional_bets
+            )
         games -= some
     return tally
 
@@ -307,13 +309,13 @@ def simulate(
     games: int,
     workers: int,
     table: Json = None,
-    beside: Mapping[str, int] = MappingProxyType({}),
+    additional_bets: Mapping[str, int] = MappingProxyType({}),
 ) -> Iterator[Tally]:
     """Simulate games in ``workers`` processes; yield the growing sums after each batch.
 
-    ``table`` and ``beside`` are those of :func:`play_batch`.
+    ``table`` and ``additional_bets`` are those of :func:`play_batch`.
     """
-    required = dict(beside)  # a worker process takes no read-only view
+    required = dict(additional_bets)  # a worker process takes no read-only view
     if workers < 1 or workers > (os.cpu_count() or 1):
         raise SimulationError(f"{workers} workers; this machine has {os.cpu_count()} cores")
     batches = [min(BATCH, games - at) for at in range(0, games, BATCH)]

@@ -243,8 +243,8 @@ async def run_first_start(
     def build_snapshot() -> Snapshot:
         """Return the snapshot of a machine without money or games that shows the wizard's page."""
         now = clock.now().isoformat(timespec="seconds")
-        bare = build_bare_snapshot(identity, load_profile("generic"), now)
-        return bare.model_copy(
+        bare_snapshot = build_bare_snapshot(identity, load_profile("generic"), now)
+        return bare_snapshot.model_copy(
             update={
                 "state": State.SERVICE_MENU.value,
                 "language": language,

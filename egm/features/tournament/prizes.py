@@ -50,8 +50,8 @@ def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: Remai
     ``remainders``: with ``best-rank`` the first part gets all of them; with ``in-order`` each part gets one
     cent, from the first on, until none is left.
     """
-    whole = sum(weights, Fraction(0))
-    parts = [floor(total_cents * weight / whole) for weight in weights]
+    weight_sum = sum(weights, Fraction(0))
+    parts = [floor(total_cents * weight / weight_sum) for weight in weights]
     left = total_cents - sum(parts)  # fewer cents than parts, as each was rounded down by less than one
     if remainders == "best-rank":
         parts[0] += left

@@ -234,13 +234,13 @@ def add_split_number(stage: Stage, name: str, step: TableStep, hand: str) -> str
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
-def _count_hands_in_rows(hands: Sequence[str], beside: Collection[str]) -> list[int]:
+def _count_hands_in_rows(hands: Sequence[str], upper_hands: Collection[str]) -> list[int]:
     """Return the number of hands in each row of the table.
 
-    The bank's hands and the hands in ``beside`` are in the upper row; the players' hands follow in one or two
+    The bank's hands and ``upper_hands`` are in the upper row; the players' hands follow in one or two
     rows.
     """
-    banks = max(1, sum(hand.startswith("bank") or hand in beside for hand in hands))
+    banks = max(1, sum(hand.startswith("bank") or hand in upper_hands for hand in hands))
     others = len(hands) - banks
     return [banks, others] if others <= _HANDS_PER_ROW_MAX else [banks, -(-others // 2), others // 2]
 
@@ -263,8 +263,8 @@ def _lay_out_hand_areas(
     ):  # The bank's hand is on the left.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
     shares = [max(each, _HAND_WIDTH_MIN_IN_CARDS) for each in counts] if all(counts) else [1.0] * len(counts)
-    beside = {hand for hand, spots in _map_hands_to_bets(stage).items() if spots}
-    rows = _count_hands_in_rows(hands, beside | {"board"} if own_hands else beside)
+    hands_with_bets = {hand for hand, spots in _map_hands_to_bets(stage).items() if spots}
+    rows = _count_hands_in_rows(hands, hands_with_bets | {"board"} if own_hands else hands_with_bets)
     if not own_hands or len(hands) - rows[0] < _HANDS_PER_ROW_MAX:
         return place_hands_in_rows(rect, rows, shares)
     order = sorted(hands, key=lambda hand: hand in own_hands)

@@ -115,11 +115,11 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
     width = room / len(_CRAPS_POINT_NUMBERS)
     for i, number in enumerate(_CRAPS_POINT_NUMBERS):
         cell: Rect = (left + i * width + 2, y + 2, width - 4, height)
-        on, beside = point == number, width > 110
+        on, is_wide = point == number, width > 110
         fill = (14, 84, 58, 255) if on else (10, 60, 42, 255)
         # An edge would look like a betting spot.
         p.panel(cell, radius=12, fill=fill, edge=WHITE if on else fill)
-        at = (cell[0] + width / 2 - (24 if on and beside else 0), y + 40 + (14 if on and not beside else 0))
+        at = (cell[0] + width / 2 - (24 if on and is_wide else 0), y + 40 + (14 if on and not is_wide else 0))
         p.text(str(number), at, Style("heavy", "lead", "text"), width=width - 20)
         if on:
             _draw_puck(stage, (cell[0] + width - 34, y + 30), on=True)

@@ -164,9 +164,9 @@ def _draw_wheel_or_dice(stage: Stage, table: Table, step: TableStep, time: StepT
         if since >= stop and number < len(step.cues) - 1:
             continue
         if kind in {"ball", "wheel"} and table.wheel:
-            beside, rect = _split_off_wheel(stage)
+            layout_stage, rect = _split_off_wheel(stage)
             if not stage.layout.is_telephone:
-                _draw_felt(beside, table, None)
+                _draw_felt(layout_stage, table, None)
             pocket, part = str(cue["pocket"]), cue.get("part")
             draw_rotor(stage, table, rect, (pocket, part), (begin, stop), since, pin=kind == "wheel")
             return True

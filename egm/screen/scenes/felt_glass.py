@@ -202,14 +202,14 @@ def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
     """Draw the most and the least frequent of the recorded results."""
     p, (x, y, w, h), results = stage.painter, rect, list_shown_results(stage)
     signs = tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel))
-    beside = h < 2 * _FREQUENCY_ROW_HEIGHT
-    across, height = ((w - 10) / 2, h) if beside else (w, h / 2)
+    is_side_by_side = h < 2 * _FREQUENCY_ROW_HEIGHT
+    across, height = ((w - 10) / 2, h) if is_side_by_side else (w, h / 2)
     count = max(1, min(5, len(signs) // 2, int(across // 64)))
     width = across / count
     for n, (key, row) in enumerate(
         zip(("felt.most_often", "felt.least_often"), count_most_and_least(results, signs, count), strict=True)
     ):
-        left, top = (x + n * (across + 10), y) if beside else (x, y + n * height)
+        left, top = (x + n * (across + 10), y) if is_side_by_side else (x, y + n * height)
         title = stage.texts.say(key, count=len(results))
         p.text(title, (left, top + 14), Style("strong", "caption", "text"), align="left", width=across)
         for i, (sign, times_) in enumerate(row):

@@ -89,8 +89,8 @@ def draw_glasses(stage: Stage) -> None:
     prizes = list_current_prizes(stage, field)
     layout = stage.layout
     rows = 6 if not layout.is_portrait else 4 if not layout.is_telephone else 3
-    beside = max(1, int((right[3] - 126) / (layout.right[3] - 126) * (rows - 1) + 0.5))
-    top, others = prizes[:rows], prizes[rows : rows + beside]
+    other_rows = max(1, int((right[3] - 126) / (layout.right[3] - 126) * (rows - 1) + 0.5))
+    top, others = prizes[:rows], prizes[rows : rows + other_rows]
     if len(prizes) <= rows:
         half = (len(prizes) + 1) // 2
         top, others = prizes[:half], prizes[half:]

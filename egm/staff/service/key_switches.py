@@ -21,13 +21,16 @@ _STATES_SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 
 
 def iter_concerned_positions(
-    beside: RunningPositions, number: int, event: Event
+    running_positions: RunningPositions, number: int, event: Event
 ) -> Iterable[RunningPosition]:
     """Yield the player positions that must process an event from an I/O board.
 
     ``number`` is the position to which the board belongs.
     """
-    own_position, served = beside.by_number[number], tuple(beside.iter_positions_served(number))
+    own_position, served = (
+        running_positions.by_number[number],
+        tuple(running_positions.iter_positions_served(number)),
+    )
     if event.type is EventType.KEY_TURNED:
         waiting = [position for position in served if is_waiting_for_key(position.engine, event)]
         return (min(waiting, key=_rank_waiting_position, default=own_position),)

@@ -67,7 +67,11 @@ class Three:
             first = self.rooms[0] if self.rooms else None
             RepeatableEntropySource._started.clear()
             rig = MachineRig(
-                folder, devices=devices, position=Position(number, 3), beside=first, chance=create_generator()
+                folder,
+                devices=devices,
+                position=Position(number, 3),
+                first_rig=first,
+                chance=create_generator(),
             )
             rig.machine.install(beside)
             beside.by_number[number] = RunningPosition(

@@ -28,7 +28,7 @@ def machine(tmp_path):
         if made:
             made[-1][0].close()
         first = MachineRig(tmp_path, devices=("printer",), position=FIRST).boot()
-        second = MachineRig(tmp_path, devices=("printer",), position=SECOND, beside=first).boot()
+        second = MachineRig(tmp_path, devices=("printer",), position=SECOND, first_rig=first).boot()
         made.append((first, second))
         return made[-1]
 
@@ -305,7 +305,7 @@ def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, s
 def test_no_slip_number_is_promised_to_two_waiting_positions(tmp_path):
     """Whichever hand-pay is paid first gets the next number: until one is alone, neither screen states one."""
     first = MachineRig(tmp_path, position=FIRST).boot()
-    second = MachineRig(tmp_path, position=SECOND, beside=first).boot()
+    second = MachineRig(tmp_path, position=SECOND, first_rig=first).boot()
 
     def numbers():
         return [snapshot(each.engine, fingerprint="").handpay.number for each in (first, second)]

@@ -125,7 +125,7 @@ def test_a_fault_of_a_device_that_is_gone_ends(tmp_path):
 
 def test_a_position_with_money_cannot_be_left_out(tmp_path):
     first = MachineRig(tmp_path, position=Position(1, 2)).boot()
-    second = MachineRig(tmp_path, position=Position(2, 2), beside=first).boot()
+    second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first).boot()
     refuse_removed_positions_with_money(first.journal, 1, FEATURES.keys, "CAD")
     second.insert(2000)
     with pytest.raises(OperatorError, match=r"position 2 still has \$20\.00 of credit$"):
@@ -226,7 +226,7 @@ def test_nothing_that_a_player_may_be_owed_is_told_by_its_key():
 @pytest.mark.requirement("A-02")
 def test_a_printed_ticket_of_any_position_is_closed_at_a_start_without_a_ledger(tmp_path, monkeypatch):
     first = MachineRig(tmp_path, position=Position(1, 2), devices=("printer",)).boot()
-    second = MachineRig(tmp_path, position=Position(2, 2), beside=first, devices=("printer",)).boot()
+    second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first, devices=("printer",)).boot()
     second.insert(10_000)
     second.engine.handle(EventType.CASH_OUT)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE):

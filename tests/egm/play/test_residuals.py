@@ -228,7 +228,7 @@ def test_an_audit_names_terms_that_a_game_contradicts(make):
 def test_a_second_position_records_its_own_terms_once(tmp_path):
     for boot in range(2):
         first = MachineRig(tmp_path, position=Position(1, 2)).boot()
-        second = MachineRig(tmp_path, position=Position(2, 2), beside=first).boot()
+        second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first).boot()
         assert len(list(first.journal.entries("residual.terms"))) == 1, boot
         assert findings(second) == []
         second.close()

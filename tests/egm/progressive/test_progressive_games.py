@@ -435,7 +435,7 @@ def test_the_floor_counts_of_a_level_what_the_place_counts(tmp_path, counted, ad
 @pytest.mark.requirement("O-01", "I-14")
 def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
     first = room_of(tmp_path, B, NO_LUCK, MISS, B, NO_LUCK, MISS, position=Position(1, 2)).boot()
-    second = room_of(tmp_path, A, NO_LUCK, MISS, position=Position(2, 2), beside=first).boot()
+    second = room_of(tmp_path, A, NO_LUCK, MISS, position=Position(2, 2), first_rig=first).boot()
     for rig in (first, second):
         rig.insert(2000)
     first.play()

@@ -182,7 +182,7 @@ def test_other_terms_wait_for_the_whole_level(rig, tmp_path):
 @pytest.mark.requirement("I-09", "O-01")
 def test_of_two_positions_the_second_wins_what_the_first_has_left(tmp_path):
     first = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(1, 2)).boot()
-    second = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(2, 2), beside=first).boot()
+    second = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(2, 2), first_rig=first).boot()
     for each in (first, second):
         each.insert(100_00)
         begin(each)

@@ -140,7 +140,7 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
             tmp_path / "state",
             games=games if number == 1 else games[::-1],
             position=Position(number, 2),
-            beside=rooms[0] if rooms else None,
+            first_rig=rooms[0] if rooms else None,
         )
         rig.machine.install(table)
         table.register_position(rig.machine, lambda event, rig=rig: rig.engine.submit(event))

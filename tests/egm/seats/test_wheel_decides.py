@@ -58,12 +58,12 @@ def room(tmp_path):
         with_a_wheel.close()
 
 
-def started(folder, position=None, beside=None, table=None):
+def started(folder, position=None, first_rig=None, table=None):
     rig = MachineRig(
         folder / "state",
         games=(str(definition(folder)),),
         position=position,
-        beside=beside,
+        first_rig=first_rig,
         devices=("printer",),
     )
     table = SharedTable() if table is None else table

@@ -105,7 +105,7 @@ def test_two_disputes_of_a_device_need_two_rulings(rig):
 @pytest.mark.requirement("O-01")
 def test_a_dispute_belongs_to_its_position(tmp_path):
     first = MachineRig(tmp_path, position=Position(1, 2)).boot()
-    second = MachineRig(tmp_path, position=Position(2, 2), beside=first).boot()
+    second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first).boot()
     lose_bill(second)
     assert (first.state, second.state) == (State.IDLE, State.TILT)
     assert list_disputed_amounts(first.machine) == {}

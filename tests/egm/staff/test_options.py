@@ -98,7 +98,7 @@ def test_nothing_is_changed_while_a_bet_of_a_player_stands_on_a_table(tmp_path, 
         where = Position(number, 2)
         beside = rigs[0] if rigs else None
         chance = ScriptedChance(3, 4)
-        rig = MachineRig(tmp_path, games=("quebec-craps",), position=where, beside=beside, chance=chance)
+        rig = MachineRig(tmp_path, games=("quebec-craps",), position=where, first_rig=beside, chance=chance)
         rigs.append(rig.boot())
     player = rigs[at - 1].insert(500)
     player.engine.handle(EventType.BET, value=20, options={"bets": {"pass": 20}})
@@ -116,7 +116,7 @@ def test_nothing_is_changed_while_a_bet_of_a_player_stands_on_a_table(tmp_path, 
 def test_nothing_is_changed_while_the_game_for_a_players_last_credits_is_in_progress(tmp_path):
     """No credit is left and no bet stands: what is owed is the result of the game at the other position."""
     technician = MachineRig(tmp_path, games=GAMES, position=Position(1, 2)).boot()
-    player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), beside=technician).boot()
+    player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), first_rig=technician).boot()
     player.insert(100)
     player.engine.handle(EventType.DENOMINATION, value=100)
     player.play()
@@ -134,7 +134,7 @@ def test_nothing_is_changed_while_a_jackpot_waits_for_the_attendant(tmp_path):
     """A jackpot paid by hand is never credit: with the last credits wagered, only the hand-pay is owed."""
     chance = ScriptedChance(11, 11, 12)  # three lanterns
     technician = MachineRig(tmp_path, games=GAMES, position=Position(1, 2)).boot()
-    player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), beside=technician, chance=chance)
+    player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), first_rig=technician, chance=chance)
     player.boot().insert(100).insert(100).insert(100)
     player.engine.handle(EventType.DENOMINATION, value=100)
     player.engine.handle(EventType.BET, value=3)

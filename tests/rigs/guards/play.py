@@ -39,7 +39,7 @@ def open_second_seat(folder: Path, **options) -> MachineRig:
         rig = MachineRig(
             folder,
             position=Position(number, 2),
-            beside=rooms[0] if rooms else None,
+            first_rig=rooms[0] if rooms else None,
             **{"games": (GAME,), "denominations_cents": (100,), "levels": OWN, **options},
         )
         rig.machine.install(table)
@@ -116,8 +116,8 @@ def _lower_limit(rig: MachineRig) -> None:
 
 def _fail_beside(rig: MachineRig) -> None:
     """Fail the generator at the first position, before the engine of this one updates its state."""
-    assert rig.beside is not None
-    rig.beside.engine.handle(EventType.CHANCE_FAILED, detail="test")
+    assert rig.first_rig is not None
+    rig.first_rig.engine.handle(EventType.CHANCE_FAILED, detail="test")
 
 
 def _begin_round(rig: MachineRig) -> None:

@@ -305,7 +305,7 @@ def test_list_of_undetectable_lies_in_architecture_is_complete():
 def side_by_side(folder):
     """The journal of a machine of two positions: money, a door, a key and what moves nothing at each."""
     first = MachineRig(folder, position=Position(1, 2), devices=("printer",)).boot()
-    second = MachineRig(folder, position=Position(2, 2), devices=("printer",), beside=first).boot()
+    second = MachineRig(folder, position=Position(2, 2), devices=("printer",), first_rig=first).boot()
     for rig in (first, second):
         rig.insert(500)
         rig.machine.chance = ScriptedChance(*MAPLES)

@@ -17,7 +17,7 @@ def exported(folder, positions):
     for number in range(1, positions + 1):
         beside = rigs[0] if rigs else None
         rig = MachineRig(
-            folder / "state", devices=("printer",), position=Position(number, positions), beside=beside
+            folder / "state", devices=("printer",), position=Position(number, positions), first_rig=beside
         )
         rigs.append(rig.boot().insert(500))
         rig.engine.handle(EventType.SERVICE)

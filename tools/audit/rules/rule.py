@@ -219,13 +219,13 @@ class Rule:
                     raise Differs(f"state.{key}: the key does not belong to position 1")
             return state
         mark = f"{position}/"
-        bare = {}
+        stripped_state = {}
         for key, value in state.items():
             name = key.removeprefix(mark)
             if format_storage_key(name, position) != key:
                 raise Differs(f"state.{key}: the key does not belong to position {position}")
-            bare[name] = value
-        return bare
+            stripped_state[name] = value
+        return stripped_state
 
     def _check_moves(self, transfers: tuple[Transfer, ...], scope: Scope) -> None:
         """Check that the entry makes the transfers of the rule, in order, and no others. Raises :class:`Differs`."""

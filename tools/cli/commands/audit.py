@@ -192,9 +192,9 @@ def _audit_copies(
     if file is not None:
         return {str(file): _verify_export(file, create_auditor(point), point, jobs)}
     folder = state or default_state_dir()
-    beside = second or folder / SECOND_FOLDER
-    reports = _verify_copies(folder, beside, create_auditor, point, jobs)
-    differs = find_ticket_ledger_error(folder, beside)
+    second_folder = second or folder / SECOND_FOLDER
+    reports = _verify_copies(folder, second_folder, create_auditor, point, jobs)
+    differs = find_ticket_ledger_error(folder, second_folder)
     if differs:
         next(iter(reports.values())).add(AuditFinding(1, "", differs))
     return reports

@@ -36,14 +36,14 @@ def command() -> None:
 def show(state: Path | None, second: Path | None, *, form: Form) -> None:
     """Print what each medium is and how far they agree. Nothing is written: the machine may be running."""
     folder = find_memory_folder(state, second)
-    beside = second or folder / SECOND_FOLDER
+    second_folder = second or folder / SECOND_FOLDER
     storage = DiskStorage()
-    rows, bare = [], []
-    for which, where in zip(MediumName, (folder, beside), strict=True):
+    rows, unlabelled = [], []
+    for which, where in zip(MediumName, (folder, second_folder), strict=True):
         free = None
         try:
             label = MediumLabel.read(storage, where)
-            bare += [f"the {which} medium has no label: {where}"] if label is None else []
+            unlabelled += [f"the {which} medium has no label: {where}"] if label is None else []
             text = "no label" if label is None else f"{label.which} of machine {label.machine_id}, {label.id}"
             free = storage.free_bytes(where) >> 20
         except JournalError as why:
@@ -51,8 +51,8 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
         rows.append((str(which), str(where), text, free))
     wrong = ""
     try:
-        pairing_text = find_pairing(storage, folder, beside, "").missing
-        pairing_text = pairing_text or "\n".join(bare) or "both media are this machine's"
+        pairing_text = find_pairing(storage, folder, second_folder, "").missing
+        pairing_text = pairing_text or "\n".join(unlabelled) or "both media are this machine's"
     except JournalError as why:
         pairing_text, wrong = "", str(why)
     show_table(form, Table(("medium", "where", "is", number_column("MiB free")), rows), after=pairing_text)

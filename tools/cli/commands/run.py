@@ -181,7 +181,7 @@ def _build_child_processes(
         children.append(_build_screen_process("screen", first, shown, at, shown.port or 0, closes=True))
     if cabinet is not None and screen in {"window", "web"}:
         for position in range(2, cabinet.machine.positions + 1):  # each has its own screen
-            beside = (
+            arguments = (
                 *where,
                 *_list_drawer_options(cabinet, position),
                 "--position",
@@ -189,7 +189,7 @@ def _build_child_processes(
                 *shown.flags,
             )
             at = folder.get_address_path(position)
-            children.append(_build_screen_process(f"screen of position {position}", beside, shown, at))
+            children.append(_build_screen_process(f"screen of position {position}", arguments, shown, at))
     if shown.top and screen in {"window", "web"}:
         on = () if shown.top_display is None else ("--display", str(shown.top_display))
         children.append(

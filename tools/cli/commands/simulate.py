@@ -220,10 +220,10 @@ def _print_result(console: Terminal, game: Game, r: _Result) -> None:
     interval += "" if r.bet.variance is not None else ", by the sample's own deviation"
     console.print(f"  simulated return {100 * v.rtp:.4f} %   {interval}")
     console.print(f"  exact return     {format_percent(r.bet.rtp)}   z = {v.z:+.3f}")
-    beside = (
+    exact_text = (
         "no exact one" if r.hits is None else f"exact {format_percent(r.hits.exact)}   z = {r.hits.z:+.3f}"
     )
-    console.print(f"  hit frequency    {100 * r.tally.hits / v.games:.4f} %   {beside}")
+    console.print(f"  hit frequency    {100 * r.tally.hits / v.games:.4f} %   {exact_text}")
     fit = "not held: " + (
         "no exact one" if r.bet.distribution is None else "too few games, or the compiled path"
     )
