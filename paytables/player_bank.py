@@ -63,7 +63,8 @@ class PlayerBank(Strict):
         """
         if denominations > 1:
             raise ValueError(
-                "game.denominations_cents: one where a player may be the bank, whose credits cover the others'"
+                "game.denominations_cents: only one is allowed if a player may be the bank, "
+                "because the bank's credits cover the other players' stakes"
             )
         if seats == 1:
             raise ValueError("player_bank: a player cannot be the bank at a table of one seat")

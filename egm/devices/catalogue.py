@@ -61,7 +61,9 @@ class DeviceProtocol:
         if len(set(table.values())) < len(table):
             raise OperatorError(f"devices.{name}.values_cents: a value comes twice in {values_cents}")
         if not table:
-            raise OperatorError(f"devices.{name}.values_cents: every channel is empty: it would take nothing")
+            raise OperatorError(
+                f"devices.{name}.values_cents: every channel is empty: the device would accept nothing"
+            )
         return table
 
     def twin(

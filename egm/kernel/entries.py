@@ -88,7 +88,8 @@ class Entry(Generic[R]):
         check_invariant(bool(self.meaning), f"the entry {self.kind} does not say what it means")
         settles = self.phase in {Phase.SETTLE, Phase.VOID}
         check_invariant(
-            settles is bool(self.settles), f"the entry {self.kind}: {self.phase} and what it settles"
+            settles is bool(self.settles),
+            f"the entry {self.kind}: `settles` belongs to entries that settle or void",
         )
 
     @property

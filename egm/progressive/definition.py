@@ -251,9 +251,9 @@ def _check_same_as_game(entry: _LevelEntry, play: LevelPlay, cents: int, locatio
     if not play.one_price:
         raise LevelFileError(f"{location}: game_level: wagers of several prices play for it")
     if play.increment != entry.increment:
-        raise LevelFileError(f"{location}: increment: the game adds {play.increment}")
+        raise LevelFileError(f"{location}: increment: must be {play.increment}, as in the game")
     if entry.mystery != (play.ceiling_credits is not None):
-        raise LevelFileError(f"{location}: mystery: the game defines {str(not entry.mystery).lower()}")
+        raise LevelFileError(f"{location}: mystery: must be {str(not entry.mystery).lower()}, as in the game")
     if play.ceiling_credits is not None:
         terms = (play.reset_credits * cents, play.ceiling_credits * cents)
         if terms != (entry.base_cents, entry.ceiling_cents):

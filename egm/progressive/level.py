@@ -138,7 +138,7 @@ class Level:
     def contribute(self, wager_cents: int) -> "Level":
         """Return the progressive level after the exact contributions of a wager of ``wager_cents``, above zero."""
         if wager_cents <= 0:
-            raise LevelDefectiveError(f"a contribution of a wager of {wager_cents} minor units")
+            raise LevelDefectiveError(f"a wager of {wager_cents} minor units cannot contribute")
         shown, hidden = wager_cents * self.terms.increment, wager_cents * self.terms.hidden
         grown = replace(self, hidden=self.hidden + hidden, contributed=self.contributed + shown + hidden)
         return _add_amount(grown, shown)
@@ -195,7 +195,9 @@ class Level:
     def return_award(self, amount_cents: int) -> "Level":
         """Return the progressive level after reversing the hit of a void game, as a recorded correction."""
         if not 0 <= amount_cents <= self.paid:
-            raise LevelDefectiveError(f"{amount_cents} minor units given back of {self.paid} paid")
+            raise LevelDefectiveError(
+                f"{amount_cents} minor units to be returned, but the level has paid {self.paid}"
+            )
         returned = replace(self, paid=self.paid - amount_cents, hits=self.hits - 1)
         return _add_amount(returned, Fraction(amount_cents))
 

@@ -396,7 +396,7 @@ class TicketLedgerCopies:
         ).fetchone()
         if first_moves != tickets:
             raise TicketLedgerDamaged(
-                f"{self.path}: has {tickets} tickets, but the first moves of {first_moves}"
+                f"{self.path}: has {tickets} tickets, but {first_moves} first moves; expected one for each ticket"
             )
         return last_end[0]
 

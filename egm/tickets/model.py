@@ -153,7 +153,7 @@ def _parse_house(values: Mapping[str, str]) -> Venue:
     """Return the venue from the data of a stored ticket. Raises ValueError for an unknown field."""
     field_names = {field.name for field in fields(Venue)}
     if unknown := set(values) - field_names:
-        raise ValueError(f"house: unknown {', '.join(sorted(unknown))}")
+        raise ValueError(f"house: unknown field {', '.join(sorted(unknown))}")
     return Venue(**values)
 
 

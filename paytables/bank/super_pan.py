@@ -75,7 +75,7 @@ class SuperPanDefinition(BankDefinition):
         """Refuse invalid terms of a player-held bank, and with such a bank a stake whose id is not ``stake``."""
         if self.player_bank is not None:
             if self.stake.id != STAKE_SPOT:
-                raise ValueError(f"stake: its id is {STAKE_SPOT!r} where a player may be the bank")
+                raise ValueError(f"stake.id: must be {STAKE_SPOT!r} if a player may be the bank")
             denominations = len(self.game.denominations_cents)
             self.player_bank.check(self.table.seats, self.stake.limits, denominations)
         return self

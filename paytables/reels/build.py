@@ -112,7 +112,9 @@ class ModeStages:
             sticky=table.sticky is not None and table.then in {None, name},
         )
         if own and not memory.is_plain and table.most_runs is None:
-            raise self.refuse(key, "gives itself more runs and remembers its series: it needs `most_runs`")
+            raise self.refuse(
+                key, "starts itself again and keeps state during its series: it needs `most_runs`"
+            )
         if table.then is not None and table.sticky is None:
             raise self.refuse(f"{key}.then", "nothing sticks: `then` needs `sticky`")
         return memory
@@ -145,7 +147,7 @@ class ModeStages:
             if cells > STICKY_CELLS_MAX and not table.expand:
                 raise self.refuse(f"{key}.sticky", f"can stick on {cells} cells, at most {STICKY_CELLS_MAX}")
         if table.cascade and table.player_holds:
-            raise self.refuse(key, "has either a cascade or reels the player holds")
+            raise self.refuse(key, "a cascade and reels held by the player cannot be combined")
         if table.cascade:
             if table.expand or table.sticky:
                 raise self.refuse(f"{key}.cascade", "symbols that fall neither expand nor stick")
@@ -153,7 +155,8 @@ class ModeStages:
         if table.player_holds:
             if any(a.stage for pay in table.pay for a in pay.gives):
                 raise self.refuse(
-                    f"{key}.player_holds", "its prizes may give no stage: the strategy must be the window's"
+                    f"{key}.player_holds",
+                    "no prize may start a stage: the best holds must depend on the window alone",
                 )
             return HeldReels(reels, self.symbols.ids)
         return ReelSpinStage(reels, self.symbols.ids)

@@ -200,7 +200,9 @@ class StageChain:
         """
         odds = self.table(stage, size).odds
         if not odds:
-            raise BeyondReach(f"stage {stage} remembers its series, and too many of its prizes give awards")
+            raise BeyondReach(
+                f"stage {stage} keeps state during its series, and too many of its prizes give awards"
+            )
         return odds
 
     # ------------------------------------------------------------ backwards: mean and variance
@@ -214,7 +216,7 @@ class StageChain:
             return MeanAndVariance(run_worth.mean * award.times, run_worth.variance * award.times)
         if award.name in self._open:
             raise AnalysisError(
-                f"stage {award.name} remembers its series and is started again by what it gives"
+                f"stage {award.name} keeps state during its series and is started again by its own awards"
             )
         self._open.append(award.name)
         worth = self._compute_series_worth(
@@ -362,7 +364,7 @@ class StageChain:
         for group in groups:
             if len(group) > 1 and not all(self.memory[s].is_plain for s in group):
                 raise AnalysisError(
-                    f"stages {', '.join(group)} start one another and one remembers its series"
+                    f"stages {', '.join(group)} start one another, and one of them keeps state during its series"
                 )
         return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
 

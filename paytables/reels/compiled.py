@@ -343,7 +343,7 @@ def find_simulation_obstacle(stages: ModeStages) -> str | None:
         if not isinstance(stages.stage(name), ReelSpinStage):
             return f"stage {name} is not a plain spin"
         if not stages.memory[name].is_plain or getattr(table, "sticky", None):
-            return f"stage {name} remembers its series"
+            return f"stage {name} keeps state during its series"
     return None
 
 

@@ -68,9 +68,11 @@ def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
     found = []
     for ground in list_grounds(bet, cylinder):
         if bet.spins > 1 and len(ground.covers) > 1:
-            raise ValueError(f"{ground.id!r} covers several numbers: one only comes several times in a row")
+            raise ValueError(
+                f"{ground.id!r} covers several numbers; a bet on several spins must cover a single one"
+            )
         if bet.on_zero != "lost" and set(ground.covers) & set(cylinder.zeros):
-            raise ValueError(f"{ground.id!r} covers a zero, at which it is to give a half back")
+            raise ValueError(f"{ground.id!r} covers a zero, so that no zero can return half of it")
         spot = Spot(
             id=ground.id,
             group=bet.id,

@@ -193,11 +193,11 @@ def check(definition: WheelDefinition, file: str) -> None:
         _check_parts(definition)
         _check_areas(definition)
         _check_forms(definition)
-    except _Wrong as wrong:
-        raise DefinitionError(file, wrong.key, wrong.reason) from None
+    except _DefinitionFault as fault:
+        raise DefinitionError(file, fault.key, fault.reason) from None
 
 
-class _Wrong(Exception):
+class _DefinitionFault(Exception):
     """Error in a wheel definition, with its key and the reason; the file is added later."""
 
     def __init__(self, key: str, reason: str) -> None:
@@ -208,7 +208,7 @@ def _check_ids(definition: WheelDefinition) -> None:
     """Refuse a wheel definition in which two symbols, areas or preset bets have the same id."""
     for key, items in (("symbol", definition.symbol), ("area", definition.area), ("form", definition.form)):
         if len({item.id for item in items}) != len(items):
-            raise _Wrong(key, "two have the same id")
+            raise _DefinitionFault(key, "two have the same id")
 
 
 def _check_parts(definition: WheelDefinition) -> None:
@@ -216,16 +216,21 @@ def _check_parts(definition: WheelDefinition) -> None:
     wheel, symbols = definition.wheel, {s.id: s for s in definition.symbol}
     for n, part in enumerate(wheel.parts):
         if part not in symbols:
-            raise _Wrong(f"wheel.parts.{n}", f"unknown symbol {part!r}")
+            raise _DefinitionFault(f"wheel.parts.{n}", f"unknown symbol {part!r}")
     for symbol in definition.symbol:
         if symbol.id not in wheel.parts:
-            raise _Wrong(f"symbol.{symbol.id}", "is on no part of the wheel")
+            raise _DefinitionFault(f"symbol.{symbol.id}", "is on no part of the wheel")
         if (symbol.again or 1) > wheel.most_factor:
-            raise _Wrong("wheel.most_factor", f"{wheel.most_factor} is less than {symbol.id} multiplies by")
+            raise _DefinitionFault(
+                "wheel.most_factor",
+                f"{wheel.most_factor} is less than the factor of {symbol.id}, {symbol.again}",
+            )
     if len(set(wheel.parts)) == 1:
-        raise _Wrong("wheel.parts", "every part shows the same: nothing is left to chance")
+        raise _DefinitionFault(
+            "wheel.parts", "all parts show the same symbol, so that every spin has the same result"
+        )
     if all(symbols[part].again for part in wheel.parts):
-        raise _Wrong("wheel.parts", "every part is spun again: the game never ends")
+        raise _DefinitionFault("wheel.parts", "every part is spun again: the game never ends")
 
 
 def _check_areas(definition: WheelDefinition) -> None:
@@ -234,9 +239,12 @@ def _check_areas(definition: WheelDefinition) -> None:
     for area in definition.area:
         for name in area.pays:
             if name not in symbols:
-                raise _Wrong(f"area.{area.id}.pays.{name}", f"unknown symbol {name!r}")
+                raise _DefinitionFault(f"area.{area.id}.pays.{name}", f"unknown symbol {name!r}")
             if symbols[name].again:
-                raise _Wrong(f"area.{area.id}.pays.{name}", "is spun again, and pays nothing")
+                raise _DefinitionFault(
+                    f"area.{area.id}.pays.{name}",
+                    "pays nothing, because the wheel is spun again on this symbol",
+                )
 
 
 def _check_forms(definition: WheelDefinition) -> None:
@@ -245,10 +253,10 @@ def _check_forms(definition: WheelDefinition) -> None:
     for n, form in enumerate(definition.form):
         unknown = set(form.areas) - areas
         if unknown:
-            raise _Wrong(f"form.{n}.areas", f"no area {min(unknown)!r}")
+            raise _DefinitionFault(f"form.{n}.areas", f"no area {min(unknown)!r}")
         if len(set(form.areas)) != len(form.areas):
-            raise _Wrong(f"form.{n}.areas", "an area twice")
+            raise _DefinitionFault(f"form.{n}.areas", "an area is listed twice")
         if layout.areas is not None and len(form.areas) > layout.areas:
-            raise _Wrong(f"form.{n}.areas", f"at most {layout.areas} may be staked on")
+            raise _DefinitionFault(f"form.{n}.areas", f"at most {layout.areas} may be staked on")
         if layout.cost is not None and min(layout.stakes) * len(form.areas) > layout.cost:
-            raise _Wrong(f"form.{n}", f"a spin costs at most {layout.cost}")
+            raise _DefinitionFault(f"form.{n}", f"a spin costs at most {layout.cost}")

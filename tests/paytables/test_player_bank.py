@@ -281,7 +281,7 @@ def test_a_turn_that_no_round_leaves_is_refused(name, table, why):
     ("change", "why"),
     [
         ({"table": {"seats": 1}}, "a table of one seat"),
-        ({"game": {"denominations_cents": [50, 100]}}, "one where a player may be the bank"),
+        ({"game": {"denominations_cents": [50, 100]}}, "only one is allowed if a player may be the bank"),
         ({"player_bank": {"limits": {"least": 10, "most": 100, "step": 10}}}, "must fit stakes from 20"),
     ],
 )

@@ -67,9 +67,9 @@ def test_a_compiled_simulation_with_free_games_lies_in_its_interval():
 @pytest.mark.parametrize(
     ("name", "mode", "reason"),
     [
-        ("northern-ways", "ways", "stage free remembers its series"),
+        ("northern-ways", "ways", "stage free keeps state during its series"),
         ("icebreak", "eight", "stage base is not a plain spin"),
-        ("comet-respin", "ten", "stage base remembers its series"),
+        ("comet-respin", "ten", "stage base keeps state during its series"),
     ],
 )
 def test_what_cannot_be_simulated_compiled_is_said(name, mode, reason):

@@ -200,7 +200,7 @@ def test_nine_and_sixty_parts_are_played(count):
         (
             {"symbol": [{"id": "a", "name": TEXT, "again": 2}] + [{"id": i, "name": TEXT} for i in "bc"]},
             "wheel.most_factor",
-            "less than a multiplies by",
+            "less than the factor of a, 2",
         ),
         (
             {"symbol": [{"id": "a", "name": TEXT, "again": 1}] + [{"id": i, "name": TEXT} for i in "bc"]},
@@ -210,7 +210,11 @@ def test_nine_and_sixty_parts_are_played(count):
         ({"area": [{"id": "on", "name": TEXT, "pays": {"q": 2}}]}, "area.on.pays.q", "unknown symbol"),
         ({"area": [{"id": "on", "name": TEXT, "pays": {"a": 0}}]}, "area.0.pays.a", "greater than 0"),
         ({"form": [{"id": "f", "name": TEXT, "areas": ["on-q"]}]}, "form.0.areas", "no area 'on-q'"),
-        ({"form": [{"id": "f", "name": TEXT, "areas": ["on-a", "on-a"]}]}, "form.0.areas", "an area twice"),
+        (
+            {"form": [{"id": "f", "name": TEXT, "areas": ["on-a", "on-a"]}]},
+            "form.0.areas",
+            "an area is listed twice",
+        ),
         ({"layout": {"stakes": [5], "cost": 4}}, "form.0", "costs at most 4"),
         ({"layout": {"stakes": [5, 5]}}, "layout", "ascending"),
     ],

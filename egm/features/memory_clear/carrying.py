@@ -280,7 +280,7 @@ def _list_opening_entries(
         owed = str(claim.amount) if least_amount == claim.amount else f"{least_amount} to {claim.amount}"
         raise ClearRefused(f"{claim.id}: {owed} cents are owed, {decision.amount_cents} were paid")
     if not decision.by.strip():
-        raise ClearRefused(f"{claim.id}: who paid it?")
+        raise ClearRefused(f"{claim.id}: the person who paid it is missing")
     return () if claim.build_paid_entries is None else claim.build_paid_entries(decision.amount_cents)
 
 

@@ -172,7 +172,7 @@ def _require_all_machines(rules: Tournament, collected: _CollectedRecords, witho
         raise ResultsError(f"machine {unknown[0]}: it is not in the rules")
     if given := sorted({*without} & {*collected.machines}):
         _, journal = collected.machines[given[0]]
-        raise ResultsError(f"machine {given[0]}: {journal} is its journal, so that it took part")
+        raise ResultsError(f"machine {given[0]}: it took part, because {journal} is its journal")
     missing = [number for number in listed if number not in collected.machines and number not in without]
     if missing:
         raise ResultsError(

@@ -134,10 +134,10 @@ class RoomDefinition(TableDefinition):
             raise ValueError(f"deal: {seats} seats need {seats * hole + board} cards of {_PACK}")
         if not self.deal[0].hole or any(deal.up for deal in self.deal) != (self.forced.bring_in is not None):
             raise ValueError(
-                "deal: the first gives each player a hole card, and cards face up go with a bring-in"
+                "deal: the first step must deal a hole card to each player, and cards face up go with a bring-in"
             )
         if self.forced.bring_in is not None and self.deal[0].up != 1:
-            raise ValueError(f"deal.0.up: 1 with a bring-in, not {self.deal[0].up}")
+            raise ValueError(f"deal.0.up: must be 1 with a bring-in, not {self.deal[0].up}")
         if hole + board < FIVE_CARD_RANKING.size or (
             self.uses and (hole < self.uses or board < FIVE_CARD_RANKING.size - self.uses)
         ):

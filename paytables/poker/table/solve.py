@@ -130,7 +130,9 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
     """
     cards, seen_cards, back, answers = find_withdrawal_terms(definition, spot)
     if cards > 6 and any(row.pays.share for row in spot.pay):
-        raise BeyondReach(f"{spot.id}: pays a share of a level and goes by {cards} cards")
+        raise BeyondReach(
+            f"{spot.id}: no exact figures for a bet on {cards} cards that pays a share of a level"
+        )
     if cards > 6:
         from paytables.poker.table.completed import solve_completions  # noqa: PLC0415 (numba)
 
@@ -138,7 +140,9 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
     hands = build_sets(52, cards)
     rows = find_rows(spot.pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spot.order]), spot)
     if seen_cards is not None:
-        raise BeyondReach(f"{spot.id}: is taken back by itself and goes by {cards} cards")
+        raise BeyondReach(
+            f"{spot.id}: no exact figures for a bet on {cards} cards that may be taken back alone"
+        )
     counts = np.bincount(rows + 1, minlength=len(spot.pay) + 1)
     net_cases: Counter[Fraction] = Counter({Fraction(-1): int(counts[0])})
     for row, count in zip(spot.pay, counts[1:].tolist(), strict=True):
@@ -166,7 +170,7 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
     size = found[0][0]
     seen_cards = sorted(known for _, known, *_ in found if known is not None)
     if len(seen_cards) != 2 or any(back not in {0, 1} for _, _, back, _ in found):
-        raise BeyondReach(f"{definition.game.id}: not two bets of three that may be taken back whole")
+        raise BeyondReach(f"{definition.game.id}: not three bets of which two may be taken back in full")
     hands = build_sets(52, size)
     rows = find_rows(spots[0].pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]), spots[0])
     unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))

@@ -37,11 +37,15 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
     results = (ante.closed, ante.better, ante.equal, ante.worse)
     folds = [n for n, step in enumerate(asks) if any(option.fold for option in step.option)]
     if duel is None or len(asks) != 4 or folds != [2] or len(linked) != 1 or linked[0].times != "1":
-        raise BeyondReach(f"{definition.game.id}: not a hold'em of four questions with a fold at the third")
+        raise BeyondReach(
+            f"{definition.game.id}: not a hold'em with four decisions and a fold at the third only"
+        )
     extra = linked[0]
     pushes = (extra.closed, extra.better, extra.equal, extra.worse, extra.otherwise)
     if results != ("win", "win", "push", "lose") or pushes != ("push", "pays", "push", "lose", "push"):
-        raise BeyondReach(f"{definition.game.id}: its ante or {extra.id} are settled in another way")
+        raise BeyondReach(
+            f"{definition.game.id}: its ante or {extra.id} is not settled as this analysis requires"
+        )
     found = [[option.adds for option in step.option if option.adds] for step in asks]
     rows = [find_row(extra.pay, kind, 0, FIVE_CARD_RANKING) for kind in _KINDS]
     pays = [Fraction(0) if row is None else extra.pay[row].pays.net for row in rows]

@@ -175,7 +175,9 @@ class HoldEvaluation:
                 masks[open_classes[fits]] = mask
                 lowest[fits] = ranks[fits]
         if masks.min() < 0:
-            raise AnalysisError(f"{self.definition.game.id}: {way.name.en}: no line for some deals")
+            raise AnalysisError(
+                f"{self.definition.game.id}: {way.name.en}: some deals match no line of the strategy"
+            )
         return masks
 
     @cached_property

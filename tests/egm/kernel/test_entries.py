@@ -204,7 +204,7 @@ def test_the_machine_refuses_a_wrong_entry_before_it_is_durable(tmp_path):
 def test_a_declaration_that_contradicts_itself_is_refused():
     with pytest.raises(InvariantError, match="does not say what it means"):
         Entry(kind="song", record=NoneType)
-    with pytest.raises(InvariantError, match="what it settles"):
+    with pytest.raises(InvariantError, match="`settles` belongs to entries that settle or void"):
         Entry(kind="song", record=NoneType, about="A song.", phase=Phase.VOID)
     song = Entry(kind="song", record=NoneType, about="A song.", moves=(Moves("house:a", "house:b"),))
     with pytest.raises(InvariantError, match="the entry song is declared twice"):

@@ -241,7 +241,7 @@ CYLINDER = parse(read_source("quebec-roulette-french"))["cylinder"]
         ({"bet": [ZERO | {"id": "mine"}]}, "bet.0", "list its `places`"),
         ({"bet": [ZERO | {"places": {"red": "0-1"}}]}, "bet.0", "covers a zero"),
         ({"bet": [ZERO | {"places": {"red": "40"}}]}, "bet.0", "no such pockets"),
-        ({"bet": [ZERO | {"on_zero": "lost", "spins": 2}]}, "bet.0", "one only comes several times"),
+        ({"bet": [ZERO | {"on_zero": "lost", "spins": 2}]}, "bet.0", "must cover a single one"),
         ({"bet": [ZERO | {"pays": "3:4"}]}, "bet.0.step", "multiple of 4"),
         ({"bet": [ZERO | {"pays": "even"}]}, "bet.0.pays", "is not valid odds"),
         ({"bet": [ZERO | {"id": "straight"}]}, "bet.0", "'straight-0' covers a zero"),

@@ -174,7 +174,7 @@ def _compute_difference(view: JournalView, values: dict[str, int], since: Path) 
         raise click.ClickException(f"{since}: not a readout of meters ({why!r})") from why
     entry = next(view.entries(since=sequence - 1, limit=1), None)
     if entry is None or entry.hash_hex != head:
-        raise click.ClickException(f"{since}: this journal has another entry {sequence}: not a readout of it")
+        raise click.ClickException(f"{since}: not a readout of this journal: entry {sequence} differs")
     return gained
 
 

@@ -541,7 +541,7 @@ def test_a_round_without_the_round_before_is_refused_and_its_points_are_not_drop
         ({"renamed": [9]}, "entry 9: no machine recorded another name"),
         ({"unused": [3]}, "entry 3: a journal records its sale: it is not unused"),
         ({"unused": [4]}, "entry 4: entry 3 is the last one sold: it is not unused"),
-        ({"without": ["8"]}, "machine 8: b is its journal, so that it took part"),
+        ({"without": ["8"]}, "machine 8: it took part, because b is its journal"),
     ],
 )
 def test_a_correction_that_corrects_nothing_is_refused(two_machines, correction, why):
