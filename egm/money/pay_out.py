@@ -21,7 +21,7 @@ from egm.kernel.events import Event, EventType, ReplaceWithEvent
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money import disputed
-from egm.money.cash_out_rest import (
+from egm.money.cash_out_remainder import (
     build_handpay_remainder_state,
     build_remainder_state,
     clear_remainder,
@@ -153,7 +153,7 @@ def find_printed_terms(machine: Machine, kind: CreditKind) -> PrintedTerms:
     credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED) if restricted else None
     if credit is not None and credit.expires:
         days = max(0, (date.fromisoformat(credit.expires) - machine.local_date).days)
-    return PrintedTerms(terms.house(machine.identity.venue), days)
+    return PrintedTerms(terms.find_venue(machine.identity.venue), days)
 
 
 def print_ticket(machine: Machine) -> None:

@@ -12,7 +12,7 @@ from egm.kernel.states import (
     RULING,
     only,
 )
-from egm.money.cash_out_rest import start_automatic_cash_out, unpaid_remainder_is_stored
+from egm.money.cash_out_remainder import start_automatic_cash_out, unpaid_remainder_is_stored
 from egm.money.disputed import dispute_is_unfinished, end_disputes, rule_disputed_amount, ruling_form_is_valid
 from egm.money.forms import FORMS
 from egm.money.hand_pays import (

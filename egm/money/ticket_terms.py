@@ -64,7 +64,7 @@ class TicketTerms:
             return own_valid_days
         return None if days == NEVER_EXPIRES_DAYS else days
 
-    def house(self, own_venue: Venue) -> Venue:
+    def find_venue(self, own_venue: Venue) -> Venue:
         """Return the venue to be printed on tickets: the host's name and address if set, else the machine's own."""
         address = " ".join(part for part in (self.address1, self.address2) if part)
         return replace(own_venue, site=self.location or own_venue.site, address=address or own_venue.address)

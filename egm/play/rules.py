@@ -17,7 +17,7 @@ from egm.kernel.states import (
     STATES_SHOWING_OUTCOME,
     only,
 )
-from egm.money.cash_out_rest import start_automatic_cash_out
+from egm.money.cash_out_remainder import start_automatic_cash_out
 from egm.money.host_controls import game_is_enabled
 from egm.money.pay_out import automatic_payout_is_possible
 from egm.play.choosing import (

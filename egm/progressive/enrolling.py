@@ -80,7 +80,7 @@ def record_certificate_at_start(
     try:
         if digest and digest != folder.current and folder.has_complete_certificate(digest):
             folder.put_into_use(digest)
-        facts = folder.facts()
+        facts = folder.read_facts()
         if facts is not None and digest != folder.current:
             signed = machine.memory.get(IntegrityKey.CABINET)
             _record_certificate(
@@ -173,7 +173,7 @@ def _read_answer(machine: Machine, persons: list[str]) -> None:
     enrolling = machine.component(EnrolmentState)
     enrolling.answer = None
     answer = enrolling.stick.read_answer()
-    facts = answer.facts()
+    facts = answer.read_facts()
     _check_answer(machine, facts)
     enrolling.answer = answer
     machine.post(ENROLMENT_ANSWERED, LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons)))
@@ -199,7 +199,7 @@ def _use_answer(machine: Machine, persons: list[str]) -> None:
     enrolling = machine.component(EnrolmentState)
     if enrolling.answer is None:
         raise EnrolmentError("link_no_answer")
-    facts = enrolling.answer.facts()
+    facts = enrolling.answer.read_facts()
     _check_answer(machine, facts)
     name = enrolling.folder.store_answer(enrolling.answer)
     enrolling.answer = None
@@ -268,10 +268,10 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
                 (("link.key", say_plain(compute_key_digest(key.public_key()))),), say("service.link.asks")
             )
         if enrolling.answer is not None:
-            facts = enrolling.answer.facts()
+            facts = enrolling.answer.read_facts()
             current_facts = None
             with suppress(EnrolmentError):  # reported with the certificate in use
-                current_facts = enrolling.folder.facts()
+                current_facts = enrolling.folder.read_facts()
             is_other_authority = current_facts is not None and current_facts.authority != facts.authority
             yield build_fact_table(facts, "answer", other_authority=is_other_authority)
     except OperatorError as error:
@@ -290,7 +290,7 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
             yield PageTable(
                 rows=(PageRow(cells=(say("service.link.elsewhere"), say_plain(link.certificate))),)
             )
-        elif (facts := enrolling.folder.facts()) is None:
+        elif (facts := enrolling.folder.read_facts()) is None:
             yield PageTable(rows=(PageRow(cells=(say("service.link.not_yet"),), icon="warning"),))
             return
         else:

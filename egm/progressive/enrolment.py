@@ -148,7 +148,7 @@ class EnrolmentAnswer:
                 return cls(host, port, certificate, authority, signature)
         raise EnrolmentError("link_not_whole")
 
-    def facts(self) -> "CertificateFacts":
+    def read_facts(self) -> "CertificateFacts":
         """Return the facts in the answer's link certificates. Raises EnrolmentError if incomplete or not signed."""
         try:
             with raise_read_errors():

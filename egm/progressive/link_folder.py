@@ -113,7 +113,7 @@ class LinkCertificateFolder:
             (self.root / name / file).exists() for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER_FILE_NAME)
         )
 
-    def facts(self) -> CertificateFacts | None:
+    def read_facts(self) -> CertificateFacts | None:
         """Return the facts of the link certificate in use, or None if none is in use.
 
         Raises EnrolmentError if damaged.
@@ -125,7 +125,7 @@ class LinkCertificateFolder:
         with _translate_medium_errors():
             data = path.read_bytes()
         try:
-            return EnrolmentAnswer.read(parse(data)).facts()
+            return EnrolmentAnswer.read(parse(data)).read_facts()
         except (ValueError, EnrolmentError) as error:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 
@@ -134,7 +134,7 @@ class LinkCertificateFolder:
 
         Return the digest of the answer's certificate. Raises EnrolmentError.
         """
-        key, facts = self.read_request_key(), answer.facts()
+        key, facts = self.read_request_key(), answer.read_facts()
         if key is None or compute_key_digest(key.public_key()) != facts.key:
             raise EnrolmentError("link_other_key")
         files: dict[str, str | bytes] = {
@@ -171,7 +171,7 @@ class LinkCertificateFolder:
         """Remove the link files that are no longer in use: older certificates, and the key of the completed request."""
         name = self.current
         with suppress(OperatorError, OSError):
-            facts, key = self.facts(), self.read_request_key()
+            facts, key = self.read_facts(), self.read_request_key()
             for other in [*self.root.iterdir()] if facts is not None else []:
                 if other.is_dir() and not other.is_symlink() and other.name != name:
                     shutil.rmtree(other)

@@ -405,7 +405,7 @@ def test_what_the_builder_has_said_is_not_asked_and_stands_in_the_file(tmp_path)
     draft.chosen_game_names = [*draft.admitted_games]
     draft.denominations_cents = draft.available_denominations_cents
     draft.devices = (FoundDevice("id003", "/dev/serial/by-id/a"),)
-    cabinet, faults = draft.file()
+    cabinet, faults = draft.parse_cabinet_file()
     assert not faults
     assert cabinet.machine.site == 'L"ise'
     assert cabinet.memory.reserve_mib == 16

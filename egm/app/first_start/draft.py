@@ -106,7 +106,7 @@ class CabinetFileDraft:
             if cents in self.denominations_cents
         ]
 
-    def tables(self) -> dict[str, object]:
+    def build_tables(self) -> dict[str, object]:
         """Return the tables of the drafted cabinet file, from the answers so far."""
         seeded = {slot["game"]: slot for slot in self.builder_tables.get("games", ())}
         game_names = [name for name in self.chosen_game_names if self.list_game_denominations(name)]
@@ -148,13 +148,13 @@ class CabinetFileDraft:
             else {"denominations_cents": chosen}
         )
 
-    def cabinet_file_text(self) -> str:
+    def format_cabinet_file(self) -> str:
         """Return the drafted cabinet file as text."""
-        return "\n".join(_iter_toml_lines(self.tables())) + "\n"
+        return "\n".join(_iter_toml_lines(self.build_tables())) + "\n"
 
-    def file(self) -> tuple[CabinetFile | None, list[Fault]]:
+    def parse_cabinet_file(self) -> tuple[CabinetFile | None, list[Fault]]:
         """Return the drafted cabinet file, parsed, or None and the faults of the file."""
-        return read_toml(self.cabinet_file_text(), CabinetFile)
+        return read_toml(self.format_cabinet_file(), CabinetFile)
 
 
 def list_game_levels(game: Game) -> tuple[LevelSlot, ...]:

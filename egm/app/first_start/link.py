@@ -98,7 +98,7 @@ class LinkEnrolmentStep(SetupStep):
         """Read the answer from the controller's memory stick, check it and use its certificate; stay on this step."""
         answer, key = self.memory_stick.read_answer(), self.certificate_folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
-        answer.facts().check_holder_and_validity(draft.machine_answers["serial"], digest, self.now())
+        answer.read_facts().check_holder_and_validity(draft.machine_answers["serial"], digest, self.now())
         self.certificate_folder.put_into_use(self.certificate_folder.store_answer(answer))
         return NextStep.STAY
 
@@ -126,7 +126,7 @@ class LinkEnrolmentStep(SetupStep):
 
         Raises EnrolmentError if it is not valid now.
         """
-        facts = self.certificate_folder.facts()
+        facts = self.certificate_folder.read_facts()
         if facts is None or facts.serial != draft.machine_answers.get("serial"):
             return None
         facts.check_holder_and_validity(facts.serial, facts.key, self.now())

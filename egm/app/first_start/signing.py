@@ -80,7 +80,7 @@ class SignersStep(SetupStep):
     is_asking_for_signers: bool = False
     """Whether the page asks for signers; otherwise it shows what is to be signed."""
 
-    def roster(self, draft: CabinetFileDraft) -> Roster:
+    def read_roster(self, draft: CabinetFileDraft) -> Roster:
         """Return the roster of the persons who may sign in this first-start step.
 
         Raises OperatorError if none can be trusted.
@@ -154,7 +154,7 @@ class SignersStep(SetupStep):
                 attempts = (attempt for attempt in noted if attempt.number == find_counted_number(number))
                 if sum(attempt.is_counted_towards_lock for attempt in attempts) >= WRONG_PINS_MAX:
                     return build_refusal_text("locked")
-                person = self.roster(draft).authenticate(number, pin)
+                person = self.read_roster(draft).authenticate(number, pin)
                 if person is None:
                     noted.append(WrongPin.create_now(number, self.now().isoformat(timespec="seconds")))
                     return build_refusal_text("wrong_pin")
@@ -207,7 +207,7 @@ class SignCabinetFileStep(SignersStep):
 
         The check covers this computer, the games and the jurisdiction's rules.
         """
-        cabinet, faults = draft.file()
+        cabinet, faults = draft.parse_cabinet_file()
         if cabinet is None:
             self.faults = tuple(faults)
         else:
@@ -240,7 +240,7 @@ class SignCabinetFileStep(SignersStep):
                 say_plain(", ".join(f"{person.name} ({person.id})" for person in people)),
             ),
             *(() if draft.link is None else ((say("first.link.title"), say_plain(draft.link.authority)),)),
-            (say("first.file"), say_plain(compute_digest(draft.cabinet_file_text())[:16])),
+            (say("first.file"), say_plain(compute_digest(draft.format_cabinet_file())[:16])),
         )
         now = self.now()
         is_clock_plausible = find_clock_doubt(ClockEvidence(now=now, last_good=None, elapsed=None)) is None
@@ -266,7 +266,7 @@ class SignCabinetFileStep(SignersStep):
 
         After a power loss before that, the first start begins anew.
         """
-        text = draft.cabinet_file_text()
+        text = draft.format_cabinet_file()
         for path in (self.state.staff, self.state.root / SECOND_FOLDER / self.state.staff.name):
             path.unlink(missing_ok=True)
         replace(draft.roster, path=self.state.staff).write_to(self.state.staff)
@@ -294,7 +294,7 @@ class RestoreCabinetFileStep(SignersStep):
     known_facts: tuple[tuple[str, str], ...]
     """What is known of the machine and of the file to restore: (name, value) pairs to show."""
 
-    def roster(self, draft: CabinetFileDraft) -> Roster:  # noqa: ARG002 (a step's)
+    def read_roster(self, draft: CabinetFileDraft) -> Roster:  # noqa: ARG002 (a step's)
         """Return the roster of staff that the journal of the existing memory records."""
         spare = self.state.root / SECOND_FOLDER / self.state.staff.name
         return load_recorded_roster(self.state.staff, spare, read_recorded_roster(self.state.root))[0]

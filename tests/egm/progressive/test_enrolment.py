@@ -291,7 +291,7 @@ def test_a_damaged_copy_of_the_same_answer_is_written_anew(hall):
     path = hall.link.root / hall.link.store_answer(answer) / "answer.json"
     path.write_bytes(b"\xff")
     hall.link.put_into_use(hall.link.store_answer(answer))
-    assert hall.link.facts() == answer.facts()
+    assert hall.link.read_facts() == answer.read_facts()
 
 
 @pytest.mark.parametrize("change", [VERSION_4, UNKNOWN_KEY])

@@ -206,7 +206,7 @@ def test_a_certificate_is_given_again_only_while_it_is_good(tmp_path, asks):
     early = answer_request(tmp_path, *asks, late, PLACE)
     assert answer_request(tmp_path, *asks, late, PLACE) == early  # it did not get onto the stick
     bad = read(tmp_path / "EGM-1.crt").serial_number
-    good = answer_request(tmp_path, *asks, NOW, PLACE).facts()
+    good = answer_request(tmp_path, *asks, NOW, PLACE).read_facts()
     good.check_holder_and_validity("EGM-1", asks[1], NOW)
     assert listed(tmp_path) == {bad}
 

@@ -51,12 +51,12 @@ def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
 def _derive_host_status(status: Redeeming) -> Any:
     """Return the check that the stored result for the host about this ticket gets ``status``."""
 
-    def due(scope: Scope) -> Any:
+    def derive_result(scope: Scope) -> Any:
         """Return the stored result for the host with the new status, or ABSENT if it is about another ticket."""
         stored = scope.record_before(HostTicketRecord, "host_ticket")
         return ABSENT if stored is None or stored.id != scope["paper"] else replace(stored, status=status)
 
-    return require_stored_value("host_ticket", due)
+    return require_stored_value("host_ticket", derive_result)
 
 
 def _check_host_sees_pending(scope: Scope) -> None:

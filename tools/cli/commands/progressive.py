@@ -136,7 +136,7 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
         request = str(device.read().get("request") or "")
         answer = answer_request(folder, request, key, datetime.now(UTC), (host, port))
         device.write(request, answer)
-        facts = answer.facts()
+        facts = answer.read_facts()
     except EnrolmentError as error:
         text = Texts("en").say(f"notice.refused.{error.code}", **error.values)
         raise click.ClickException(f"{stick}: {text}") from error
