@@ -101,7 +101,7 @@ PRINTED = {
     "audit export audit.jsonl": (0, r"^audit\.jsonl: [\d,]+ entries, machine key [0-9a-f-]{19}\n$", ""),
     "audit verify audit.jsonl": (0, r"^audit\.jsonl +machine EGM-0000001, key .*\n  [\d,]+ entries chained to (.*\n)+  nothing wrong\n$", ""),
     "audit inspect": (0, r"^first copy: intact up to entry \d+; nothing wrong\nsecond copy: (.*\n)+challenge [0-9a-f]+\n$", ""),
-    "memory show": (0, r"^medium  where +is +MiB free\n(.*\n){3}both media are this machine's\n$", ""),
+    "memory show": (0, r"^medium  folder +label +MiB free\n(.*\n){3}both media are this machine's\n$", ""),
     "game check maple-classic": (0, r"(.*\n)+maple-classic 1\.\d+\.\d+ is valid.*; SHA-256 [0-9a-f]{64}\n$", ""),
     "simulate maple-classic": ((0, 1), r"^maple-classic .*: 300 games, production path\n  simulated return .*\n  exact return +87\.3770 %", "--games 300"),
     "device": (0, r"^device +kind +status  powered  plugged\n─.*\nbill +bill acceptor", ""),

@@ -176,8 +176,8 @@ def _require_all_machines(rules: Tournament, collected: _CollectedRecords, witho
     missing = [number for number in listed if number not in collected.machines and number not in without]
     if missing:
         raise ResultsError(
-            f"machine {', '.join(missing)}: no journal with these rules installed is given; its entries would be"
-            f" left out. If it took no part, give --without {' --without '.join(missing)}"
+            f"machine {', '.join(missing)}: no journal with these rules installed was given, so that its entries"
+            f" would be missing. If it took no part, give --without {' --without '.join(missing)}"
         )
 
 

@@ -55,7 +55,9 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
         pairing_text = pairing_text or "\n".join(unlabelled) or "both media are this machine's"
     except JournalError as why:
         pairing_text, wrong = "", str(why)
-    show_table(form, Table(("medium", "where", "is", number_column("MiB free")), rows), after=pairing_text)
+    show_table(
+        form, Table(("medium", "folder", "label", number_column("MiB free")), rows), after=pairing_text
+    )
     if wrong:
         raise click.ClickException(wrong)
 
