@@ -141,7 +141,7 @@ def test_a_sheet_says_where_wins_are_multiplied_and_where_raises_are_taken_from_
     """Three maples pay 60, 120 with one lantern and 240 with two: 11 hits come to 1,680 credits."""
     text = run("par", "maple-classic")
     assert re.search(r"3 maple +60 +152\.73 +11 ", text)
-    assert text.count("note: a prize's credits are of a win that nothing multiplies") == 1
+    assert text.count("note: the credits of a prize are those of a win without a multiplier") == 1
     assert "a win that nothing multiplies" not in run("par", "hold-fast")
     (bet,) = json.loads(run("par", "maple-classic", "--json"))["bets"]
     maple = next(prize for prize in bet["prizes"] if prize["prize"] == "3 maple")
@@ -154,7 +154,7 @@ def test_a_sheet_says_where_wins_are_multiplied_and_where_raises_are_taken_from_
 
 
 def test_every_form_of_a_sheet_says_who_signs_it(tmp_path):
-    said = "In a bundle of `egm certify` the laboratory's key signs it"
+    said = "In a bundle of `egm certify` it is signed with the laboratory's key"
     assert said in run("par", "hold-fast")
     assert said in json.loads(run("par", "hold-fast", "--json"))["signature"]
     page = tmp_path / "sheet.html"

@@ -210,7 +210,7 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
     else:
         text, file_text = (
             _copy_definition(origin, new_id),
-            f"a copy of {origin}; its title and help are yours to change",
+            f"a copy of {origin}; change its title and help",
         )
     try:
         file.write_text(text, encoding="utf-8")

@@ -39,13 +39,13 @@ def list_notes(bet: BetAnalysis) -> tuple[str, ...]:
     notes = list(bet.notes)
     if bet.multiplied:
         notes.append(
-            "a prize's credits are of a win that nothing multiplies; its mean credits and its return count"
-            " wins as they are paid: multiplied by symbols, free games, falls, spins again or bonuses"
+            "the credits of a prize are those of a win without a multiplier; its mean credits and its return"
+            " count wins as they are paid, with the multipliers of symbols, free games, falls, respins and bonuses"
         )
     if bet.raised_credits:
         notes.append(
             f"a round adds {float(bet.raised_credits):.4f} credits to the bet on average (doubles, splits,"
-            " raises): every win here, the highest too, is what comes back less what was added"
+            " raises): every win on this sheet, including the highest, is the amount returned minus the amount added"
         )
     return tuple(notes)
 

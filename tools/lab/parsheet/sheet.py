@@ -30,8 +30,8 @@ DERIVATION = (
 )
 #: What a signature covers, as text for the reader.
 SIGNATURE = (
-    "A sheet bears no signature of its own. In a bundle of `egm certify` the laboratory's key signs it, and "
-    "`egm certify --verify` checks that; printed by `egm par` it is signed by nobody."
+    "A sheet has no signature of its own. In a bundle of `egm certify` it is signed with the laboratory's key, "
+    "which `egm certify --verify` checks; a sheet printed by `egm par` is not signed."
 )
 #: Upper ends of the classes in which a distribution is printed, in bets.
 CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fraction(50), Fraction(100))
