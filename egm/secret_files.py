@@ -61,7 +61,11 @@ def make_folder_private(folder: Path, *ours: str) -> None:
         return
     if found.st_uid != os.geteuid():
         raise OperatorError(f"{folder}: is another user's, and others may read or change it")
-    if any(folder.iterdir()) and folder.name not in ours and not any((folder / one).exists() for one in ours):
+    if (
+        any(folder.iterdir())
+        and folder.name not in ours
+        and not any((folder / file_name).exists() for file_name in ours)
+    ):
         raise OperatorError(
             f"{folder}: users other than its owner may read or change it (mode {found.st_mode & 0o777:o}), and it"
             " holds other things than a machine's: make it its owner's only with chmod 700, or name another"

@@ -152,9 +152,9 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
     if (first.which, second.which) == (MediumName.SECOND, MediumName.FIRST):
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are exchanged")
     if second.machine != first.machine or second.which is not MediumName.SECOND:
-        whose = second.machine_id or second.machine
+        owner = second.machine_id or second.machine
         return MediaPairing(
-            journal_exists=True, missing=f"{second_dir}: the medium is the {second.which} of machine {whose}"
+            journal_exists=True, missing=f"{second_dir}: the medium is the {second.which} of machine {owner}"
         )
     if second.put_in_by and second.beside == first.id:
         why = f"a new one, put in by {second.put_in_by}"
@@ -262,9 +262,9 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_b
         raise JournalDamaged(str(state_dir), "a medium is replaced beside a labelled one, by somebody named")
     old_label = MediumLabel.read(storage, second_dir)
     if old_label is not None and (old_label.machine != first.machine or old_label.id == first.beside):
-        whose = old_label.machine_id or old_label.machine
+        owner = old_label.machine_id or old_label.machine
         raise JournalDamaged(
-            str(second_dir), f"the medium is in use as the {old_label.which} of machine {whose}"
+            str(second_dir), f"the medium is in use as the {old_label.which} of machine {owner}"
         )
     new_label = MediumLabel(
         first.machine,

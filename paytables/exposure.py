@@ -132,4 +132,4 @@ class _ReachableStakes:
 
 def _iter_bits(sums: Sums) -> Iterator[int]:
     """Yield the stakes in a set that is stored as bits, in ascending order."""
-    return (bit for bit, there in enumerate(reversed(f"{sums:b}")) if there == "1")
+    return (bit for bit, digit in enumerate(reversed(f"{sums:b}")) if digit == "1")

@@ -59,8 +59,8 @@ def _compute_digest(data: Mapping[str, object]) -> str:
     """Return the SHA-256 over a definition's stored figures and the other parts that affect these figures."""
     rules = {key: value for key, value in data.items() if key not in _KEYS_WITHOUT_INFLUENCE_ON_FIGURES}
     family, figures = read_header_value(data, "", "family"), reduce_to_figures(data)[PROVED_KEY]
-    of = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED_KEY: figures}
-    return hashlib.sha256(format_canonical_text(of).encode()).hexdigest()
+    bound_data = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED_KEY: figures}
+    return hashlib.sha256(format_canonical_text(bound_data).encode()).hexdigest()
 
 
 def _remove_texts_and_limits(value: object) -> object:

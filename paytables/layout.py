@@ -275,15 +275,15 @@ class TableLayout:
         """
         if not isinstance(requested, Mapping):
             raise WagerError("bets: must map spots to credits")
-        stood = self._find_standing_credits(seat)
-        if not requested and not stood:
+        standing_credits = self._find_standing_credits(seat)
+        if not requested and not standing_credits:
             raise WagerError("bets: nothing is staked, and no bet stands")
         for name in requested:
             if name not in self.by_id:
                 raise WagerError(f"bets: there is no spot {name!r}")
         bets = {spot.id: requested[spot.id] for spot in self.spots if spot.id in requested}
-        after = stood | {
-            name: self._compute_bet_after(self.by_id[name], each, stood.get(name, 0))
+        after = standing_credits | {
+            name: self._compute_bet_after(self.by_id[name], each, standing_credits.get(name, 0))
             for name, each in bets.items()
         }
         self._check_seat_bets(after)
@@ -291,11 +291,11 @@ class TableLayout:
 
     def _find_standing_credits(self, seat: int) -> dict[str, int]:
         """Return the credits that already stand on each spot for a seat."""
-        stood: dict[str, int] = {}
+        standing_credits: dict[str, int] = {}
         for bet in self.standing:
             if bet.seat == seat:
-                stood[bet.spot] = stood.get(bet.spot, 0) + bet.credits
-        return stood
+                standing_credits[bet.spot] = standing_credits.get(bet.spot, 0) + bet.credits
+        return standing_credits
 
     def _check_seat_bets(self, bets_after: Mapping[str, int]) -> None:
         """Check a seat's bets, as they are after its wager, against required bets and the table limit.

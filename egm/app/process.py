@@ -556,6 +556,6 @@ class MachineProcess:
         if self._attachments:
             snapshots = [(station, station.snapshot()) for station in self._stations]
             for station, snapshot in snapshots:
-                for whose, attachment in self._attachments:
-                    if whose is station:
+                for attached_station, attachment in self._attachments:
+                    if attached_station is station:
                         attachment.process_change(snapshot)

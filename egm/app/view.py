@@ -166,8 +166,8 @@ def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> Handpay:
 
 def _has_other_handpay(machine: Machine) -> bool:
     """Return whether another position has a hand-pay too; the one paid first then gets the next slip number."""
-    here, count = machine.position.number, machine.position.count
-    others = (Position(number, count) for number in range(1, count + 1) if number != here)
+    position_number, count = machine.position.number, machine.position.count
+    others = (Position(number, count) for number in range(1, count + 1) if number != position_number)
     return any(
         machine.journal.state(machine.keys.name(MoneyKey.HANDPAY, other)) is not None for other in others
     )
@@ -189,8 +189,10 @@ def build_game_art(game: Game) -> GameArt:
 
     def list_art_files(names: Mapping[str, str]) -> dict[str, ArtFile]:
         """Return a game's picture or sound files, by their names, with the path and digest that the screen needs."""
-        there = {key: game.assets[name] for key, name in names.items() if name in game.assets}
-        return {key: ArtFile(path=str(file.path), sha256=file.digest) for key, file in there.items()}
+        available_assets = {key: game.assets[name] for key, name in names.items() if name in game.assets}
+        return {
+            key: ArtFile(path=str(file.path), sha256=file.digest) for key, file in available_assets.items()
+        }
 
     return GameArt(
         look=game.art.look or "",

@@ -57,8 +57,8 @@ class Pools:
         all_pools = tuple(pools)
         self.by_id: Mapping[str, ProgressivePool] = {pool.id: pool for pool in all_pools}
         if len(self.by_id) < len(all_pools):
-            twice = next(pool.id for pool in all_pools if self.by_id[pool.id] is not pool)
-            raise NoPoolError(f"progressive level {twice}: two levels of this machine name it")
+            duplicate = next(pool.id for pool in all_pools if self.by_id[pool.id] is not pool)
+            raise NoPoolError(f"progressive level {duplicate}: two levels of this machine name it")
         self._by_play = {(p.game, p.level, p.definition.chance.stake_cents): p for p in all_pools}
 
     def list_pools_of(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[ProgressivePool, ...]:

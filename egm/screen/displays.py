@@ -164,7 +164,9 @@ class Card:
 
     def list_connected(self) -> list[DisplayConnector]:
         """Return the connectors that have a display, in the kernel's order. This may take tenths of a second."""
-        return [one for one in map(self._read_connector, self.read_resources()[1]) if one.modes]
+        return [
+            connector for connector in map(self._read_connector, self.read_resources()[1]) if connector.modes
+        ]
 
     def _read_connector(self, number: int) -> DisplayConnector:
         """Return a connector with its encoders and modes; this queries its display."""
@@ -214,7 +216,7 @@ class DisplayOutput:
             raise DisplayError("no display answers")
         connector = self._choose_connector(connectors)
         self.number, self._mode, self.crtc = connector.number, connector.mode, card.find_crtc(connector)
-        self.free = [one for one in connectors if one is not connector]
+        self.free = [other for other in connectors if other is not connector]
         mode = _MODE_STRUCT.unpack(self._mode)
         self.size: tuple[int, int] = (mode[1], mode[6])
         self._pages = [self._create_buffer() for _ in range(2)]
@@ -268,8 +270,8 @@ class DisplayOutput:
     def _update_connected_displays(self) -> None:
         """Detect which displays are connected, and turn this display on if it was reconnected. Raises DisplayError."""
         connectors = self.card.list_connected()
-        own_connector = next((one for one in connectors if one.number == self.number), None)
-        self.free = [one for one in connectors if one is not own_connector]
+        own_connector = next((connector for connector in connectors if connector.number == self.number), None)
+        self.free = [connector for connector in connectors if connector is not own_connector]
         if own_connector is not None and own_connector is not self._choose_connector(connectors):
             raise DisplayError(f"connector {self.number}: the display for this picture is there now")
         if own_connector is not None and not self._is_on:

@@ -226,8 +226,8 @@ def read_table(game: GameView) -> Table:
             off_on_come_out=frozenset(map(str, data.get("off", ()))),
             player_decides=frozenset(map(str, data.get("says", ()))),
             calls={
-                str(one["id"]): AnnouncedBet(one["names"], _read_bets(one["bets"]))
-                for one in data.get("calls", ())
+                str(call["id"]): AnnouncedBet(call["names"], _read_bets(call["bets"]))
+                for call in data.get("calls", ())
             },
             roads=tuple(map(str, data.get("roads", ()))),
             has_suits=data["felt"] == "cards"
@@ -493,17 +493,19 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: BetLimit
     The bet is rounded up to the spot's minimum and step, and lowered to its maximum. A bet that is a share of
     another ignores ``value``.
     """
-    stood, now = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
+    standing_credits, now = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
     why, _ = find_closed_reason(spot, bets, limits)
     if why:
         return now, why
     spot = limits.limit_spot(spot)
     if spot.share is not None:
-        value = _find_needed_bet(spot, bets, limits) // spot.share - stood - now
-    new_credits = max(stood + now + value, spot.least) - stood
+        value = _find_needed_bet(spot, bets, limits) // spot.share - standing_credits - now
+    new_credits = max(standing_credits + now + value, spot.least) - standing_credits
     new_credits = -(-new_credits // spot.step) * spot.step
-    new_credits = min(new_credits, (limits.find_maximum(spot, bets) - stood) // spot.step * spot.step)
-    if new_credits <= now or stood + new_credits < spot.least:
+    new_credits = min(
+        new_credits, (limits.find_maximum(spot, bets) - standing_credits) // spot.step * spot.step
+    )
+    if new_credits <= now or standing_credits + new_credits < spot.least:
         return now, "most"
     why = _find_exceeded_limit(table, {**bets, spot.id: new_credits}, limits)
     return (now, why) if why else (new_credits, "")
@@ -543,10 +545,10 @@ def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits)
     If there is no bet, or if another bet depends on it, return the chips with the reason in ``refused``.
     """
     spot = _find_lead_spot(table, spot)
-    now, stood = chips.bets.get(spot, 0), limits.standing_bets.get(spot, 0)
-    if not now and not stood:
+    now, standing_credits = chips.bets.get(spot, 0), limits.standing_bets.get(spot, 0)
+    if not now and not standing_credits:
         return replace(chips, explained_spot=spot, refused="nothing")
-    bets = {**chips.bets, spot: -stood if now == 0 else 0}
+    bets = {**chips.bets, spot: -standing_credits if now == 0 else 0}
     bets = _update_dependent_bets(table, bets, limits)
     for (
         name,

@@ -53,7 +53,7 @@ def build_inventory_entry(
     Raises OperatorError if the photograph cannot be read.
     """
     identity = machine.identity
-    of = {name: one for name, one in certificates.items() if one is not None}
+    by_game = {name: certificate for name, certificate in certificates.items() if certificate is not None}
     return InventoryEntry(
         kind=inventory.kind,
         manufacturer=inventory.manufacturer,
@@ -74,9 +74,9 @@ def build_inventory_entry(
                 return_=_format_return(machine, game),
                 levy="" if game.rules.levy is None else format_percent(game.rules.levy, 4),
                 certified_on=str(
-                    of[game.id].on if game.id in of else inventory.certified_on.get(game.id, "")
+                    by_game[game.id].on if game.id in by_game else inventory.certified_on.get(game.id, "")
                 ),
-                certified_by=of[game.id].signer if game.id in of else None,
+                certified_by=by_game[game.id].signer if game.id in by_game else None,
             )
             for game in machine.component(InstalledGames).games.values()
         ),

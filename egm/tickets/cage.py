@@ -178,8 +178,8 @@ def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:
     for record in store.records(TicketState.REDEEMED):
         payee = record.moves[-1].story.get("payee")
         if isinstance(payee, Mapping):
-            whom = Payee(str(payee["name"]), str(payee["address"]))
-            yield RegisterLine(record, record.moves[-1], whom)
+            recipient = Payee(str(payee["name"]), str(payee["address"]))
+            yield RegisterLine(record, record.moves[-1], recipient)
 
 
 def _require_payee(ticket: Ticket, payee: Payee | None) -> None:

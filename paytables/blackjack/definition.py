@@ -120,9 +120,9 @@ class BlackjackDefinition(TableDefinition):
                 "rules.back_bets: the limit of a hand leaves no room for a bet on another's hand"
             )
         ids = [side.id for side in self.side] + [row.id for side in self.side for row in side.row]
-        twice = next((bet_id for bet_id in ids if ids.count(bet_id) > 1), None)
-        if twice is not None:
-            raise ValueError(f"side: {twice!r} is there twice")
+        duplicate = next((bet_id for bet_id in ids if ids.count(bet_id) > 1), None)
+        if duplicate is not None:
+            raise ValueError(f"side: {duplicate!r} is there twice")
         self.shoe.check_players(self.table.seats)
         needed = self.longest_points * self.shoe.rounds
         if sum_lowest_values(self.shoe.decks, self.shoe.stop) < needed:

@@ -163,17 +163,17 @@ class CrapsRules(TableRules):
         standing = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
         for bet in wager.bets:
             where, spot_rules = (bet.seat, bet.spot), self.rules_by_spot[bet.spot]
-            stood = standing.pop(where, 0)
-            if stood and bet.credits > 0 and spot_rules.bet.kind in {"dontpass", "dontcome"}:
+            standing_stake = standing.pop(where, 0)
+            if standing_stake and bet.credits > 0 and spot_rules.bet.kind in {"dontpass", "dontcome"}:
                 raise WagerError(
-                    f"bets.{bet.spot}: {format_count(stood, 'credit')} stand there and may not be increased"
+                    f"bets.{bet.spot}: {format_count(standing_stake, 'credit')} stand there and may not be increased"
                 )
-            if stood + bet.credits < (least := self._find_least_to_leave(spot_rules, bet.seat)):
+            if standing_stake + bet.credits < (least := self._find_least_to_leave(spot_rules, bet.seat)):
                 raise WagerError(
                     f"bets.{bet.spot}: the shooter must leave {format_count(least, 'credit')} there"
                 )
-            if stood + bet.credits:
-                standing[where] = stood + bet.credits
+            if standing_stake + bet.credits:
+                standing[where] = standing_stake + bet.credits
         if not standing:
             raise WagerError("bets: nothing is left to throw for; leaving the table gives back what may be")
         bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing.items()]

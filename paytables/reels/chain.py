@@ -178,10 +178,10 @@ class StageChain:
         game. ``add_started_runs`` is called with each award that starts plays of another stage.
         """
         stage, times, size = key
-        here = {build_first_state(self.memory[stage], times, size): rate}
-        while here:
-            there: dict[StageState, Fraction] = defaultdict(Fraction)
-            for state, weight in here.items():
+        states = {build_first_state(self.memory[stage], times, size): rate}
+        while states:
+            next_states: dict[StageState, Fraction] = defaultdict(Fraction)
+            for state, weight in states.items():
                 expected_runs[stage, state.size, self.memory[stage].multipliers[state.multiplier_index]] += (
                     weight
                 )
@@ -190,8 +190,8 @@ class StageChain:
                     for award in elsewhere:
                         add_started_runs(award, weight * p)
                     if after.runs_left > 0 and p:
-                        there[after] += weight * p
-            here = there
+                        next_states[after] += weight * p
+            states = next_states
 
     def _find_odds(self, stage: str, size: int) -> Mapping[GivenAwards, Fraction]:
         """Return the probability of each combination of awards that one play of a stage gives.

@@ -28,9 +28,9 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         else:
             left_out |= {rules.spot.id for rules in found}
     ids = [rules.spot.id for rules in spot_rules]
-    twice = next((name for name in ids if ids.count(name) > 1), None)
-    if twice is not None:
-        raise DefinitionError(file, "bet", f"two places are called {twice!r}")
+    duplicate = next((name for name in ids if ids.count(name) > 1), None)
+    if duplicate is not None:
+        raise DefinitionError(file, "bet", f"two places are called {duplicate!r}")
     table = SpunTable(
         header=definition.game,
         parts=cylinder.pockets,

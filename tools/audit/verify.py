@@ -239,12 +239,12 @@ class Auditor:
             )
             self.report.add(AuditFinding(reached[0], "", ends))
         for sequence in sorted(self._heads.keys() - self._seen_heads):
-            whose = self._heads[sequence][0].source
+            source = self._heads[sequence][0].source
             self.report.add(
                 AuditFinding(
                     reached[0],
                     "",
-                    f"the journal ends at entry {reached[0]}, but {whose} reached entry {sequence}",
+                    f"the journal ends at entry {reached[0]}, but {source} reached entry {sequence}",
                 )
             )
         try:

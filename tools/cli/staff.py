@@ -58,7 +58,11 @@ def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     try:
         with edit_wrong_pins(roster.path.parent, wait=True) as noted:
             if (
-                sum(one.is_counted_towards_lock for one in noted if one.number == find_counted_number(number))
+                sum(
+                    attempt.is_counted_towards_lock
+                    for attempt in noted
+                    if attempt.number == find_counted_number(number)
+                )
                 >= WRONG_PINS_MAX
             ):
                 raise click.ClickException(

@@ -276,7 +276,10 @@ class SignCabinetFileStep(SignersStep):
 
 def _format_device_kinds(draft: CabinetFileDraft) -> PageText:
     """Return the kinds of the drafted devices as a list."""
-    named = {str(i): f"device.{PROTOCOLS[one.protocol].kind}" for i, one in enumerate(draft.devices)}
+    named = {
+        str(i): f"device.{PROTOCOLS[found_device.protocol].kind}"
+        for i, found_device in enumerate(draft.devices)
+    }
     return PageText(kind="list", value=", ", values={**named})
 
 

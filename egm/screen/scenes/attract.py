@@ -138,7 +138,10 @@ def _format_win_name(stage: Stage, play: Play, level: int) -> str:
         return format_prizes_won(stage, play.prizes)
     if not play.progressives:
         return stage.texts.say(f"win.level_{level}")
-    names = "  ·  ".join(stage.texts.choose_translation(one.names, one.level) for one in play.progressives)
+    names = "  ·  ".join(
+        stage.texts.choose_translation(progressive.names, progressive.level)
+        for progressive in play.progressives
+    )
     return stage.texts.say("progressive.won", name=names)
 
 
@@ -151,7 +154,7 @@ def _format_win_amount(stage: Stage, play: Play, win_cents: int) -> str:
     if play.prizes and not play.win_cents:
         value_cents = sum(prize.value_cents for prize in play.prizes)
         return stage.texts.say("win.worth", amount=stage.money(value_cents))
-    if not play.prizes and any(one.amount_cents is None for one in play.progressives):
+    if not play.prizes and any(progressive.amount_cents is None for progressive in play.progressives):
         return stage.texts.say("progressive.confirming")
     return stage.money(win_cents)
 

@@ -114,11 +114,11 @@ def _draw_reels(stage: Stage, show: GameShow, index: int, time: StepTime, since:
     earlier = [one for one in show.steps[:index] if isinstance(one, ReelSpin)]
     previous = earlier[-1] if earlier else show.reels_before
     field = stage.view.fields[game.id][step.stage]
-    stood = find_reels_stop_time(time, stage.theme.motion)
-    if since < stood:
+    reels_stop_time = find_reels_stop_time(time, stage.theme.motion)
+    if since < reels_stop_time:
         draw_running(stage, field, step, previous, time, since)
         return
-    since_stop = since - stood
+    since_stop = since - reels_stop_time
     if not step.falls:
         draw_still(stage, field, step.last_window)
         draw_wins(stage, field, step.last_window, step.wins, since_stop)

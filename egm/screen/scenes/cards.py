@@ -98,7 +98,7 @@ def _read_published_count(stage: Stage, hand: str, entry: str) -> int:
     """Return a number that the game publishes for a hand, such as its maximum of ``cards``; 0 if it publishes none."""
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
-    return next((int(one.get(entry, 0)) for one in data if one["id"] == hand), 0)
+    return next((int(hand_data.get(entry, 0)) for hand_data in data if hand_data["id"] == hand), 0)
 
 
 def _list_hands_on_table(stage: Stage, hands: Sequence[DealtHand]) -> list[DealtHand]:
@@ -194,7 +194,7 @@ def _read_hand_names(stage: Stage) -> dict[str, Mapping[str, str]]:
     """Return the names of the game's hands, by id."""
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
-    return {str(one["id"]): one.get("names", {}) for one in data}
+    return {str(hand_data["id"]): hand_data.get("names", {}) for hand_data in data}
 
 
 def _find_base_hand(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
@@ -276,7 +276,9 @@ def _lay_out_hand_areas(
 
 def _is_multi_hand_deal(hands: Sequence[DealtHand]) -> bool:
     """Return whether several hands are played from one deal, so that all but the first are drawn small."""
-    return len(hands) > 2 and hands[0].id == "player" and not any(one.id.startswith("bank") for one in hands)
+    return (
+        len(hands) > 2 and hands[0].id == "player" and not any(hand.id.startswith("bank") for hand in hands)
+    )
 
 
 def _place_hands(stage: Stage, table: Table, hands: Sequence[DealtHand]) -> list[HandLayout]:

@@ -51,9 +51,9 @@ def build_current_hands(
         if since >= stop:
             _apply_card_cue(cards, cue)
     cards.pop("", None)  # A burnt card belongs to no hand.
-    whose = {hand.id: (hand.seat, hand.is_own) for hand in end}
-    order = [*dict.fromkeys([*whose, *cards])]
-    seats = [(name, *whose.get(name, (None, False))) for name in order]
+    owner_by_hand = {hand.id: (hand.seat, hand.is_own) for hand in end}
+    order = [*dict.fromkeys([*owner_by_hand, *cards])]
+    seats = [(name, *owner_by_hand.get(name, (None, False))) for name in order]
     return [
         DealtHand(name, tuple(cards.get(name, ())), {}, seat=seat, is_own=own) for name, seat, own in seats
     ]

@@ -100,7 +100,7 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
         draw_boxes(stage, step.boxes, opened, asks_player=True)
     elif decision.kind == "double_up":
         display = decision.display
-        previous_cards = tuple(str(one["shown"]) for one in display.get("rounds", ()))
+        previous_cards = tuple(str(round_["shown"]) for round_ in display.get("rounds", ()))
         draw_table(stage, int(display["credits"]), int(display["to_win"]), previous_cards)
         _draw_answers(stage)
     else:

@@ -444,17 +444,17 @@ def _draw_bets(
         returned[spot] = returned.get(spot, 0) + int(settlement["credits"])
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
     for spot, (x, y) in laid.chip_points:
-        new, stood = now.get(spot, 0), standing.get(spot, 0)
-        aside = 16.0 if new > 0 and stood else 0.0
-        if stood:
-            draw_chip(stage, (x - aside, y), stood, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
+        new, standing_credits = now.get(spot, 0), standing.get(spot, 0)
+        aside = 16.0 if new > 0 and standing_credits else 0.0
+        if standing_credits:
+            draw_chip(stage, (x - aside, y), standing_credits, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
             if new < 0:
                 stage.painter.text("\u00d7", (x, y), Style("heavy", "title", "alarm", 2), width=CHIP_WIDTH)
         if returned.get(spot):
             draw_returned_amount(stage, (x, y), returned[spot])
         elif new > 0:
             draw_chip(stage, (x + aside, y), new, find_chip_colour(table, new), CHIP_WIDTH)
-        if limits is not None and new + stood > 0 and not returned.get(spot):
+        if limits is not None and new + standing_credits > 0 and not returned.get(spot):
             _draw_plays_ring(stage, table, spot, (x, y), limits)
 
 

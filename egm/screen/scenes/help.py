@@ -275,7 +275,8 @@ def _describe_prize_award(stage: Stage, field: ReelField, prize: PrizeTableRow) 
 def _format_additional_awards(stage: Stage, prize: PrizeTableRow) -> str:
     """Return the text of what a prize awards in addition to credits."""
     kinds = {
-        str(one["id"]): stage.texts.choose_translation(one["name"]) for one in read_merchandise_prizes(stage)
+        str(prize_data["id"]): stage.texts.choose_translation(prize_data["name"])
+        for prize_data in read_merchandise_prizes(stage)
     }
     gifts = [
         (kinds.get(given) or format_stage_name(stage, given) or given.capitalize(), times)
@@ -295,7 +296,7 @@ def describe_bet_limits(stage: Stage) -> str:
     limits = format_table_limits(stage)
     if limits is None:
         lowest_text, highest_text = (
-            stage.texts.number(of(list_offered_costs(view), default=0)) for of in (min, max)
+            stage.texts.number(choose(list_offered_costs(view), default=0)) for choose in (min, max)
         )
         return say("help.unit", amount=stage.money(cents), least=lowest_text, most=highest_text)
     text = say("help.unit_table", amount=stage.money(cents), least=limits[0], most=limits[1])
@@ -434,7 +435,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     spots = sorted(tables, key=int)
     levels = game.presentation.get("progressives", ()) if game else ()
     paid_catches = {int(catch) for table in tables.values() for catch in table}
-    rows = sorted(paid_catches | {int(one["catch"]) for one in levels}, reverse=True)
+    rows = sorted(paid_catches | {int(level["catch"]) for level in levels}, reverse=True)
     draw_caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     head = 170.0
     column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))

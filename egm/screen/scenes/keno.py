@@ -541,13 +541,13 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
         spots = int(find_current_form(game, snapshot)["spots"])
     table = game.presentation.get("tables", {}).get(str(spots), {})
     caught = {int(catch) for catch in table}
-    caught |= {int(one["catch"]) for one in _list_levels_of_card(game, spots)}
+    caught |= {int(level["catch"]) for level in _list_levels_of_card(game, spots)}
     return spots, [(catch, format_catch_award(stage, spots, catch)) for catch in sorted(caught, reverse=True)]
 
 
 def _list_levels_of_card(game: GameView, spots: int) -> list[Mapping[str, Any]]:
     """Return the progressive levels that a Keno card with ``spots`` numbers plays for."""
-    return [one for one in game.presentation.get("progressives", ()) if int(one["spots"]) == spots]
+    return [level for level in game.presentation.get("progressives", ()) if int(level["spots"]) == spots]
 
 
 def format_catch_award(stage: Stage, spots: int, catch: int) -> str:
@@ -556,6 +556,6 @@ def format_catch_award(stage: Stage, spots: int, catch: int) -> str:
     if game is None:
         return ""
     pay = game.presentation.get("tables", {}).get(str(spots), {}).get(str(catch))
-    levels = [one for one in _list_levels_of_card(game, spots) if int(one["catch"]) == catch]
+    levels = [level for level in _list_levels_of_card(game, spots) if int(level["catch"]) == catch]
     words = [stage.texts.number(int(pay))] if pay else []
-    return " + ".join([*words, *(stage.texts.choose_translation(one["name"]) for one in levels)])
+    return " + ".join([*words, *(stage.texts.choose_translation(level["name"]) for level in levels)])

@@ -286,7 +286,7 @@ def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
     ]
     reasons = [format_message(stage, f"notice.{notice.code}", notice.values) for notice in causes]
     who = [f"out.by_{notice.code.partition('.')[2]}" for notice in causes]
-    key = next((one for one in who if texts.has_text(one)), "out.attendant")
+    key = next((text_key for text_key in who if texts.has_text(text_key)), "out.attendant")
     take = (say("out.cash_out"),) if "cash_out" in snapshot.accepts else ()
     lines = (say("out.say"), *take, *reasons[1:3])
     return LockupText(say("out.title"), reasons[0] if reasons else "", lines, say(key))

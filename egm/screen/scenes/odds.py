@@ -203,7 +203,11 @@ def _format_award(stage: Stage, award: LongOdds) -> str:
 def _format_level_name(stage: Stage, level: str) -> str:
     """Return a progressive level's name, or its kind if the current bet does not play for it."""
     snapshot = stage.view.snapshot
-    names = next((one.names for one in snapshot.progressives if one.level == level), {}) if snapshot else {}
+    names = (
+        next((progressive.names for progressive in snapshot.progressives if progressive.level == level), {})
+        if snapshot
+        else {}
+    )
     return stage.texts.choose_translation(names, stage.texts.say("odds.level"))
 
 

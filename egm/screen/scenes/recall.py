@@ -49,7 +49,9 @@ def list_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     if page is None or page.replay is None or stage.view.recall is None:
         return list_service_touches(stage)
     return [
-        (rect, Action("answer", one.id)) for rect, one in _lay_out_action_keys(stage, page) if one.enabled
+        (rect, Action("answer", action.id))
+        for rect, action in _lay_out_action_keys(stage, page)
+        if action.enabled
     ]
 
 
@@ -60,7 +62,7 @@ def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, Pa
         most_width,
         (stage.layout.size[0] - stage.layout.aside - 2 * left + 12) / max(1, len(page.actions)) - 12,
     )
-    return [((left + i * (width + 12), low, width, height), one) for i, one in enumerate(page.actions)]
+    return [((left + i * (width + 12), low, width, height), action) for i, action in enumerate(page.actions)]
 
 
 def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:

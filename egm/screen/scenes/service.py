@@ -94,8 +94,8 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     top = y + _HEAD + _NOTICE * ((page.notice is not None) + bool(describe_standing_faults(stage)[1])) + 8.0
     asks = page.prompt is not None
     as_tiles = not page.tables and not asks and not page.pattern
-    leaving = [one for one in page.actions if one.style == "back"]
-    others = [one for one in page.actions if one.style != "back"]
+    leaving = [action for action in page.actions if action.style == "back"]
+    others = [action for action in page.actions if action.style != "back"]
     low = leaving if as_tiles else [*leaving, *others]
     per_row, width = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
     rows = max(1, -(-len(low) // per_row))
@@ -109,9 +109,9 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
                 width,
                 key,
             ),
-            one,
+            action,
         )
-        for i, one in enumerate(low)
+        for i, action in enumerate(low)
     )
     if page.only_confirmation is not None and not as_tiles and per_row > 2:  # Use the full width of the row.
         (back, leave), (first, confirm) = foot
@@ -156,8 +156,11 @@ def _lay_out_action_tiles(
     rows = max(1, -(-len(actions) // columns))
     width, height = (w - (columns - 1) * _GAP) / columns, min(132.0, (h - 16 - (rows - 1) * _GAP) / rows)
     return tuple(
-        ((x + (i % columns) * (width + _GAP), y + 8 + (i // columns) * (height + _GAP), width, height), one)
-        for i, one in enumerate(actions)
+        (
+            (x + (i % columns) * (width + _GAP), y + 8 + (i // columns) * (height + _GAP), width, height),
+            action,
+        )
+        for i, action in enumerate(actions)
     )
 
 

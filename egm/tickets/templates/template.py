@@ -292,8 +292,8 @@ class Template(_Table):
     def _check_positions_on_paper(self) -> None:
         """Refuse a ticket template with duplicate line names, or with a line or bar code that runs off the paper."""
         names = [line.name for line in self.lines]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"lines: {', '.join(twice)} appears twice")
+        if duplicates := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"lines: {', '.join(duplicates)} appears twice")
         half = compute_width_modules(TICKET_NUMBER_DIGITS) * self.barcode.module_dots / DOTS_PER_MM / 2
         middle, top = self.barcode.at_mm
         if middle - half < 0 or middle + half > WIDTH_MM or top + self.barcode.height_mm > HEIGHT_MM:

@@ -136,7 +136,7 @@ def _restore(
             replace_private(path, backup.files[name])
             lines_done.append(f"{name} of the progressive link: {path}")
     at = SystemClock().now().isoformat(timespec="seconds")
-    persons = tuple(one.id for one in people)
+    persons = tuple(person.id for person in people)
     CabinetFileSignature(compute_digest(text), persons, reason, at).write(folder.root / SIGNATURE_FILE_NAME)
     replace_private(cabinet, text)
     return [*lines_done, f"{cabinet}: restored, signed by {' and '.join(persons)}"]

@@ -98,8 +98,8 @@ def house_(machines: tuple[Path, ...], *, form: Form) -> None:
     )
     columns = [Column(name.replace("_", " "), name) for name in lines[0]]
     show_table(form, Table(columns, (line.values() for line in lines)))
-    if twice := house.list_duplicate_identifiers(machines_read):
-        raise click.ClickException("\n".join(twice))
+    if duplicates := house.list_duplicate_identifiers(machines_read):
+        raise click.ClickException("\n".join(duplicates))
 
 
 def _format_title(texts: Texts, sheet: InventorySheet) -> str:

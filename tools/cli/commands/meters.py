@@ -43,8 +43,8 @@ def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None
     if dimension not in carried:
         echo(f"egm: no meter here has {dimension!r}; {format_known_names(dimension, carried)}", err=True)
     elif value is not None and value not in reading.list_dimension_values(dimension):
-        there = format_known_names(value, reading.list_dimension_values(dimension))
-        echo(f"egm: no meter here has {dimension}={value}; {there}", err=True)
+        known_values = format_known_names(value, reading.list_dimension_values(dimension))
+        echo(f"egm: no meter here has {dimension}={value}; {known_values}", err=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,9 +223,9 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
             device.port == "bench" and PROTOCOLS[device.protocol].kind == "bill_acceptor"
             for device in file.devices.values()
         )
-        whose = f" of position {' and of '.join(map(str, with_drawer))}" if several else ""
+        position_text = f" of position {' and of '.join(map(str, with_drawer))}" if several else ""
         insert = ": insert a bill there" * takes_bills
-        words.append(f"F2, or the tab at the right edge, opens the drawer{whose}{insert}")
+        words.append(f"F2, or the tab at the right edge, opens the drawer{position_text}{insert}")
     if mode != "none":
         words.append(
             "keys: space plays, c cashes out, arrows change the bet, h helps, l the language, F10 for staff"

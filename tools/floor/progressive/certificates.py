@@ -166,7 +166,7 @@ def answer_request(
         _require_no_certificate(folder, serial)
         certificate = _sign_certificate(folder, serial, public, now)
         _store_certificate(folder, serial, certificate)
-    texts = (one.public_bytes(serialization.Encoding.PEM).decode() for one in (certificate, authority))
+    texts = (item.public_bytes(serialization.Encoding.PEM).decode() for item in (certificate, authority))
     return EnrolmentAnswer(*broker, *texts).with_signature(signer)
 
 
