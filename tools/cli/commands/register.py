@@ -85,7 +85,7 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
     columns = ("entry", "time_utc", *REGISTERS[name].columns)
     heads = [Column(_TITLE_BY_COLUMN.get(column, column.replace("_", " ")), column) for column in columns]
     cells = ([row[column] for column in columns] for row in rows)
-    show(form, Table(heads, cells, empty="no line yet"), document=rows)
+    show(form, Table(heads, cells, empty="nothing is recorded in this register yet"), document=rows)
 
 
 @command.command("statement")
