@@ -111,6 +111,36 @@ def _list_available_free_answers(machine: Machine) -> list[tuple[JSON, Outcome |
     return []
 
 
+@refusal_code("answer_is_in_time")
+def answer_is_not_overdue(machine: Machine, event: Event) -> bool:
+    """Return whether the table has not already given the answer that the player sends, because their time was up."""
+    game = open_game(machine)
+    is_overdue = game is not None and machine.component(PositionRounds).overdue_play_id == game.play_id
+    return not is_overdue or not _is_answered_by_player(event) or _is_position_asked(machine)
+
+
+@refusal_code("turn_is_yours")
+def no_other_seat_is_asked(machine: Machine, event: Event) -> bool:
+    """Return whether the player answers a decision of their own; True if no decision is pending."""
+    conversation = machine.component(GameInProgress).conversation
+    decision = None if conversation is None else conversation.decision
+    is_pending = decision is not None and decision.kind != DECISION_OF_WHEEL
+    return not is_pending or not _is_answered_by_player(event) or _is_position_asked(machine)
+
+
+def _is_answered_by_player(event: Event) -> bool:
+    """Return whether an answer comes from the player, not from a real wheel or the table."""
+    choice = event.of(ChoiceRequest)
+    return choice.spin is None and choice.seat is None
+
+
+def _is_position_asked(machine: Machine) -> bool:
+    """Return whether the open game waits for a decision of this position's seat."""
+    game, conversation = open_game(machine), machine.component(GameInProgress).conversation
+    decision = None if conversation is None else conversation.decision
+    return game is not None and decision is not None and decision.seat == (game.wager.seat or 0)
+
+
 def choice_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the open game's decision has this option, and the sender of the event may choose it.
 
@@ -210,7 +240,7 @@ def continue_game(machine: Machine, event: Event) -> None:
 
     In a shared round the choice may be that of another seat; it then adds no stake at this position.
     """
-    answer = event.of(ChoiceRequest)
+    answer, rounds = event.of(ChoiceRequest), machine.component(PositionRounds)
     choice, game = answer.value, require_open_game(machine)
     number, round_ = len(game.steps), None
     if game.wager.seat is not None:
@@ -222,6 +252,9 @@ def continue_game(machine: Machine, event: Event) -> None:
         is_own_seat = conversation.decision.seat == (game.wager.seat or 0)
         answered_for = Notice(code="answered_for", severity="warning")
         machine.notice = answered_for if is_own_seat else answer.notice
+        rounds.overdue_play_id = game.play_id if is_own_seat else rounds.overdue_play_id
+    else:
+        rounds.overdue_play_id = ""
     staked_credits = conversation.decision.adds(choice)
     staked_cents = staked_credits * game.denomination_cents
     staked = machine.build_debit_transfers(staked_cents, "house:wager")

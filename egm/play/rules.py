@@ -73,6 +73,7 @@ from egm.play.resuming import (
     resume_open_game,
 )
 from egm.play.rounds import (
+    answer_is_not_overdue,
     bet_is_covered,
     bet_is_selected_or_standing,
     chance_is_ready,
@@ -80,6 +81,7 @@ from egm.play.rounds import (
     choice_may_be_taken,
     continue_game,
     credits_cover_bet_and_raises,
+    no_other_seat_is_asked,
     selected_bet_is_accepted,
     stake_of_choice_is_allowed,
     start_game,
@@ -145,7 +147,13 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.CHOOSE,
         _PLAYING_STATE,
-        (choice_is_offered, stake_of_choice_is_allowed, choice_may_be_taken),
+        (
+            answer_is_not_overdue,
+            no_other_seat_is_asked,
+            choice_is_offered,
+            stake_of_choice_is_allowed,
+            choice_may_be_taken,
+        ),
         (continue_game,),
         Next.SAME,
         REPORT,

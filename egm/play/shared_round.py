@@ -51,6 +51,9 @@ class PositionRounds:
     current: SharedRound | None = None
     """The shared round of the open game, or else of the last game."""
 
+    overdue_play_id: str = ""
+    """The play in which the table gave this position's last answer, because its time was up; empty if it gave none."""
+
 
 @dataclass(slots=True)
 class RoundVoid:

@@ -297,7 +297,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return [(first + n) % seats for n in range(seats)]
 
     def _find_bank(self, laid: Mapping[tuple[int, str], int]) -> tuple[int, int]:
-        """Return the seat that holds the bank, and the bank in credits. Raises WagerError if no seat offers it."""
+        """Return the seat that holds the bank, and the bank in credits.
+
+        Raises WagerError if no seat offers it, or only its holder, with less than the bank that must stand.
+        """
         for seat in self._list_seats_from(self.turn.seat):
             offered = laid.get((seat, BANK_SPOT), 0)
             holds_again = seat == self.turn.seat and self.turn.least > 0
@@ -305,6 +308,12 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
                 return seat, self.turn.least
             if offered and not holds_again:
                 return seat, offered
+        if laid.get((self.turn.seat, BANK_SPOT), 0):
+            raise RefusedRoundError(
+                "bank_below_least",
+                f"bets: the bank is below the {self.turn.least} credits that must stand",
+                count=self.turn.least,
+            )
         raise RefusedRoundError("no_bank", "bets: no seat holds the bank")
 
     def _find_caller(

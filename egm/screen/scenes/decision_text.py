@@ -64,6 +64,13 @@ def describe_decision_before_play(stage: Stage, decision: Decision) -> str:
     return stage.texts.say("decide.first", options=listed) if listed else format_question(stage, decision)
 
 
+def describe_offered_choices(stage: Stage, decision: Decision) -> str:
+    """Return the text for a refused choice: the choices offered, or that the one made is not among them."""
+    listed = _format_answer_list(stage, decision)
+    key = "decide.not_offered" if listed else "notice.refused.choice_is_offered"
+    return stage.texts.say(key, options=listed)
+
+
 def _format_answer_list(stage: Stage, decision: Decision) -> str:
     """Return the answers joined in a line, or "" if there are too many or not all have texts."""
     options = [option for option in decision.options if isinstance(option, str)]

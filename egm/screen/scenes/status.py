@@ -9,7 +9,12 @@ from egm.screen.layout import Layout
 from egm.screen.marks import is_keno, is_slip, list_permitted_spot_counts, read_area_stakes
 from egm.screen.outcome import WinOnReels
 from egm.screen.painter import FACT_SEPARATOR, Style
-from egm.screen.scenes.decision_text import describe_decision_before_play, format_option, format_turn
+from egm.screen.scenes.decision_text import (
+    describe_decision_before_play,
+    describe_offered_choices,
+    format_option,
+    format_turn,
+)
 from egm.screen.scenes.feature import sum_credits_so_far
 from egm.screen.scenes.felt_glass import (
     describe_felt_status,
@@ -50,6 +55,11 @@ _TURN_SECONDS: Final = 3.0
 _KENO_DRAWS_FOR_SUMMARY_MIN: Final = 2
 #: Refusals of PLAY because the credit does not cover the bet, or the bet and what its round may add.
 _REFUSALS_FOR_MISSING_CREDIT: Final = frozenset({"refused.bet_is_covered", "refused.raises_are_covered"})
+#: Refusals whose text names the choices of the pending decision.
+_DESCRIPTION_BY_REFUSAL: Final = {
+    "refused.playing": describe_decision_before_play,
+    "refused.choice_is_offered": describe_offered_choices,
+}
 
 
 def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
@@ -73,8 +83,9 @@ def format_notice(stage: Stage, notice: Notice) -> str:
     game = stage.view.games.get(str(notice.values.get("game")))
     if game is not None:
         values["game"] = texts.choose_translation(game.title, game.id)
-    if code == "refused.playing" and stage.view.decision is not None:
-        return describe_decision_before_play(stage, stage.view.decision)
+    describe = _DESCRIPTION_BY_REFUSAL.get(code)
+    if describe is not None and stage.view.decision is not None:
+        return describe(stage, stage.view.decision)
     if code in _REFUSALS_FOR_MISSING_CREDIT and snapshot is not None and credit_cents:
         bet_cents = snapshot.bet_credits * snapshot.denomination_cents
         needed = describe_needed_credit(stage, snapshot.bet_needs_cents, bet_cents)

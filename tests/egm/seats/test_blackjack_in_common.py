@@ -169,7 +169,7 @@ def test_a_seat_answers_for_itself_alone_and_in_its_turn(seats):
     one, two, three = rooms = seats(GAME, count=3)
     sit_down(rooms)
     two.engine.handle(EventType.CHOOSE, value="stand")
-    assert (two.notice, len(open_game(two.machine).steps)) == ("refused.choice_is_offered", 1)
+    assert (two.notice, len(open_game(two.machine).steps)) == ("refused.turn_is_yours", 1)
     one.engine.handle(EventType.CHOOSE, value="stand")
     assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 1, 1]
     two.engine.handle(EventType.CHOOSE, value="stand")  # it has not heard of the first's answer yet

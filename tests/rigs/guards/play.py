@@ -21,6 +21,7 @@ from egm.play.records.games import open_game
 from egm.play.records.protection import ReminderRecord
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.display import DisplayedAmount, LevelDisplays, Status
+from egm.seats.answers import TURN_SECONDS_MAX, answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
@@ -76,6 +77,33 @@ def open_timed_seat(folder: Path) -> MachineRig:
         rig.insert(2000)
     bet(rig, stack=160)
     return rig
+
+
+def ask_first_seat(folder: Path, **options) -> MachineRig:
+    """Return the second of two positions that play poker; the first, which has the button, is asked."""
+    options = {"games": ("quebec-texas-holdem-room",), "denominations_cents": (), "levels": (), **options}
+    second = open_second_seat(folder, **options)
+    table = second.machine.component(SharedTable)
+    for rig in (second.beside, second):
+        rig.insert(5000)
+        bet(rig, stack=160)
+        rig.engine.handle(EventType.PLAY)
+    table.close_betting(next(iter(second.machine.games.values())).digest)
+    take_recorded_steps(table)
+    answer_overdue_turns(table)
+    return second
+
+
+def answer_for_second_seat(folder: Path, **options) -> MachineRig:
+    """Return the second of two positions that play poker: its time to answer a raise was up, and its hand is folded."""
+    second = ask_first_seat(folder, **options)
+    table = second.machine.component(SharedTable)
+    second.beside.engine.handle(EventType.CHOOSE, value="raise")
+    take_recorded_steps(table)
+    answer_overdue_turns(table)
+    second.clock.pass_seconds(TURN_SECONDS_MAX + 1)
+    answer_overdue_turns(table)
+    return second
 
 
 def insert_and_bet(rig: MachineRig) -> None:
@@ -244,6 +272,13 @@ ROWS = (
         location_is_stated=case(place=" "),
     ),
     # ------------------------------------------------------------------ a game, already decided, being shown
+    *rows(
+        "choose in playing: continue_game",
+        ask_first_seat,
+        {"value": "call"},
+        answer_is_in_time=case(answer_for_second_seat, also=("choice_is_offered", "choice_is_covered")),
+        turn_is_yours=case(also=("choice_is_offered",)),
+    ),
     *rows(
         "choose in playing: continue_game",
         undecided_game,
