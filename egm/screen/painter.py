@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import pygame
 
@@ -24,6 +24,7 @@ from egm.screen.theme import Colour, Theme
 Rect = tuple[float, float, float, float]
 #: How a text lies relative to its position.
 Align = Literal["left", "centre", "right"]
+_T = TypeVar("_T")
 
 #: The blend mode for surfaces whose colours are multiplied by their opacity.
 PREMULTIPLIED: Final = pygame.BLEND_PREMULTIPLIED
@@ -75,6 +76,10 @@ def _centre_line_on_capitals(font: pygame.font.Font, text: str, line: pygame.Sur
     return levelled
 
 
+#: Maximum number of values that a painter remembers by name.
+_REMEMBERED_MAX: Final = 24
+
+
 class Painter:
     """A painter on ``surface`` (``scale`` pixels a unit) with the styles of ``theme``."""
 
@@ -92,6 +97,7 @@ class Painter:
         self._files = {face: str(path) for face, path in theme.fonts.items()}
         self._fonts: dict[tuple[str, int], pygame.font.Font] = {}
         self._lines: dict[tuple[str, str, float, str], list[str]] = {}
+        self._remembered: OrderedDict[Hashable, tuple[tuple[object, ...], Any]] = OrderedDict()
 
     # ------------------------------------------------------------------ units and caches
     def px(self, length: float) -> int:
@@ -118,6 +124,41 @@ class Painter:
         else:
             self._cache.move_to_end(key)
         return surface
+
+    def remember(self, name: Hashable, key: tuple[object, ...], make: Callable[[], _T]) -> _T:
+        """Return the value made last under a name if its key is still the same; otherwise make it.
+
+        The key has every object on which the value depends. Unlike the keys of :meth:`find_or_create`, its parts
+        need no hash, and equal parts that are the same object cost no comparison.
+        """
+        found = self._remembered.get(name)
+        if found is None or found[0] != key:
+            found = self._remembered[name] = (key, make())
+            if len(self._remembered) > _REMEMBERED_MAX:
+                self._remembered.popitem(last=False)
+        value: _T = found[1]
+        return value
+
+    def draw_over_opaque(
+        self, name: Hashable, key: tuple[object, ...], rect: Rect, draw: Callable[[], None]
+    ) -> None:
+        """Draw in a rectangle of which nothing shows through that changes; draw it once for each key.
+
+        ``key`` has every object on which the pixels in the rectangle depend, those below included.
+        """
+        if self.surface.get_flags() & pygame.SRCALPHA:
+            draw()
+            return
+        box, surface = self.box(rect).clip(self.surface.get_rect()), self.surface
+
+        def copy_drawn() -> pygame.Surface:
+            draw()
+            return surface.subsurface(box).copy()
+
+        drawn = self.remember(
+            name, (*key, surface.get_size(), surface.get_masks(), box, self.scale), copy_drawn
+        )
+        surface.blit(drawn, box)
 
     def draw_for(self, game: GameView | None) -> None:
         """Draw symbols with the given game's own pictures from now on; with None, with the built-in pictures."""

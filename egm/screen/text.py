@@ -130,6 +130,7 @@ class Texts:
         self._timezone = timezone
         self._money: dict[tuple[int, str], str] = {}
         self._numbers: dict[int, str] = {}
+        self._clock = ("", "")
 
     def has_text(self, key: str) -> bool:
         """Return whether the catalogue has a text with this key."""
@@ -243,7 +244,12 @@ class Texts:
 
     def clock(self, time_utc: str) -> str:
         """Return the time of day in the language's short format, from an ISO 8601 UTC time."""
-        return format_time(self._parse_local_time(time_utc), "short", locale=self.locale)
+        if self._clock[0] != time_utc:
+            self._clock = (
+                time_utc,
+                format_time(self._parse_local_time(time_utc), "short", locale=self.locale),
+            )
+        return self._clock[1]
 
     def format_time(self, time_utc: str) -> str:
         """Return date and time as text that can only be broken into lines between the date and the time."""

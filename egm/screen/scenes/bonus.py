@@ -10,7 +10,7 @@ from egm.screen.art.paths import box, build_polygon_path, ellipse
 from egm.screen.art.symbols import render_drawing
 from egm.screen.marks import find_least_revolutions
 from egm.screen.motion import clamp_to_unit_interval, ease_out
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import Painter, Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
 from egm.screen.show import StepTime
 from egm.screen.steps import BonusItem, HoldStep, PickStep, WheelStep
@@ -20,6 +20,8 @@ from egm.screen.theme import mix, parse_colour
 _WIDTH_BESIDE_WHEEL_MIN: Final = 230.0
 #: The least number of turns of a bonus wheel.
 _WHEEL_TURNS_MIN: Final = 4
+#: A multiple of the number of pixels that a blit draws at once.
+_GROUP: Final = 8
 #: The colours of a wheel's segments, one for each kind of award.
 _WHEEL_SEGMENT_COLOURS: Final = tuple(
     map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2cc0", "#d98a10", "#147a8a"))
@@ -254,15 +256,26 @@ def draw_wheel(
     game = stage.view.game
     angle = compute_wheel_angle(step, turning, length, find_least_revolutions(game))
     key = ("wheel", step.parts, p.px(side), stage.look.name)
-    turned = pygame.transform.rotozoom(
-        p.find_or_create(key, lambda: _draw_wheel_face(stage, step, p.px(side))), angle, 1.0
-    )
-    p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
+    face = p.find_or_create(key, lambda: _draw_wheel_face(stage, step, p.px(side)))
+    turned = p.remember("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
+    _put_disc(p, turned, (p.px(cx), p.px(cy)), face.get_width())
     p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _draw_hub(stage, size))
     p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: draw_pointer(stage, size))
     if shows_result and turning >= length:
         left, _, width, _ = find_rect_beside_wheel(stage.layout.field)
         _draw_wheel_result(stage, step.parts[step.part], (left, cy - 130, width, 260))
+
+
+def _put_disc(painter: Painter, turned: pygame.Surface, centre: tuple[int, int], diameter: int) -> None:
+    """Draw a rotated disc around a point in pixels, without most of the transparent margin that the rotation added.
+
+    The margin is cut by whole groups of pixels that are drawn at once, because a pixel at the end of a row is
+    rounded differently.
+    """
+    width, height = turned.get_size()
+    left, top = (max(0, (side - diameter) // 2 // _GROUP - 2) * _GROUP for side in (width, height))
+    disc = turned.subsurface((left, top, width - 2 * left, height - 2 * top))
+    painter.put(disc, (centre[0] - width // 2 + left, centre[1] - height // 2 + top))
 
 
 def _draw_wheel_result(stage: Stage, item: BonusItem, rect: Rect) -> None:

@@ -21,6 +21,8 @@ _TABLE_TITLE_HEIGHT: Final = 50.0
 _CELL_PADDING: Final = 22.0
 #: Gap between two columns of tables, in units.
 _TABLE_COLUMN_GAP: Final = 28.0
+#: Distance around the tables' body in which a line's edge may be drawn, and nothing else, in units.
+_EDGE: Final = 4.0
 #: A table with no more columns than this may stand beside another.
 _NARROW_TABLE_COLUMNS_MAX: Final = 3
 
@@ -66,6 +68,14 @@ class PlacedListing:
 
 def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> PlacedListing:
     """Lay out the tables of a page, in two columns if all are narrow and the body is wide."""
+    snapshot = stage.view.snapshot
+    currency = None if snapshot is None else snapshot.currency
+    key = (page, stage.texts, currency, stage.view.desk.typed_text, stage.layout, stage.painter.scale)
+    return stage.painter.remember(("listing", body), key, lambda: _lay_out_tables(stage, page, body))
+
+
+def _lay_out_tables(stage: Stage, page: ServicePage, body: Rect) -> PlacedListing:
+    """Lay out the tables of a page; see :func:`lay_out_listing`."""
     tables = _list_matching_tables(stage, page)
     narrow = all(_count_columns(table) <= _NARROW_TABLE_COLUMNS_MAX for table in tables)
     lines = sum(len(table.rows) for table in tables)
@@ -234,8 +244,21 @@ def _arrange_lines(
     return tuple(tuple(sheet) for sheet in sheets if sheet) or ((),)
 
 
-def draw_listing(stage: Stage, laid: PlacedListing, number: int) -> None:
-    """Draw one sheet of a service page's tables."""
+def draw_listing(stage: Stage, laid: PlacedListing, number: int, body: Rect) -> None:
+    """Draw one sheet of a service page's tables in ``body``; nothing but the page's plate is below it."""
+    x, y, w, h = body
+    room: Rect = (x - _EDGE, y - _EDGE, w + 2 * _EDGE, h + 2 * _EDGE)
+    lines = laid.get_sheet_lines(number)
+    if any(rect[1] + rect[3] > y + h for rect, _ in lines):  # A row higher than the body covers other parts.
+        _draw_lines(stage, laid, number)
+        return
+    stage.painter.draw_over_opaque(
+        "sheet", (laid, number, stage.layout), room, lambda: _draw_lines(stage, laid, number)
+    )
+
+
+def _draw_lines(stage: Stage, laid: PlacedListing, number: int) -> None:
+    """Draw the lines of one sheet of a service page's tables."""
     p = stage.painter
     for i, (rect, line) in enumerate(laid.get_sheet_lines(number)):
         x, y, w, h = rect

@@ -235,7 +235,7 @@ def draw_service(stage: Stage) -> None:
     for rect, page_action in (*laid.tiles, *laid.foot):
         draw_action(stage, rect, page_action)
     if page.tables:
-        draw_listing(stage, lay_out_listing(stage, page, laid.body), stage.view.desk.sheet)
+        draw_listing(stage, lay_out_listing(stage, page, laid.body), stage.view.desk.sheet, laid.body)
     for rect, action in laid.pager:
         draw_page_key(stage, rect, stage.texts.say("page.rows_back" if action.value < 0 else "page.rows_on"))
     _draw_sheet_number(stage, page, laid)

@@ -62,6 +62,10 @@ class Stage:
     @property
     def look(self) -> Look:
         """Return the look of the game on the screen."""
+        return self.painter.remember("look", (self.view.game, self.lit), self._find_look)
+
+    def _find_look(self) -> Look:
+        """Return the look of the game on the screen; see :attr:`look`."""
         game = self.view.game
         look = self.theme.look(game.id, game.family, game.art.look) if game else self.theme.looks["midnight"]
         return build_feature_look(look) if self.lit else look

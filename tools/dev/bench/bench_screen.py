@@ -152,7 +152,7 @@ def _shows() -> Iterator[_Show]:
     grown = apply_message(rest, rest.snapshot.model_copy(update={"progressives": raised}))
     yield "top screen, levels growing", TopPicture(theme), ((replace(grown, now=100.0), 3.0),), 12
     page = apply_message(rest, rest.snapshot.model_copy(update={"page": pages.meters()}))
-    yield "service page of long tables", Picture(theme), ((replace(page, now=100.0), 3.0),), 12
+    yield "service page of long tables", Picture(theme), ((replace(page, now=100.0), 3.0),), 10
 
 
 def _start() -> Figure:

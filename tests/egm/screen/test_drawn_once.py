@@ -1,0 +1,70 @@
+"""What is drawn once and copied afterwards looks the same as what is drawn anew, pixel by pixel."""
+
+from dataclasses import replace
+from functools import cache
+
+import pygame
+import pytest
+
+from egm.screen.input_reducer import apply_action
+from egm.screen.message_reducer import apply_message
+from egm.screen.painter import Painter
+from egm.screen.picture import Picture
+from egm.screen.scenes.bonus import _put_disc
+from egm.screen.theme import load_theme
+from egm.screen.view import Action
+from paytables import load_game
+from tools.dev.gallery import pages
+from tools.lab.views import build_game_view, build_idle_view
+
+SCALE = 0.4
+
+
+@cache
+def build_page_view(language, page_name):
+    game = build_game_view(load_game("maple-classic"))
+    rest = build_idle_view((game,), game, language)
+    return replace(
+        apply_message(rest, rest.snapshot.model_copy(update={"page": getattr(pages, page_name)()})), now=100.0
+    )
+
+
+def draw(picture, view, flags=0):
+    surface = pygame.Surface(picture.pixels, flags)
+    picture.draw(surface, view)
+    return pygame.image.tobytes(surface, "RGB")
+
+
+def test_the_tables_of_a_service_page_are_those_of_the_page_the_sheet_and_the_language_of_now():
+    used, drawn = Picture(load_theme(), scale=SCALE), set()
+    meters = build_page_view("en", "meters")
+    equal = meters.snapshot.model_copy(update={"page": meters.snapshot.page.model_copy(deep=True)})
+    for view in (
+        meters,
+        replace(meters, now=101.0),
+        apply_message(meters, equal),
+        apply_action(meters, Action("rows", 1), load_theme())[0],
+        build_page_view("fr", "meters"),
+        meters,
+    ):
+        found = draw(used, view)
+        assert found == draw(Picture(load_theme(), scale=SCALE), view)
+        drawn.add(found)
+    assert len(drawn) == 3
+
+
+@pytest.mark.parametrize("angle", [0.0, 3.3, 17.2, 45.0, 181.9])
+def test_a_turned_disc_is_drawn_as_its_whole_surface_would_be(angle):
+    face = pygame.Surface((203, 203), pygame.SRCALPHA)
+    pygame.draw.circle(face, (170, 60, 90, 255), (101, 101), 101)
+    turned = pygame.transform.rotozoom(face.premul_alpha(), angle, 1.0)
+    painter, surfaces = Painter(load_theme()), []
+    for draw_disc in (
+        lambda: _put_disc(painter, turned, (170, 160), 203),
+        lambda: painter.put(turned, (170 - turned.get_width() // 2, 160 - turned.get_height() // 2)),
+    ):
+        painter.surface = pygame.Surface((340, 320))
+        painter.surface.fill((75, 27, 36))
+        draw_disc()
+        surfaces.append(pygame.image.tobytes(painter.surface, "RGB"))
+    assert surfaces[0] == surfaces[1]
