@@ -1,5 +1,6 @@
 """The two panels next to the game field: the game's prizes, and the small print below them."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from egm.kernel.messages import GameView
@@ -131,7 +132,7 @@ def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
             (left + 8, middle),
             Style("strong", "small" if step > 30 else "caption", "text"),
             align="left",
-            width=width * 0.58,
+            width=width * 0.53,
         )
         p.text(
             text,
@@ -154,17 +155,35 @@ def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
     rows = lay_out_form_rows(stage.view, stage.layout)
     for rect, action in rows:
         _draw_form_row(stage, game, rect, str(action.value))
-    top = y + (70 if not stage.layout.is_portrait else 54)
-    style = Style("strong", "small" if not stage.layout.is_telephone else "caption", "text")
-    for form in game.presentation.get("forms", []) if not rows else ():
-        text = texts.choose_translation(form["name"])
-        if top + (40 if not stage.layout.is_portrait else 26) > y + h - _find_small_print_height(
-            stage.layout
-        ):
-            break  # The help pages list all of them.
-        used = stage.painter.write_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2)
-        top += used + (12 if not stage.layout.is_portrait else 2)
+    if not rows:
+        names = [texts.choose_translation(form["name"]) for form in game.presentation.get("forms", [])]
+        head = 70.0 if not stage.layout.is_portrait else 52.0 if stage.layout.is_telephone else 54.0
+        room: Rect = (x + 26, y + head, w - 52, h - head - _find_small_print_height(stage.layout))
+        write = _write_close_lines if stage.layout.is_telephone else _write_paragraphs
+        write(stage, names, room)
     _draw_small_print(stage, stage.layout.right)
+
+
+def _write_close_lines(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
+    """Write each text in one line, closer together if there are many, as many as are readable in the rectangle."""
+    x, y, w, h = rect
+    style, least = Style("strong", "caption", "text"), stage.theme.sizes["caption"]
+    count = max(1, min(len(texts), int(h / least)))
+    step = min(least * 1.3, h / count)
+    for i, text in enumerate(texts[:count]):  # The help pages list all of them.
+        stage.painter.text(text, (x, y + (i + 0.5) * step), style, align="left", width=w)
+
+
+def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
+    """Write paragraphs from the top of a rectangle, as many as begin in it."""
+    x, top, w, h = rect
+    low, is_portrait = top + h, stage.layout.is_portrait
+    for text in texts:
+        if top + (26 if is_portrait else 40) > low:
+            break  # The help pages list all of them.
+        style = Style("strong", "small", "text")
+        top += stage.painter.write_paragraph(text, (x, top, w, 90), style, leading=1.2)
+        top += 2 if is_portrait else 12
 
 
 def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
