@@ -91,7 +91,8 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     layout = stage.layout
     page_rect = layout.page
     (x, y, w, _), inset, key = page_rect, _find_page_margin(layout), _find_key_height(layout)
-    top = y + _HEAD + _NOTICE * ((page.notice is not None) + bool(describe_standing_faults(stage)[1])) + 8.0
+    # There is always room for a notice, so that "Done" moves nothing that may be touched next.
+    top = y + _HEAD + _NOTICE * (1 + bool(describe_standing_faults(stage)[1])) + 8.0
     asks = page.prompt is not None
     as_tiles = not page.tables and not asks and not page.pattern
     leaving = [action for action in page.actions if action.style == "back"]

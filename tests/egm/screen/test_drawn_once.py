@@ -1,4 +1,4 @@
-"""What is drawn once and copied afterwards looks the same as what is drawn anew, pixel by pixel."""
+"""What is drawn once and copied afterwards is pixel by pixel what is drawn anew, and a notice moves nothing."""
 
 from dataclasses import replace
 from functools import cache
@@ -7,12 +7,14 @@ import pygame
 import pytest
 
 from egm.screen.input_reducer import apply_action
+from egm.screen.layout import LANDSCAPE, PHONE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.bonus import _put_disc
 from egm.screen.theme import load_theme
 from egm.screen.view import Action
+from egm.staff.words import say
 from paytables import load_game
 from tools.dev.gallery import pages
 from tools.lab.views import build_game_view, build_idle_view
@@ -68,3 +70,12 @@ def test_a_turned_disc_is_drawn_as_its_whole_surface_would_be(angle):
         draw_disc()
         surfaces.append(pygame.image.tobytes(painter.surface, "RGB"))
     assert surfaces[0] == surfaces[1]
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "telephone"])
+def test_a_notice_moves_nothing_that_is_touched_on_a_service_page(layout):
+    picture, view = Picture(load_theme(), layout=layout), build_page_view("en", "meters")
+    page = view.snapshot.page.model_copy(update={"notice": say("service.done")})
+    with_notice = apply_message(view, view.snapshot.model_copy(update={"page": page}))
+    assert view.snapshot.page.notice is None
+    assert picture.list_touches(with_notice) == picture.list_touches(view)
