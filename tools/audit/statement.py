@@ -53,7 +53,7 @@ def compute_statement(
     ledger, meters_before = Ledger(), dict.fromkeys(METERS, 0)
     periods: dict[str, dict[str, int]] = {}
     current_period = ""
-    for entry, day in _iter_with_gaming_days(entries):
+    for entry, day in iter_with_gaming_days(entries):
         period = day.find_date(entry.time_utc).isoformat()[: _DATE_LENGTH_BY_PERIOD[by]]
         if period != current_period:
             meters_before = _add_period_movement(periods, current_period, ledger, meters_before, position)
@@ -69,7 +69,7 @@ def compute_statement(
     return periods
 
 
-def _iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[StoredEntry, GamingDay]]:
+def iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[StoredEntry, GamingDay]]:
     """Yield each entry with the gaming-day setting in force, which a power-up entry records.
 
     Entries before the first power-up use its setting, or the default one if the journal has no power-up.

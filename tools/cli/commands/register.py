@@ -20,6 +20,7 @@ from meters.entry import decode
 from meters.export import ExportReader
 from meters.table import METER_BY_NAME, OCCURRENCE_METERS, Unit
 from paytables.source import open_regular_file
+from tools.audit.collusion import compute_pair_flows, iter_round_results
 from tools.audit.statement import Period, compute_statement
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import (
@@ -39,6 +40,8 @@ from tools.cli.terminal import echo
 _TITLE_BY_COLUMN = {"time_utc": "time (UTC)"}
 #: How the state of an identity record is printed.
 _STYLE_BY_RECORD_STATE = {"right": GOOD_STYLE, "erased": {}, "altered": BAD_STYLE, "missing": BAD_STYLE}
+#: How the verdict on two positions is printed.
+_STYLE_BY_VERDICT = {"judge": BAD_STYLE, "usual": GOOD_STYLE}
 #: The option that names the state folder.
 STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 #: The option that names the folder of the second copy.
@@ -127,6 +130,40 @@ def statement_(
     show(
         form, Table(columns, rows), document=periods, before=f"{head.text()}; {head.day.day_definition_name}"
     )
+
+
+@command.command()
+@STATE
+@_EXPORT
+@add_form_options
+def collusion(*, state: Path | None, file: Path | None, form: Form) -> None:
+    """Print the money that each position won from each other at poker, and signs that two play together.
+
+    A person judges each sign (QC 67.107, 67.109): money went one way in a proportion that 99.9 % of even pairs
+    do not reach (from 20 rounds of a gaming day on), or a position folded twice after it had bet at least half of its
+    table stakes. A better player wins from a weaker one as well. Exit status 1 if there is a sign.
+    """
+    try:
+        with iter_journals(state, file) as entries:
+            flows = compute_pair_flows(iter_round_results(entries))
+    except (JournalError, OSError) as why:
+        raise click.ClickException(str(why)) from why
+    columns = (
+        Column("verdict", style=_STYLE_BY_VERDICT.get),
+        Column("gaming day", "day"),
+        "game",
+        number_column("from position", "loser"),
+        number_column("to position", "winner"),
+        number_column("rounds"),
+        number_column("net", "net_cents"),
+        number_column("largest", "largest_cents"),
+        number_column("large folds", "large_folds"),
+        number_column("z"),
+    )
+    lines = [flow.to_json() for flow in flows]
+    empty = "no round was played between players"
+    show(form, Table(columns, (line.values() for line in lines), empty=empty), document=lines)
+    raise SystemExit(1 if any(flow.is_sign for flow in flows) else 0)
 
 
 def _find_unit(meter: str, currency: str) -> str:

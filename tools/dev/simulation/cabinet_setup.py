@@ -28,7 +28,7 @@ GATHERINGS: Final[Mapping[str, tuple[int, ...]]] = {
     "quebec-texas-holdem-room": (2, 3, 4),
     "quebec-omaha-room": (2, 3, 4),
     "quebec-seven-card-stud-room": (2, 3, 4),
-    "monaco-chemin-de-fer": (4, 4, 5),
+    "monaco-chemin-de-fer": (5, 5, 6),  # four must bet at the same time, and one of them as the bank
     "monaco-banque-a-tout-va": (2, 3),
     "monaco-trente-et-quarante": (2, 3),
     "quebec-super-pan-9": (2, 3),

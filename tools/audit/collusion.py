@@ -1,0 +1,202 @@
+"""Signs that two player positions play together at a table whose players win each other's stakes.
+
+They are computed from the journal's entries of play alone. A sign proves nothing: a better player wins from a
+weaker one as well. A person judges it (Québec by-law, ss. 67.107 and 67.109).
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START, GAME_VOID
+from meters import StoredEntry
+from paytables import ALL_STAKED_CUE
+from tools.audit.statement import iter_with_gaming_days
+
+#: The z-score from which the flow of money between two positions is a sign: 99.9 % of even pairs are below.
+SIGN_Z: Final = 3.290527
+#: The number of rounds with a flow between two positions from which their z-score counts.
+ROUNDS_MIN: Final = 20
+#: The number of folds after a large bet from which they are a sign.
+LARGE_FOLDS_MIN: Final = 2
+#: A fold is after a large bet if at least this share of the table stakes was lost, as numerator and denominator.
+_LARGE_SHARE: Final = (1, 2)
+
+
+class Pair(NamedTuple):
+    """Two positions at one game on one gaming day: the one that lost more to the other, and the other."""
+
+    day: str
+    game: str
+    loser: int
+    winner: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundResult:
+    """What each position won or lost in one round, in minor units, and who folded after a large bet."""
+
+    day: str
+    game: str
+    net_cents: Mapping[int, int]
+    large_folds: frozenset[int] = frozenset()
+    """The positions that folded after they had bet at least half of their table stakes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairFlow:
+    """The money that went from one position to another, and how unusual it is."""
+
+    pair: Pair
+    rounds: int
+    """The rounds in which one of the two won from the other."""
+    net_cents: int
+    largest_cents: int
+    """The most that the winner won from the loser in one round."""
+    large_folds: int
+    """The rounds that the winner won after the loser had folded after a large bet."""
+    z: float
+    """The net flow in standard deviations of an even pair with flows of the same sizes."""
+
+    @property
+    def is_sign(self) -> bool:
+        """Return whether a person should look at the pair."""
+        return self.large_folds >= LARGE_FOLDS_MIN or (self.rounds >= ROUNDS_MIN and self.z >= SIGN_Z)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the flow as JSON, with the verdict."""
+        return {
+            "verdict": "judge" if self.is_sign else "usual",
+            **self.pair._asdict(),
+            "rounds": self.rounds,
+            "net_cents": self.net_cents,
+            "largest_cents": self.largest_cents,
+            "large_folds": self.large_folds,
+            "z": round(self.z, 2),
+        }
+
+
+@dataclass(slots=True)
+class _Play:
+    """One position's game of a shared round, as far as it was read."""
+
+    day: str
+    game: str
+    position: int
+    round_id: str
+    unit_cents: int
+    seat: int
+    wager_cents: int
+    raised_cents: int = 0
+    is_between_players: bool = False
+    is_folded: bool = False
+
+
+@dataclass(slots=True)
+class _Round:
+    """The games of a round that are open, and the results of those that have ended."""
+
+    open_plays: set[str] = field(default_factory=set)
+    net_cents: dict[int, int] = field(default_factory=dict)
+    large_folds: set[int] = field(default_factory=set)
+    is_void: bool = False
+
+
+def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
+    """Return the flow of money of each pair of positions, signs first, then by amount.
+
+    What a position wins in a round is taken from each loser in proportion to their loss.
+    """
+    flows: dict[Pair, list[int]] = {}
+    folds: dict[Pair, int] = {}
+    for result in results:
+        losers = {position: -cents for position, cents in result.net_cents.items() if cents < 0}
+        lost_cents = sum(losers.values())
+        for winner, won_cents in result.net_cents.items():
+            for loser, cents in losers.items() if won_cents > 0 else ():
+                low, high = sorted((loser, winner))
+                pair = Pair(result.day, result.game, low, high)
+                flow_cents = won_cents * cents // lost_cents
+                flows.setdefault(pair, []).append(flow_cents if loser == low else -flow_cents)
+                if loser in result.large_folds:
+                    directed = Pair(result.day, result.game, loser, winner)
+                    folds[directed] = folds.get(directed, 0) + 1
+    found = [_weigh_pair(pair, cents, folds) for pair, cents in flows.items()]
+    return sorted(found, key=lambda flow: (not flow.is_sign, -flow.net_cents, flow.pair))
+
+
+def _weigh_pair(pair: Pair, flows_cents: list[int], folds: Mapping[Pair, int]) -> PairFlow:
+    """Return the flow of a pair, in the direction in which more money went."""
+    if sum(flows_cents) < 0:
+        pair = pair._replace(loser=pair.winner, winner=pair.loser)
+        flows_cents = [-cents for cents in flows_cents]
+    deviation = math.sqrt(sum(cents * cents for cents in flows_cents))
+    return PairFlow(
+        pair,
+        len(flows_cents),
+        sum(flows_cents),
+        max(0, *flows_cents),
+        folds.get(pair, 0),
+        sum(flows_cents) / deviation if deviation else 0.0,
+    )
+
+
+def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
+    """Yield the result of each ended round whose players won each other's stakes.
+
+    Rounds with a void game are left out.
+    """
+    plays: dict[str, _Play] = {}
+    rounds: dict[str, _Round] = {}
+    for entry, day in iter_with_gaming_days(entries):
+        record: Any = entry.record
+        if entry.kind == GAME_START.kind and record.get("round_id"):
+            position = int(entry.transaction.dims.get("position", 1))
+            date = day.find_date(entry.time_utc).isoformat()
+            plays[record["play_id"]] = _read_start(record, position, date)
+            rounds.setdefault(record["round_id"], _Round()).open_plays.add(record["play_id"])
+        elif entry.kind == GAME_CHOICE.kind and record["play_id"] in plays:
+            _add_choice(plays[record["play_id"]], record)
+        elif entry.kind in {GAME_END.kind, GAME_VOID.kind} and record["play_id"] in plays:
+            play = plays.pop(record["play_id"])
+            round_ = rounds[play.round_id]
+            round_.open_plays.discard(record["play_id"])
+            round_.is_void = round_.is_void or entry.kind == GAME_VOID.kind or not play.is_between_players
+            _add_end(round_, play, record)
+            if not round_.open_plays:
+                del rounds[play.round_id]
+                if not round_.is_void:
+                    yield RoundResult(play.day, play.game, round_.net_cents, frozenset(round_.large_folds))
+
+
+def _read_start(record: Mapping[str, Any], position: int, day: str) -> _Play:
+    """Return a game as its start records it."""
+    unit_cents = record["denomination_cents"]
+    return _Play(
+        day,
+        record["game"]["id"],
+        position,
+        record["round_id"],
+        unit_cents,
+        record["wager"].get("seat", 0),
+        record["bet_credits"] * unit_cents,
+    )
+
+
+def _add_choice(play: _Play, record: Mapping[str, Any]) -> None:
+    """Add a step to a game: what it adds to the stake, and whether the player has folded at its end."""
+    play.is_between_players = play.is_between_players or record["choice"] == ALL_STAKED_CUE
+    play.raised_cents += record.get("staked_credits", 0) * play.unit_cents
+    settled = (record["outcome"] or {}).get("wins", ())
+    play.is_folded = any(each["name"] == "folded" and each.get("seat", 0) == play.seat for each in settled)
+
+
+def _add_end(round_: _Round, play: _Play, record: Mapping[str, Any]) -> None:
+    """Add to a round what a position's game came to."""
+    staked_cents = play.wager_cents + play.raised_cents
+    lost_cents = staked_cents - record.get("win_cents", 0) - record.get("push_cents", 0)
+    round_.net_cents[play.position] = -lost_cents
+    part, whole = _LARGE_SHARE
+    if play.is_folded and lost_cents * whole >= staked_cents * part:
+        round_.large_folds.add(play.position)
