@@ -28,6 +28,7 @@ from paytables.contract import (
     Settlement,
     Spot,
     TimeCharge,
+    TimeToAct,
     Wager,
     play_with_choices,
 )
@@ -109,6 +110,10 @@ class Rules(Protocol):
     @property
     def time_charge(self) -> TimeCharge | None:
         """Return what each player pays for a period of play at the table, in addition to the stakes, or None."""
+
+    @property
+    def time_to_act(self) -> TimeToAct:
+        """Return the time that a player has for a decision for which other players wait."""
 
     @property
     def betting_seconds(self) -> int | None:

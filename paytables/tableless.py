@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Protocol, Self
 
 from paytables.analysis import BetAnalysis
-from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, TimeCharge, Wager
+from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, TimeCharge, TimeToAct, Wager
 
 
 class _Analysed(Protocol):
@@ -58,6 +58,11 @@ class Tableless:
     def time_charge(self) -> TimeCharge | None:
         """Return None: nothing is paid for the time played."""
         return None
+
+    @property
+    def time_to_act(self) -> TimeToAct:
+        """Return the usual time, without a time bank."""
+        return TimeToAct()
 
     @property
     def betting_seconds(self) -> int | None:

@@ -2,7 +2,8 @@
 
 An answer is recorded first in the game of the seat that was asked, with the numbers it led to; every other
 game of the round then takes the recorded step (:func:`take_recorded_steps`). If a seat does not answer in
-time, the table answers for it with the first option that costs nothing. The round does not wait for a seat
+time, and its time bank is used up where the game has one, the table answers for it with the first option that
+costs nothing. The round does not wait for a seat
 that cannot play, or for standing bets whose seat started no game when betting closed. In games between
 players, the table itself answers at once whether every seat has wagered its stake.
 """
@@ -19,10 +20,17 @@ from egm.play.records.games import GameInProgress, open_game
 from egm.play.shared_round import collect_round, is_round_void
 from egm.seats.table import PendingTurn, SeatedPosition, SharedTable
 from meters.transaction import JSON
-from paytables import ALL_STAKED_CUE, DECISION_OF_SEATS, DECISION_OF_WHEEL, STAKES_RETURNED_CUE, Decision
+from paytables import (
+    ALL_STAKED_CUE,
+    DECISION_OF_SEATS,
+    DECISION_OF_WHEEL,
+    STAKES_RETURNED_CUE,
+    Decision,
+    TimeToAct,
+)
 
-#: Time limit in seconds for an answer that others wait for.
-TURN_SECONDS_MAX: Final = 20
+#: Time limit in seconds for an answer that others wait for, if the game states none.
+TURN_SECONDS_MAX: Final = TimeToAct().seconds
 #: Nanoseconds in a second.
 _SECOND_NS: Final = 1_000_000_000
 
@@ -69,7 +77,8 @@ def answer_overdue_turns(table: SharedTable) -> list[SeatedPosition]:
         if pending is not None and _is_blocking_other_seats(seat.machine, pending[0]):
             turns.setdefault(_build_turn_key(pending[0]), []).append((seat, *pending))
     for key in table.pending_turns.keys() - turns.keys():
-        del table.pending_turns[key]
+        _store_bank_left(table, table.pending_turns.pop(key))
+    _refill_banks_of_left_seats(table)
     seats_to_update: list[SeatedPosition] = []
     for key, games in turns.items():
         furthest = max(len(game.steps) for _, game, _ in games)
@@ -93,13 +102,52 @@ def _answer_if_overdue(
     seat, game, decision = (queried_seats or games)[0]
     turn, step, now_ns = table.pending_turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()
     if turn is None or turn.step != step:
-        waits = TURN_SECONDS_MAX if queried_seats or _has_open_game(table, game, decision.seat) else 0
+        if turn is not None:
+            _store_bank_left(table, turn)
+        is_waiting = bool(queried_seats) or _has_open_game(table, game, decision.seat)
+        waits = _find_time_to_act(seat.machine, game).seconds if is_waiting else 0
         turn = table.pending_turns[key] = PendingTurn(step, now_ns + waits * _SECOND_NS)
     if turn.compute_seconds_left(seat.machine):
         return
+    if queried_seats and _start_using_bank(table, turn, seat.machine, game):
+        return
+    _store_bank_left(table, turn)
     turn.due_ns = now_ns + _SECOND_NS  # retry if the generator has failed
     seat.handle(_build_answer_event(seat, _choose_answer(table, game, decision), decision))
     take_recorded_steps(table)
+
+
+def _find_time_to_act(machine: Machine, game: GameRecord) -> TimeToAct:
+    """Return the time that the rules of an open game give a player for a decision."""
+    opened = machine.games.get(game.game.id)
+    return TimeToAct() if opened is None else opened.rules.time_to_act
+
+
+def _start_using_bank(table: SharedTable, turn: PendingTurn, machine: Machine, game: GameRecord) -> bool:
+    """Extend an overdue decision by what is left of the player's time bank; return whether there was any."""
+    number = machine.position.number
+    full_ns = _find_time_to_act(machine, game).bank_seconds * _SECOND_NS
+    left_ns = table.bank_left_ns.get(number, full_ns)
+    if turn.bank_position is not None or left_ns <= 0:
+        return False
+    turn.bank_position, turn.due_ns = number, machine.clock.monotonic_ns() + left_ns
+    return True
+
+
+def _store_bank_left(table: SharedTable, turn: PendingTurn) -> None:
+    """Store what a decision that is over has left of the time bank it used."""
+    if turn.bank_position is not None:
+        now_ns = table.seats[turn.bank_position].machine.clock.monotonic_ns()
+        table.bank_left_ns[turn.bank_position] = max(0, turn.due_ns - now_ns)
+        turn.bank_position = None
+
+
+def _refill_banks_of_left_seats(table: SharedTable) -> None:
+    """Refill the time bank of each position without credit and game: the next player has a full one."""
+    for number in list(table.bank_left_ns):
+        seat = table.seats.get(number)
+        if seat is None or (not seat.machine.credit_cents and open_game(seat.machine) is None):
+            del table.bank_left_ns[number]
 
 
 def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
@@ -176,6 +224,7 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
         return
     seconds = turn.compute_seconds_left(machine)
     if decision.seat == (game.wager.seat or 0):
-        yield Notice(code="answer_within", values={"seconds": seconds})
+        code = "answer_within" if turn.bank_position is None else "answer_within_bank"
+        yield Notice(code=code, values={"seconds": seconds})
     else:
         yield Notice(code="seat_answers", values={"seat": decision.seat + 1, "seconds": seconds})

@@ -61,6 +61,8 @@ class PendingTurn:
     step: int
     due_ns: int
     displayed_seconds: int = -1
+    bank_position: int | None = None
+    """The player position whose time bank the decision is using, or None."""
 
     def compute_seconds_left(self, machine: Machine) -> int:
         """Return the seconds left for the answer to the decision, rounded up."""
@@ -77,6 +79,9 @@ class SharedTable:
 
     pending_turns: dict[str, PendingTurn] = field(default_factory=dict)
     """Unanswered decisions that block other seats, by round id (or play id)."""
+
+    bank_left_ns: dict[int, int] = field(default_factory=dict)
+    """What is left of the time banks that were used, by player position. A full bank is absent."""
 
     refusal: Notice | None = None
     """While a seat's game is started at the close of betting: why the seat is left out of the round.

@@ -38,7 +38,7 @@ from paytables.contract.round import (
     play_with_answers,
     play_with_choices,
 )
-from paytables.contract.wager import SINGLE_SPOT, Bet, Spot, TimeCharge, Wager
+from paytables.contract.wager import SINGLE_SPOT, Bet, Spot, TimeCharge, TimeToAct, Wager
 
 __all__ = [
     "ALL_STAKED_CUE",
@@ -68,6 +68,7 @@ __all__ = [
     "Spot",
     "Step",
     "TimeCharge",
+    "TimeToAct",
     "Wager",
     "deal_one",
     "draw_weighted_index",

@@ -20,6 +20,18 @@ class TimeCharge:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeToAct:
+    """The time that a player has for a decision for which other players wait.
+
+    ``seconds`` are for each decision. ``bank_seconds`` are the player's time bank: one reserve for all decisions
+    that take longer, from the first credit until the player leaves.
+    """
+
+    seconds: int = 20
+    bank_seconds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Bet:
     """The credits of one seat on one spot. In a wager, a negative amount takes credits off a standing bet."""
 

@@ -9,7 +9,7 @@ from egm.screen.scenes.stage import Stage
 #: More answers than this are not listed in a line; the field shows them.
 _LISTED_ANSWERS_MAX: Final = 4
 #: Notices that a shared table is waiting for one player's answer.
-_TURN_NOTICE_CODES: Final = frozenset({"answer_within", "seat_answers"})
+_TURN_NOTICE_CODES: Final = frozenset({"answer_within", "answer_within_bank", "seat_answers"})
 
 
 def format_answer(stage: Stage, decision: Decision, option: str) -> str:

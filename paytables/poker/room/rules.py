@@ -31,6 +31,7 @@ from paytables.contract import (
     Spot,
     Step,
     TimeCharge,
+    TimeToAct,
     Wager,
 )
 from paytables.errors import RefusedRoundError
@@ -196,6 +197,12 @@ class RoomRules(SeatedRules):
         """Return what each player pays for a period of play (s. 67.108), if the definition states it."""
         charge = self.definition.time_charge
         return None if charge is None else TimeCharge(charge.credits, charge.minutes)
+
+    @property
+    def time_to_act(self) -> TimeToAct:
+        """Return the time for a decision and the time bank that the definition states, or else the usual time."""
+        terms = self.definition.time_to_act
+        return TimeToAct() if terms is None else TimeToAct(terms.seconds, terms.bank_seconds)
 
     @cached_property
     def table_layout(self) -> TableLayout:

@@ -17,6 +17,10 @@ from paytables.wording import format_count
 STACK: Final = "stack"
 #: The longest period of a charge for the time played, in minutes.
 TIME_CHARGE_MINUTES_MAX: Final = 240
+#: The shortest and the longest time for a decision, and the largest time bank, in seconds.
+ACT_SECONDS_MIN: Final = 5
+ACT_SECONDS_MAX: Final = 120
+BANK_SECONDS_MAX: Final = 600
 #: The highest commission on a pot, in percent (Québec by-law, s. 67.108).
 PERCENT_MAX: Final = 10
 #: Cards of a pack.
@@ -105,6 +109,13 @@ class TimeTerms(Strict):
     minutes: Annotated[int, Field(strict=True, ge=1, le=TIME_CHARGE_MINUTES_MAX)]
 
 
+class ActTerms(Strict):
+    """The time to act (``[time_to_act]``): seconds for each decision, and a time bank for those that take longer."""
+
+    seconds: Annotated[int, Field(strict=True, ge=ACT_SECONDS_MIN, le=ACT_SECONDS_MAX)]
+    bank_seconds: Annotated[int, Field(strict=True, ge=0, le=BANK_SECONDS_MAX)] = 0
+
+
 class RoomDefinition(TableDefinition):
     """The definition of a game of poker that players play against each other."""
 
@@ -118,6 +129,10 @@ class RoomDefinition(TableDefinition):
     commission: Commission
     time_charge: TimeTerms | None = Field(
         default=None, description="what each player pays for the time played; absent: nothing"
+    )
+
+    time_to_act: ActTerms | None = Field(
+        default=None, description="the time for a decision; absent: 20 s and no time bank"
     )
 
     @model_validator(mode="after")
@@ -211,6 +226,7 @@ def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
     names = ", ".join(CATEGORY_NAMES[category][code == "fr"] for category in FIVE_CARD_RANKING.categories)
     commission, limit, stack = data.commission, _format_limit(data, code), data.stack.limits
     charge = () if data.time_charge is None else (_format_time_charge(data.time_charge, code),)
+    act = () if data.time_to_act is None else (_format_time_to_act(data.time_to_act, code),)
     forced = _format_forced_bets(data.forced, code)
     if code == "fr":
         return (
@@ -219,6 +235,7 @@ def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
             limit,
             f"Commission : {commission.percent} % de chaque cagnotte, en crédits entiers ; {commission.most} au plus",
             *charge,
+            *act,
         )
     return (
         f"Hands, highest first: {names}",
@@ -226,7 +243,19 @@ def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
         limit,
         f"Commission: {commission.percent}% of each pot, in whole credits; at most {commission.most} of a game",
         *charge,
+        *act,
     )
+
+
+def _format_time_to_act(terms: ActTerms, code: str) -> str:
+    """Return the sentence on the time for a decision and the time bank."""
+    if code == "fr":
+        bank = f" ; de plus, une réserve de {terms.bank_seconds} s par joueur" if terms.bank_seconds else ""
+        return f"Temps pour chaque décision : {terms.seconds} s{bank}"
+    bank = (
+        f"; in addition, a time bank of {terms.bank_seconds} s for each player" if terms.bank_seconds else ""
+    )
+    return f"Time for each decision: {terms.seconds} s{bank}"
 
 
 def _format_time_charge(charge: TimeTerms, code: str) -> str:
