@@ -77,17 +77,20 @@ def rank(points, best, people, failed, number):
 
 
 @pytest.mark.requirement("L-01", "L-02:a", "L-05", "L-07")
-def test_two_machines_a_failed_position_a_re_entry_and_power_cuts(tmp_path):
+def test_eight_positions_of_two_machines_a_failed_position_a_re_entry_and_power_cuts(tmp_path):
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
-    first = Hall(tmp_path / "first", RULES, count=3).enter()
-    second = Hall(tmp_path / "second", RULES, count=2, number="8").enter()
-    one, two, three = first.rooms
+    first = Hall(tmp_path / "first", RULES, count=4).enter()
+    second = Hall(tmp_path / "second", RULES, count=4, number="8").enter()
+    one, two, three, four = first.rooms
     assert first.sell(1, "P-1", one) is None
     assert first.sell(2, "P-2", two) is None
     assert first.sell(3, "P-3", three) is None
     assert second.sell(4, "P-4", second.rooms[0]) is None
     assert second.sell(5, "P-1", second.rooms[1]) is None
+    assert first.sell(6, "P-5", four) is None
+    assert second.sell(7, "P-6", second.rooms[2]) is None
+    assert second.sell(8, "P-7", second.rooms[3]) is None
     for hall in (first, second):
         hall.open_play()
     for _ in range(3):
@@ -97,9 +100,10 @@ def test_two_machines_a_failed_position_a_re_entry_and_power_cuts(tmp_path):
     assert first.rooms[1].state is State.PLAYING
     first.cut_power()
     assert first.end("failed", first.rooms[2]) is None
-    for rig in first.rooms[:2]:
-        first.play_round(rig)
-    second.play_round(second.rooms[1])
+    for number in (0, 1, 3):
+        first.play_round(first.rooms[number])
+    for rig in second.rooms[1:]:
+        second.play_round(rig)
     second.play_round(second.rooms[0], games=12)
     second.rooms[0].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert second.rooms[0].state is State.TILT
@@ -108,13 +112,18 @@ def test_two_machines_a_failed_position_a_re_entry_and_power_cuts(tmp_path):
     points, best, people, sold = sum_rounds(read_bodies(first), read_bodies(second))
     failed = {(3, 1)}
     after_first = rank(points, best, people, failed, 1)
-    assert sold == 5 * FEE_CENTS
+    assert sold == 8 * FEE_CENTS
     for rig, (person, entry, _) in zip(first.rooms, after_first[:2], strict=False):
         assert first.begin(entry, person, 2, rig) is None  # also an entry that was sold at the other machine
         first.play_round(rig)
     points, best, people, _ = sum_rounds(read_bodies(first), read_bodies(second))
     final = [*rank(points, best, people, failed, 2), *after_first[2:]]
-    shares = [Fraction(1, 4) * sold, Fraction(1, 20) * sold, Fraction(1000), Fraction(0)]
+    shares = [
+        Fraction(1, 4) * sold,
+        Fraction(1, 20) * sold,
+        Fraction(1000),
+        *(Fraction(0) for _ in final[3:]),
+    ]
     exports = []
     for hall in (first, second):
         assert hall.fill("tournament_leave") is None
@@ -124,7 +133,7 @@ def test_two_machines_a_failed_position_a_re_entry_and_power_cuts(tmp_path):
         exports.append(hall.folder / "export.jsonl")
         run("audit", "export", "--state", hall.file, exports[-1])
     results = tmp_path / "results.json"
-    assert "5 entries" in run("tournament", "results", first.rules.path, results, *exports)
+    assert "8 entries" in run("tournament", "results", first.rules.path, results, *exports)
     settled = json.loads(run("tournament", "settle", first.rules.path, results, "--json"))
     assert [
         (row["rank"], row["participant"], row["entry"], row["points"], row["prize_cents"])
