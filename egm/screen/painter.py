@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar, cast
 
 import pygame
 
@@ -97,7 +97,7 @@ class Painter:
         self._files = {face: str(path) for face, path in theme.fonts.items()}
         self._fonts: dict[tuple[str, int], pygame.font.Font] = {}
         self._lines: dict[tuple[str, str, float, str], list[str]] = {}
-        self._remembered: OrderedDict[Hashable, tuple[tuple[object, ...], Any]] = OrderedDict()
+        self._remembered: OrderedDict[Hashable, tuple[tuple[object, ...], object]] = OrderedDict()
 
     # ------------------------------------------------------------------ units and caches
     def px(self, length: float) -> int:
@@ -136,8 +136,7 @@ class Painter:
             found = self._remembered[name] = (key, make())
             if len(self._remembered) > _REMEMBERED_MAX:
                 self._remembered.popitem(last=False)
-        value: _T = found[1]
-        return value
+        return cast(_T, found[1])
 
     def draw_over_opaque(
         self, name: Hashable, key: tuple[object, ...], rect: Rect, draw: Callable[[], None]

@@ -7,9 +7,11 @@ weaker one as well. A person judges it (Québec by-law, ss. 67.107 and 67.109).
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START, GAME_VOID
+from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START, GAME_VOID, GameEndByHand
+from egm.play.records.game_record import GameChoice, GameRecord
+from egm.record_codec import from_json
 from meters import StoredEntry
 from paytables import ALL_STAKED_CUE
 from tools.audit.statement import iter_with_gaming_days
@@ -22,6 +24,10 @@ ROUNDS_MIN: Final = 20
 LARGE_FOLDS_MIN: Final = 2
 #: A fold is after a large bet if at least this share of the table stakes was lost, as numerator and denominator.
 _LARGE_SHARE: Final = (1, 2)
+#: The name of the settlement of a stake that a player gave up.
+_FOLDED: Final = "folded"
+#: The kinds of entries that are read.
+_KINDS: Final = frozenset(entry.kind for entry in (GAME_START, GAME_CHOICE, GAME_END, GAME_VOID))
 
 
 class Pair(NamedTuple):
@@ -64,7 +70,7 @@ class PairFlow:
         """Return whether a person should look at the pair."""
         return self.large_folds >= LARGE_FOLDS_MIN or (self.rounds >= ROUNDS_MIN and self.z >= SIGN_Z)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the flow as JSON, with the verdict."""
         return {
             "verdict": "judge" if self.is_sign else "usual",
@@ -82,15 +88,20 @@ class _Play:
     """One position's game of a shared round, as far as it was read."""
 
     day: str
-    game: str
     position: int
-    round_id: str
-    unit_cents: int
-    seat: int
-    wager_cents: int
-    raised_cents: int = 0
+    start: GameRecord
+    raised_credits: int = 0
     is_between_players: bool = False
     is_folded: bool = False
+
+    def add_choice(self, choice: GameChoice) -> None:
+        """Add a step: what it adds to the stake, and whether the player has folded at its end."""
+        self.is_between_players = self.is_between_players or choice.choice == ALL_STAKED_CUE
+        self.raised_credits += choice.staked_credits
+        settled = () if choice.outcome is None else choice.outcome.settlements
+        self.is_folded = any(
+            each.name == _FOLDED and each.seat == (self.start.wager.seat or 0) for each in settled
+        )
 
 
 @dataclass(slots=True)
@@ -101,6 +112,15 @@ class _Round:
     net_cents: dict[int, int] = field(default_factory=dict)
     large_folds: set[int] = field(default_factory=set)
     is_void: bool = False
+
+    def add_end(self, play: _Play, end: GameEndByHand) -> None:
+        """Add what a position's game came to."""
+        staked_cents = (play.start.bet_credits + play.raised_credits) * play.start.denomination_cents
+        lost_cents = staked_cents - end.win_cents - end.push_cents
+        self.net_cents[play.position] = -lost_cents
+        part, whole = _LARGE_SHARE
+        if play.is_folded and lost_cents * whole >= staked_cents * part:
+            self.large_folds.add(play.position)
 
 
 def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
@@ -150,53 +170,29 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
     plays: dict[str, _Play] = {}
     rounds: dict[str, _Round] = {}
     for entry, day in iter_with_gaming_days(entries):
-        record: Any = entry.record
+        record, where = entry.record, f"entry {entry.sequence}, {entry.kind}"
+        if entry.kind not in _KINDS or not isinstance(record, Mapping):
+            continue
         if entry.kind == GAME_START.kind and record.get("round_id"):
+            game = from_json(GameRecord, record, where)
             position = int(entry.transaction.dims.get("position", 1))
             date = day.find_date(entry.time_utc).isoformat()
-            plays[record["play_id"]] = _read_start(record, position, date)
-            rounds.setdefault(record["round_id"], _Round()).open_plays.add(record["play_id"])
-        elif entry.kind == GAME_CHOICE.kind and record["play_id"] in plays:
-            _add_choice(plays[record["play_id"]], record)
-        elif entry.kind in {GAME_END.kind, GAME_VOID.kind} and record["play_id"] in plays:
-            play = plays.pop(record["play_id"])
-            round_ = rounds[play.round_id]
-            round_.open_plays.discard(record["play_id"])
+            plays[game.play_id] = _Play(date, position, game)
+            rounds.setdefault(game.round_id, _Round()).open_plays.add(game.play_id)
+        play = plays.get(str(record.get("play_id")))
+        if play is None:
+            continue
+        if entry.kind == GAME_CHOICE.kind:
+            play.add_choice(from_json(GameChoice, record, where))
+        elif entry.kind in {GAME_END.kind, GAME_VOID.kind}:
+            round_ = rounds[play.start.round_id]
+            if entry.kind == GAME_END.kind:
+                round_.add_end(play, from_json(GameEndByHand, record, where))
             round_.is_void = round_.is_void or entry.kind == GAME_VOID.kind or not play.is_between_players
-            _add_end(round_, play, record)
+            round_.open_plays.discard(play.start.play_id)
+            del plays[play.start.play_id]
             if not round_.open_plays:
-                del rounds[play.round_id]
+                del rounds[play.start.round_id]
                 if not round_.is_void:
-                    yield RoundResult(play.day, play.game, round_.net_cents, frozenset(round_.large_folds))
-
-
-def _read_start(record: Mapping[str, Any], position: int, day: str) -> _Play:
-    """Return a game as its start records it."""
-    unit_cents = record["denomination_cents"]
-    return _Play(
-        day,
-        record["game"]["id"],
-        position,
-        record["round_id"],
-        unit_cents,
-        record["wager"].get("seat", 0),
-        record["bet_credits"] * unit_cents,
-    )
-
-
-def _add_choice(play: _Play, record: Mapping[str, Any]) -> None:
-    """Add a step to a game: what it adds to the stake, and whether the player has folded at its end."""
-    play.is_between_players = play.is_between_players or record["choice"] == ALL_STAKED_CUE
-    play.raised_cents += record.get("staked_credits", 0) * play.unit_cents
-    settled = (record["outcome"] or {}).get("wins", ())
-    play.is_folded = any(each["name"] == "folded" and each.get("seat", 0) == play.seat for each in settled)
-
-
-def _add_end(round_: _Round, play: _Play, record: Mapping[str, Any]) -> None:
-    """Add to a round what a position's game came to."""
-    staked_cents = play.wager_cents + play.raised_cents
-    lost_cents = staked_cents - record.get("win_cents", 0) - record.get("push_cents", 0)
-    round_.net_cents[play.position] = -lost_cents
-    part, whole = _LARGE_SHARE
-    if play.is_folded and lost_cents * whole >= staked_cents * part:
-        round_.large_folds.add(play.position)
+                    found = round_.net_cents, frozenset(round_.large_folds)
+                    yield RoundResult(play.day, play.start.game.id, *found)

@@ -11,6 +11,7 @@ import click
 from egm.app.features import REGISTERS
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
+from egm.record_codec import RecordError
 from egm.screen.text import Texts
 from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister
 from egm.staff.registers import iter_register_lines
@@ -146,7 +147,7 @@ def collusion(*, state: Path | None, file: Path | None, form: Form) -> None:
     try:
         with iter_journals(state, file) as entries:
             flows = compute_pair_flows(iter_round_results(entries))
-    except (JournalError, OSError) as why:
+    except (JournalError, RecordError, OSError) as why:
         raise click.ClickException(str(why)) from why
     columns = (
         Column("verdict", style=_STYLE_BY_VERDICT.get),
