@@ -99,9 +99,14 @@ def compute_height_above_spots(table: Table, layout: Layout) -> float:
     """Return the height kept free above a table's spots: for the cards, or at craps for the point and the puck."""
     _, _, w, h = find_felt_rect(layout)
     if table.felt == "cards":
-        rows = arrange_spots_in_rows(table.spots.values(), w, layout.finger, _ROW_SPOTS_MAX)
-        return h - len(rows) * max(layout.finger, _CARD_TABLE_SPOT_HEIGHT)
+        return h - _count_longest_rows(table, w, layout.finger) * max(layout.finger, _CARD_TABLE_SPOT_HEIGHT)
     return _POINT_HEIGHT if table.felt == "craps" else 0.0
+
+
+@lru_cache(maxsize=64)
+def _count_longest_rows(table: Table, width: float, finger: float) -> int:
+    """Return the number of rows of a table's spots if each has as many spots as are permitted."""
+    return len(arrange_spots_in_rows(table.spots.values(), width, finger, _ROW_SPOTS_MAX))
 
 
 def place_chip_beside_label(rect: Rect) -> Point:
