@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """What each position won or lost in one round, in minor units, and who folded after a large bet."""
+    """The result of one round: the minor units won or lost by each position, and who folded after a large bet."""
 
     day: str
     game: str
