@@ -85,24 +85,12 @@ def test_areas_that_are_measured_whole_end_well(monkeypatch):
     assert CliRunner().invoke(main, []).exit_code == 0
 
 
-#: Areas whose first figure takes longer than some seconds of processor time; every other area is in the quick tier.
-LONG = {
-    *("age", "blackjack", "cabinet", "commands", "host_money", "meters", "paytables"),
-    *("progressive", "sas", "screen", "seats", "start", "whole"),
-}
-
-
 #: How much an area measures here if it takes that as parameters of ``figures``.
 FEWER = {"bench_audit": {"game_count": 200, "rounds": 1}}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow if name.removeprefix("bench_") in LONG else ())
-        for name in _modules()
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _modules())
 def test_every_area_measures(name, monkeypatch):
     """Its first figure: an area that had stopped working was seen by nobody."""
     module = importlib.import_module(f"tools.dev.bench.{name}")

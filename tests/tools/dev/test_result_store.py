@@ -130,7 +130,7 @@ def test_a_proof_that_was_stopped_goes_on_and_says_so(tmp_path):
         with subprocess.Popen(start, stdout=subprocess.PIPE, text=True) as process:
             lines = [process.stdout.readline() for _ in range(1 + n)]
             process.send_signal(how)
-        assert ("goes on after" in lines[0]) == bool(n)
+        assert ("continues after" in lines[0]) == bool(n)
         assert "[proved" not in path.read_text()
     subprocess.run(start, check=True)
     assert path.read_text() == HOLDEM.read_text()
