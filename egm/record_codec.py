@@ -66,9 +66,11 @@ class _WrongValueError(Exception):
 
     def __init__(self, value: object, expected: str) -> None:
         super().__init__()
-        shown = repr(value)
-        shown = f"{shown[:_SHOWN_CHARACTERS]}..." if len(shown) > _SHOWN_CHARACTERS else shown
-        self.says = f"is {shown}, {expected}" if value is not dataclasses.MISSING else expected
+        shown_value = repr(value)
+        shown_value = (
+            f"{shown_value[:_SHOWN_CHARACTERS]}..." if len(shown_value) > _SHOWN_CHARACTERS else shown_value
+        )
+        self.says = f"is {shown_value}, {expected}" if value is not dataclasses.MISSING else expected
         self.path: list[str] = []
 
     def add_path_part(self, name: str) -> "_WrongValueError":
@@ -146,9 +148,9 @@ def from_json(kind: type[R], data: object, where: str) -> R:
     """Return the record of class ``kind`` that JSON contains. Raises :class:`RecordError`, which names ``where``."""
     try:
         return cast(R, _find_codec(kind).read(data))
-    except _WrongValueError as wrong:
-        what = f"{where}: {'.'.join(reversed(wrong.path))}" if wrong.path else where
-        raise RecordError(f"{what} {wrong.says}") from None
+    except _WrongValueError as error:
+        location = f"{where}: {'.'.join(reversed(error.path))}" if error.path else where
+        raise RecordError(f"{location} {error.says}") from None
 
 
 def check_fields(record: object, where: str) -> None:
@@ -158,8 +160,8 @@ def check_fields(record: object, where: str) -> None:
     """
     try:
         _find_codec(type(record)).check(record)
-    except _WrongValueError as wrong:
-        raise RecordError(f"{where}: {'.'.join(reversed(wrong.path))} {wrong.says}") from None
+    except _WrongValueError as error:
+        raise RecordError(f"{where}: {'.'.join(reversed(error.path))} {error.says}") from None
 
 
 def list_conditions(hint: object) -> tuple[FieldCondition, ...]:
@@ -172,14 +174,14 @@ def list_conditions(hint: object) -> tuple[FieldCondition, ...]:
 
 def check_value(hint: object, data: object, where: str) -> None:
     """Check that JSON is a value of a record field's type. ``where`` names it. Raises :class:`RecordError`."""
-    read = _READERS.get(hint)
-    if read is None:
-        read = _READERS[hint] = _build_converters(hint)[0]
+    read_value = _READERS.get(hint)
+    if read_value is None:
+        read_value = _READERS[hint] = _build_converters(hint)[0]
     try:
-        read(data)
-    except _WrongValueError as wrong:
-        what = f"{where}: {'.'.join(reversed(wrong.path))}" if wrong.path else where
-        raise RecordError(f"{what} {wrong.says}") from None
+        read_value(data)
+    except _WrongValueError as error:
+        location = f"{where}: {'.'.join(reversed(error.path))}" if error.path else where
+        raise RecordError(f"{location} {error.says}") from None
 
 
 class _CodecField(NamedTuple):
@@ -224,16 +226,16 @@ class _RecordCodec:
 
     def write(self, record: object) -> dict[str, JSON]:
         """Return a record as JSON."""
-        found: dict[str, JSON] = {}
+        json_object: dict[str, JSON] = {}
         for name, key, _, write, default, is_omitted, _ in self._fields:
             value = getattr(record, name)
             if not is_omitted or value != default:
-                found[key] = value if write is None else write(value)
+                json_object[key] = value if write is None else write(value)
         for name, codec, default in self._inline:
             part = getattr(record, name)
             if part != default:
-                found.update(codec.write(part))
-        return found
+                json_object.update(codec.write(part))
+        return json_object
 
     def check(self, record: object) -> None:
         """Check that the fields of a record in memory have values of their types. Raises :class:`_WrongValueError`."""
@@ -242,8 +244,8 @@ class _RecordCodec:
             if type(value) is not plain:
                 try:
                     read(value)
-                except _WrongValueError as wrong:
-                    raise wrong.add_path_part(key) from None
+                except _WrongValueError as error:
+                    raise error.add_path_part(key) from None
 
     def read(self, data: object) -> object:
         """Return the record that ``data`` contains, which is JSON or already a record.
@@ -268,8 +270,8 @@ class _RecordCodec:
                 value = data[key]
                 try:
                     values[name] = value if type(value) is plain else read(value)
-                except _WrongValueError as wrong:
-                    raise wrong.add_path_part(key) from None
+                except _WrongValueError as error:
+                    raise error.add_path_part(key) from None
             elif default is dataclasses.MISSING:
                 raise _WrongValueError(dataclasses.MISSING, "is missing").add_path_part(key)
         for name, codec, default in self._inline:
@@ -286,10 +288,10 @@ _READERS: Final[dict[object, Read]] = {}
 
 def _find_codec(kind: type) -> _RecordCodec:
     """Return the converter of a class of records; it is created at first use."""
-    found = _CODECS.get(kind)
-    if found is None:
-        found = _CODECS[kind] = _RecordCodec(kind)
-    return found
+    codec = _CODECS.get(kind)
+    if codec is None:
+        codec = _CODECS[kind] = _RecordCodec(kind)
+    return codec
 
 
 # ---------------------------------------------------------------------------------------------- field types
@@ -319,9 +321,9 @@ def _build_converters(hint: object) -> tuple[Read, Write]:
     plain = _pass_through if _is_json(hint) else _EXACT_READER_BY_TYPE.get(hint)
     if plain is not None:
         return plain, None
-    found = _build_generic_converters(get_origin(hint), get_args(hint))
-    if found is not None:
-        return found
+    converters = _build_generic_converters(get_origin(hint), get_args(hint))
+    if converters is not None:
+        return converters
     if not isinstance(hint, type):
         raise TypeError(f"a record has no fields of type {hint}")
     return _build_class_converters(hint)
@@ -357,19 +359,19 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
 
     def read(value: object) -> object:
         """Read the field's value, and raise an error if it breaks one of the type's conditions."""
-        found = read_type(value)
+        read_value = read_type(value)
         for check in checks:
-            if not check.is_fulfilled(found):
+            if not check.is_fulfilled(read_value):
                 raise _WrongValueError(value, check.error_text)
-        return found
+        return read_value
 
     if len(checks) != 1 or hint not in _EXACT_READER_BY_TYPE:
         return read, write
-    holds = checks[0].is_fulfilled
+    is_fulfilled = checks[0].is_fulfilled
 
     def read_quickly(value: object) -> object:
         """Return the field's value if a quick check proves it valid; otherwise read it with every check."""
-        return value if type(value) is hint and holds(value) else read(value)
+        return value if type(value) is hint and is_fulfilled(value) else read(value)
 
     return read_quickly, write
 
@@ -496,13 +498,13 @@ def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
 
 def _read_items(items: Sequence[object], reads: Iterable[Read]) -> tuple[object, ...]:
     """Return the items, each read by its own reader; an error states the index of the wrong item."""
-    found: list[object] = []
+    read_items: list[object] = []
     try:
         for read, item in zip(reads, items, strict=False):
-            found.append(read(item))
-    except _WrongValueError as wrong:
-        raise wrong.add_path_part(str(len(found))) from None
-    return tuple(found)
+            read_items.append(read(item))
+    except _WrongValueError as error:
+        raise error.add_path_part(str(len(read_items))) from None
+    return tuple(read_items)
 
 
 def _require_list(value: object) -> Sequence[object]:
@@ -516,8 +518,8 @@ def _read_member(path: object, read: Read, value: object) -> object:
     """Read the value of one field of a record; an error states the field's path."""
     try:
         return read(value)
-    except _WrongValueError as wrong:
-        raise wrong.add_path_part(str(path)) from None
+    except _WrongValueError as error:
+        raise error.add_path_part(str(path)) from None
 
 
 def _read_fraction(value: object) -> Fraction:
@@ -530,14 +532,14 @@ def _read_fraction(value: object) -> Fraction:
 
 def _build_choice_reader(kinds: Iterable[str]) -> Read:
     """Return the reader of a field that accepts only the given choices, such as the members of an enumeration."""
-    known = {str(each): each for each in kinds}
+    choice_by_text = {str(each): each for each in kinds}
 
     def read_choice(value: object) -> object:
         """Return the choice that the text in the JSON names."""
-        found = known.get(value) if isinstance(value, str) else None
-        if found is None:
-            raise _WrongValueError(value, f"not one of {', '.join(known)}")
-        return found
+        choice = choice_by_text.get(value) if isinstance(value, str) else None
+        if choice is None:
+            raise _WrongValueError(value, f"not one of {', '.join(choice_by_text)}")
+        return choice
 
     return read_choice
 

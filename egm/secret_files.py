@@ -51,15 +51,15 @@ def make_folder_private(folder: Path, *ours: str) -> None:
     and left unchanged. A folder shared with the screens' user (:func:`share_with_screens`) keeps the right of
     their group to pass through.
     """
-    found = folder.stat()
-    rights = found.st_mode & (
+    folder_status = folder.stat()
+    rights = folder_status.st_mode & (
         GROUP_AND_OTHERS_PERMISSION_BITS & ~stat.S_IXGRP
-        if found.st_mode & stat.S_ISGID
+        if folder_status.st_mode & stat.S_ISGID
         else GROUP_AND_OTHERS_PERMISSION_BITS
     )
     if not rights:
         return
-    if found.st_uid != os.geteuid():
+    if folder_status.st_uid != os.geteuid():
         raise OperatorError(f"{folder}: is another user's, and others may read or change it")
     if (
         any(folder.iterdir())
@@ -67,10 +67,10 @@ def make_folder_private(folder: Path, *ours: str) -> None:
         and not any((folder / file_name).exists() for file_name in ours)
     ):
         raise OperatorError(
-            f"{folder}: users other than its owner may read or change it (mode {found.st_mode & 0o777:o}), and it"
-            " holds other things than a machine's: make it its owner's only with chmod 700, or name another"
+            f"{folder}: users other than its owner may read or change it (mode {folder_status.st_mode & 0o777:o}), and"
+            " it holds other things than a machine's: make it its owner's only with chmod 700, or name another"
         )
-    folder.chmod(stat.S_IMODE(found.st_mode) & ~rights)
+    folder.chmod(stat.S_IMODE(folder_status.st_mode) & ~rights)
 
 
 def share_with_screens(path: Path, mode: int) -> None:

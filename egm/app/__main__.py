@@ -93,10 +93,10 @@ def _run_until_stopped(
         )
         await process.run()
 
-    async def show_tilt(why: str, code: str) -> None:
+    async def show_tilt(reason: str, code: str) -> None:
         """Show on the screen why the storage media do not respond, with the tilt code ``code``."""
-        _print_message(f"waiting: {why}")
-        await serve_tilt_screen(folder, file.machine, clock, why, code=code)
+        _print_message(f"waiting: {reason}")
+        await serve_tilt_screen(folder, file.machine, clock, reason, code=code)
 
     try:
         asyncio.run(
@@ -130,10 +130,10 @@ def _run_first_start(
         finally:
             lock.release()
 
-    async def show_tilt(why: str, code: str) -> None:
+    async def show_tilt(reason: str, code: str) -> None:
         """Show the fault on the screen until the cabinet file is changed."""
-        _print_message(f"waiting: {why}")
-        await wait_for_file(folder, cabinet, clock, why, code=code)
+        _print_message(f"waiting: {reason}")
+        await wait_for_file(folder, cabinet, clock, reason, code=code)
 
     try:
         is_done = asyncio.run(_run_until_signal(run_once_media_respond(ask_for_settings, show_tilt, clock)))
@@ -142,8 +142,8 @@ def _run_first_start(
     except JournalError as error:  # there is a memory, but it cannot supply the file
         _print_message(str(error))
         lock = FolderLock(folder.root)
-        waiting = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
-        is_done = asyncio.run(_run_until_signal(waiting))
+        screen_task = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
+        is_done = asyncio.run(_run_until_signal(screen_task))
         lock.release()
     sys.exit(_FILE_CHANGED if is_done else 0)
 
@@ -221,10 +221,12 @@ def main(
         require_isolated_mode("egm.app")
         folder.prepare()
         if (fault := read_system_fault(trouble)) is not None:
-            code, why = fault
-            _print_message(f"{code}: {why}")
-            waiting = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
-            sys.exit(_RESTART if asyncio.run(_run_until_signal(waiting)) else 0)
+            code, reason = fault
+            _print_message(f"{code}: {reason}")
+            screen_task = wait_for_file(
+                folder, cabinet or DEFAULT_CABINET, clock, reason, code=code, until=trouble
+            )
+            sys.exit(_RESTART if asyncio.run(_run_until_signal(screen_task)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):
             _run_first_start(
                 folder, cabinet, seed or cabinet.with_name(BUILDER_FILE_NAME), clock, ports, stick

@@ -36,5 +36,5 @@ def link_archive(medium: Path, archive: Path | None) -> None:
             link.rmdir()
         link.symlink_to(target)
         sync_folder(medium)
-    except OSError as why:
-        raise OperatorError(f"the archive cannot be stored in {target}: {why.strerror or why}") from why
+    except OSError as error:
+        raise OperatorError(f"the archive cannot be stored in {target}: {error.strerror or error}") from error

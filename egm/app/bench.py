@@ -227,14 +227,14 @@ async def run_device_simulator(state: Path, cabinet: CabinetFile, *, speed: floa
     bench = DeviceSimulator(
         state, list_bench_protocols(cabinet), speed=speed, values_cents=values, currency=currency
     )
-    ended = asyncio.Event()
+    stop_event = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop_event.set)
     try:
         await bench.start()
         echo("READY")
         notify_systemd(READY_STATE)
-        await ended.wait()
+        await stop_event.wait()
     finally:
         await bench.stop()
 

@@ -139,15 +139,15 @@ def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
     fitted: dict[str, set[int]] = {}
     for device in file.devices.values():
         fitted.setdefault(PROTOCOLS[device.protocol].kind, set()).add(device.position)
-    takes = fitted.get("bill_acceptor", set()) | fitted.get("coin_acceptor", set())
+    positions_taking_money = fitted.get("bill_acceptor", set()) | fitted.get("coin_acceptor", set())
     keys = fitted.get("io_board", set())
     for number in range(1, file.machine.positions + 1):
-        if file.machine.positions > 1 and number not in takes:
-            why = f"no device of position {number} takes money: a device says its own, position = {number}"
-            yield Fault("machine.positions", why, is_fatal=False)
+        if file.machine.positions > 1 and number not in positions_taking_money:
+            reason = f"no device of position {number} takes money: a device says its own, position = {number}"
+            yield Fault("machine.positions", reason, is_fatal=False)
         if file.devices and keys.isdisjoint({1, number}):
-            why = f"no I/O board has a key for position {number}: nobody can pay a hand-pay there"
-            yield Fault("devices", f"{why}; a board of position 1 serves all", is_fatal=False)
+            reason = f"no I/O board has a key for position {number}: nobody can pay a hand-pay there"
+            yield Fault("devices", f"{reason}; a board of position 1 serves all", is_fatal=False)
 
 
 def _iter_venue_data_faults(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
@@ -166,7 +166,7 @@ def _iter_game_faults(
     certified = bool(file.real_ports) and profile.inventory.certified
     first_slots: dict[str, int] = {}
     levels: dict[str, set[str]] = {}
-    offered = 0
+    offered_count = 0
     for i, slot in enumerate(file.games):
         on_progress(slot.game)
         key = f"games[{i + 1}].game"
@@ -178,11 +178,11 @@ def _iter_game_faults(
             yield Fault(key, f"{game.id} is games[{first_slots[game.id]}] already", is_fatal=False)
             continue
         if game.rules.seats_min > file.machine.positions:
-            why = f"{game.id} is played by at least {game.rules.seats_min} positions, and the machine has"
-            yield Fault(key, f"{why} {file.machine.positions}: its bets are not accepted", is_fatal=False)
+            reason = f"{game.id} is played by at least {game.rules.seats_min} positions, and the machine has"
+            yield Fault(key, f"{reason} {file.machine.positions}: its bets are not accepted", is_fatal=False)
         levels[game.id] = {play.level for play in game.list_every_level()}
         first_slots[game.id] = i + 1
-        _, refused = admit_games(
+        _, refused_games = admit_games(
             (slot,),
             profile,
             file.progressives,
@@ -190,11 +190,11 @@ def _iter_game_faults(
             CertificateRules(file.machine.certifier, certified),
             has_wheel=file.has_wheel,
         )
-        offered += not refused
-        for refusal in refused:
+        offered_count += not refused_games
+        for refusal in refused_games:
             yield Fault(key, refusal.reason, is_fatal=False)
         yield from check_game(key, slot, game)
-    if not offered:
+    if not offered_count:
         yield Fault("games", "none of them can be offered: the machine would be out of service")
     return levels
 

@@ -170,10 +170,10 @@ class MachineProcess:
             refuse_removed_positions_with_money(journal, positions, self._features.keys, currency)
             # the first while the second is missing: nothing is written in its place
             second = journal.media[-1]
-            store, why = open_store(journal, self._folder.root, second, self._storage)
+            store, reason = open_store(journal, self._folder.root, second, self._storage)
             if store is not None:
                 cleanup.enter_context(store)
-            self._build_machine(journal, store, why)
+            self._build_machine(journal, store, reason)
             check_signed_file(self._machine, self._file, self._folder.root)
             link = LinkCertificateFolder.for_state_folder(self._folder.root)
             record_certificate_at_start(self._machine, link, Stick(self._stick), self._file.progressive_link)
@@ -253,7 +253,7 @@ class MachineProcess:
         kinds = (PROTOCOLS[device.protocol].kind for device in self._file.devices.values())
         return INITIAL_COINS * sum(kind == "hopper" for kind in kinds)
 
-    def _build_machine(self, journal: Journal, store: TicketStore | None, why: str) -> None:
+    def _build_machine(self, journal: Journal, store: TicketStore | None, reason: str) -> None:
         """Create the machine of the first position, install its features, and record what start-up found."""
         cabinet = self._file.machine
         first = self._create_machine(journal, Position(count=cabinet.positions))
@@ -268,7 +268,7 @@ class MachineProcess:
         note_inventory(first, self._file.inventory, certificates, complete=complete)
         if self._begins and not self._has_real_devices:
             record_opening_stock(first, self._count_demonstration_coins())
-        recover_tickets(first, why)
+        recover_tickets(first, reason)
         if store is not None and store.restoration_text:
             first.post(TICKETS_MENDED, TicketsMended(what=str(store.restoration_text)))
         machines = [first]
@@ -306,8 +306,8 @@ class MachineProcess:
             )
         self._verifier = SoftwareVerifier(context)
         for station in self._stations:
-            ready = MemoryReady(version=self._release, profile=self._profile.id)
-            station.engine.submit(Event(EventType.MEMORY_READY, ready))
+            ready_record = MemoryReady(version=self._release, profile=self._profile.id)
+            station.engine.submit(Event(EventType.MEMORY_READY, ready_record))
             station.settle_absent(list_host_disabling_names(self._file))
 
     def _open_ticket_desk(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
@@ -417,19 +417,21 @@ class MachineProcess:
         for station in self._stations:
             station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=games)))
 
-    def _report_games(self, installed: Mapping[str, InstalledGame], refused: tuple[RefusedGame, ...]) -> None:
+    def _report_games(
+        self, installed: Mapping[str, InstalledGame], refused_games: tuple[RefusedGame, ...]
+    ) -> None:
         """Report the games not offered to journal, operator and service menu. Raises LocalError if none is left."""
-        for refusal in refused:
+        for refusal in refused_games:
             if installed:
                 self._say(f"game refused: {refusal.reason}")
             self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game, reason=refusal.reason))
         for game in record_conflicting_versions(self._machine, [each.game for each in installed.values()]):
             self._say(f"{game.id}: another definition was played as {game.version}; it wants a new version")
         bench = self._machine.component(ServiceDesk).bench
-        bench.refused_games = tuple((refusal.game, refusal.reason) for refusal in refused)
-        update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused))
+        bench.refused_games = tuple((refusal.game, refusal.reason) for refusal in refused_games)
+        update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused_games))
         if not installed:
-            reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
+            reasons = "; ".join(refusal.reason for refusal in refused_games) or "the cabinet file names none"
             raise LocalError(f"no game may be offered: {reasons}")
 
     def _renew_random_service(self) -> RandomService:

@@ -203,10 +203,11 @@ class PlayerStation:
 
     def _build_greeting(self) -> tuple[Message, ...]:
         """Return the messages that a screen receives when it connects."""
-        offered, advice = self.machine.denominations_cents, self.machine.profile.play.advice
+        denominations_cents, advice = self.machine.denominations_cents, self.machine.profile.play.advice
         games = tuple(
             build_game_view(
-                replace(self._installed[game_id], denominations_cents=offered[game_id]), advice=advice
+                replace(self._installed[game_id], denominations_cents=denominations_cents[game_id]),
+                advice=advice,
             )
             for game_id in self.machine.games
         )
@@ -231,8 +232,8 @@ class PlayerStation:
             rules = find_definition(self.machine, game.game)
         except GameDefectiveError:
             return None
-        offered = self.machine.games.get(rules.id)
-        if offered is not None and offered.digest == rules.digest:
+        offered_game = self.machine.games.get(rules.id)
+        if offered_game is not None and offered_game.digest == rules.digest:
             return None
         return build_withdrawn_game_view(rules, game.denomination_cents)
 

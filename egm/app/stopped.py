@@ -175,11 +175,11 @@ def _read_file_stamp(file: Path) -> tuple[int, int] | None:
 
 def _read_identity(file: Path) -> Machine:
     """Return the machine's identity, as far as an invalid cabinet file states it; "-" for missing numbers."""
-    stated: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
+    identity: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
     with suppress(OSError, ValueError, KeyError, AttributeError):
         table = parse_toml(read_contents(file).decode())["machine"]
-        stated |= {key: table[key] for key in stated if isinstance(table.get(key), str)}
-    return Machine.model_construct(**stated)
+        identity |= {key: table[key] for key in identity if isinstance(table.get(key), str)}
+    return Machine.model_construct(**identity)
 
 
 def _load_profile_or_generic(identity: Machine) -> Profile:

@@ -69,7 +69,7 @@ def snapshot(engine: StateMachineEngine[Machine], *, fingerprint: str) -> Snapsh
     current_game = open_game(machine)
     if last_game is not None and last_game[0].game.id != selection.game_id:
         last_game = None  # the result of another game is not shown
-    standing, shut, felt = read_table_view(machine)
+    standing_bets, shut, table_state = read_table_view(machine)
     handpay, paying = (
         machine.memory.read(HandpayRecord, MoneyKey.HANDPAY),
         machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT),
@@ -89,9 +89,9 @@ def snapshot(engine: StateMachineEngine[Machine], *, fingerprint: str) -> Snapsh
         denomination_cents=selection.denomination_cents,
         bet_credits=selection.bet_credits,
         bet_wager=dict(selection.options),
-        standing=standing,
+        standing=standing_bets,
         shut=shut,
-        felt=felt,
+        felt=table_state,
         staked_cents=0 if current_game is None else current_game.staked_cents,
         bet_least_cents=machine.profile.play.bet_minimum_cents,
         bet_most_cents=_find_highest_bet_cents(machine),
@@ -167,9 +167,10 @@ def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> Handpay:
 def _has_other_handpay(machine: Machine) -> bool:
     """Return whether another position has a hand-pay too; the one paid first then gets the next slip number."""
     position_number, count = machine.position.number, machine.position.count
-    others = (Position(number, count) for number in range(1, count + 1) if number != position_number)
+    other_positions = (Position(number, count) for number in range(1, count + 1) if number != position_number)
     return any(
-        machine.journal.state(machine.keys.name(MoneyKey.HANDPAY, other)) is not None for other in others
+        machine.journal.state(machine.keys.name(MoneyKey.HANDPAY, other)) is not None
+        for other in other_positions
     )
 
 

@@ -37,8 +37,8 @@ class DriverProgressCheck:
     def __call__(self) -> bool:
         """Return whether every driver has made an attempt since the last call; reopening a lost line is an attempt."""
         turns = [line.turns for line in self._lines]
-        moved = not self._last_cycle_counts or all(
+        has_progress = not self._last_cycle_counts or all(
             a > b for a, b in zip(turns, self._last_cycle_counts, strict=True)
         )
         self._last_cycle_counts = turns
-        return moved
+        return has_progress

@@ -39,9 +39,11 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch a kind of report)
         case device.Fault(code=code, active=active, detail=detail):
             change = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
             yield Event(change, FaultChange(code=f"{kind}.{code.value}", detail=detail))
-        case device.CommLost(why=why):
+        case device.CommLost(why=refusal_reason):
             code = device.FaultCode.COMMUNICATION
-            yield Event(EventType.FAULT_RAISED, FaultChange(code=f"{kind}.{code.value}", detail=why))
+            yield Event(
+                EventType.FAULT_RAISED, FaultChange(code=f"{kind}.{code.value}", detail=refusal_reason)
+            )
         case device.CommUp():
             code = device.FaultCode.COMMUNICATION
             yield Event(EventType.FAULT_CLEARED, FaultChange(code=f"{kind}.{code.value}"))

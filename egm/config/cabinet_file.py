@@ -348,8 +348,8 @@ class CabinetFile(_CabinetTable):
             entry = PROTOCOLS[device.protocol]
             if device.position > self.machine.positions:
                 number = self.machine.positions
-                why = f"there is no position {device.position}: machine.positions is {number}"
-                yield build_fault(f"{at}.position", why)
+                reason = f"there is no position {device.position}: machine.positions is {number}"
+                yield build_fault(f"{at}.position", reason)
             first_name = names_by_kind.setdefault((device.position, entry.kind), name)
             if first_name != name:
                 kind = entry.kind.replace("_", " ")
@@ -360,8 +360,8 @@ class CabinetFile(_CabinetTable):
                 try:
                     entry.build_channel_value_table(name, device.values_cents)
                 except OperatorError as error:
-                    key, _, why = str(error).partition(": ")
-                    yield build_fault(key, why)
+                    key, _, reason = str(error).partition(": ")
+                    yield build_fault(key, reason)
 
     def _find_port_faults(self) -> Iterator[Fault]:
         """Yield a fault for each serial port used twice, even under different names.

@@ -54,11 +54,13 @@ class Fault:
         """Return the fault as one line for the person who wrote the file."""
         where = f"line {self.line}: " if self.line else ""
         key = f"{self.key}: " if self.key else ""
-        meant = f"; did you mean {self.suggestion}?" if self.suggestion else ""
+        suggestion = f"; did you mean {self.suggestion}?" if self.suggestion else ""
         listed_words = ", ".join(self.allowed[:_LISTED_VALUES_MAX]) + (
             " ..." if len(self.allowed) > _LISTED_VALUES_MAX else ""
         )
-        return f"{where}{key}{self.problem}{meant}{f' (there are: {listed_words})' if listed_words else ''}"
+        return (
+            f"{where}{key}{self.problem}{suggestion}{f' (there are: {listed_words})' if listed_words else ''}"
+        )
 
 
 def find_similar_word(word: str, known_words: Iterable[str]) -> str:
@@ -158,11 +160,13 @@ def _iter_faults(
         missing_keys = [
             str(e["loc"][-1]) for e in errors if e["type"] == "missing" and [*e["loc"][:-1]] == table
         ]
-        meant = find_similar_word(str(unknown_key), missing_keys) or find_similar_word(
+        similar_word = find_similar_word(str(unknown_key), missing_keys) or find_similar_word(
             str(unknown_key), meanings
         )
-        explained.add((*table, meant))
-        yield Fault(format_location(at), "there is no such key", lines.find_line(at), meant, tuple(meanings))
+        explained.add((*table, similar_word))
+        yield Fault(
+            format_location(at), "there is no such key", lines.find_line(at), similar_word, tuple(meanings)
+        )
     for error in errors:
         at, context = error["loc"], error.get("ctx", {})
         if error["type"] == "extra_forbidden" or (error["type"] == "missing" and at in explained):
@@ -185,13 +189,13 @@ def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Toml
     value, context = error["input"], error.get("ctx", {})
     at = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] in {"literal_error", "enum"}:
-        allowed = tuple(re.findall(r"'([^']*)'", str(context["expected"])))
+        allowed_values = tuple(re.findall(r"'([^']*)'", str(context["expected"])))
         return Fault(
             format_location(at),
             f"{value!r} is not allowed",
             lines.find_line(at),
-            find_similar_word(str(value), allowed),
-            allowed,
+            find_similar_word(str(value), allowed_values),
+            allowed_values,
         )
     if error["type"] == "string_pattern_mismatch":
         meaning = _find_table_keys(model, at[:-1]).get(str(at[-1]), "").rstrip(".")

@@ -38,12 +38,12 @@ def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
         try:
             status = Path(port).stat()
         except OSError as error:
-            why = (
+            reason = (
                 f"nothing is at {port} now"
                 if error.errno in _FILE_ABSENT_ERRNOS
                 else f"{port}: {error.strerror}"
             )
-            yield Fault(key, f"{why}; the machine waits for it", is_fatal=False, is_pending=True)
+            yield Fault(key, f"{reason}; the machine waits for it", is_fatal=False, is_pending=True)
         else:
             if not _is_terminal(status):
                 yield Fault(key, f"{port} is no serial port", is_fatal=False)
@@ -69,8 +69,8 @@ def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
 def find_impossible_folders(file: CabinetFile) -> Iterator[Fault]:
     """Yield a fault for each folder of the machine's memory that cannot be created; the machine waits for it."""
     for name, folder in _iter_memory_folders(file):
-        if why := _find_folder_error(folder):
-            yield Fault(f"memory.{name}", f"{folder} cannot be made: {why}")
+        if reason := _find_folder_error(folder):
+            yield Fault(f"memory.{name}", f"{folder} cannot be made: {reason}")
 
 
 def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:

@@ -57,5 +57,5 @@ def find_unchanged_example_values(data: Mapping[str, object]) -> Iterator[Fault]
             continue
         for key in part.keys:
             if key.is_known_only_to_owner and format_toml(table.get(key.name)) == key.example:
-                what = "still has the example value of a new file: enter your own"
-                yield Fault(f"{name}.{key.name}", what, is_fatal=False, is_remark=True)
+                fault_text = "still has the example value of a new file: enter your own"
+                yield Fault(f"{name}.{key.name}", fault_text, is_fatal=False, is_remark=True)

@@ -19,6 +19,6 @@ Serial = Annotated[str, Field(pattern=f"^{_SERIAL_PATTERN}$")]
 def check_serial(text: str) -> str:
     """Return ``text`` if it is a valid serial number of a machine. Raises OperatorError otherwise."""
     if not re.fullmatch(_SERIAL_PATTERN, text):
-        why = "capital letters, digits and hyphens, 24 at most, as the cabinet file has it"
-        raise OperatorError(f"{text!r} is not a valid machine serial number: {why}")
+        reason = "capital letters, digits and hyphens, 24 at most, as the cabinet file has it"
+        raise OperatorError(f"{text!r} is not a valid machine serial number: {reason}")
     return text

@@ -52,8 +52,8 @@ def find_proven_terminal(link: Path) -> str | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:  # locked: its owner is running
-        stated = os.read(descriptor, _TEXT_BYTES).decode(errors="replace")
-        return stated if stated == leads_to else None
+        stated_path = os.read(descriptor, _TEXT_BYTES).decode(errors="replace")
+        return stated_path if stated_path == leads_to else None
     finally:
         os.close(descriptor)
     return None

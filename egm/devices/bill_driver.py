@@ -337,23 +337,23 @@ class BillDriver(LineDriver[M]):
             self._escrow.dispute_unordered_stacking(text, max(self._notes.values(), default=0))
             self._emit(Disputed(device=self.name, text=text))
 
-    def _handle_clear_path(self, why: str, *, quiet: bool = False) -> None:
+    def _handle_clear_path(self, reason: str, *, quiet: bool = False) -> None:
         """Handle the report that the bill path is clear: no item moves, and all reports are acknowledged.
 
         The item in escrow, if any, is reported as returned, or as disputed if an ordered item's whereabouts
-        are unknown. ``why`` is the reason, for the record. ``quiet``: the item of the open stacking record is
+        are unknown. ``reason`` is the reason, for the record. ``quiet``: the item of the open stacking record is
         still in the acceptor, so no return is reported.
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content
-        verdict = self._escrow.handle_clear_path(why, in_escrow=quiet)
+        verdict = self._escrow.handle_clear_path(reason, in_escrow=quiet)
         offer, self._escrowed_item, self._last_escrowed_item = (
             self._escrowed_item or self._last_escrowed_item,
             None,
             None,
         )
         if verdict is EscrowVerdict.LOST_TRACK:
-            self._emit(Disputed(device=self.name, text=f"nothing says where an ordered bill went: {why}"))
+            self._emit(Disputed(device=self.name, text=f"nothing says where an ordered bill went: {reason}"))
         elif verdict is EscrowVerdict.NOT_STACKED and not quiet:
             self._emit(Returned(device=self.name, content=content, reason=ReturnReason.DEVICE))
         elif offer is not None and verdict is EscrowVerdict.NOTHING and not quiet:

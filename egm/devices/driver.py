@@ -273,17 +273,17 @@ class LineDriver(ABC, Generic[M]):
         self._silence += min(now - self._silent_at, self.reply_seconds + self.poll_seconds)
         self._silent_at = now
         self._silent_questions += 1
-        lost = self._silent_questions >= SILENT_QUESTIONS and self._silence >= SILENT_SECONDS
-        if self._is_replying is not False and lost:
+        is_lost = self._silent_questions >= SILENT_QUESTIONS and self._silence >= SILENT_SECONDS
+        if self._is_replying is not False and is_lost:
             self._handle_lost_line(f"{self._line.path}: no answer to {self._silent_questions} questions")
             self._reset_session()
 
-    def _handle_lost_line(self, why: str) -> None:
+    def _handle_lost_line(self, reason: str) -> None:
         """Report that the device or its line is lost, unless that has been reported already."""
         self._faults_found_by_driver.clear()  # these faults stay active until the device replies again
         if self._is_replying is not False:
             self._is_replying = False
-            self._emit(CommLost(device=self._name, why=why))
+            self._emit(CommLost(device=self._name, why=reason))
 
     def _set_driver_fault(self, code: FaultCode, detail: str | None) -> None:
         """Raise a fault that the driver itself has detected, or with ``detail`` None clear it."""

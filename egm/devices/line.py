@@ -167,13 +167,13 @@ class SerialLine:
         fileno = self._get_fileno()
         try:
             data = os.read(fileno, _READ_BYTES)
-            why = "hung up"
+            reason = "hung up"
         except BlockingIOError:
             return
         except OSError as error:
-            data, why = b"", f"cannot be read: {error}"
+            data, reason = b"", f"cannot be read: {error}"
         if not data:  # a hung-up line stays readable forever: stop listening, the owner will reopen it
-            self._lost_reason = why
+            self._lost_reason = reason
             asyncio.get_running_loop().remove_reader(fileno)
         else:
             self.on_bytes(data, False)

@@ -186,8 +186,8 @@ class PrinterDriver(LineDriver[M]):
         waited = self._measure_wait()
         if status.printing_obstacle or status.is_busy or status.ticket_in_path:
             if waited > PENDING_SECONDS_MAX:
-                why = status.printing_obstacle or "the last ticket was not taken"
-                self._record_state(record, PrintState.FAILED, why)
+                reason = status.printing_obstacle or "the last ticket was not taken"
+                self._record_state(record, PrintState.FAILED, reason)
         elif status.barcode_done:
             if waited > PENDING_SECONDS_MAX:
                 self._record_state(record, PrintState.FAILED, "the printer still reports the last ticket")
@@ -208,10 +208,10 @@ class PrinterDriver(LineDriver[M]):
             self._record_state(record, PrintState.BARCODE_DONE)
         elif status.printing_obstacle or (not status.is_busy and waited > PRINT_START_SECONDS_MAX):
             await self._discard_printer_job()
-            why = status.printing_obstacle or "nothing was printed"
+            reason = status.printing_obstacle or "nothing was printed"
             unexplained = status.ticket_in_path and not status.printing_obstacle
             if self._last_reply_at is not None and not unexplained:
-                self._record_state(record, PrintState.FAILED, why)
+                self._record_state(record, PrintState.FAILED, reason)
             else:
                 self._record_state(
                     record, PrintState.DISPUTED, "a whole ticket may have come out of the printer"

@@ -145,8 +145,8 @@ class PrinterTwin(Twin[M]):
         """Take the ticket out of the bezel."""
         if self._busy:
             raise ActionError(f"{self.name}: the ticket is still being printed")
-        was, self._in_path = self._in_path, False
-        return "ticket taken" if was else "no ticket to take"
+        was_in_path, self._in_path = self._in_path, False
+        return "ticket taken" if was_in_path else "no ticket to take"
 
     def _set_tickets_stay_in_bezel(self, values: Values) -> str:
         """Set whether tickets stay in the bezel (``on``) until the action ``take``."""

@@ -269,13 +269,13 @@ class Twin(ABC, Generic[M]):
         if text not in recent:
             self._log.append(f"{asyncio.get_running_loop().time():.3f} {text}")
 
-    def _schedule_step(self, seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
+    def _schedule_step(self, seconds: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
         """Schedule a later step of the device's mechanics; a power loss cancels it."""
 
         def run_step() -> None:
             """Run the scheduled step of the simulated device, and report that its state has changed."""
             self._timers.discard(timer)
-            then()
+            callback()
             self.on_change()
 
         timer = asyncio.get_running_loop().call_later(seconds / self._speed, run_step)
@@ -305,13 +305,13 @@ class Twin(ABC, Generic[M]):
                 f"{self.name}: no action {action!r}; the actions are {', '.join(sorted(table))}"
             )
         command_values = _CommandValues(values)
-        done = table[action](command_values)
+        result_text = table[action](command_values)
         if unread := values.keys() - command_values.read_keys:
-            done += f"; {action} has no {', '.join(sorted(unread))}"
+            result_text += f"; {action} has no {', '.join(sorted(unread))}"
         if action not in {"state", "log"}:
-            self.note(f"hand  {action} {dict(values) or ''}: {done}")
+            self.note(f"hand  {action} {dict(values) or ''}: {result_text}")
         self.on_change()
-        return done
+        return result_text
 
     def describe(self) -> dict[str, object]:
         """Return the device's state for display, and whether it is plugged in and powered."""

@@ -133,8 +133,8 @@ class HostTicketInterface:
         request = self.number_request
         if request is None:
             return NumberReplyResult.NOT_WAITING
-        refused = NumberRefused(id=request.id, why=HOST_TIMED_OUT if silent else NUMBER_REFUSED_BY_HOST)
-        self._handle(Event(EventType.NUMBER_REFUSED, refused))
+        refusal = NumberRefused(id=request.id, why=HOST_TIMED_OUT if silent else NUMBER_REFUSED_BY_HOST)
+        self._handle(Event(EventType.NUMBER_REFUSED, refusal))
         return NumberReplyResult.TAKEN
 
     # ------------------------------------------------------------------ the worth of a ticket

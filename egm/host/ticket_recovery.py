@@ -119,10 +119,10 @@ def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
     )
 
 
-def recover_tickets(machine: Machine, why: str = "") -> None:
+def recover_tickets(machine: Machine, reason: str = "") -> None:
     """Complete in the ticket ledger each ticket that has ended in the journal; then compare ledger and journal.
 
-    Tickets that a device is still handling are left alone. ``why`` is the reason why there is no ledger, or
+    Tickets that a device is still handling are left alone. ``reason`` is the reason why there is no ledger, or
     empty. Tickets are disabled if there is no ledger or if it differs from the journal.
     """
     desk = machine.installed(TicketDesk)
@@ -131,8 +131,8 @@ def recover_tickets(machine: Machine, why: str = "") -> None:
     else:
         _complete_interrupted_tickets(machine, desk)
         _check_credited_tickets_redeemed(machine, desk)
-        why = compare_with_journal(machine)
-    update_ledger_faults(machine, why)
+        reason = compare_with_journal(machine)
+    update_ledger_faults(machine, reason)
 
 
 def close_printed_ticket(machine: Machine) -> None:

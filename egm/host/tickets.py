@@ -89,10 +89,10 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
     The ticket is printed with a number of the machine's own after a timeout, if the profile allows that;
     otherwise the credits are returned and paid by hand.
     """
-    pay_out, why = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), event.of(NumberRefused).why
-    may_use_own_number = why != NUMBER_REFUSED_BY_HOST and machine.profile.host.offline_tickets > 0
+    pay_out, reason = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), event.of(NumberRefused).why
+    may_use_own_number = reason != NUMBER_REFUSED_BY_HOST and machine.profile.host.offline_tickets > 0
     if not (may_use_own_number and _assign_number(machine, pay_out, None)):
-        void_unnumbered_ticket(machine, pay_out, why)
+        void_unnumbered_ticket(machine, pay_out, reason)
 
 
 def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> bool:

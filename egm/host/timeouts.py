@@ -63,8 +63,10 @@ class HostTimeouts:
         host, answer_seconds = self._machine.component(HostMoney), self._machine.profile.host.answer_seconds
         request = self._tickets.number_request
         if request is not None:
-            running = (self._machine.clock.monotonic_ns() - self._started_ns) / _NANOSECONDS_PER_SECOND
-            seconds = answer_seconds if host.online else max(0, answer_seconds - running)
+            elapsed_seconds = (
+                self._machine.clock.monotonic_ns() - self._started_ns
+            ) / _NANOSECONDS_PER_SECOND
+            seconds = answer_seconds if host.online else max(0, answer_seconds - elapsed_seconds)
             yield (
                 request.id,
                 (seconds, Event(EventType.NUMBER_REFUSED, NumberRefused(id=request.id, why=HOST_TIMED_OUT))),

@@ -37,11 +37,11 @@ def record_clock_trust(machine: Machine) -> None:
             details = ClockBelieved(now=_format_time_now(machine))
             machine.post(CLOCK_BELIEVED, details, state={KernelKey.CLOCK: None})
     elif recorded_doubt is None or recorded_doubt["why"] != doubt:
-        good = "" if machine.times.trusted_time is None else machine.times.trusted_time.isoformat()
+        trusted_time = "" if machine.times.trusted_time is None else machine.times.trusted_time.isoformat()
         machine.post(
             CLOCK_DOUBTED,
-            ClockDoubted(why=doubt, good=good, now=_format_time_now(machine)),
-            state={KernelKey.CLOCK: ClockDoubt(why=doubt, good=good)},
+            ClockDoubted(why=doubt, good=trusted_time, now=_format_time_now(machine)),
+            state={KernelKey.CLOCK: ClockDoubt(why=doubt, good=trusted_time)},
         )
 
 

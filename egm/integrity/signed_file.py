@@ -143,26 +143,32 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
     digest, record = compute_digest(file.text), machine.memory.get(IntegrityKey.CABINET)
     if not file.text:
         return
-    path, signed, why = folder / SIGNATURE_FILE_NAME, None, ""
+    path, signed, reason = folder / SIGNATURE_FILE_NAME, None, ""
     try:
-        waiting = CabinetFileSignature.read(path)
-        if waiting is not None and waiting[0].digest == digest and (waiting[1] or record is None):
-            signed = waiting[0]
+        waiting_signature = CabinetFileSignature.read(path)
+        if (
+            waiting_signature is not None
+            and waiting_signature[0].digest == digest
+            and (waiting_signature[1] or record is None)
+        ):
+            signed = waiting_signature[0]
     except OperatorError as error:
-        why = str(error)
+        reason = str(error)
     if signed is not None and record is not None and (record["at"], record["digest"]) == (signed.at, digest):
         path.unlink(missing_ok=True)  # accepted before a power loss
     elif signed is not None:
-        why = _find_reason_not_accepted(machine, signed, changes=record is None or record["digest"] != digest)
-        if not why:
+        reason = _find_reason_not_accepted(
+            machine, signed, changes=record is None or record["digest"] != digest
+        )
+        if not reason:
             _record_signature(machine, signed.persons, signed.reason, signed.at)
             path.unlink(missing_ok=True)
             record = machine.memory.get(IntegrityKey.CABINET)
     if record is None:
-        raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, why)
+        raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, reason)
     else:
         raise_or_clear_fault(
-            machine, CABINET_FILE_CHANGED_FAULT, "" if record["digest"] == digest else why or digest[:16]
+            machine, CABINET_FILE_CHANGED_FAULT, "" if record["digest"] == digest else reason or digest[:16]
         )
 
 

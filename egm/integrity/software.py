@@ -75,14 +75,14 @@ class SoftwareVerifier:
             findings = VerificationFindings((str(error),), (pinned.manifest.name,))
         self._record_findings(findings, why)
 
-    def _record_findings(self, findings: VerificationFindings, why: str) -> None:
+    def _record_findings(self, findings: VerificationFindings, reason: str) -> None:
         """Record the result of a verification of the software, and raise or clear its faults."""
         active_fault = self._machine.faults.get(DIFFERS)
         detail = _format_file_names(findings.names)
         if findings.is_all_as_signed:
-            self._machine.post(SOFTWARE_VERIFIED, SoftwareVerified(version=findings.version, when=why))
+            self._machine.post(SOFTWARE_VERIFIED, SoftwareVerified(version=findings.version, when=reason))
         else:
-            self._machine.post(SOFTWARE_DIFFERS, SoftwareDiffers(trouble=findings.trouble, when=why))
+            self._machine.post(SOFTWARE_DIFFERS, SoftwareDiffers(trouble=findings.trouble, when=reason))
         if active_fault is not None and active_fault["detail"] != detail:
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=DIFFERS)))
         if not findings.is_all_as_signed:
@@ -122,8 +122,8 @@ class SoftwareVerifier:
 
 def _format_file_names(names: tuple[str, ...]) -> str:
     """Return the names of the differing files as one line for the screen; the journal has the full list."""
-    more = len(names) - _FILE_NAMES_SHOWN_MAX
-    return ", ".join(names[:_FILE_NAMES_SHOWN_MAX]) + (f" + {more}" if more > 0 else "")
+    omitted_count = len(names) - _FILE_NAMES_SHOWN_MAX
+    return ", ".join(names[:_FILE_NAMES_SHOWN_MAX]) + (f" + {omitted_count}" if omitted_count > 0 else "")
 
 
 def compare_digests(
@@ -172,9 +172,9 @@ class SoftwareReverification:
             self._request_verification("door_closed")
         self._doors = now.doors_open
 
-    def _request_verification(self, why: str) -> None:
-        """Request a verification of the software; ``why`` names the occasion, such as a closed door."""
-        self._why = why
+    def _request_verification(self, reason: str) -> None:
+        """Request a verification of the software; ``reason`` names the occasion, such as a closed door."""
+        self._why = reason
         self._requested.set()
 
 

@@ -129,9 +129,9 @@ class Entry(Generic[R]):
                     f"transfers: the entry's declaration has none from {transfer.source} to {transfer.target}"
                 )
 
-    def _error(self, why: str) -> EntryError:
+    def _error(self, reason: str) -> EntryError:
         """Return the error that names this declaration's kind and the part that differs."""
-        return EntryError(f"{self.kind}: {why}")
+        return EntryError(f"{self.kind}: {reason}")
 
     def _check_record(self, record: JSON) -> None:
         """Raise :class:`EntryError` if a transaction's record is not one of the declared class.
@@ -142,8 +142,8 @@ class Entry(Generic[R]):
             check_value(
                 self.record, {} if record is None and self.record is not NoneType else record, "record"
             )
-        except RecordError as why:
-            raise self._error(str(why)) from None
+        except RecordError as error:
+            raise self._error(str(error)) from None
 
     def _check_state(self, state: Mapping[str, JSON], keys: StorageKeys) -> None:
         """Raise :class:`EntryError` if a transaction writes an undeclared key or value, or omits a required key."""
@@ -155,8 +155,8 @@ class Entry(Generic[R]):
             written_keys.add(key)
             try:
                 keys.check_value(key, name, value)
-            except RecordError as why:
-                raise self._error(str(why)) from None
+            except RecordError as error:
+                raise self._error(str(error)) from None
         missing_keys = sorted({*self.writes} - written_keys)
         if missing_keys:
             raise self._error(f"state.{missing_keys[0]} is missing")
@@ -167,8 +167,8 @@ class Entry(Generic[R]):
             declared_numbers = [by for pattern, by in self._count_patterns if pattern.match(name)]
             if not declared_numbers or (declared_numbers[0] is not None and declared_numbers[0] != number):
                 raise self._error(f"counts.{name}: the entry's declaration does not allow {number}")
-        for (pattern, by), name in zip(self._count_patterns, self.counts, strict=True):
-            if by is not None and not any(map(pattern.match, counts)):
+        for (pattern, declared_number), name in zip(self._count_patterns, self.counts, strict=True):
+            if declared_number is not None and not any(map(pattern.match, counts)):
                 raise self._error(f"counts.{name} is missing")
 
     def format_subject(self, entry: StoredEntry) -> str:

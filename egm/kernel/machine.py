@@ -201,9 +201,9 @@ class Machine:
         """
         try:
             posted = self.journal.append(transaction)
-        except ExcessiveIncrement as why:  # nothing is written, so no value has moved
-            jump = Event(EventType.FAULT_RAISED, FaultChange(code=METER_JUMP_FAULT, detail=str(why)))
-            raise ReplaceWithEvent(jump) from why
+        except ExcessiveIncrement as error:  # nothing is written, so no value has moved
+            jump = Event(EventType.FAULT_RAISED, FaultChange(code=METER_JUMP_FAULT, detail=str(error)))
+            raise ReplaceWithEvent(jump) from error
         self.on_entry_recorded()
         return posted
 
@@ -331,8 +331,10 @@ class Machine:
         if least is None:
             spots = {spot.id: spot for spot in game.rules.layout()}
             stakes = {*game.bet_options, *find_first_stakes(spots)}
-            allowed = (credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents)
-            least = self._least_stake_cache[key] = min(allowed, default=min(stakes))
+            allowed_stakes = (
+                credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents
+            )
+            least = self._least_stake_cache[key] = min(allowed_stakes, default=min(stakes))
         return least
 
     def select(self, selection: Selection) -> None:

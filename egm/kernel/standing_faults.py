@@ -28,15 +28,15 @@ def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
 
 def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
     """Clear a fault whose cause has ended. A fault that a person must clear stays active."""
-    standing = machine.faults.get(code)
-    if standing is None or standing["cleared_by"] != "self":
+    active_fault = machine.faults.get(code)
+    if active_fault is None or active_fault["cleared_by"] != "self":
         return
     machine.post(
         FAULT_CLEARED,
         FaultCleared(code=code, detail=detail),
         state={f"{KernelKey.FAULT}{code}": None},
     )
-    if standing["locks"]:
+    if active_fault["locks"]:
         machine.notice = Notice(code="fault_cleared")
 
 

@@ -63,16 +63,16 @@ class ClockEvidence:
 
 def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
     """Return why the clock cannot be trusted, or None if it can."""
-    now, good, elapsed = evidence.now, evidence.last_good, evidence.elapsed
+    now, last_good, elapsed = evidence.now, evidence.last_good, evidence.elapsed
     if now < EARLIEST_PLAUSIBLE_TIME:
         return ClockDoubtReason.BEFORE_MADE
-    if good is None:
+    if last_good is None:
         return ClockDoubtReason.FAR_AHEAD if now >= LATEST_TIME else None
     if elapsed is not None:
-        return ClockDoubtReason.CHANGED if abs(now - good - elapsed) > CLOCK_TOLERANCE else None
-    if good - now > CLOCK_TOLERANCE:
+        return ClockDoubtReason.CHANGED if abs(now - last_good - elapsed) > CLOCK_TOLERANCE else None
+    if last_good - now > CLOCK_TOLERANCE:
         return ClockDoubtReason.SET_BACK
-    if now - good > OFF_TIME_WITHOUT_CONFIRMATION_MAX:
+    if now - last_good > OFF_TIME_WITHOUT_CONFIRMATION_MAX:
         return ClockDoubtReason.FAR_AHEAD
     return ClockDoubtReason.CHANGED if evidence.unsettled else None
 
@@ -126,8 +126,8 @@ class Timekeeper:
 
     def now(self) -> datetime:
         """Return the clock's time if it is trusted, otherwise the last time known to be right plus the time since."""
-        good = self.trusted_time
-        return self._read_limited_clock if good is None or self.is_clock_trusted else good
+        trusted_time = self.trusted_time
+        return self._read_limited_clock if trusted_time is None or self.is_clock_trusted else trusted_time
 
     def read_steady_time(self) -> datetime:
         """Return a time that advances with the monotonic clock during one run, even when the wall clock is set."""
@@ -153,8 +153,8 @@ def create_timekeeper(journal: JournalView, clock: Clock) -> Timekeeper:
     """Create the timekeeper from a journal's last entry's time and its unresolved doubt about the clock, if any."""
     recorded_doubt: Any = journal.state(CLOCK_STATE_KEY)
     if recorded_doubt is not None:
-        good = datetime.fromisoformat(recorded_doubt["good"]) if recorded_doubt["good"] else None
-        return Timekeeper(clock, good, unsettled=recorded_doubt["why"] == ClockDoubtReason.CHANGED)
+        last_good = datetime.fromisoformat(recorded_doubt["good"]) if recorded_doubt["good"] else None
+        return Timekeeper(clock, last_good, unsettled=recorded_doubt["why"] == ClockDoubtReason.CHANGED)
     entries = journal.entries(newest_first=True)
     last = next((entry for entry in entries if entry.kind not in _KINDS_WRITTEN_AT_OPENING), None)
     return Timekeeper(clock, None if last is None else last.time_utc)

@@ -20,7 +20,7 @@ def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
     silences = CounterMetricFamily(
         "egm_device_unanswered_questions", "Questions to a device without an answer.", labels=_LABEL
     )
-    refused = CounterMetricFamily(
+    refused_counter = CounterMetricFamily(
         "egm_device_refused_messages", "Messages from a device that the codec refused.", labels=_LABEL
     )
     for device in devices:
@@ -32,5 +32,5 @@ def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
             label, count_value=exchanges.answered_queries, sum_value=exchanges.total_reply_seconds
         )
         silences.add_metric(label, exchanges.unanswered_queries)
-        refused.add_metric(label, exchanges.invalid_messages)
-    yield from (up, answers, silences, refused)
+        refused_counter.add_metric(label, exchanges.invalid_messages)
+    yield from (up, answers, silences, refused_counter)

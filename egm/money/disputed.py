@@ -296,8 +296,10 @@ def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str
 
     If the device has no other open dispute, the state also clears the device's fault.
     """
-    others = [dispute for dispute in list_disputed_amounts(machine).values() if dispute.id != disputed.id]
-    is_last_of_device = all(dispute.device != disputed.device for dispute in others)
+    other_disputes = [
+        dispute for dispute in list_disputed_amounts(machine).values() if dispute.id != disputed.id
+    ]
+    is_last_of_device = all(dispute.device != disputed.device for dispute in other_disputes)
     fault = {f"{KernelKey.FAULT}{disputed.code}": None} if is_last_of_device else {}
     return {f"{MoneyKey.DISPUTED}{disputed.id}": None, **fault}
 

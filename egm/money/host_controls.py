@@ -43,8 +43,8 @@ def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozens
     """Return the bill denominations among ``bills_cents`` (minor units) that every host allows."""
     if not is_acceptor_allowed(machine):
         return frozenset()
-    for allowed in list_host_requests(machine, HostControlName.BILLS):
-        bills_cents &= frozenset(allowed)
+    for request in list_host_requests(machine, HostControlName.BILLS):
+        bills_cents &= frozenset(request)
     return bills_cents
 
 

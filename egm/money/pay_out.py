@@ -170,13 +170,13 @@ def print_ticket(machine: Machine) -> None:
     if not pay_out.number:
         if machine.component(HostMoney).validation is Validation.SYSTEM:
             return
-        refused = NumberRefused(id=pay_out.id, why="no host is configured to number tickets")
-        raise ReplaceWithEvent(Event(EventType.NUMBER_REFUSED, refused))
+        refusal = NumberRefused(id=pay_out.id, why="no host is configured to number tickets")
+        raise ReplaceWithEvent(Event(EventType.NUMBER_REFUSED, refusal))
     # the ticket ledger is lost: the ticket can neither be printed nor its state queried
     if find_ticket(machine, pay_out.id) is None:
-        why = "the ticket ledger does not contain it"
+        reason = "the ticket ledger does not contain it"
         raise ReplaceWithEvent(
-            Event(EventType.TICKET_FAILED, PrintFailure(why=why, may_be_printed=may_be_printed))
+            Event(EventType.TICKET_FAILED, PrintFailure(why=reason, may_be_printed=may_be_printed))
         )
     printer = machine.component(Devices).printer
     if printer is None:  # the printer is no longer configured
@@ -279,13 +279,13 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
     _pay_by_hand(machine, pay_out)
 
 
-def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
+def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> None:
     """Open a dispute about a ticket of which it is unknown whether it was printed."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     amount = DisputedAmount.create(
         machine,
         "ticket_printer",
-        why,
+        reason,
         subject=pay_out.id,
         most_cents=pay_out.amount_cents,
         ticket=pay_out.number or "",
@@ -534,7 +534,7 @@ def _void_payout(
     entry: Entry[CashOutVoided],
     pay_out: CashOutRecord,
     state: Mapping[str, object],
-    why: str,
+    reason: str,
 ) -> None:
     """Void the reservation of a payout and return its credits to the meter.
 
@@ -545,7 +545,7 @@ def _void_payout(
     remainder_cents = machine.cash_cents + pay_out.amount_cents if was_remainder else 0
     machine.post(
         entry,
-        CashOutVoided(cash_out=pay_out, why=why),
+        CashOutVoided(cash_out=pay_out, why=reason),
         entry_id=f"{pay_out.id}.void",
         ref=pay_out.id,
         state={
@@ -561,7 +561,7 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
     """Reserve all the player's cashable credit as a hand-pay of the kind cancelled credit (NZ 1.20.2)."""
     amount_cents = _convert_to_cashable(machine)
     handpay_id = machine.fresh_id("handpay")
-    why = reason_no_ticket(machine, amount_cents)
+    reason = reason_no_ticket(machine, amount_cents)
     machine.post(
         HANDPAY_PENDING,
         entry_id=handpay_id,
@@ -571,7 +571,7 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
                 id=handpay_id,
                 kind="cancelled_credit",
                 amount_cents=amount_cents,
-                why=why,
+                why=reason,
                 in_coins=find_coins_paid(machine),
             ),
             MoneyKey.CASH_OUT_REMAINDER: None,

@@ -180,8 +180,8 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     redemption_id = machine.fresh_id("orphan")
     answer = desk.redeem_begin(redemption_id, event.of(OrphanTicketForm).number.strip())
     if isinstance(answer, Refusal):
-        refused = OrphanRefused(**build_ruling_details(machine, event), answer=answer.reason.value)
-        machine.post(ORPHAN_REFUSED, refused)
+        refusal = OrphanRefused(**build_ruling_details(machine, event), answer=answer.reason.value)
+        machine.post(ORPHAN_REFUSED, refusal)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     ticket = answer.ticket

@@ -247,10 +247,10 @@ def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
 def void_bill(machine: Machine, event: Event) -> None:
     """Void the reservation of an ordered bill or ticket that never reached the box."""
     desk = machine.installed(TicketDesk)
-    paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
-    _void_reservation(machine, paper, why)
+    paper, reason = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
+    _void_reservation(machine, paper, reason)
     if paper.ticket and desk is not None and desk.holds_redemption(paper.id):
-        desk.redeem_abort(paper.id, why)
+        desk.redeem_abort(paper.id, reason)
 
 
 def dispute_bill(machine: Machine, event: Event) -> None:
@@ -258,23 +258,23 @@ def dispute_bill(machine: Machine, event: Event) -> None:
 
     A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
-    paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
+    paper, reason = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
     kind = _find_credit_kind(machine, paper) if paper.ticket else ""
     disputed = DisputedAmount.create(
         machine,
         "bill_acceptor",
-        why,
+        reason,
         subject=paper.id,
         most_cents=0 if kind == CreditKind.RESTRICTED else paper.amount_cents,
         ticket=paper.ticket,
         kind=kind,
     )
-    _void_reservation(machine, paper, why, disputed)
+    _void_reservation(machine, paper, reason, disputed)
     finish_disputes(machine)
 
 
 def _void_reservation(
-    machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmount | None = None
+    machine: Machine, paper: PaperRecord, reason: str, disputed: DisputedAmount | None = None
 ) -> None:
     """Void the reservation of a bill or ticket that was not stacked, or whose stacking is disputed."""
     machine.component(EscrowedBill).amount_cents = 0
@@ -285,11 +285,11 @@ def _void_reservation(
     entry_id, ref = f"{paper.id}.void", paper.id
     if paper.ticket:
         ticket_details = TicketNotStacked(
-            amount_cents=paper.amount_cents, number=paper.ticket, why=why, disputed=details
+            amount_cents=paper.amount_cents, number=paper.ticket, why=reason, disputed=details
         )
         machine.post(VOUCHER_NOT_STACKED, ticket_details, entry_id=entry_id, ref=ref, state=state)
     else:
-        bill_details = BillNotStacked(amount_cents=paper.amount_cents, why=why, disputed=details)
+        bill_details = BillNotStacked(amount_cents=paper.amount_cents, why=reason, disputed=details)
         machine.post(BILL_NOT_STACKED, bill_details, entry_id=entry_id, ref=ref, state=state)
 
 
@@ -334,13 +334,13 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
             desk.redeem_abort(redemption_id, "returned")
         host_state = build_host_ticket_state(machine, redemption_id, Redeeming.NOT_STACKED)
     locked.redemption = machine.component(HostMoney).inquiry = None
-    refused = event.of(PaperRefused)
-    details = PaperRejected(reason=refused.reason)
-    machine.post(VOUCHER_RETURNED if refused.ticket else BILL_RETURNED, details, state=host_state)
+    refusal = event.of(PaperRefused)
+    details = PaperRejected(reason=refusal.reason)
+    machine.post(VOUCHER_RETURNED if refusal.ticket else BILL_RETURNED, details, state=host_state)
     notice = machine.notice
     # A notice about an earlier bill or ticket does not apply to the one returned now.
     if notice is None or notice.code.endswith("_accepted") or notice.code.startswith("held_over"):
-        code = "ticket_returned" if refused.ticket else "bill_returned"
+        code = "ticket_returned" if refusal.ticket else "bill_returned"
         machine.notice = Notice(code=code, severity="warning")
 
 

@@ -58,8 +58,10 @@ class RecordedRoster:
         """
         count = len(roster.changes)
         if count < self.number:
-            what = "is an older one" if roster.changes else "is missing"
-            raise RosterError(f"{roster.path}: {what}: it has {count} changes, the journal {self.number}")
+            difference = "is an older one" if roster.changes else "is missing"
+            raise RosterError(
+                f"{roster.path}: {difference}: it has {count} changes, the journal {self.number}"
+            )
         if self.digest and roster.changes[self.number - 1].digest != self.digest:
             raise RosterError(f"{roster.path}: is not the roster whose change {self.number} is recorded")
         if self.number and count > self.number and not roster.has_valid_seal:
@@ -80,22 +82,22 @@ def load_recorded_roster(
     try:
         roster = Roster.load(path, spare)
         recorded.check_roster(roster)
-    except RosterError as refused:
+    except RosterError as roster_error:
         if spare is None or not spare.exists():
             raise
         try:
             second_copy = replace(Roster.load(spare), path=path, spare=spare)
             recorded.check_roster(second_copy)
         except RosterError as worse:
-            raise RosterError(f"{refused}; and the second copy: {worse}") from None
-        return second_copy, refused
+            raise RosterError(f"{roster_error}; and the second copy: {worse}") from None
+        return second_copy, roster_error
     if spare is not None and spare.exists():
         with contextlib.suppress(RosterError):
             newer = replace(Roster.load(spare), path=path, spare=spare)
             recorded.check_roster(newer)
             if newer.has_valid_seal and len(newer.changes) > len(roster.changes):
-                what = f"has {len(roster.changes)} changes, the second copy {len(newer.changes)}"
-                return newer, RosterError(f"{path}: is an older one: it {what}")
+                difference = f"has {len(roster.changes)} changes, the second copy {len(newer.changes)}"
+                return newer, RosterError(f"{path}: is an older one: it {difference}")
     return roster, None
 
 
@@ -110,8 +112,8 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRo
     place = JournalLocation(storage, folder, second)
     try:
         key = MachineKey.load(storage, folder, second)
-    except JournalError as why:
-        raise RosterError(f"{folder}: nobody can confirm their identity: {why}") from None
+    except JournalError as error:
+        raise RosterError(f"{folder}: nobody can confirm their identity: {error}") from None
     if key is None:
         if (folder / JOURNAL_NAME).exists():
             raise RosterError(f"{folder}: the machine key is gone, so nothing in the journal is proved")

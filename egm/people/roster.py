@@ -174,8 +174,8 @@ class Roster:
     def disable_person(self, person_id: str, *, by: str, at: datetime) -> "Roster":
         """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else may enrol others."""
         person = self._find_person(person_id)
-        others = (other for other in self.people.values() if other.id != person_id)
-        if person.may(Permission.ENROL) and not any(other.may(Permission.ENROL) for other in others):
+        other_people = (other for other in self.people.values() if other.id != person_id)
+        if person.may(Permission.ENROL) and not any(other.may(Permission.ENROL) for other in other_people):
             raise RosterError(f"{person_id} is the last person who can enrol others")
         return self._append_change("disabled", replace(person, disabled=True), self.pins[person_id], by, at)
 

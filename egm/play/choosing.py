@@ -34,8 +34,8 @@ def game_is_offered(machine: Machine, event: Event) -> bool:
 
 def denomination_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether this cabinet offers the selected game at the requested denomination."""
-    offered = machine.denominations_cents.get(machine.selection.game_id, ())
-    return event.of(DenominationRequest).value in offered
+    offered_cents = machine.denominations_cents.get(machine.selection.game_id, ())
+    return event.of(DenominationRequest).value in offered_cents
 
 
 def language_is_offered(machine: Machine, event: Event) -> bool:
@@ -125,10 +125,10 @@ def select_game(machine: Machine, event: Event) -> None:
     denomination is selected.
     """
     game_id = event.of(GameRequest).value
-    offered, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
-    denomination_cents = before_cents if before_cents in offered else offered[0]
+    offered_cents, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
+    denomination_cents = before_cents if before_cents in offered_cents else offered_cents[0]
     standing_cents = _find_standing_denomination(machine, game_id)
-    if standing_cents in offered:
+    if standing_cents in offered_cents:
         denomination_cents = standing_cents
     machine.select(
         Selection(

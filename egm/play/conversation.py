@@ -141,8 +141,8 @@ def list_decided_bets(conversation: GameConversation | None) -> tuple[Settlement
     """
     if conversation is None or conversation.outcome is not None:
         return ()
-    standing = {(bet.seat, bet.spot) for bet in conversation.game.rules.list_standing_bets()}
-    staked = {(bet.seat, bet.spot) for bet in conversation.round.staked} - standing
+    standing_bets = {(bet.seat, bet.spot) for bet in conversation.game.rules.list_standing_bets()}
+    staked = {(bet.seat, bet.spot) for bet in conversation.round.staked} - standing_bets
     return tuple(
         settled
         for settled in conversation.settlements

@@ -169,19 +169,19 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
     table = None if game.table is None else read_table(machine, game.game.digest)
     at_stake = (*(() if table is None else table.staked), *list_stakes(machine, game))
     decided_cents = sum(cents for _, cents in at_stake) - game.push_cents - game.standing_cents
-    _, standing, pushed = split_stakes(
+    _, standing_stakes, pushed_stakes = split_stakes(
         at_stake, (decided_cents, game.standing_cents, game.push_cents), machine.position
     )
-    if pushed and not _has_returned_stakes(machine, game):
+    if pushed_stakes and not _has_returned_stakes(machine, game):
         machine.post(
             GAME_PUSH,
             StakesBack(play_id=game.play_id, push_cents=game.push_cents),
             entry_id=f"{game.play_id}.push",
-            transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed),
+            transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed_stakes),
             dims=game.dims,
             state=protection.build_counted_session(machine, won_cents=game.push_cents),
         )
-    return standing
+    return standing_stakes
 
 
 def _has_returned_stakes(machine: Machine, game: GameRecord) -> bool:

@@ -108,21 +108,21 @@ def admit_games(
     game and the game, before it is examined. ``has_wheel`` is whether the cabinet has a real roulette wheel.
     """
     admitted: dict[str, InstalledGame] = {}
-    refused: list[RefusedGame] = []
+    refused_games: list[RefusedGame] = []
     for number, slot in enumerate(slots, 1):
         report_progress(number, slot.game)
         try:
             resident = _examine_game(slot, profile, levels, prizes, certifying, has_wheel=has_wheel)
         except (PaytableError, OperatorError) as error:
-            refused.append(RefusedGame(slot.game, str(error)))
+            refused_games.append(RefusedGame(slot.game, str(error)))
             continue
         if resident.game.id in admitted:
-            refused.append(
+            refused_games.append(
                 RefusedGame(slot.game, f"a game with the id {resident.game.id!r} is already resident")
             )
             continue
         admitted[resident.game.id] = resident
-    return admitted, tuple(refused)
+    return admitted, tuple(refused_games)
 
 
 def _examine_game(
@@ -141,9 +141,11 @@ def _examine_game(
     game = load_game(slot.game)
     if game.rules.is_decided_by_wheel and not has_wheel:
         raise OperatorError(f"{game.id}: needs a real wheel, but the cabinet file has no wheel device")
-    missing = [code for code in profile.languages if code not in game.title or code not in game.help]
-    if missing:
-        raise OperatorError(f"{game.id}: no title or help text in {', '.join(missing)}")
+    missing_languages = [
+        code for code in profile.languages if code not in game.title or code not in game.help
+    ]
+    if missing_languages:
+        raise OperatorError(f"{game.id}: no title or help text in {', '.join(missing_languages)}")
     if game.prizes_in_kind() and profile.by_hand.prizes_in_kind == "refused":
         raise OperatorError(
             f"{game.id}: it can win merchandise, but the profile {profile.id} allows only money prizes"
@@ -264,23 +266,23 @@ def _list_allowed_denominations(
     if foreign:
         raise OperatorError(f"{game.id}: the definition does not offer denominations {foreign} (minor units)")
     rules = profile.play
-    offered = [
+    offered_cents = [
         cents
         for cents in sorted(requested_cents)
         if not rules.credit_limit_cents or cents <= rules.credit_limit_cents
     ]
     lowest_cost = min(map(game.round_cost, game.bet_options))
-    offered = [cents for cents in offered if lowest_cost * cents <= rules.bet_limit_cents]
-    if not offered:
+    offered_cents = [cents for cents in offered_cents if lowest_cost * cents <= rules.bet_limit_cents]
+    if not offered_cents:
         raise OperatorError(
             f"{game.id}: its smallest bet, {lowest_cost} credits at {sorted(requested_cents)} minor units, "
             f"is over the limits of the profile {profile.id}"
         )
     cap_cents = rules.win_limit_cents
     if cap_cents is None:
-        return tuple(offered)
-    largest: dict[int, int] = {}
-    for cents in offered:
+        return tuple(offered_cents)
+    largest_wins_cents: dict[int, int] = {}
+    for cents in offered_cents:
         largest_win_cents = compute_largest_win_cents(game, cents, rules.bet_limit_cents, prizes(game))
         if largest_win_cents is None:
             raise OperatorError(
@@ -288,15 +290,15 @@ def _list_allowed_denominations(
             )
         if game.rules.layout():  # at a table, each wager is checked separately before it is accepted
             largest_win_cents = min(win * cents for win, _ in prizes(game) if win is not None)
-        largest[cents] = largest_win_cents
-    within = tuple(cents for cents in offered if largest[cents] <= cap_cents)
-    if not within:
+        largest_wins_cents[cents] = largest_win_cents
+    allowed_cents = tuple(cents for cents in offered_cents if largest_wins_cents[cents] <= cap_cents)
+    if not allowed_cents:
         raise OperatorError(
-            f"{game.id}: it can win {_format_money(largest[offered[0]], profile)} in one game at "
-            f"{_format_money(offered[0], profile)} a credit; "
+            f"{game.id}: it can win {_format_money(largest_wins_cents[offered_cents[0]], profile)} in one game at "
+            f"{_format_money(offered_cents[0], profile)} a credit; "
             f"the profile {profile.id} allows {_format_money(cap_cents, profile)}"
         )
-    return within
+    return allowed_cents
 
 
 def update_cabinet_file_fault(machine: Machine, why: str) -> None:
@@ -304,7 +306,7 @@ def update_cabinet_file_fault(machine: Machine, why: str) -> None:
 
     ``why`` is the reason; if it is empty, the fault is cleared. A fault with another reason is replaced.
     """
-    standing = machine.faults.get(_CABINET_FILE_FAULT)
-    if standing is not None and standing["detail"] != why:
+    active_fault = machine.faults.get(_CABINET_FILE_FAULT)
+    if active_fault is not None and active_fault["detail"] != why:
         raise_or_clear_fault(machine, _CABINET_FILE_FAULT, "")
     raise_or_clear_fault(machine, _CABINET_FILE_FAULT, why)

@@ -51,12 +51,12 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     kinds, since = (*PLAY_STARTS, GAME_CHOICE_KIND, *PLAY_ENDS), results.read_to
     if since < machine.journal.sequence:
         results.read_to = machine.journal.sequence
-        new = machine.journal.entries(kinds, since=since, limit=MAX_ENTRIES_READ, newest_first=True)
-        for entry in reversed(list(new)):
+        new_entries = machine.journal.entries(kinds, since=since, limit=MAX_ENTRIES_READ, newest_first=True)
+        for entry in reversed(list(new_entries)):
             _read_entry(results, entry)
     shown_id = "" if shown_game is None else shown_game.round_id
-    ended = results.by_digest.get(game.digest, ())
-    return tuple(result.text for result in ended if not shown_id or result.round_id != shown_id)
+    results_of_game = results.by_digest.get(game.digest, ())
+    return tuple(result.text for result in results_of_game if not shown_id or result.round_id != shown_id)
 
 
 def _read_entry(results: LastResults, entry: StoredEntry) -> None:
@@ -75,9 +75,9 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
                 choice.outcome.display,
             )
     elif isinstance(entry.record, Mapping):
-        started = results.started_games.pop(str(entry.record.get("play_id")), None)
-        if started is not None and "result" in started[1]:
-            _add_result(results, *started)
+        started_game = results.started_games.pop(str(entry.record.get("play_id")), None)
+        if started_game is not None and "result" in started_game[1]:
+            _add_result(results, *started_game)
 
 
 def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, object]) -> None:

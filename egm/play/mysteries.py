@@ -57,12 +57,12 @@ def record_mystery(machine: Machine, event: Event) -> None:
         )
     elif _is_game_void(machine, game):
         _return_prize_to_level(machine, game, level, prize, "void")
-    elif why := unproved.find_prize_doubt(machine, level, prize):
+    elif reason := unproved.find_prize_doubt(machine, level, prize):
         held_prize = HeldPrize(
             pool=level,
             play_id=game.play_id,
             amount_cents=prize.amount_cents,
-            why=why,
+            why=reason,
             ruling=None,
             won=prize.model_dump(mode="json"),
         )
@@ -215,13 +215,13 @@ def _return_prize_to_level(
     game: GameRecord,
     level: str,
     prize: Won,
-    why: Literal["void", "declined"],
+    reason: Literal["void", "declined"],
     state: Mapping[str, object] | None = None,
 ) -> None:
     """Record that a mystery prize goes back to its level, because its game was void or staff have declined it."""
     machine.post(
         PRIZE_RETURNED,
-        replace(_build_prize_record(machine, game, level, prize), late=why),
+        replace(_build_prize_record(machine, game, level, prize), late=reason),
         entry_id=unproved.build_prize_entry_id(prize.claim),
         state={**_build_claim_state(machine, game, level, prize, "void"), **(state or {})},
     )

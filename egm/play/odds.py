@@ -92,8 +92,8 @@ def _compute_hit_probability(bet: BetAnalysis) -> Fraction | None:
         return bet.hit_probability
     if bet.profit_probability is not None:
         return bet.profit_probability
-    more = all(prize.credits > bet.cost_credits for prize in bet.prizes if prize.credits)
-    return bet.hit_probability if more else None
+    every_prize_exceeds_cost = all(prize.credits > bet.cost_credits for prize in bet.prizes if prize.credits)
+    return bet.hit_probability if every_prize_exceeds_cost else None
 
 
 def _format_tenths(value: Fraction) -> str:

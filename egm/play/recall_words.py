@@ -49,8 +49,8 @@ def iter_wager_rows(
     options = dict(wager.options)
     yield "wager.credits", say_number(wager.credits)
     mode = options.pop("mode", "")
-    if mode and (named := _find_entry_name(presentation.get("bets", ()), "mode", mode)).kind == "local":
-        yield "wager.mode", named  # a game with only one way to bet has no name for it
+    if mode and (mode_name := _find_entry_name(presentation.get("bets", ()), "mode", mode)).kind == "local":
+        yield "wager.mode", mode_name  # a game with only one way to bet has no name for it
     if "hands" in options:
         yield "wager.hands", say_number(int(options.pop("hands")))
     if "level" in options:
@@ -78,10 +78,10 @@ def iter_wager_rows(
 
 
 def _iter_other_seats_rows(
-    others: Mapping[str, Mapping[str, int]], unit_cents: int, positions: Mapping[int, int]
+    bets_by_seat: Mapping[str, Mapping[str, int]], unit_cents: int, positions: Mapping[int, int]
 ) -> Iterator[Label]:
     """Yield a row with the total bet of each other seat of a shared round."""
-    for seat, bets in others.items():
+    for seat, bets in bets_by_seat.items():
         number = positions.get(int(seat), int(seat) + 1)
         yield say("service.wager.others", number=number), say_money(sum(bets.values()) * unit_cents)
 
@@ -151,10 +151,12 @@ def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> PageTex
         **presentation.get("names", {}),
         **{k: v["name"] for k, v in presentation.get("symbols", {}).items()},
     }
-    called = names.get(symbol)
-    if not isinstance(called, Mapping):
+    name_by_language = names.get(symbol)
+    if not isinstance(name_by_language, Mapping):
         return say_plain(win.name)
-    return say_local({language: f"{count} {_TIMES_SIGN} {text}" for language, text in called.items()})
+    return say_local(
+        {language: f"{count} {_TIMES_SIGN} {text}" for language, text in name_by_language.items()}
+    )
 
 
 def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement) -> PageText:
@@ -181,9 +183,9 @@ def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any)
     If no entry matches, return the value itself.
     """
     for entry in entries:
-        called = entry.get("names", entry.get("name"))
-        if entry.get(key) == value and isinstance(called, Mapping):
-            return say_local(called)
+        entry_name = entry.get("names", entry.get("name"))
+        if entry.get(key) == value and isinstance(entry_name, Mapping):
+            return say_local(entry_name)
     return say_plain(value)
 
 

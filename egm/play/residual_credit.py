@@ -40,8 +40,8 @@ def residual_credit_can_be_given_up(machine: Machine, _: Event) -> bool:
 
     Credit is residual if it is too small for a game and for a coin.
     """
-    offered = machine.profile.pay_out.residual == "given_up"
-    return offered and 0 < machine.credit_cents < build_residual_terms(machine).useful_cents
+    is_offered = machine.profile.pay_out.residual == "given_up"
+    return is_offered and 0 < machine.credit_cents < build_residual_terms(machine).useful_cents
 
 
 @refusal_code("residual_may_be_played")

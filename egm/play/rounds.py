@@ -306,8 +306,12 @@ def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
 
     While the generator is out of service, return a substitute that fails on any draw.
     """
-    ready = chance_is_ready(machine)
-    return machine.chance.step() if ready and machine.chance is not None else nullcontext(_FailedGenerator())
+    is_chance_ready = chance_is_ready(machine)
+    return (
+        machine.chance.step()
+        if is_chance_ready and machine.chance is not None
+        else nullcontext(_FailedGenerator())
+    )
 
 
 def take_step(
@@ -350,8 +354,8 @@ def _take_recorded_step(conversation: GameConversation, recorded: RecordedStep) 
     try:
         conversation.advance(numbers, None if recorded.choice is None else Choice(recorded.choice))
         numbers.finish()
-    except ReplayError as why:
-        raise InvariantError(f"a seat draws differently from its round: {why}") from why
+    except ReplayError as error:
+        raise InvariantError(f"a seat draws differently from its round: {error}") from error
 
 
 def require_open_game(machine: Machine) -> GameRecord:

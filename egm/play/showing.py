@@ -78,8 +78,10 @@ def list_answer_costs(decision: Decision) -> dict[str, int]:
     The cost is what the answer adds to the stake; in a poker room, what it moves from the table stakes to the
     pot.
     """
-    added = {str(option): decision.adds(option) for option in decision.options if decision.adds(option)}
-    return {**added, **decision.prompt.get("costs", {})}
+    added_credits = {
+        str(option): decision.adds(option) for option in decision.options if decision.adds(option)
+    }
+    return {**added_credits, **decision.prompt.get("costs", {})}
 
 
 def _is_to_be_answered_here(game: GameRecord, decision: Decision) -> bool:

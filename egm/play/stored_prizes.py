@@ -29,9 +29,9 @@ def cache_in_journal(journal: Journal, compute: Prizes = compute_largest_prizes)
     def get_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
         """Return the stored prizes of a game; if this version of the code has stored none, compute and store them."""
         key = f"{PlayKey.EXAMINED}{game.digest}"
-        stored: Any = journal.state(key)
-        if stored is not None and stored["code"] == code:
-            return tuple((win, cost) for win, cost in stored["prizes"])
+        stored_record: Any = journal.state(key)
+        if stored_record is not None and stored_record["code"] == code:
+            return tuple((win, cost) for win, cost in stored_record["prizes"])
         largest = compute(game)
         examined = GameExamined(game=game.id, digest=game.digest, code=code, prizes=largest)
         journal.append(

@@ -48,9 +48,9 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
         at = game.with_table_state(purse.table)
     if game is None or at is None:
         return {}, (), Felt()
-    standing: dict[str, int] = {}
+    standing_credits: dict[str, int] = {}
     for bet in at.rules.list_standing_bets():
-        standing[bet.spot] = standing.get(bet.spot, 0) + bet.credits
+        standing_credits[bet.spot] = standing_credits.get(bet.spot, 0) + bet.credits
     spots, felt = at.rules.layout(), Felt.model_validate(at.rules.build_current_view())
     cents = machine.selection.denomination_cents
     highest_bets = at.rules.find_highest_bet(machine.profile.play.bet_limit_cents // cents)
@@ -60,11 +60,15 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
         if _build_spot_view(old, {}) != _build_spot_view(new, highest_bets)
     }
     felt = felt.model_copy(update={"spots": spot_views})
-    closed = {
+    closed_spots = {
         *list_closed_spots(machine.component(Pools), at, cents),
         *_iter_unavailable_hands(machine, spots),
     }
-    return standing, tuple(spot.id for spot in spots if not spot.open or spot.id in closed), felt
+    return (
+        standing_credits,
+        tuple(spot.id for spot in spots if not spot.open or spot.id in closed_spots),
+        felt,
+    )
 
 
 def _iter_unavailable_hands(machine: Machine, spots: Iterable[Spot]) -> Iterator[str]:
@@ -181,8 +185,12 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     """
     resident, game_id = machine.component(InstalledGames), table.game.id
     installed = resident.games.get(game_id) or machine.games.get(game_id)
-    offered = (resident.denominations_cents or machine.denominations_cents).get(game_id, ())
-    if installed is None or installed.digest != table.game.digest or table.denomination_cents not in offered:
+    offered_cents = (resident.denominations_cents or machine.denominations_cents).get(game_id, ())
+    if (
+        installed is None
+        or installed.digest != table.game.digest
+        or table.denomination_cents not in offered_cents
+    ):
         return None
     try:
         return installed.with_table_state(table.table)
@@ -193,9 +201,9 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
 def _is_playable(machine: Machine, table: TableRecord) -> bool:
     """Return whether the player may continue to play at the table now."""
     game_id = table.game.id
-    offered = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
+    offered_cents = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
     return (
-        table.denomination_cents in offered
+        table.denomination_cents in offered_cents
         and is_game_allowed(machine, game_id)
         and not protection.play_is_paused(machine)
     )
@@ -224,15 +232,15 @@ def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
     _post_return(machine, table, "taken_down", back_cents, remaining, commission_cents=commission_cents)
 
 
-def _return_all_bets(machine: Machine, table: TableRecord, why: Literal["stopped", "changed"]) -> None:
+def _return_all_bets(machine: Machine, table: TableRecord, reason: Literal["stopped", "changed"]) -> None:
     """Return to the player all standing bets on one table."""
-    _post_return(machine, table, why, table.standing_cents, None)
+    _post_return(machine, table, reason, table.standing_cents, None)
 
 
 def _post_return(
     machine: Machine,
     table: TableRecord,
-    why: Literal["taken_down", "stopped", "changed"],
+    reason: Literal["taken_down", "stopped", "changed"],
     back_cents: int,
     remaining: JSON,
     *,
@@ -245,21 +253,21 @@ def _post_return(
     when the bet was made.
     """
     stays_cents = table.standing_cents - back_cents - commission_cents
-    _, standing, returned_stakes = split_stakes(
+    _, standing_stakes, returned_stakes = split_stakes(
         table.staked, (commission_cents, stays_cents, back_cents), machine.position
     )
     own_state, cents = extract_own_part(machine, table.game.digest, remaining), table.denomination_cents
     table_after = (
         None
         if own_state is None
-        else TableRecord(game=table.game, denomination_cents=cents, table=own_state, staked=standing)
+        else TableRecord(game=table.game, denomination_cents=cents, table=own_state, staked=standing_stakes)
     )
     machine.post(
         TABLE_RETURNED,
         TableReturned(
             game=table.game,
             denomination_cents=table.denomination_cents,
-            why=why,
+            why=reason,
             amount_cents=back_cents,
         ),
         transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in returned_stakes),

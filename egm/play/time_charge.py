@@ -34,10 +34,10 @@ def find_due_charge(machine: Machine) -> TimeCharge | None:
     charge = None if game is None else game.rules.time_charge
     if game is None or charge is None:
         return None
-    paid = machine.memory.read(TimePaid, PlayKey.TIME_PAID)
-    if paid is None or paid.digest != game.digest:
+    time_paid = machine.memory.read(TimePaid, PlayKey.TIME_PAID)
+    if time_paid is None or time_paid.digest != game.digest:
         return charge
-    return charge if machine.clock.now() >= datetime.fromisoformat(paid.until) else None
+    return charge if machine.clock.now() >= datetime.fromisoformat(time_paid.until) else None
 
 
 @refusal_code("time_charge_is_covered")

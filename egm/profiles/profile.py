@@ -329,8 +329,8 @@ class Protection(_Table):
     @property
     def counts_sessions(self) -> bool:
         """Return whether this profile requires the machine to count sessions of play."""
-        spent = self.remind_spend_cents or self.limit_spend_cents
-        return bool(spent or self.remind_minutes or self.limit_minutes or self.own_limits)
+        has_spending_limit = self.remind_spend_cents or self.limit_spend_cents
+        return bool(has_spending_limit or self.remind_minutes or self.limit_minutes or self.own_limits)
 
 
 class Sound(_Table):
@@ -488,16 +488,16 @@ class Profile(_Table):
             raise ValueError(f"title: no text for {', '.join(untitled)}")
         if self.value_in.bills_cents != tuple(sorted(set(self.value_in.bills_cents))):
             raise ValueError("value_in.bills_cents: list each bill once, smallest first")
-        unknown = [
+        unsuitable_meters = [
             name
             for name in self.hard_meters.meters
             if name not in METER_BY_NAME
             or METER_BY_NAME[name].is_level
             or METER_BY_NAME[name].unit is not Unit.CENTS
         ]
-        if unknown:
+        if unsuitable_meters:
             raise ValueError(
-                f"hard_meters.meters: no cumulative meter of money is called {', '.join(unknown)}"
+                f"hard_meters.meters: no cumulative meter of money is called {', '.join(unsuitable_meters)}"
             )
         line = self.protection.help_line
         unsaid = [code for code in self.languages if line and code not in line]

@@ -176,8 +176,8 @@ class ProgressiveLinkService:
         for claim in self._link.list_open_claims():
             if claim not in claims:
                 self._link.drop_claim(claim)
-        for claim, stored in claims.items():
-            self._read_claim(claim, stored, now_ns)
+        for claim, stored_claim in claims.items():
+            self._read_claim(claim, stored_claim, now_ns)
 
     def _read_claim(self, name: str, record: ClaimRecord, now_ns: int) -> None:
         """Pass an open claim to the link as the journal records it, with its payment if that is to be reported."""
@@ -312,9 +312,9 @@ class ProgressiveLinkService:
             case ControllerComplaint():
                 self._record_complaint(news.code, news.text)
             case CommitmentReceived():
-                wrong = unproved.record_commitment(self._machine, news.level, news.prize, news.commitment)
-                if wrong:
-                    self._record_complaint("seal", wrong)
+                error = unproved.record_commitment(self._machine, news.level, news.prize, news.commitment)
+                if error:
+                    self._record_complaint("seal", error)
             case MysteryWinFound():
                 self._found_mystery_wins[news.won.claim] = news
                 self._submit_found_wins()

@@ -51,9 +51,9 @@ class AcceptedBet:
     @property
     def at_stake_cents(self) -> int:
         """Return the total stake with this bet, in minor units: its cost and the bets left from earlier rounds."""
-        standing = sum(bet.credits for bet in self.game.rules.list_standing_bets())
+        standing_credits = sum(bet.credits for bet in self.game.rules.list_standing_bets())
         taken_down = sum(-bet.credits for bet in self.wager.bets if bet.credits < 0)
-        return (standing - taken_down) * self.denomination_cents + self.cents
+        return (standing_credits - taken_down) * self.denomination_cents + self.cents
 
 
 def compute_fed_credits(play: LevelPlay, wager: Wager) -> int:

@@ -61,10 +61,10 @@ class BroadcastLevelService:
 
     def find_displayed_amount(self, pool: str) -> DisplayedAmount:
         """Return the amount that a broadcast level shows: the last one received."""
-        received = self._amounts.get(pool)
-        if received is None:
+        last_broadcast = self._amounts.get(pool)
+        if last_broadcast is None:
             return DisplayedAmount(0, Status.DOWN)
-        amount_cents, at_ns = received
+        amount_cents, at_ns = last_broadcast
         fresh = self._context.clock.monotonic_ns() - at_ns <= self._stale_ns
         return DisplayedAmount(amount_cents, Status.UP if fresh else Status.DOWN)
 
@@ -73,9 +73,9 @@ class BroadcastLevelService:
         amounts = {level: self.find_displayed_amount(level) for level in self._levels}
         if amounts == self._last_shown:
             return
-        for level, shown in amounts.items():
+        for level, displayed_amount in amounts.items():
             last_amount = self._last_shown.get(level, DisplayedAmount(0, Status.DOWN))
-            if last_amount.status is not shown.status:
+            if last_amount.status is not displayed_amount.status:
                 change = LEVEL_LINK_LOST if last_amount.status is Status.UP else LEVEL_LINK_BACK
                 self._machine.post(change, LevelLink(pool=level))
         self._last_shown = amounts

@@ -201,21 +201,21 @@ async def stay_connected(
     """
     reported_reason = ""
     while True:
-        why = ""
+        reason = ""
         try:
             proofs = context()
         except OperatorError as error:
-            why = str(error)
+            reason = str(error)
         else:
             try:
                 async with open_connection(slot, proofs, identifier, limit_seconds=limit_seconds) as line:
                     reported_reason = ""
                     await serve(line)
             except aiomqtt.MqttError as error:
-                why = str(error)
-        if why and why != reported_reason:
-            reported_reason = why
-            on_lost(why)
+                reason = str(error)
+        if reason and reason != reported_reason:
+            reported_reason = reason
+            on_lost(reason)
         await asyncio.sleep(retry_seconds)
 
 
@@ -240,10 +240,10 @@ async def cancel_tasks(*tasks: asyncio.Task[None]) -> None:
 
     A task that ignores the cancellation is cancelled again.
     """
-    while pending := [task for task in tasks if not task.done()]:
-        for task in pending:
+    while pending_tasks := [task for task in tasks if not task.done()]:
+        for task in pending_tasks:
             task.cancel()
-        await asyncio.wait(pending, timeout=_FINISH_SECONDS)
+        await asyncio.wait(pending_tasks, timeout=_FINISH_SECONDS)
     for task in tasks:
         if not task.cancelled():
             task.exception()

@@ -110,8 +110,8 @@ def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
     A relative path of a game in the file is relative to the file's folder.
     """
     data = _parse_level_file(source)
-    for entry, written in _iter_own_games(data):
-        entry["game"] = str(source.path.parent / written)
+    for entry, game_path in _iter_own_games(data):
+        entry["game"] = str(source.path.parent / game_path)
     return create_levels(data, str(source.path))
 
 
@@ -214,10 +214,10 @@ def _find_shares(entry: _LevelEntry, location: str) -> Mapping[Fraction, Fractio
     if entry.game is not None:
         return _find_level_play(entry, location).shares
     shares = {Fraction(share): odds for share, odds in entry.shares.items()}
-    wrong = next((share for share, odds in shares.items() if share >= 1 or odds <= 0), None)
-    if wrong is not None or (shares and entry.mystery):
+    wrong_share = next((share for share, odds in shares.items() if share >= 1 or odds <= 0), None)
+    if wrong_share is not None or (shares and entry.mystery):
         raise LevelFileError(
-            f"{location}: shares: {wrong or 'a mystery level'}: parts below 1, with their odds"
+            f"{location}: shares: {wrong_share or 'a mystery level'}: parts below 1, with their odds"
         )
     return shares
 

@@ -251,8 +251,8 @@ def _list_open_forms(machine: Machine) -> dict[str, Form]:
     """Return the forms of the link enrolment steps that are possible now."""
     if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return {}
-    answered = machine.component(EnrolmentState).answer is not None
-    return {form.id: form for form in ENROLMENT if answered or form.id != "link_enrol"}
+    is_answered = machine.component(EnrolmentState).answer is not None
+    return {form.id: form for form in ENROLMENT if is_answered or form.id != "link_enrol"}
 
 
 def _iter_tables(machine: Machine) -> Iterator[PageTable]:

@@ -96,12 +96,15 @@ class LinkedLevelFeeder:
             )
         shares = {str(share): odds for share, odds in self.pool.definition.chance.shares.items()}
         if joined.shares != shares:
-            here = f"this machine's game says {_format_odds(shares)}"
-            return RefusalReason.OTHER_ODDS, f"parts won of it: {_format_odds(joined.shares)}; {here}"
+            own_terms_text = f"this machine's game says {_format_odds(shares)}"
+            return (
+                RefusalReason.OTHER_ODDS,
+                f"parts won of it: {_format_odds(joined.shares)}; {own_terms_text}",
+            )
         ceiling_cents = joined.ceiling_cents if joined.mystery else None
         if ceiling_cents != (own_terms.ceiling_cents if own_terms.mystery else None):
-            why = f"to be won by {ceiling_cents}; this machine's game says {own_terms.ceiling_cents}"
-            return RefusalReason.OTHER_TERMS, why
+            reason = f"to be won by {ceiling_cents}; this machine's game says {own_terms.ceiling_cents}"
+            return RefusalReason.OTHER_TERMS, reason
         return None
 
     def find_displayed_amount(self, now_ns: int, stale_ns: int) -> DisplayedAmount:
@@ -121,9 +124,9 @@ class LinkedLevelFeeder:
         silent = self.heard_ns is None or now_ns - self.heard_ns > SILENT_NS
         if not value.is_after(self.value_run, self.value_sequence, self.value_utc, silent=silent):
             return ""
-        wrong = value.find_contradiction(self.amount_cents, self.falls)
-        if wrong:
-            return wrong
+        contradiction = value.find_contradiction(self.amount_cents, self.falls)
+        if contradiction:
+            return contradiction
         self.value_sequence, self.value_utc, self.value_run = value.sequence, value.time_utc, value.run
         self.falls, self.amount_cents = value.falls, value.amount_cents
         self.prize, self.commitment = value.prize, value.commitment

@@ -380,9 +380,9 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
     levels: dict[str, Level] = {}
     for award in list_awards(machine, game):
         if award.claim is None and award.amount_cents and _is_own(machine, award.pool):
-            before = levels.get(award.pool) or _read_level(machine, award.pool)
-            levels[award.pool] = before.return_award(award.amount_cents)
-            transfers += posting.build_change_transfers(award.pool, before, levels[award.pool])
+            level_before = levels.get(award.pool) or _read_level(machine, award.pool)
+            levels[award.pool] = level_before.return_award(award.amount_cents)
+            transfers += posting.build_change_transfers(award.pool, level_before, levels[award.pool])
     state = {f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
     untold = machine.journal.states(f"{ProgressiveKey.WIN}{_build_claim_prefix(machine)}.{game.play_id}.")
     return tuple(transfers), {**state, **dict.fromkeys(untold), **build_closing_state(machine, game, "void")}
@@ -467,13 +467,17 @@ def record_award(machine: Machine, event: Event) -> None:
     if held_prize is not None and held_prize.amount_cents == amount_cents:
         unproved.hold_prize(machine, claim, held_prize)
     elif record is not None and record.amount_cents is None and record.way is None and held_prize is None:
-        why = unproved.find_award_doubt(machine, record, amount_cents)
-        if why:
+        reason = unproved.find_award_doubt(machine, record, amount_cents)
+        if reason:
             unproved.hold_prize(
                 machine,
                 claim,
                 HeldPrize(
-                    pool=record.pool, play_id=record.play_id, amount_cents=amount_cents, why=why, ruling=None
+                    pool=record.pool,
+                    play_id=record.play_id,
+                    amount_cents=amount_cents,
+                    why=reason,
+                    ruling=None,
                 ),
             )
             return
@@ -527,10 +531,10 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
         machine.notice = Notice(
             code="progressive_unanswered", severity="warning", values={"amount_cents": record.shown_cents}
         )
-    if game is not None and (open_ := list_undecided_levels(machine, game)):
+    if game is not None and (undecided_levels := list_undecided_levels(machine, game)):
         machine.post(
             LEVELS_UNDECIDED,
-            LevelsUndecided(play_id=game.play_id, pools=open_, person=find_actor(machine, event)),
+            LevelsUndecided(play_id=game.play_id, pools=undecided_levels, person=find_actor(machine, event)),
             entry_id=f"{game.play_id}.undecided",
             state={ProgressiveKey.UNDECIDED: game.play_id},
         )

@@ -139,9 +139,13 @@ class Level:
         """Return the progressive level after the exact contributions of a wager of ``wager_cents``, above zero."""
         if wager_cents <= 0:
             raise LevelDefectiveError(f"a wager of {wager_cents} minor units cannot contribute")
-        shown, hidden = wager_cents * self.terms.increment, wager_cents * self.terms.hidden
-        grown = replace(self, hidden=self.hidden + hidden, contributed=self.contributed + shown + hidden)
-        return _add_amount(grown, shown)
+        shown_amount, hidden_amount = wager_cents * self.terms.increment, wager_cents * self.terms.hidden
+        grown_level = replace(
+            self,
+            hidden=self.hidden + hidden_amount,
+            contributed=self.contributed + shown_amount + hidden_amount,
+        )
+        return _add_amount(grown_level, shown_amount)
 
     def pay_hit(self, share: Fraction = WHOLE_LEVEL_SHARE) -> tuple[int, "Level"]:
         """Return the amount that a hit of the progressive level pays (minor units), and the level after the reset.
@@ -175,11 +179,11 @@ class Level:
         """
         terms = (self.next_terms or self.terms) if takes_all else self.terms
         remaining = self.current - amount_cents
-        missing = max(0, terms.base_cents - remaining.numerator // remaining.denominator)
+        missing_cents = max(0, terms.base_cents - remaining.numerator // remaining.denominator)
         hidden = self.hidden.numerator // self.hidden.denominator
-        from_hidden = hidden if takes_all else min(hidden, missing)
+        from_hidden = hidden if takes_all else min(hidden, missing_cents)
         from_overflow = self.overflow.numerator // self.overflow.denominator
-        seed_cents = max(0, missing - from_hidden)
+        seed_cents = max(0, missing_cents - from_hidden)
         reset = replace(
             self,
             terms=terms,
@@ -231,12 +235,12 @@ class Level:
         Raises :class:`LevelDefectiveError` with the figures.
         """
         total_in = self.contributed + self.seeded + self.received
-        went = self.paid + self.current + self.hidden + self.overflow + self.released
-        if total_in != went:
+        outflow = self.paid + self.current + self.hidden + self.overflow + self.released
+        if total_in != outflow:
             raise LevelDefectiveError(
                 f"contributed {self.contributed} + seeded {self.seeded} + received {self.received} = {total_in}, "
                 f"but paid {self.paid} + current {self.current} + hidden {self.hidden} + overflow "
-                f"{self.overflow} + released {self.released} = {went}"
+                f"{self.overflow} + released {self.released} = {outflow}"
             )
         if min(self.current, self.hidden, self.overflow) < 0:
             raise LevelDefectiveError(

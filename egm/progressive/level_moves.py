@@ -39,7 +39,7 @@ def move_level(machine: Machine, event: Event) -> None:
     if giving is None or taking is None:
         return
     amount, empty = giving.release_whole_amount()
-    grown = taking.receive(amount)
+    grown_level = taking.receive(amount)
     machine.post(
         LEVEL_MOVED,
         LevelMoved(
@@ -48,10 +48,10 @@ def move_level(machine: Machine, event: Event) -> None:
             amount=amount,
             persons=form.persons,
         ),
-        transfers=posting.build_moving_transfers((source, giving), (target, taking, grown)),
+        transfers=posting.build_moving_transfers((source, giving), (target, taking, grown_level)),
         state={
             f"{ProgressiveKey.LEVEL}{source}": empty,
-            f"{ProgressiveKey.LEVEL}{target}": grown,
+            f"{ProgressiveKey.LEVEL}{target}": grown_level,
         },
     )
     machine.notice = Notice(code="level_moved", values={"amount_cents": int(amount)})

@@ -48,8 +48,10 @@ def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
     pools = {pool.id: pool for pool in list_played_levels(machine)}
     game = machine.games.get(machine.selection.game_id)
     if game is not None:
-        offered = machine.component(Pools).find_side_bet_pools(game, machine.selection.denomination_cents)
-        pools |= {pool.id: pool for pool in offered.values()}
+        side_bet_pools = machine.component(Pools).find_side_bet_pools(
+            game, machine.selection.denomination_cents
+        )
+        pools |= {pool.id: pool for pool in side_bet_pools.values()}
     return tuple(_build_view(machine, pool) for pool in pools.values())
 
 

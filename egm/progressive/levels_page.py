@@ -58,10 +58,10 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | PageText, PageText]]:
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a progressive level of a controller or host: its amount, and this machine's contributions."""
-    shown = find_shown(machine, machine.component(Pools).by_id[pool])
+    displayed_amount = find_shown(machine, machine.component(Pools).by_id[pool])
     progress = find_link_progress(machine, pool)
-    yield "levels.shows", say_money(shown.amount_cents)
-    yield "levels.status", say(f"service.levels.{shown.status.value}")
+    yield "levels.shows", say_money(displayed_amount.amount_cents)
+    yield "levels.status", say(f"service.levels.{displayed_amount.status.value}")
     yield "levels.contributions", say_number(progress.sequence)
     yield "levels.counted", say_number(progress.counted)
 

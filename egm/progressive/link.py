@@ -356,11 +356,11 @@ class ControllerLink:
         if feeder is None:
             return
         previous_commitment, sequence = feeder.commitment, feeder.value_sequence
-        wrong = feeder.update_value(message, now_ns)
-        if wrong or feeder.value_sequence < sequence:  # its store was reset: send what was shown
+        contradiction = feeder.update_value(message, now_ns)
+        if contradiction or feeder.value_sequence < sequence:  # its store was reset: send what was shown
             self._send_enrolment_again(feeder, now_ns)
-        if wrong:
-            self._news.append(ControllerComplaint("value", wrong))
+        if contradiction:
+            self._news.append(ControllerComplaint("value", contradiction))
         elif feeder.commitment != previous_commitment and feeder.is_mystery:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
@@ -439,9 +439,11 @@ class ControllerLink:
 
     def _handle_refused_join(self, message: Refused, _: int) -> None:
         """Stop feeding the progressive level whose enrolment was refused, or all levels if the refusal names none."""
-        named = [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
+        concerned_feeders = (
+            [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
+        )
         if message.nonce == self._nonce:
-            for feeder in named:
+            for feeder in concerned_feeders:
                 self._stop_feeding(feeder, message.reason, message.detail)
 
     def _handle_refused_contribution(self, message: Refused, now_ns: int) -> None:

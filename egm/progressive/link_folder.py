@@ -60,8 +60,8 @@ class LinkCertificateFolder:
     def build_cabinet_table(self, host: str, port: int) -> dict[str, object]:
         """Return the cabinet file's table of the progressive link: the broker's address and the paths of its files."""
         files = {"authority": _AUTHORITY, "certificate": _CERTIFICATE, "key": _KEY}
-        named = {name: str(self.root / "current" / file) for name, file in files.items()}
-        return {"host": host, "port": port, **named}
+        paths_by_name = {name: str(self.root / "current" / file) for name, file in files.items()}
+        return {"host": host, "port": port, **paths_by_name}
 
     # ------------------------------------------------------------------ the key that asks
     @property
@@ -172,9 +172,9 @@ class LinkCertificateFolder:
         name = self.current
         with suppress(OperatorError, OSError):
             facts, key = self.read_facts(), self.read_request_key()
-            for other in [*self.root.iterdir()] if facts is not None else []:
-                if other.is_dir() and not other.is_symlink() and other.name != name:
-                    shutil.rmtree(other)
+            for path in [*self.root.iterdir()] if facts is not None else []:
+                if path.is_dir() and not path.is_symlink() and path.name != name:
+                    shutil.rmtree(path)
             if facts is not None and key is not None and compute_key_digest(key.public_key()) == facts.key:
                 self._request_key_path.unlink()
 

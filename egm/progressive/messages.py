@@ -254,10 +254,10 @@ class Value(_Message):
 
     def find_contradiction(self, amount_cents: int, falls: int) -> str:
         """Return how this message contradicts what a progressive level has shown, or an empty text if it does not."""
-        wrong = find_unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
-        if not wrong and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
-            wrong = f"{self.falls} falls after {falls}: more than there can have been"
-        return f"{self.level}: {wrong}" if wrong else ""
+        contradiction = find_unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
+        if not contradiction and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
+            contradiction = f"{self.falls} falls after {falls}: more than there can have been"
+        return f"{self.level}: {contradiction}" if contradiction else ""
 
 
 class LevelWin(_Message):

@@ -191,13 +191,13 @@ def _create_pool(
     """Return the pool of a progressive level at one stake; None if its controller does not manage this stake."""
     stake_cents = play.stake_credits * denomination_cents
     keeper = _find_keeper(slot)
-    named = slot.stakes.get(str(stake_cents))
-    if keeper is not Keeper.MACHINE and named is None:
+    pool_source = slot.stakes.get(str(stake_cents))
+    if keeper is not Keeper.MACHINE and pool_source is None:
         return None
     pool_id = {
         Keeper.MACHINE: f"{game.id}.{play.level}.{stake_cents}",
-        Keeper.CONTROLLER: f"{named}",
-        Keeper.BROADCAST: f"sas.{named}",
+        Keeper.CONTROLLER: f"{pool_source}",
+        Keeper.BROADCAST: f"sas.{pool_source}",
     }[keeper]
     if keeper is Keeper.BROADCAST and play.ceiling_credits is not None:
         raise NoPoolError(

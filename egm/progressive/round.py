@@ -128,9 +128,9 @@ class ProgressiveRound:
                 self.broadcast_cents[pool.id] = self.level_access.shown_cents(pool.id)
             if not pool.is_own:  # a broadcasting host reads the wagers from the meters
                 continue
-            before = self.level_access.level(pool.id)
-            odds = before.compute_mystery_odds(fed_cents)
-            self._replace_level(pool, before, before.contribute(fed_cents))
+            level_before = self.level_access.level(pool.id)
+            odds = level_before.compute_mystery_odds(fed_cents)
+            self._replace_level(pool, level_before, level_before.contribute(fed_cents))
             self.contributions.append(LevelContribution(pool=pool.id, wager_cents=fed_cents))
             if odds is not None and self._draw_mystery_hit(pool, odds, chance):
                 self._record_hit(name, pool, mystery=True)

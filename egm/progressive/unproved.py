@@ -215,8 +215,8 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
     key, sealed = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
     if machine.memory.read(SealedPrize, key) == sealed:
         return ""
-    received = find_received_commitment(machine, level, prize)
-    if received is None:
+    received_commitment = find_received_commitment(machine, level, prize)
+    if received_commitment is None:
         machine.post(
             PRIZE_COMMITTED,
             ReceivedCommitment(pool=level, prize=prize, commitment=commitment),
@@ -224,7 +224,9 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
         )
         return ""
     return (
-        "" if received == commitment else f"{level}: another commitment to prize {prize} than the one heard"
+        ""
+        if received_commitment == commitment
+        else f"{level}: another commitment to prize {prize} than the one heard"
     )
 
 

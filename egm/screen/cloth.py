@@ -379,8 +379,8 @@ def _lay_out_outside_bets(table: Table, grid: _StreetGrid, part: str) -> FeltLay
         at.append((spot.id, _find_middle(rect) if double else place_chip_beside_label(rect)))
         if not double:
             cells.append(FeltCell(rect, spot=spot.id))
-        open_ = double == doubles or len(spot.covered_pockets) == 18
-        if open_ and (not double or spot.group == part):
+        is_open = double == doubles or len(spot.covered_pockets) == 18
+        if is_open and (not double or spot.group == part):
             touches.append((rect, Action("spot", spot.id)))
     return FeltLayout(tuple(cells), tuple(touches), tuple(at))
 

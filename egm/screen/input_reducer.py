@@ -94,9 +94,11 @@ def apply_action(
     turns = action.name == "menu" and not _has_unconfirmed_entries(view)
     # Query the key's position first: others turn it, too.
     asks = turns and action == MENU_KEY_ACTION and view.bench_linked
-    turned = _turn_operator_key(view) if turns and not asks else ()
-    if asks or turned:
-        return replace(view, key_turn_pending=asks), turned or (BenchCommand(device="bench", action="state"),)
+    key_commands = _turn_operator_key(view) if turns and not asks else ()
+    if asks or key_commands:
+        return replace(view, key_turn_pending=asks), key_commands or (
+            BenchCommand(device="bench", action="state"),
+        )
     view_or_action = _move_focus(view, action, theme, choices)
     if isinstance(view_or_action, View):
         return view_or_action, ()
@@ -168,8 +170,8 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
     if requests is None:
         covers = action.name in {"help", "games"} and is_show_running(view, theme)
         return view if covers else _apply_screen_action(view, action.name), ()
-    stays = action.name in {"language", "denomination", "limit"}
-    return view if stays else replace(view, page=Page.NONE), requests
+    keeps_page_open = action.name in {"language", "denomination", "limit"}
+    return view if keeps_page_open else replace(view, page=Page.NONE), requests
 
 
 def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Action]) -> View | Action:
@@ -432,8 +434,8 @@ def _apply_screen_action(view: View, name: str) -> View:
 
 def _toggle_page(view: View, page: Page) -> View:
     """Open a player's page on its first sheet, or close it if it is open."""
-    opened = Page.NONE if view.page is page else page
-    return replace(view, page=opened, sheet=0, focus=0, focused=False)
+    new_page = Page.NONE if view.page is page else page
+    return replace(view, page=new_page, sheet=0, focus=0, focused=False)
 
 
 def _turn_sheet(view: View, sheet_count: int) -> View:

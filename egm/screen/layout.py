@@ -104,13 +104,13 @@ class Layout:
         if not self.is_portrait:
             return self
         least_height = 180.0 if self.is_telephone else 236.0
-        gives = max(0.0, self.left[3] - least_height)
+        tray_height = max(0.0, self.left[3] - least_height)
         (lx, ly, lw, lh), (rx, ry, rw, rh), (x, y, w, h) = self.left, self.right, self.field
         return replace(
             self,
-            left=(lx, ly, lw, lh - gives),
-            right=(rx, ry, rw, rh - gives),
-            field=(x, y - gives, w, h + gives),
+            left=(lx, ly, lw, lh - tray_height),
+            right=(rx, ry, rw, rh - tray_height),
+            field=(x, y - tray_height, w, h + tray_height),
             tray=202.0 if self.is_telephone else 44.0 + max(2, rows) * 70,
         )
 

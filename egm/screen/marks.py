@@ -348,13 +348,13 @@ def request_next_area_stake(game: GameView, snapshot: Snapshot, area: str) -> tu
     """
     layout, now = game.presentation["layout"], read_area_stakes(game, snapshot)
     ladder = [0, *layout["stakes"]]
-    others = {name: stake for name, stake in now.items() if name != area}
+    other_stakes = {name: stake for name, stake in now.items() if name != area}
     index = ladder.index(now.get(area, 0)) if now.get(area, 0) in ladder else 0
     for step in range(1, len(ladder) + 1):
         stake = ladder[(index + step) % len(ladder)]
-        staked = {**others, area: stake} if stake else others
-        dear = layout.get("cost") is not None and sum(staked.values()) > layout["cost"]
-        many = layout.get("areas") is not None and len(staked) > layout["areas"]
-        if staked and not dear and not many:
+        staked = {**other_stakes, area: stake} if stake else other_stakes
+        exceeds_cost = layout.get("cost") is not None and sum(staked.values()) > layout["cost"]
+        has_too_many_areas = layout.get("areas") is not None and len(staked) > layout["areas"]
+        if staked and not exceeds_cost and not has_too_many_areas:
             return (Intent(name="bet", value=sum(staked.values()), options={"bets": staked}),)
     return ()

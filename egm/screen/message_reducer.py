@@ -68,9 +68,9 @@ def _apply_play(view: View, play: Play) -> View:
 
     If the outcome was already presented completely, report that to the machine again.
     """
-    old = view.show
-    if old is not None and old.is_complete and old.play.play_id == play.play_id:
-        return replace(view, show=replace(old, is_reported=False, play=play))
+    old_show = view.show
+    if old_show is not None and old_show.is_complete and old_show.play.play_id == play.play_id:
+        return replace(view, show=replace(old_show, is_reported=False, play=play))
     steps = read_steps(
         view.fields.get(play.game_id, {}),
         play.display,
@@ -161,30 +161,30 @@ def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Ga
 
     It leaves out the steps that were already shown before an earlier decision of the same game.
     """
-    old, decision = view.show, view.decision
-    if old is None or decision is None or not _is_round_shown(view, play.play_id) or view.game is None:
+    old_show, decision = view.show, view.decision
+    if old_show is None or decision is None or not _is_round_shown(view, play.play_id) or view.game is None:
         return GameShow(play, view.now, steps, find_standing_result(view))
-    last = old.steps[-1]
+    last = old_show.steps[-1]
     if isinstance(last, TableStep):
         return GameShow(
             play,
             view.now,
-            (*old.steps, *steps),
-            steps_seen=len(old.steps),
-            seen_credits=old.play.win_credits,
-            seen_cents=old.play.win_cents,
+            (*old_show.steps, *steps),
+            steps_seen=len(old_show.steps),
+            seen_credits=old_show.play.win_credits,
+            seen_cents=old_show.play.win_cents,
         )
-    opened = len(last.opened) if isinstance(last, PickStep) and decision.kind == "pick" else 0
-    seen_count = len(old.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
+    boxes_opened = len(last.opened) if isinstance(last, PickStep) and decision.kind == "pick" else 0
+    seen_count = len(old_show.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
     return GameShow(
         play,
         view.now,
         steps,
-        old.reels_before,
+        old_show.reels_before,
         steps_seen=seen_count,
-        boxes_opened=opened,
-        seen_credits=old.play.win_credits,
-        seen_cents=old.play.win_cents,
+        boxes_opened=boxes_opened,
+        seen_credits=old_show.play.win_credits,
+        seen_cents=old_show.play.win_cents,
     )
 
 
@@ -207,17 +207,25 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
 
     This updates the bet, the service page and the notice, and removes a decision or game that is over.
     """
-    old = view.snapshot
+    old_snapshot = view.snapshot
     changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
-    if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:
+    if (
+        old_snapshot is None
+        or old_snapshot.last_display != snapshot.last_display
+        or old_snapshot.game_id != snapshot.game_id
+    ):
         changed = replace(changed, last_display_step=_read_last_display_step(view, snapshot))
-    changed = _update_bet(changed, old, snapshot)
-    if old is None or old.page != snapshot.page:
+    changed = _update_bet(changed, old_snapshot, snapshot)
+    if old_snapshot is None or old_snapshot.page != snapshot.page:
         changed = _update_page(changed, snapshot)
-    if old is None or old.state != snapshot.state:
+    if old_snapshot is None or old_snapshot.state != snapshot.state:
         changed = replace(changed, scene_at=view.now)
-    changed = _update_notice(changed, old, snapshot)
-    if old is not None and snapshot.state != "playing" and _should_remove_shown_game(view, old, snapshot):
+    changed = _update_notice(changed, old_snapshot, snapshot)
+    if (
+        old_snapshot is not None
+        and snapshot.state != "playing"
+        and _should_remove_shown_game(view, old_snapshot, snapshot)
+    ):
         changed = replace(changed, show=None)
     if snapshot.state != "playing" and view.decision is not None:
         changed = replace(changed, decision=None)
@@ -226,72 +234,82 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     return changed
 
 
-def _update_notice(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
+def _update_notice(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
     """Show the first new notice of a snapshot.
 
     A refusal that is repeated after a touch is shown again; a refusal disappears when the machine's state
     changes.
     """
-    fresh = [notice for notice in snapshot.notices if old is None or notice not in old.notices]
-    answered = view.now - view.pressed_at < MACHINE_ANSWER_SECONDS_MAX
-    refused = [notice for notice in snapshot.notices[:1] if notice.code.startswith("refused")]
-    notices = fresh or (refused if answered else [])
+    fresh = [
+        notice for notice in snapshot.notices if old_snapshot is None or notice not in old_snapshot.notices
+    ]
+    is_answered = view.now - view.pressed_at < MACHINE_ANSWER_SECONDS_MAX
+    refusals = [notice for notice in snapshot.notices[:1] if notice.code.startswith("refused")]
+    notices = fresh or (refusals if is_answered else [])
     if notices:
         return replace(view, latest_notice=notices[0], notices_at=view.now)
-    has_state_changed = old is not None and old.state != snapshot.state
-    if view.latest_notice not in snapshot.notices or (has_state_changed and view.latest_notice in refused):
+    has_state_changed = old_snapshot is not None and old_snapshot.state != snapshot.state
+    if view.latest_notice not in snapshot.notices or (has_state_changed and view.latest_notice in refusals):
         return replace(view, latest_notice=None)
     return view
 
 
-def _should_remove_shown_game(view: View, old: Snapshot, snapshot: Snapshot) -> bool:
+def _should_remove_shown_game(view: View, old_snapshot: Snapshot, snapshot: Snapshot) -> bool:
     """Return whether the last game must disappear: another is selected, or its win or the credit was taken.
 
     The win in a snapshot also becomes 0 when a game is lost after a game that was won. The lost game is then
     on the screen, and it stays there.
     """
-    if old.game_id != snapshot.game_id:
+    if old_snapshot.game_id != snapshot.game_id:
         return True
     shown_cents = 0 if view.show is None else view.show.play.win_cents
-    win_is_taken = old.win_cents > 0 and not snapshot.win_cents and shown_cents > 0
-    credit_is_taken = old.credit_cents > 0 and not snapshot.credit_cents and old.state != "playing"
+    win_is_taken = old_snapshot.win_cents > 0 and not snapshot.win_cents and shown_cents > 0
+    credit_is_taken = (
+        old_snapshot.credit_cents > 0 and not snapshot.credit_cents and old_snapshot.state != "playing"
+    )
     return win_is_taken or credit_is_taken
 
 
-def _update_bet(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
+def _update_bet(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the credit, the marks of the current bet, and its progressive levels."""
-    view = _update_chips(view, old, snapshot)
+    view = _update_chips(view, old_snapshot, snapshot)
     bet = marks.build_slip_from_wager(snapshot.bet_wager)
-    let_go = old is not None and not bet.has_marks and marks.build_slip_from_wager(old.bet_wager).has_marks
-    if old is None or old.game_id != snapshot.game_id or let_go:
+    let_go = (
+        old_snapshot is not None
+        and not bet.has_marks
+        and marks.build_slip_from_wager(old_snapshot.bet_wager).has_marks
+    )
+    if old_snapshot is None or old_snapshot.game_id != snapshot.game_id or let_go:
         view = replace(view, slip=bet, marked_at=-10.0)
-    if old is not None and old.credit_cents != snapshot.credit_cents:
-        view = replace(view, credit_before=old.credit_cents, credit_at=view.now, active_at=view.now)
-    if old is not None and old.progressives != snapshot.progressives:
-        amounts_before = {level.id: level.amount_cents for level in old.progressives}
+    if old_snapshot is not None and old_snapshot.credit_cents != snapshot.credit_cents:
+        view = replace(view, credit_before=old_snapshot.credit_cents, credit_at=view.now, active_at=view.now)
+    if old_snapshot is not None and old_snapshot.progressives != snapshot.progressives:
+        amounts_before = {level.id: level.amount_cents for level in old_snapshot.progressives}
         view = replace(view, levels_before=amounts_before, levels_at=view.now)
-    return replace(view, levels_before_fall=_find_levels_before_fall(view, old, snapshot))
+    return replace(view, levels_before_fall=_find_levels_before_fall(view, old_snapshot, snapshot))
 
 
-def _find_levels_before_fall(view: View, old: Snapshot | None, snapshot: Snapshot) -> Mapping[str, int]:
+def _find_levels_before_fall(
+    view: View, old_snapshot: Snapshot | None, snapshot: Snapshot
+) -> Mapping[str, int]:
     """Return the amounts from which progressive levels have fallen while a game is played, and {} between games."""
-    if old is None or snapshot.state != "playing":
+    if old_snapshot is None or snapshot.state != "playing":
         return {}
     amounts = {level.id: level.amount_cents for level in snapshot.progressives}
-    fallen = {
+    amounts_before_fall = {
         level.id: level.amount_cents
-        for level in old.progressives
+        for level in old_snapshot.progressives
         if amounts.get(level.id, level.amount_cents) < level.amount_cents
     }
-    return {**fallen, **view.levels_before_fall}
+    return {**amounts_before_fall, **view.levels_before_fall}
 
 
-def _update_chips(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
+def _update_chips(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the chips from the current bet, unless a bet request is still unanswered."""
     table = view.tables.get(snapshot.game_id or "")
     if table is None:
         return view
-    if old is None or old.game_id != snapshot.game_id:
+    if old_snapshot is None or old_snapshot.game_id != snapshot.game_id:
         return replace(view, chips=ChipsOnTable(bets=read_bets_in_force(table, snapshot)))
     waits = view.now - view.chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
     return replace(view, chips=apply_machine_answer(table, view.chips, snapshot, waits=waits))

@@ -61,11 +61,11 @@ class ReelTravel:
             return float(self.start)
         if since < motion.spin_up:
             return self.start + _DRAW_BACK * math.sin(since / motion.spin_up * math.pi / 2)
-        running = self.stop_at - motion.spin_up
+        running_seconds = self.stop_at - motion.spin_up
         total = self.count_cells(motion) + _DRAW_BACK
-        speed = total / (running - _RUN_UP / 2)
+        speed = total / (running_seconds - _RUN_UP / 2)
         t = since - motion.spin_up
-        if t < running:
+        if t < running_seconds:
             travelled = speed * t * t / (2 * _RUN_UP) if t < _RUN_UP else speed * (t - _RUN_UP / 2)
             return self.start + _DRAW_BACK - travelled
         return self.target - self._compute_overshoot((since - self.stop_at) / motion.settle)

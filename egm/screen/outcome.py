@@ -184,7 +184,7 @@ def read_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
     try:
         stage_data = data.get("stages", {}).get(stage, data)
         strips = tuple(tuple(str(s) for s in strip) for strip in stage_data["strips"])
-        rest = tuple(int(stop) for stop in stage_data.get("rest") or [0] * len(strips))
+        rest_stops = tuple(int(stop) for stop in stage_data.get("rest") or [0] * len(strips))
         heights = tuple(int(h) for h in stage_data.get("heights") or [3] * len(strips))
         symbols = data.get("symbols", {})
         groups = {str(name): tuple(map(str, members)) for name, members in data.get("groups", {}).items()}
@@ -210,9 +210,9 @@ def read_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
         raise OutcomeError(f"game {game.id}: presentation: {len(strips)} strips for {len(heights)} reels")
     ids = {symbol for strip in strips for symbol in strip} | {str(key) for key in symbols}
     names = {symbol: _read_names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
-    if len(rest) != len(strips):
-        raise OutcomeError(f"game {game.id}: presentation: {len(rest)} stops for {len(strips)} reels")
-    return ReelField(strips, heights, names, lines, prizes, groups, titles, triggers, weights, rest)
+    if len(rest_stops) != len(strips):
+        raise OutcomeError(f"game {game.id}: presentation: {len(rest_stops)} stops for {len(strips)} reels")
+    return ReelField(strips, heights, names, lines, prizes, groups, titles, triggers, weights, rest_stops)
 
 
 def compute_bet_multiple(game: GameView, bet_credits: int) -> int:

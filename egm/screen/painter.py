@@ -119,8 +119,8 @@ class Painter:
             surface = self._cache[key] = make()
             self._bytes += surface.get_width() * surface.get_height() * 4
             while self._bytes > self.cache_bytes_max and len(self._cache) > 1:
-                _, old = self._cache.popitem(last=False)
-                self._bytes -= old.get_width() * old.get_height() * 4
+                _, removed_surface = self._cache.popitem(last=False)
+                self._bytes -= removed_surface.get_width() * removed_surface.get_height() * 4
         else:
             self._cache.move_to_end(key)
         return surface
@@ -265,20 +265,20 @@ class Painter:
             if style.edge <= 0:
                 return letters
             radius = max(1, self.px(style.edge))
-            out = pygame.Surface(
+            surface = pygame.Surface(
                 (mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA
             )
             for dx in range(-radius, radius + 1):
                 for dy in range(-radius, radius + 1):
                     if dx * dx + dy * dy <= radius * radius + 1:
-                        out.blit(mask, (radius + dx, radius + dy), special_flags=pygame.BLEND_RGBA_MAX)
-            out.blit(
-                create_painted_surface(out.get_size(), style.edge_colour),
+                        surface.blit(mask, (radius + dx, radius + dy), special_flags=pygame.BLEND_RGBA_MAX)
+            surface.blit(
+                create_painted_surface(surface.get_size(), style.edge_colour),
                 (0, 0),
                 special_flags=pygame.BLEND_RGBA_MULT,
             )
-            out.blit(letters, (radius, radius), special_flags=PREMULTIPLIED)
-            return out
+            surface.blit(letters, (radius, radius), special_flags=PREMULTIPLIED)
+            return surface
 
         return self.find_or_create(
             ("words", text, style, None if width is None else self.px(width), self.scale), render_words
@@ -316,12 +316,12 @@ class Painter:
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
         for size in dict.fromkeys((least, "tiny") if self.measure_text(text, style) > w else ()):
-            small, height = replace(style, size=size), self.theme.sizes[size] * 1.16
-            lines = self.wrap_evenly(text, w, small)
+            small_style, height = replace(style, size=size), self.theme.sizes[size] * 1.16
+            lines = self.wrap_evenly(text, w, small_style)
             if len(lines) > 1 and len(lines) * height <= h + 1:
                 for i, line in enumerate(lines):
                     middle = y + h / 2 + (i - (len(lines) - 1) / 2) * height
-                    self.text(line, (at, middle), small, align=align, width=w)
+                    self.text(line, (at, middle), small_style, align=align, width=w)
                 return
             if len(lines) == 1:
                 break
@@ -414,12 +414,12 @@ class Painter:
         size in pixels.
         """
         size = (self.px(side), self.px(side))
-        made: dict[Hashable, pygame.Surface] = {}
+        surfaces: dict[Hashable, pygame.Surface] = {}
         placed = []
         for key, at in pieces:
-            surface = made.get(key)
+            surface = surfaces.get(key)
             if surface is None:
-                surface = made[key] = self.find_or_create(("art", key, size), partial(make, key, size))
+                surface = surfaces[key] = self.find_or_create(("art", key, size), partial(make, key, size))
             placed.append((surface, at))
         self.surface.fblits(placed, PREMULTIPLIED)
 
@@ -431,16 +431,19 @@ class Painter:
         def render_shade() -> pygame.Surface:
             surface = pygame.Surface(box.size, pygame.SRCALPHA)
             factor = 3
-            big = (
+            big_surface = (
                 pygame.Surface((box.width * factor, box.height * factor), pygame.SRCALPHA)
                 if radius
                 else surface
             )
             if radius:
                 pygame.draw.rect(
-                    big, (255, 255, 255, 255), big.get_rect(), border_radius=self.px(radius) * factor
+                    big_surface,
+                    (255, 255, 255, 255),
+                    big_surface.get_rect(),
+                    border_radius=self.px(radius) * factor,
                 )
-                surface = pygame.transform.smoothscale(big, box.size)
+                surface = pygame.transform.smoothscale(big_surface, box.size)
             else:
                 surface.fill((255, 255, 255, 255))
             surface.blit(

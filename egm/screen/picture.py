@@ -121,22 +121,22 @@ class Picture:
         """
         stage, snapshot = self._build_stage(view), view.snapshot
         if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST}:
-            why = describe_scene(stage, Scene.BOOT)
-            return _join_sentences([why.title, *why.lines]) if view.scene is Scene.BOOT else ""
+            reason = describe_scene(stage, Scene.BOOT)
+            return _join_sentences([reason.title, *reason.lines]) if view.scene is Scene.BOOT else ""
         focus = self._find_focused_action(stage)
         if view.scene is Scene.SERVICE:
             page = snapshot.page
             lines = [] if page is None else format_page_lines(page, stage)
-            chosen = "" if page is None or focus is None else format_action(page, focus, stage)
-            return _join_sentences((chosen, *lines))
+            focus_text = "" if page is None or focus is None else format_action(page, focus, stage)
+            return _join_sentences((focus_text, *lines))
         if view.page is Page.GAMES:
-            chosen = "" if focus is None else format_menu_choice(stage, focus)
-            return _join_sentences((chosen, *format_menu_lines(stage)))
+            focus_text = "" if focus is None else format_menu_choice(stage, focus)
+            return _join_sentences((focus_text, *format_menu_lines(stage)))
         if view.scene in {Scene.GAME, Scene.ATTRACT}:
             lines = [choose_status(stage)[0]]
         else:
-            why = describe_scene(stage, view.scene)
-            lines = [why.title, why.large, *why.lines]
+            reason = describe_scene(stage, view.scene)
+            lines = [reason.title, reason.large, *reason.lines]
         tournament = snapshot.current_tournament
         credit = "meter.credit" if tournament is None else "tournament.points"
         lines.append(f"{stage.texts.say(credit)} {stage.money(snapshot.credit_cents)}")
@@ -183,8 +183,10 @@ class Picture:
 
     def _hide_drawer_behind_page(self, view: View) -> View:
         """Return the view with the drawer hidden if a player's page is open in portrait, where it has no room."""
-        alone = self.layout.is_portrait and view.page is not Page.NONE and view.scene is not Scene.SERVICE
-        return replace(view, with_bench=False) if alone else view
+        shows_page_alone = (
+            self.layout.is_portrait and view.page is not Page.NONE and view.scene is not Scene.SERVICE
+        )
+        return replace(view, with_bench=False) if shows_page_alone else view
 
     def _list_content_touches(self, stage: Stage) -> list[TouchTarget]:
         """Return the touch targets of the open page, the pending decision, or the field."""
@@ -318,5 +320,8 @@ def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
 
 def _join_sentences(texts: Iterable[str]) -> str:
     """Join texts into one, with a full stop added after each text, except the last, that does not end in one."""
-    *others, last = [text for text in texts if text] or [""]
-    return "".join(f"{text} " if text.endswith(_SENTENCE_ENDINGS) else f"{text}. " for text in others) + last
+    *other_texts, last = [text for text in texts if text] or [""]
+    return (
+        "".join(f"{text} " if text.endswith(_SENTENCE_ENDINGS) else f"{text}. " for text in other_texts)
+        + last
+    )

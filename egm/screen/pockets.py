@@ -9,11 +9,13 @@ def list_neighbour_spots(table: Table, pocket: str, each_side: int) -> tuple[str
         return ()
     pocket_index, count = table.wheel.index(pocket), len(table.wheel)
     straight = map_pockets_to_straights(table)
-    around = (table.wheel[(pocket_index + step) % count] for step in range(-each_side, each_side + 1))
-    return tuple(straight[each] for each in around if each in straight)
+    neighbours = (table.wheel[(pocket_index + step) % count] for step in range(-each_side, each_side + 1))
+    return tuple(straight[each] for each in neighbours if each in straight)
 
 
 def map_pockets_to_straights(table: Table) -> dict[str, str]:
     """Return, by pocket, the spot of its straight-up bet, from the first group with spots that cover one pocket."""
-    alone = [spot for spot in table.spots.values() if len(spot.covered_pockets) == 1]
-    return {spot.covered_pockets[0]: spot.id for spot in alone if spot.group == alone[0].group}
+    straight_spots = [spot for spot in table.spots.values() if len(spot.covered_pockets) == 1]
+    return {
+        spot.covered_pockets[0]: spot.id for spot in straight_spots if spot.group == straight_spots[0].group
+    }

@@ -105,12 +105,12 @@ def place_road_marks(lengths: Sequence[int]) -> list[list[GridCell]]:
     first = -1
     for length in lengths:
         first = next(c for c in range(first + 1, first + 2 + len(occupied)) if (c, 0) not in occupied)
-        column, row, turned = first, 0, False
+        column, row, has_turned = first, 0, False
         positions = []
         for number in range(length):
             if number:
-                turned = turned or row + 1 == ROAD_HEIGHT_CELLS or (column, row + 1) in occupied
-                column, row = (column + 1, row) if turned else (column, row + 1)
+                has_turned = has_turned or row + 1 == ROAD_HEIGHT_CELLS or (column, row + 1) in occupied
+                column, row = (column + 1, row) if has_turned else (column, row + 1)
             occupied.add((column, row))
             positions.append((column, row))
         positions_by_column.append(positions)

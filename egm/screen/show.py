@@ -126,15 +126,17 @@ def count_games_awarded(show: GameShow, index: int, *, has_stopped: bool) -> tup
     it stays a surprise.
     """
     steps, stage = show.play.display.get("steps") or (), find_step_stage(show, index)
-    played = [i for i in range(len(show.steps)) if find_step_stage(show, i) == stage]
-    number = played.index(index) + 1
+    step_indexes = [i for i in range(len(show.steps)) if find_step_stage(show, i) == stage]
+    number = step_indexes.index(index) + 1
     awarded = sum(
         int(award["times"])
         for step in steps[: index + has_stopped]
         for award in step.get("awards", ())
         if award["kind"] == "stage" and award["name"] == stage
     )
-    most_games = len(played) if show.is_complete else awarded  # The game may limit the number of free games.
+    most_games = (
+        len(step_indexes) if show.is_complete else awarded
+    )  # The game may limit the number of free games.
     return number, max(number, min(awarded, most_games))
 
 
@@ -143,8 +145,10 @@ def has_title(show: GameShow, index: int) -> bool:
 
     False if the title was shown in an earlier part of the game.
     """
-    begins = index > show.steps_seen and find_step_stage(show, index - 1) != find_step_stage(show, index)
-    return begins and is_feature(show, index)
+    begins_stage = index > show.steps_seen and find_step_stage(show, index - 1) != find_step_stage(
+        show, index
+    )
+    return begins_stage and is_feature(show, index)
 
 
 def find_anticipated_reel(step: Step, time: StepTime, since: float) -> int | None:
@@ -202,8 +206,8 @@ def _build_step_times(show: GameShow, motion: Motion, pace: float, *, calm: bool
             steps.append(StepTime(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
             continue
         card = motion.title if has_title(show, index) else 0.0
-        opened = show.boxes_opened if index == show.steps_seen else 0
-        time = _scale_step_time(_build_step_time(step, card, motion, opened, calm=calm), pace, begin)
+        boxes_opened = show.boxes_opened if index == show.steps_seen else 0
+        time = _scale_step_time(_build_step_time(step, card, motion, boxes_opened, calm=calm), pace, begin)
         if index < len(show.steps) - 1:
             pause = motion.line_cycle if step.credits else motion.result_hold
             time = replace(time, end=time.stopped + pause * pace)
@@ -290,8 +294,8 @@ def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
     }
 
 
-def _build_step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: bool) -> StepTime:
-    """Return when the parts of one step are presented; the first ``opened`` parts were presented before."""
+def _build_step_time(step: Step, begin: float, motion: Motion, boxes_opened: int, *, calm: bool) -> StepTime:
+    """Return when the parts of one step are presented; the first ``boxes_opened`` parts were presented before."""
     if isinstance(step, ReelSpin):
         held_reels = {i for i, (a, b) in enumerate(zip(step.first_stops, step.stops, strict=False)) if a == b}
         stops, at = [], begin + motion.first_stop - motion.stop_step
@@ -316,8 +320,8 @@ def _build_step_time(step: Step, begin: float, motion: Motion, opened: int, *, c
         KenoStep: motion.ball,
         GambleStep: motion.card,
     }
-    first = begin if opened or isinstance(step, GambleStep) else begin + motion.entrance
-    later = (first + beats[type(step)] * (i + 1) for i in range(count_step_parts(step) - opened))
-    stops = [*((begin,) * opened), *later]
+    first = begin if boxes_opened or isinstance(step, GambleStep) else begin + motion.entrance
+    later = (first + beats[type(step)] * (i + 1) for i in range(count_step_parts(step) - boxes_opened))
+    stops = [*((begin,) * boxes_opened), *later]
     spun = (stops[-1] if stops else first) + motion.settle
     return StepTime(0.0, begin, tuple(stops), spun, spun)

@@ -171,8 +171,8 @@ def _read_step(fields: Mapping[str, ReelField], data: Mapping[str, Any]) -> Step
             credits_,
         )
     if "opened" in data:
-        opened = tuple((int(box["box"]), _read_item(box, times)) for box in data["opened"])
-        return PickStep(stage, int(data["boxes"]), opened, credits_)
+        opened_boxes = tuple((int(box["box"]), _read_item(box, times)) for box in data["opened"])
+        return PickStep(stage, int(data["boxes"]), opened_boxes, credits_)
     if "parts" in data:
         parts = _read_items(data["parts"], times if "level" in data else 1)
         part = int(data["part"])

@@ -408,8 +408,8 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: BetLimits) -> tuple[str, 
     if first and spot.id not in first and not any(bets.get(each, 0) > 0 for each in first):
         return "first", first
     needed = _find_needed_bet(spot, bets, limits)
-    short = spot.share is not None and (needed % spot.share or needed // spot.share < spot.least)
-    return ("share", ()) if short else ("", ())
+    breaks_share = spot.share is not None and (needed % spot.share or needed // spot.share < spot.least)
+    return ("share", ()) if breaks_share else ("", ())
 
 
 def place_chips(
@@ -425,7 +425,7 @@ def place_chips(
         return _remove_bet(table, chips, spots[0], limits)
     if chips.tool == "plays":
         return _toggle_plays(table, chips, spots[0], limits)
-    bets, why = dict(chips.bets), ""
+    bets, reason = dict(chips.bets), ""
     for name in dict.fromkeys(_find_lead_spot(table, spot) for spot in spots):
         spot = table.spots[name]
         bets |= {
@@ -433,15 +433,17 @@ def place_chips(
             for each in spot.cycle_spots
             if not bets.get(each)
         }
-        new_credits, why = _add_chip(
+        new_credits, reason = _add_chip(
             table, spot, bets, find_chip_value(table, chips, limits) * (times or {}).get(name, 1), limits
         )
-        if why:
-            return replace(chips, explained_spot=name, refused=why)
+        if reason:
+            return replace(chips, explained_spot=name, refused=reason)
         bets[name] = new_credits
     bets = _update_dependent_bets(table, bets, limits)
-    why = _find_exceeded_limit(table, bets, limits)
-    return replace(chips, explained_spot=spots[0], refused=why) if why else chips.with_bets(bets, spots[0])
+    reason = _find_exceeded_limit(table, bets, limits)
+    return (
+        replace(chips, explained_spot=spots[0], refused=reason) if reason else chips.with_bets(bets, spots[0])
+    )
 
 
 def _find_lead_spot(table: Table, spot: str) -> str:
@@ -494,9 +496,9 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: BetLimit
     another ignores ``value``.
     """
     standing_credits, now = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
-    why, _ = find_closed_reason(spot, bets, limits)
-    if why:
-        return now, why
+    reason, _ = find_closed_reason(spot, bets, limits)
+    if reason:
+        return now, reason
     spot = limits.limit_spot(spot)
     if spot.share is not None:
         value = _find_needed_bet(spot, bets, limits) // spot.share - standing_credits - now
@@ -507,8 +509,8 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: BetLimit
     )
     if new_credits <= now or standing_credits + new_credits < spot.least:
         return now, "most"
-    why = _find_exceeded_limit(table, {**bets, spot.id: new_credits}, limits)
-    return (now, why) if why else (new_credits, "")
+    reason = _find_exceeded_limit(table, {**bets, spot.id: new_credits}, limits)
+    return (now, reason) if reason else (new_credits, "")
 
 
 def _find_needed_bet(spot: Spot, bets: Bets, limits: BetLimits) -> int:
@@ -615,16 +617,16 @@ def _replace_bets(table: Table, chips: ChipsOnTable, target_bets: Bets, limits: 
     If credit or a limit does not cover all of them, return the previous bets, with the reason in ``refused``.
     """
     bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
-    why = "" if target_bets else "nothing"
+    refusal_reason = "" if target_bets else "nothing"
     for name in table.spots:
         if target_bets.get(name, 0) > 0:
             bets[name], reason = _add_chip(table, table.spots[name], bets, target_bets[name], limits)
-            why = reason or why
+            refusal_reason = reason or refusal_reason
     new_bets = {spot: each for spot, each in _update_dependent_bets(table, bets, limits).items() if each}
     exceeded_limit = _find_exceeded_limit(table, new_bets, limits)
-    if exceeded_limit or why in {"credit", "raise"} or new_bets == chips.bets:
-        return replace(chips, refused=exceeded_limit or why or "most")
-    return replace(chips.with_bets(new_bets), refused=why)
+    if exceeded_limit or refusal_reason in {"credit", "raise"} or new_bets == chips.bets:
+        return replace(chips, refused=exceeded_limit or refusal_reason or "most")
+    return replace(chips.with_bets(new_bets), refused=refusal_reason)
 
 
 # ---------------------------------------------------------------------- the bet in force
@@ -670,9 +672,9 @@ def apply_machine_answer(
     ``waits`` means that a request may still be in transit, so that an older bet is not taken for its answer.
     """
     current = read_bets_in_force(table, snapshot)
-    refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
+    is_bet_refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
     if chips.must_report_clearing or (
-        waits and chips.requested is not None and current != chips.requested and not refused
+        waits and chips.requested is not None and current != chips.requested and not is_bet_refused
     ):
         return chips
     if (

@@ -197,8 +197,8 @@ class Texts:
         """Return the catalogue's text of a key: its singular form, if it has one and ``count`` is one."""
         if "count" not in values or not self.has_text(f"{key}_one"):
             return self.say(key, **values)
-        others = {name: value for name, value in values.items() if name != "count"}
-        return self.format_count(key, int(str(values["count"])), **others)
+        other_values = {name: value for name, value in values.items() if name != "count"}
+        return self.format_count(key, int(str(values["count"])), **other_values)
 
     def format_count(self, key: str, count: int, **values: object) -> str:
         """Return the catalogue's text of a key with ``count`` filled in, in its singular form if there is one."""
@@ -253,17 +253,17 @@ class Texts:
 
     def format_time(self, time_utc: str) -> str:
         """Return date and time as text that can only be broken into lines between the date and the time."""
-        when = self._parse_local_time(time_utc)
-        parts = (form(when, "medium", locale=self.locale) for form in (format_date, format_time))
+        local_time = self._parse_local_time(time_utc)
+        parts = (form(local_time, "medium", locale=self.locale) for form in (format_date, format_time))
         return ", ".join(part.replace(" ", "\u00a0") for part in parts)
 
     def _parse_local_time(self, time_utc: str) -> datetime:
         """Return a UTC time (ISO 8601 text) in the venue's time zone."""
         try:
-            when = datetime.fromisoformat(time_utc)
+            time = datetime.fromisoformat(time_utc)
         except ValueError as error:
             raise CatalogueError(f"time {time_utc!r}: not ISO 8601: {error}") from error
-        return when.astimezone(self._timezone).replace(tzinfo=None)
+        return time.astimezone(self._timezone).replace(tzinfo=None)
 
 
 def format_fault(texts: Texts, code: str) -> str:

@@ -377,12 +377,18 @@ class BrowserScreen:
 
     # ------------------------------------------------------------------ the server's side
     async def _listen(
-        self, port: int, address_file: Path | None, held: tuple[int, int | None] | None
+        self, port: int, address_file: Path | None, held_socket: tuple[int, int | None] | None
     ) -> tuple[Server, WebAccess]:
         """Start the web server of the screen on the given port or inherited socket; write the address file."""
-        access = WebAccess(address_file, sound_of=self._sound_store.get, memory=held[1] if held else None)
-        on = socket.create_server((LOOPBACK_ADDRESS, port)) if held is None else socket.socket(fileno=held[0])
-        access.port = int(on.getsockname()[1])
+        access = WebAccess(
+            address_file, sound_of=self._sound_store.get, memory=held_socket[1] if held_socket else None
+        )
+        listening_socket = (
+            socket.create_server((LOOPBACK_ADDRESS, port))
+            if held_socket is None
+            else socket.socket(fileno=held_socket[0])
+        )
+        access.port = int(listening_socket.getsockname()[1])
         access.write_address()
 
         class Visitor(_BrowserConnection):
@@ -392,7 +398,7 @@ class BrowserScreen:
 
         server = await serve(
             self._serve,
-            sock=on,
+            sock=listening_socket,
             process_request=access.handle_request,
             create_connection=Visitor,
             open_timeout=_HANDSHAKE_SECONDS_MAX,

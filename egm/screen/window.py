@@ -81,8 +81,8 @@ class Window:
             _refuse_no_display()
             pygame.display.set_caption(title)
             if self._kiosk:
-                size, how = (output.size, 0) if output else ((0, 0), pygame.FULLSCREEN)
-                self._display = pygame.display.set_mode(size, how, display=0 if output else display)
+                size, display_flags = (output.size, 0) if output else ((0, 0), pygame.FULLSCREEN)
+                self._display = pygame.display.set_mode(size, display_flags, display=0 if output else display)
                 pygame.mouse.set_visible(output is None)
                 pygame.event.set_grab(True)
             else:

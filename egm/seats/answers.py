@@ -38,20 +38,20 @@ _SECOND_NS: Final = 1_000_000_000
 def take_recorded_steps(table: SharedTable) -> None:
     """In every game that is behind in its shared round, take the steps recorded by the round's most advanced game."""
     for seat in list(table.seats.values()):
-        while (pending := _find_next_recorded_step(table, seat)) is not None:
-            game, event = pending
+        while (pending_decision := _find_next_recorded_step(table, seat)) is not None:
+            game, event = pending_decision
             seat.handle(event)
-            after = open_game(seat.machine)
-            if after is None or len(after.steps) == len(game.steps):
+            game_after = open_game(seat.machine)
+            if game_after is None or len(game_after.steps) == len(game.steps):
                 break
 
 
 def _find_next_recorded_step(table: SharedTable, seat: SeatedPosition) -> tuple[GameRecord, Event] | None:
     """Return the seat's game and the event with which it takes its next recorded step; None if it has taken all."""
-    pending = _find_pending_decision(seat)
-    if pending is None or pending[0].wager.seat is None:
+    pending_decision = _find_pending_decision(seat)
+    if pending_decision is None or pending_decision[0].wager.seat is None:
         return None
-    game, decision = pending
+    game, decision = pending_decision
     round_ = collect_round(seat.machine, game, [other_seat.machine for other_seat in table.seats.values()])
     recorded = round_.find_step(len(game.steps))
     if recorded is None:
@@ -73,9 +73,9 @@ def answer_overdue_turns(table: SharedTable) -> list[SeatedPosition]:
     """
     turns: dict[str, list[tuple[SeatedPosition, GameRecord, Decision]]] = {}
     for seat in table.seats.values():
-        pending = _find_pending_decision(seat)
-        if pending is not None and _is_blocking_other_seats(seat.machine, pending[0]):
-            turns.setdefault(_build_turn_key(pending[0]), []).append((seat, *pending))
+        pending_decision = _find_pending_decision(seat)
+        if pending_decision is not None and _is_blocking_other_seats(seat.machine, pending_decision[0]):
+            turns.setdefault(_build_turn_key(pending_decision[0]), []).append((seat, *pending_decision))
     for key in table.pending_turns.keys() - turns.keys():
         _store_bank_left(table, table.pending_turns.pop(key))
     _refill_banks_of_left_seats(table)
@@ -206,20 +206,20 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     It says how long the player has to answer, or which seat must decide, or, if the round was declared void,
     that an attendant refunds the stake.
     """
-    open_ = open_game(machine)
-    if open_ is not None and is_round_void(machine, open_):
+    current_game = open_game(machine)
+    if current_game is not None and is_round_void(machine, current_game):
         yield Notice(code="round_is_void", severity="warning", lasting=True)
         return
     table = machine.installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
-    pending = None if seat is None else _find_pending_decision(seat)
+    pending_decision = None if seat is None else _find_pending_decision(seat)
     if (
         table is None
-        or pending is None
-        or (turn := table.pending_turns.get(_build_turn_key(pending[0]))) is None
+        or pending_decision is None
+        or (turn := table.pending_turns.get(_build_turn_key(pending_decision[0]))) is None
     ):
         return
-    game, decision = pending
+    game, decision = pending_decision
     if decision.kind == DECISION_OF_SEATS:
         return
     seconds = turn.compute_seconds_left(machine)

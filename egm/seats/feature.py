@@ -107,9 +107,13 @@ class BettingClock:
 def create_betting_clock(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the betting clock if there are several positions, a real wheel, or an unfinished shared round."""
     machine = context.engine.machine
-    opened, several = open_game(machine), machine.position.count > 1
+    current_game, has_several_positions = open_game(machine), machine.position.count > 1
     wheel = any(game.rules.is_decided_by_wheel for game in machine.games.values())
-    return (BettingClock(context),) if several or wheel or (opened and opened.round_id) else ()
+    return (
+        (BettingClock(context),)
+        if has_several_positions or wheel or (current_game and current_game.round_id)
+        else ()
+    )
 
 
 def iter_notices(machine: Machine) -> Iterator[Notice]:

@@ -158,17 +158,19 @@ class SharedTable:
         seats = self.list_seats_with_bets(game)
         if not seats:
             return
-        standing = [
+        seats_with_standing_bets = [
             seat
             for seat in self.list_seats_at(game)
             if not seat.game and _has_bets_in_round(seat.machine, game)
         ]
-        for seat in standing:
+        for seat in seats_with_standing_bets:
             seat.machine.component(AcceptedBetCache).is_without_new_bets = True
         try:
-            self._start_games(game, round_id, sorted((*seats, *standing), key=_get_position_number))
+            self._start_games(
+                game, round_id, sorted((*seats, *seats_with_standing_bets), key=_get_position_number)
+            )
         finally:
-            for seat in standing:
+            for seat in seats_with_standing_bets:
                 seat.machine.component(AcceptedBetCache).is_without_new_bets = False
 
     def _start_games(self, game: str, round_id: str, seats: list[SeatedPosition]) -> None:
@@ -203,8 +205,8 @@ def _get_position_number(seat: SeatedPosition) -> int:
 def _has_bets_in_round(machine: Machine, game: str) -> bool:
     """Return whether the starting round decides standing bets of this position, although it has no new bets."""
     table = read_table(machine, game)
-    opened = machine.games.get(machine.selection.game_id)
-    depends_on_throw = opened is not None and bool(opened.rules.standing_bet_state_keys)
+    selected_game = machine.games.get(machine.selection.game_id)
+    depends_on_throw = selected_game is not None and bool(selected_game.rules.standing_bet_state_keys)
     return (
         depends_on_throw and table is not None and bool(table.staked) and is_played_in_common(machine, game)
     )
@@ -225,10 +227,10 @@ def _must_next_round_wait(machine: Machine, game: str) -> bool:
     return game_record.wager.seat is not None or bool(rules.shared_state_keys)
 
 
-def _find_misfit(rules: Rules, number: int, wager: Wager, others: Mapping[int, Wager]) -> Notice | None:
+def _find_misfit(rules: Rules, number: int, wager: Wager, other_wagers: Mapping[int, Wager]) -> Notice | None:
     """Return why the rules do not accept a seat's wager together with the wagers of other seats, or None."""
     try:
-        rules.combine_seat_wagers(wager, number, others)
+        rules.combine_seat_wagers(wager, number, other_wagers)
     except RefusedRoundError as error:
         return Notice(code=error.notice, severity="warning", values=dict(error.values))
     except WagerError:
@@ -309,8 +311,10 @@ def waits_for_spin(machine: Machine) -> bool:
 
 def find_betting_seconds(machine: Machine) -> int | None:
     """Return the length of the selected game's betting period, or None if each position plays it alone."""
-    alone = machine.position.count == 1 or machine.position.number not in machine.component(SharedTable).seats
-    if alone or waits_for_spin(machine):
+    is_only_seat = (
+        machine.position.count == 1 or machine.position.number not in machine.component(SharedTable).seats
+    )
+    if is_only_seat or waits_for_spin(machine):
         return None
     game = machine.games.get(machine.selection.game_id)
     return (

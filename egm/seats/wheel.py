@@ -44,8 +44,8 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
     """Process a new phase of the real wheel: close betting, record the spin's number, or give up a missed spin."""
     table, spin = machine.component(SharedTable), find_expected_spin(machine)
     previous_report, table.wheel = table.wheel, report
-    if spin is not None and (why := _find_spin_mismatch(spin, previous_report, report)):
-        _record_missed_spin(machine, spin, why)
+    if spin is not None and (reason := _find_spin_mismatch(spin, previous_report, report)):
+        _record_missed_spin(machine, spin, reason)
         spin = None
     if spin is not None:
         if report.number is not None:
@@ -105,13 +105,13 @@ def _has_number(previous_report: WheelTurned | None, report: WheelTurned) -> boo
     )
 
 
-def _record_missed_spin(machine: Machine, spin: WheelSpin, why: MissedBecause) -> None:
+def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedBecause) -> None:
     """Record that the number of a wheel's spin was missed and that the spin decides nothing."""
     machine.post(
         NUMBER_MISSED,
-        NumberMissed(round_id=spin.round_id, spin=spin.spin, unheard=why),
+        NumberMissed(round_id=spin.round_id, spin=spin.spin, unheard=reason),
         entry_id=f"{spin.round_id}.unheard",
-        state={WheelKey.SPIN: replace(spin, unheard=why)},
+        state={WheelKey.SPIN: replace(spin, unheard=reason)},
     )
 
 
@@ -122,8 +122,8 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
         return
     last_spin = read_last_spin(machine)
     numbers = {} if last_spin is None else last_spin.numbers
-    opened = [open_game(seat.machine) for seat in table.seats.values()]
-    open_rounds = {game.round_id for game in opened if game is not None and game.outcome is None}
+    seat_games = [open_game(seat.machine) for seat in table.seats.values()]
+    open_rounds = {game.round_id for game in seat_games if game is not None and game.outcome is None}
     spin_record = WheelSpin(
         round_id=machine.fresh_id("round"),
         spin=spin,

@@ -90,18 +90,18 @@ class IdentityRegister:
         used.
         """
         copies: list[sqlite3.Connection] = []
-        refused: list[tuple[Path, OSError | sqlite3.Error]] = []
+        refused_paths: list[tuple[Path, OSError | sqlite3.Error]] = []
         for path in dict.fromkeys((folder / IDENTITY_FILE_NAME, (second or folder) / IDENTITY_FILE_NAME)):
             try:
                 copies.append(_connect(path))
             except (OSError, sqlite3.Error) as error:
-                refused.append((path, error))
+                refused_paths.append((path, error))
         if not copies:
-            path, why = refused[0]
-            raise OperatorError(f"register of identities {path}: {why}") from why
-        for path, why in refused:
+            path, reason = refused_paths[0]
+            raise OperatorError(f"register of identities {path}: {reason}") from reason
+        for path, reason in refused_paths:
             # not a register any more: created again
-            if not isinstance(why, OSError | sqlite3.OperationalError):
+            if not isinstance(reason, OSError | sqlite3.OperationalError):
                 path.unlink()
                 copies.append(_connect(path))
         register = cls(copies, random_bytes)

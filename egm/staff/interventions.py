@@ -66,8 +66,8 @@ def no_intervention_is_open(machine: Machine, _: Event) -> bool:
 
 def intervention_is_open(machine: Machine, event: Event) -> bool:
     """Return whether the intervention that is open is of the kind named in the form."""
-    opened = machine.memory.get(StaffKey.INTERVENTION)
-    return opened is not None and opened["kind"] == event.of(InterventionForm).kind
+    intervention = machine.memory.get(StaffKey.INTERVENTION)
+    return intervention is not None and intervention["kind"] == event.of(InterventionForm).kind
 
 
 @refusal_code("somebody_is_at_work")

@@ -180,16 +180,16 @@ def _iter_changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
     """Yield the changes of the inventory that a journal entry records, each as its time and a description."""
     record = read_details(entry)
     old_entry, new_entry = record["before"] or {}, record["after"]
-    when = entry.time_utc.isoformat()
+    time_text = entry.time_utc.isoformat()
     for name in _LINES:
         if old_entry.get(name, "") != new_entry[name]:
-            yield when, f"{name}: {old_entry.get(name, '')} -> {new_entry[name]}"
+            yield time_text, f"{name}: {old_entry.get(name, '')} -> {new_entry[name]}"
     old_games = {game["game"]: game for game in old_entry.get("games", ())}
     for game in new_entry["games"]:
         if old_games.get(game["game"]) != game:
             yield (
-                when,
+                time_text,
                 f"{game['game']}: {game['version']}, {format_certified_figure(game)}, {game['certified_on'] or '-'}",
             )
     for name in old_games.keys() - {game["game"] for game in new_entry["games"]}:
-        yield when, f"{name}: -"
+        yield time_text, f"{name}: -"

@@ -79,10 +79,12 @@ def apply_options(machine: Machine) -> None:
     """
     options, unfinished = OperatorOptions.read_stored(machine), open_game(machine)
     approved_cents = machine.component(InstalledGames).denominations_cents
-    offered = {game: options.list_denominations(game, cents) for game, cents in approved_cents.items()}
-    if unfinished is not None and unfinished.game.id in offered:
-        offered[unfinished.game.id] = approved_cents[unfinished.game.id]
-    offered_cents = {game: cents for game, cents in offered.items() if cents} or dict(approved_cents)
+    offered_by_game = {
+        game: options.list_denominations(game, cents) for game, cents in approved_cents.items()
+    }
+    if unfinished is not None and unfinished.game.id in offered_by_game:
+        offered_by_game[unfinished.game.id] = approved_cents[unfinished.game.id]
+    offered_cents = {game: cents for game, cents in offered_by_game.items() if cents} or dict(approved_cents)
     machine.games = {game_id: game for game_id, game in machine.games.items() if game_id in offered_cents}
     machine.denominations_cents = offered_cents
     machine.profile = _narrow_profile(machine.profile, options)
@@ -132,14 +134,14 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
     if options is None:
         return False
     installed = machine.component(InstalledGames)
-    offered = {
+    offered_cents = {
         game: options.list_denominations(game, cents) for game, cents in installed.denominations_cents.items()
     }
     play = _narrow_profile(machine.profile, options).play
     return any(
         play.bet_minimum_cents <= bet * cents and game.round_cost(bet) * cents <= play.bet_limit_cents
         for game_id, game in installed.games.items()
-        for cents in offered.get(game_id, ())
+        for cents in offered_cents.get(game_id, ())
         for bet in game.bet_options
     )
 
@@ -157,8 +159,8 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOption
         case OptionsForm(option="game", game=str(game), on=str(on)) if (
             game in machine.component(InstalledGames).denominations_cents
         ):
-            off = tuple(sorted({*options.off} - {game} if on == "yes" else {*options.off, game}))
-            return replace(options, off=off)
+            games_off = tuple(sorted({*options.off} - {game} if on == "yes" else {*options.off, game}))
+            return replace(options, off=games_off)
         case OptionsForm(
             option="denomination", game=str(game), denomination_cents=str(cents), on=str(on)
         ) if cents.isdecimal() and int(cents) in machine.component(InstalledGames).denominations_cents.get(

@@ -24,15 +24,19 @@ def show_fault_notice(machine: Machine, _: Event) -> None:
 
     Such a fault ends by itself as soon as its cause is removed.
     """
-    standing = [code for code in list_faults_to_show(machine.faults) if get_fault(code).is_shown_to_player]
-    if standing:
-        machine.notice = Notice(code="not_by_key", severity="warning", values={"fault": standing[0]})
+    active_codes = [
+        code for code in list_faults_to_show(machine.faults) if get_fault(code).is_shown_to_player
+    ]
+    if active_codes:
+        machine.notice = Notice(code="not_by_key", severity="warning", values={"fault": active_codes[0]})
 
 
 def answer_service_call(machine: Machine, event: Event) -> None:
     """End the player's service call, because an attendant has come."""
     if machine.memory.get(IntegrityKey.SERVICE) is None:
         return
-    turned = event.of(Authorisation)
-    answered = ServiceAnswered(key=turned.key, person=turned.person, persons=turned.persons or None)
-    machine.post(SERVICE_ANSWERED, answered, state={IntegrityKey.SERVICE: None})
+    authorisation = event.of(Authorisation)
+    record = ServiceAnswered(
+        key=authorisation.key, person=authorisation.person, persons=authorisation.persons or None
+    )
+    machine.post(SERVICE_ANSWERED, record, state={IntegrityKey.SERVICE: None})

@@ -95,8 +95,10 @@ class InterventionSheet:
     @property
     def doors(self) -> tuple[str, ...]:
         """Return the doors that were opened during the intervention, each once, in the order of first opening."""
-        opened = (line.what.partition(":")[2] for line in self.lines if line.what.startswith("door.opened"))
-        return tuple(dict.fromkeys(opened))
+        opened_doors = (
+            line.what.partition(":")[2] for line in self.lines if line.what.startswith("door.opened")
+        )
+        return tuple(dict.fromkeys(opened_doors))
 
     @property
     def changed_meters(self) -> dict[str, tuple[int, int]]:
@@ -160,8 +162,8 @@ def iter_sheets(view: JournalView, entries: EntryDeclarations) -> Iterator[Inter
 
     ``entries`` are the declarations of the journal entries, which state what each event concerns.
     """
-    opened = list(view.entries(_INTERVENTION_OPENED_KIND))
-    for start in opened:
+    opening_entries = list(view.entries(_INTERVENTION_OPENED_KIND))
+    for start in opening_entries:
         end = view.get(f"{start.id}.closed")
         yield _build_sheet(view, entries, start, end)
 

@@ -132,5 +132,5 @@ def record_slip(machine: Machine, _: Event) -> None:
 
 def record_slip_failed(machine: Machine, event: Event) -> None:
     """Record that an access or audit slip was not printed."""
-    printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), event.of(PrintFailure).why
-    machine.post(SLIP_FAILED, JobFailed(id=printing.id, why=why), state={MoneyKey.PRINT: None})
+    printing, reason = machine.memory.require(PrintingRecord, MoneyKey.PRINT), event.of(PrintFailure).why
+    machine.post(SLIP_FAILED, JobFailed(id=printing.id, why=reason), state={MoneyKey.PRINT: None})

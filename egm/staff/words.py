@@ -30,8 +30,8 @@ def say_plain(text: object) -> PageText:
 
 def say_money(amount_cents: int, *more_cents: int) -> PageText:
     """Return an amount of minor units, or several side by side, as a text of a service page."""
-    more: dict[str, int | str] = {str(index): cents for index, cents in enumerate(more_cents)}
-    return PageText(kind="money", value=amount_cents, values=more)
+    more_amounts: dict[str, int | str] = {str(index): cents for index, cents in enumerate(more_cents)}
+    return PageText(kind="money", value=amount_cents, values=more_amounts)
 
 
 def say_number(count: int) -> PageText:

@@ -46,8 +46,8 @@ class LossyCable(SimulatedPort):
 
     def _open_both_ends(self) -> tuple[int, int]:
         """Open the socket pair; return the descriptors of the device's end and the machine's."""
-        ours, theirs = socket.socketpair()
-        return ours.detach(), theirs.detach()
+        own_end, other_end = socket.socketpair()
+        return own_end.detach(), other_end.detach()
 
     def _spoil_message(self, data: bytes) -> bytes:
         """Return a message as a lossy line delivers it: one in five is lost, changed, cut short or follows noise."""

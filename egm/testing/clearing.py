@@ -51,9 +51,9 @@ def build_clearance(found: ClaimInspection, **decisions: ClaimDecision) -> Clear
 
     The names in ``decisions`` are claim ids with ``_`` for each colon.
     """
-    named = {name.replace("_", ":"): decision for name, decision in decisions.items()}
-    acts = {each.id: named.pop(each.id, build_carried_decision()) for each in found.proposals}
-    return prepare_clearance(found, {**acts, **named}, **WHO, challenge=found.inspection.challenge)
+    decision_by_name = {name.replace("_", ":"): decision for name, decision in decisions.items()}
+    acts = {each.id: decision_by_name.pop(each.id, build_carried_decision()) for each in found.proposals}
+    return prepare_clearance(found, {**acts, **decision_by_name}, **WHO, challenge=found.inspection.challenge)
 
 
 def clear_with_decisions(

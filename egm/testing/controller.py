@@ -39,8 +39,8 @@ class SmallController:
     """Small progressive controller for tests: its levels, every machine's contributions, and the awards it locked."""
 
     def __init__(self, *levels: str, terms: Terms | None = None) -> None:
-        made = terms or Terms(base_cents=1500, increment=Fraction(1, 70), hidden=Fraction(1, 1000))
-        self.levels = {level: Level.open(made) for level in levels or ("TOP",)}
+        default_terms = terms or Terms(base_cents=1500, increment=Fraction(1, 70), hidden=Fraction(1, 1000))
+        self.levels = {level: Level.open(default_terms) for level in levels or ("TOP",)}
         self.counted: Counter[tuple[str, str]] = Counter()
         self.joined: set[tuple[str, str]] = set()
         self.awards: dict[str, m.Award] = {}
@@ -108,14 +108,14 @@ class SmallController:
     def _count_contribution(self, message: m.Contribution) -> m.FromController:
         """Add a machine's contributions to a level, each once; return the acknowledgement."""
         key = (message.machine, message.level)
-        counted = self.counted.get(key, 0)
+        counted_sequence = self.counted.get(key, 0)
         if key not in self.joined:
             return self._refuse(message, m.RefusalReason.NOT_JOINED, "contribution", level=message.level)
-        if message.sequence > counted + 1:
+        if message.sequence > counted_sequence + 1:
             return self._refuse(
-                message, m.RefusalReason.GAP, "contribution", level=message.level, next=counted + 1
+                message, m.RefusalReason.GAP, "contribution", level=message.level, next=counted_sequence + 1
             )
-        if message.sequence == counted + 1:
+        if message.sequence == counted_sequence + 1:
             assert message.amount == message.wager_cents * self.levels[message.level].terms.increment
             self.levels[message.level] = self.levels[message.level].contribute(message.wager_cents)
             self.counted[key] = message.sequence

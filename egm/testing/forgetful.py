@@ -120,18 +120,20 @@ class SimulatedMedium:
         No program may have them open.
         """
         survival = self._dice.choice((0.0, 0.5, 0.9, 1.0))
-        after = dict(self._durable)
+        durable_files = dict(self._durable)
         for naming in self._namings:
             if self._dice.random() >= survival:
                 break
-            _apply_naming(after, naming)
-        seen = {id(file): path.read_bytes() for path, file in self._names.items() if path.exists()}
-        for path in sorted({*self._names, *after}):
-            file = after.get(path)
+            _apply_naming(durable_files, naming)
+        content_by_file = {id(file): path.read_bytes() for path, file in self._names.items() if path.exists()}
+        for path in sorted({*self._names, *durable_files}):
+            file = durable_files.get(path)
             if file is None:
                 path.unlink(missing_ok=True)
             elif file.changes or file is not self._names.get(path):
-                path.write_bytes(file.draw_survivors(seen.get(id(file), file.nameless), self._dice, survival))
+                path.write_bytes(
+                    file.draw_survivors(content_by_file.get(id(file), file.nameless), self._dice, survival)
+                )
                 path.chmod(0o600)
         self._names.clear()
         self._durable.clear()
@@ -178,13 +180,13 @@ class SimulatedMedium:
             self._count_operation()
         if self.dead:
             return
-        waiting = []
+        remaining_namings = []
         for naming in self._namings:
             if folder in {path.parent for path in naming[:2] if path is not None}:
                 _apply_naming(self._durable, naming)
             else:
-                waiting.append(naming)
-        self._namings = waiting
+                remaining_namings.append(naming)
+        self._namings = remaining_namings
 
     def write(self, file: _SimulatedFile, fd: "_ContentAccess", offset: int, data: bytes) -> None:
         """Write bytes to the simulated medium: after a power loss they may be lost, torn or complete."""
@@ -196,8 +198,10 @@ class SimulatedMedium:
     def truncate(self, file: _SimulatedFile, fd: "_ContentAccess", size: int) -> None:
         """Change the size of a file of the simulated medium."""
         if not self.dead:
-            before = fd.size()
-            file.changes.append(_PendingWrite(size, fd.read(size, max(0, before - size)), before, None))
+            size_before = fd.size()
+            file.changes.append(
+                _PendingWrite(size, fd.read(size, max(0, size_before - size)), size_before, None)
+            )
             fd.resize(size)
             self._count_operation()
 
@@ -293,9 +297,9 @@ class ForgetfulStorage(DiskStorage):
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
         """Open ``path``, creating it if ``write``."""
         self._medium.check_power(path)
-        made = write and not path.exists()
+        is_created = write and not path.exists()
         beneath = super().open_file(path, write=write)
-        file = self._medium.note_opened(path, made=made) if write else _SimulatedFile()
+        file = self._medium.note_opened(path, made=is_created) if write else _SimulatedFile()
         return _ForgetfulFile(self._medium, path, beneath, file)
 
     def exists(self, path: Path) -> bool:
@@ -408,21 +412,21 @@ class _VfsFile(apsw.VFSFile):
     def __init__(
         self, medium: SimulatedMedium, path: Path, name: str | apsw.URIFilename, flags: list[int]
     ) -> None:
-        made = not path.exists()
+        is_created = not path.exists()
         super().__init__("unix", name, flags)
         self._medium = medium
-        self._file = medium.note_opened(path, made=made)
+        self._file = medium.note_opened(path, made=is_created)
         self._folder = path.parent
         self._is_read_only = bool(flags[0] & apsw.SQLITE_OPEN_READONLY)
         # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.
         journals = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
-        self._sync_name = made and bool(flags[0] & journals)
+        self._sync_name = is_created and bool(flags[0] & journals)
         self._bytes = _ContentAccess(self._read, self._write, super().xTruncate, super().xFileSize)
 
     def _read(self, offset: int, amount: int) -> bytes:
         """Return up to ``amount`` bytes from ``offset``, as the medium shows them."""
-        there = max(0, min(amount, super().xFileSize() - offset))
-        return super().xRead(there, offset) if there else b""
+        available = max(0, min(amount, super().xFileSize() - offset))
+        return super().xRead(available, offset) if available else b""
 
     def _write(self, offset: int, data: bytes) -> None:
         """Write bytes at ``offset``; not durable before a sync."""

@@ -25,9 +25,9 @@ class _JumpingSelector:
 
     def select(self, timeout: float | None = None) -> object:
         """Return the ready descriptors; if there are none, advance the simulated time by ``timeout``."""
-        ready = self._real.select(0)
-        if ready or timeout == 0:
-            return ready
+        ready_events = self._real.select(0)
+        if ready_events or timeout == 0:
+            return ready_events
         if timeout is None:
             raise RuntimeError("every task waits for something that no timer or line will bring")
         self.now += timeout
@@ -51,12 +51,12 @@ class JumpingLoop(asyncio.SelectorEventLoop):
     def run_in_executor(self, executor: object, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
         """Run the function at once instead of in a thread, so that every run of a test has the same order of events."""
         del executor
-        done: asyncio.Future[T] = self.create_future()
+        future: asyncio.Future[T] = self.create_future()
         try:
-            done.set_result(func(*args))
+            future.set_result(func(*args))
         except Exception as error:  # noqa: BLE001 (whatever it is, whoever awaits it gets it)
-            done.set_exception(error)
-        return done
+            future.set_exception(error)
+        return future
 
 
 class LoopClock:

@@ -247,10 +247,12 @@ class _GeneratorTestedOnce(RandomService):
 
 def create_generator() -> RandomService:
     """Return the real random number generator, with repeatable entropy and a stopped clock."""
-    who = Personalization(product="test", version="1", machine_serial="TEST-1", instance=1, boot_counter=1)
+    personalization = Personalization(
+        product="test", version="1", machine_serial="TEST-1", instance=1, boot_counter=1
+    )
     policy = ReseedPolicy(fresh_input_each_step=False)
     return _GeneratorTestedOnce.start(
-        personalization=who, sources=[RepeatableEntropySource()], policy=policy, clock=lambda: 0
+        personalization=personalization, sources=[RepeatableEntropySource()], policy=policy, clock=lambda: 0
     )
 
 
@@ -380,9 +382,9 @@ class MachineRig:
 
     def _open_ledger_and_register(self, folder: Path) -> None:
         """Open the ticket ledger and the register of identities, and complete what the last run left open in them."""
-        why = ""
+        reason = ""
         if self.first_rig is None:
-            self.store, why = open_store(self.journal, folder, folder / SECOND_FOLDER)
+            self.store, reason = open_store(self.journal, folder, folder / SECOND_FOLDER)
         if self.store is not None:
             self.machine.install(
                 open_ticket_desk(
@@ -398,7 +400,7 @@ class MachineRig:
             )
         record_clock_trust(self.machine)
         apply_options(self.machine)
-        recover_tickets(self.machine, why)
+        recover_tickets(self.machine, reason)
         if self.first_rig is None:
             self.machine.install(IdentityRegister.open(folder, folder / SECOND_FOLDER))
         else:
@@ -410,10 +412,10 @@ class MachineRig:
 
     def _take_next_generator(self) -> RandomService:
         """Return the next generator that the test has prepared for a restart; if it is an error, raise it."""
-        made = self.restarts.pop(0)
-        if isinstance(made, Exception):
-            raise made
-        generator: RandomService = made
+        next_generator = self.restarts.pop(0)
+        if isinstance(next_generator, Exception):
+            raise next_generator
+        generator: RandomService = next_generator
         return generator
 
     # ------------------------------------------------------------------ what happens to it

@@ -116,34 +116,34 @@ class HostWire:
 
     def exchange(self, data: bytes) -> bytes:
         """Pass bytes from the line to the machine, and return what it sends."""
-        out = b""
+        output = b""
         for message in self._framing.decode(data, self.clock.monotonic_ns()):
             self._take_news()
-            out += self._perform(self.channel.process_message(message, self.clock.monotonic_ns()))
-        return out
+            output += self._perform(self.channel.process_message(message, self.clock.monotonic_ns()))
+        return output
 
     def tick(self) -> list[SendBytes]:
         """Let the SAS channel process the present time; return what it sends by itself."""
-        sent = []
+        sent_frames = []
         for action in self.channel.process_elapsed_time(self.clock.monotonic_ns()):
             if isinstance(action, SendBytes):
-                sent.append(action)
+                sent_frames.append(action)
             elif not isinstance(action, RunPollEffect):
                 self.actions.append(action)
                 self.line._handle_news(action)
-        return sent
+        return sent_frames
 
     def _perform(self, actions: Iterable[Any]) -> bytes:
         """Perform the SAS channel's actions; return the bytes that it sends."""
-        out = b""
+        output = b""
         for action in actions:
             match action:
                 case SendBytes(data=data):
-                    out += data
+                    output += data
                 case RunPollEffect(poll=poll, request=request):
                     if self.slow:
                         self.waiting.append(action)
-                        out += self._perform(self.channel.reply_busy(request))
+                        output += self._perform(self.channel.reply_busy(request))
                         continue
                     assert poll.effect is not None
                     try:
@@ -151,11 +151,11 @@ class HostWire:
                     except MalformedPollError:
                         reply = None
                     self._take_news()
-                    out += self._perform(self.channel.reply_to_request(poll, request, reply))
+                    output += self._perform(self.channel.reply_to_request(poll, request, reply))
                 case _:
                     self.actions.append(action)
                     self.line._handle_news(action)
-        return out
+        return output
 
     # ------------------------------------------------------------------ as a host
     def send(self, message: bytes) -> bytes:
@@ -174,11 +174,11 @@ class HostWire:
 
     def exceptions(self) -> list[int]:
         """Poll until no exception is left; return all of them in order."""
-        found = []
+        codes = []
         while code := self.general():
-            found.append(code)
+            codes.append(code)
             self.sync()
-        return found
+        return codes
 
     def read(self, code: int) -> str:
         """Send a type R poll with this code; return the data of the reply in hex, or "" if there is no reply."""

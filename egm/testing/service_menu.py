@@ -81,12 +81,12 @@ class Menu:
         """
         if page is None and action not in list_enabled_actions(self.page) and self.page.title.value in TITLES:
             self._walk_to(action)
-        shown = self.page
+        page_before = self.page
         if page is None:
-            assert action in list_enabled_actions(shown), (
-                f"{action} is not on {shown.title.value}: {list_enabled_actions(shown)}"
+            assert action in list_enabled_actions(page_before), (
+                f"{action} is not on {page_before.title.value}: {list_enabled_actions(page_before)}"
             )
-        answer = PageAnswer(value=action, options=PageInput(page=page or shown.id, input=text))
+        answer = PageAnswer(value=action, options=PageInput(page=page or page_before.id, input=text))
         self.room.engine.submit(Event(EventType.ANSWER, answer))
         return self
 
@@ -102,14 +102,14 @@ class Menu:
 
     def collect_all_actions(self) -> set[str]:
         """Return the actions of all items in all sections of the main menu."""
-        found: set[str] = set()
+        actions: set[str] = set()
         for subject in [
             each for each in list_enabled_actions(self.home().page) if each.startswith("subject:")
         ]:
             self.touch(subject)
-            found |= {row.action for table in self.page.tables for row in table.rows}
+            actions |= {row.action for table in self.page.tables for row in table.rows}
             self.home()
-        return found
+        return actions
 
     def enter(self, text: str) -> "Menu":
         """Type text into the prompt and confirm it."""
@@ -185,8 +185,8 @@ def _format_words(text: PageText, texts: Texts) -> str:
 
 def list_enabled_actions(page: ServicePage) -> list[str]:
     """Return the ids of the enabled actions of a service page: of its buttons and rows, and ``enter`` for a prompt."""
-    found = [action.id for action in page.actions if action.enabled]
-    found += [row.action for table in page.tables for row in table.rows if row.action]
+    actions = [action.id for action in page.actions if action.enabled]
+    actions += [row.action for table in page.tables for row in table.rows if row.action]
     if page.pattern == "calibrate":
-        found.append("crosses")
-    return [*found, "enter"] if page.prompt is not None else found
+        actions.append("crosses")
+    return [*actions, "enter"] if page.prompt is not None else actions

@@ -124,9 +124,9 @@ class Cage:
         """Record that a ticket is owed regardless of its expiry date, because a wrong clock dated or expired it."""
         return self._record_act(number, TicketAction.REVIVE, CageAct.REVIVE, why)
 
-    def _record_act(self, number: str, action: TicketAction, act: CageAct, why: str) -> TicketRecord:
+    def _record_act(self, number: str, action: TicketAction, act: CageAct, reason: str) -> TicketRecord:
         """Record a cashier's action on a ticket. Raises OperatorError if the ticket's state does not permit it."""
-        if not why.strip():
+        if not reason.strip():
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
         at = self._clock.now().replace(microsecond=0)
         with self._store.transaction():
@@ -141,12 +141,12 @@ class Cage:
                 )
             self._require_second_person(record.ticket, act)
             redemption_id = None if record.lock is None else record.lock.redemption_id
-            story = {"why": why.strip()} | ({"second": self._second} if self._second else {})
-            moved = self._store.move(
+            story = {"why": reason.strip()} | ({"second": self._second} if self._second else {})
+            ticket_record = self._store.move(
                 number, action, at=at, by=self._by, redemption_id=redemption_id, story=story
             )
         self._store.store_head()
-        return moved
+        return ticket_record
 
     def _require_second_person(self, ticket: Ticket, act: CageAct) -> None:
         """Raise OperatorError if the jurisdiction requires two people for this action and only one is given."""

@@ -139,8 +139,8 @@ class TicketLedgerCopies:
                     cleanup.callback(self._log.close)
                 self._database = self._connect()
                 cleanup.callback(self._close_database)
-            except (JournalUnwritable, OSError) as why:
-                raise TicketLedgerUnwritable(f"{folder}: {why}") from None
+            except (JournalUnwritable, OSError) as error:
+                raise TicketLedgerUnwritable(f"{folder}: {error}") from None
             if read_only:
                 self._prepare_reader()
             else:
@@ -166,8 +166,8 @@ class TicketLedgerCopies:
             self._prepare()
         except _CopiesContradict:
             raise
-        except TicketLedgerDamaged as why:
-            self._rebuild_database(str(why))
+        except TicketLedgerDamaged as error:
+            self._rebuild_database(str(error))
 
     def _prepare_reader(self) -> None:
         """Prepare the ledger's database for reading only. Raises TicketLedgerDamaged if the database is empty."""
@@ -211,16 +211,16 @@ class TicketLedgerCopies:
                 self._check_database()
             self._reconcile_copies(thorough=self._prove)
 
-    def _rebuild_database(self, why: str) -> None:
+    def _rebuild_database(self, reason: str) -> None:
         """Rebuild the ledger's database from the log under an exclusive lock; the old file is renamed and kept."""
         count = sum(1 for _ in self._log.rows())  # raises if the log is damaged too
         if not count:
-            raise TicketLedgerDamaged(f"{why}; and {LOG_NAME} is empty")
+            raise TicketLedgerDamaged(f"{reason}; and {LOG_NAME} is empty")
         self._database.close()
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise TicketLedgerDamaged(f"{why}; to mend it, close every program that has it open") from None
+            raise TicketLedgerDamaged(f"{reason}; to mend it, close every program that has it open") from None
         folder, names = self.path.parent, self._storage.names(self.path.parent)
         aside = sum(name.startswith(f"{FILE_NAME}.damaged-") for name in names) + 1
         # The old write-ahead log first: it would be taken for the new file's own.
@@ -234,7 +234,7 @@ class TicketLedgerCopies:
         self._prove = True
         self._prepare()
         fcntl.flock(self._lock, fcntl.LOCK_SH)
-        self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {count} moves: {why}"
+        self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {count} moves: {reason}"
 
     def _reconcile_copies(self, *, thorough: bool = False) -> None:
         """Make both copies of the ledger agree, under the write lock.
@@ -246,13 +246,13 @@ class TicketLedgerCopies:
             return
         try:
             logged_rows = list(self._log.rows())
-        except TicketLedgerDamaged as why:
+        except TicketLedgerDamaged as error:
             if self._log.find_last_move_number() > database_end[0]:
                 raise _CopiesContradict(
-                    f"{why}; and {FILE_NAME} ends before it, at move {database_end[0]}"
+                    f"{error}; and {FILE_NAME} ends before it, at move {database_end[0]}"
                 ) from None
             self._log.rewrite(self._select_rows("ORDER BY place"))
-            self.mended = f"{LOG_NAME} written again from {FILE_NAME}: {why}"
+            self.mended = f"{LOG_NAME} written again from {FILE_NAME}: {error}"
             return
         place = min(database_end[0], len(logged_rows))
         log_digest = build_end_after(logged_rows[place - 1]) if place else EMPTY_LOG_END
@@ -368,8 +368,8 @@ class TicketLedgerCopies:
         """Return every move in the ledger's log; a reader has not opened the log, so it opens the file here."""
         try:
             log = TicketMoveLog(self._storage.open_file(self.log_path, write=False), self._key)
-        except JournalUnwritable as why:
-            raise TicketLedgerDamaged(str(why)) from None
+        except JournalUnwritable as error:
+            raise TicketLedgerDamaged(str(error)) from None
         try:
             return list(log.rows())
         finally:
@@ -411,9 +411,9 @@ class TicketLedgerCopies:
         """
         try:
             return self._database.execute(sql, parameters)
-        except MediumError as why:
-            is_damaged = any(text in str(why) for text in _FILE_DAMAGE_TEXTS)
+        except MediumError as error:
+            is_damaged = any(text in str(error) for text in _FILE_DAMAGE_TEXTS)
             if is_damaged:
-                reason = str(why).partition(": ")[2] or why
+                reason = str(error).partition(": ")[2] or error
                 raise TicketLedgerDamaged(f"{self.path}: damaged or altered: {reason}") from None
-            raise TicketLedgerUnwritable(f"{self.path}: {why}") from None
+            raise TicketLedgerUnwritable(f"{self.path}: {error}") from None

@@ -248,7 +248,7 @@ class TicketDesk:
         not accepted twice even if the host loses its memory. A repeated call with the same id and digits
         returns the same result.
         """
-        by, at = self._machine.serial, self._read_clock()
+        machine_serial, at = self._machine.serial, self._read_clock()
         with self._store.transaction():
             record = self._store.get(number)
             if record is None:
@@ -260,7 +260,7 @@ class TicketDesk:
                 redemption_id,
                 number,
                 self._reads,
-                by=by,
+                by=machine_serial,
                 at=at,
                 refuse=self._find_redemption_refusal,
             )
@@ -293,13 +293,13 @@ class TicketDesk:
         The same id and digits return the same result while the redemption is open. The lock does not expire,
         because this machine may have the ticket in its box.
         """
-        by, at = self._machine.serial, self._read_clock()
+        machine_serial, at = self._machine.serial, self._read_clock()
         return lock_for_redemption(
             self._store,
             redemption_id,
             number,
             self._reads,
-            by=by,
+            by=machine_serial,
             at=at,
             refuse=self._find_redemption_refusal,
         )

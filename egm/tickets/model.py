@@ -110,9 +110,9 @@ class Ticket:
             raise InvalidTicket(
                 f"ticket {mask_number(self.number)}: amount, denomination and sequence are above 0"
             )
-        for when in (self.issued_at, self.expires_at):
-            if when is not None and when.utcoffset() is None:
-                raise InvalidTicket(f"ticket {mask_number(self.number)}: {when} has no time zone")
+        for time in (self.issued_at, self.expires_at):
+            if time is not None and time.utcoffset() is None:
+                raise InvalidTicket(f"ticket {mask_number(self.number)}: {time} has no time zone")
 
     @property
     def credits(self) -> int:
@@ -145,15 +145,15 @@ class Ticket:
                     "house": _parse_house(values["house"]),
                 }
             )
-        except (ValueError, KeyError, RecursionError, TypeError) as why:
-            raise InvalidTicket(f"not a ticket: {why!r}: {text[:200]}") from None
+        except (ValueError, KeyError, RecursionError, TypeError) as error:
+            raise InvalidTicket(f"not a ticket: {error!r}: {text[:200]}") from None
 
 
 def _parse_house(values: Mapping[str, str]) -> Venue:
     """Return the venue from the data of a stored ticket. Raises ValueError for an unknown field."""
     field_names = {field.name for field in fields(Venue)}
-    if unknown := set(values) - field_names:
-        raise ValueError(f"house: unknown field {', '.join(sorted(unknown))}")
+    if unknown_fields := set(values) - field_names:
+        raise ValueError(f"house: unknown field {', '.join(sorted(unknown_fields))}")
     return Venue(**values)
 
 

@@ -102,8 +102,8 @@ class TicketMoveLog:
                 self._file.truncate(size)
             self._file.write_at(size, line)
             self._file.sync()
-        except JournalUnwritable as why:
-            raise TicketLedgerUnwritable(str(why)) from None
+        except JournalUnwritable as error:
+            raise TicketLedgerUnwritable(str(error)) from None
         return size
 
     def truncate_to(self, size: int) -> None:

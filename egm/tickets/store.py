@@ -109,10 +109,10 @@ class TicketStore:
         store = cls(copies, key, head, read_only=read_only)
         try:
             store._begin_head()
-        except BaseException as why:
+        except BaseException as error:
             store.close()
-            if isinstance(why, JournalUnwritable):
-                raise TicketLedgerUnwritable(str(why)) from None
+            if isinstance(error, JournalUnwritable):
+                raise TicketLedgerUnwritable(str(error)) from None
             raise
         return store
 
@@ -173,8 +173,8 @@ class TicketStore:
         Raises JournalDamaged if the head cannot be read, which :meth:`find_ledger_mismatch` reports.
         """
         head = self._head.read(mend=not self._read_only)
-        _, _, *seen = EMPTY_LOG_END if head is None else json.loads(head)
-        return JournalEntrySeen(*seen) if seen else None
+        _, _, *entry_fields = EMPTY_LOG_END if head is None else json.loads(head)
+        return JournalEntrySeen(*entry_fields) if entry_fields else None
 
     def find_ledger_mismatch(self) -> str:
         """Return why the ticket ledger lacks the move named by its stored head, or "" if it has it.
@@ -183,8 +183,8 @@ class TicketStore:
         """
         try:
             head = self._head.read(mend=not self._read_only)
-        except JournalDamaged as why:
-            return f"where the cage has come to in the ticket ledger cannot be read: {why}"
+        except JournalDamaged as error:
+            return f"where the cage has come to in the ticket ledger cannot be read: {error}"
         if head is None and self.end != EMPTY_LOG_END:  # removed, or written before heads existed
             return (
                 f"where the cage has come to in the ticket ledger is missing on both media ({HEAD_FILE_NAME})"

@@ -117,11 +117,11 @@ def _word_french_to_99(number: int, *, is_before_noun: bool) -> str:
         return "quatre-vingts" if is_before_noun else "quatre-vingt"
     tens = number // 10
     ten = _FRENCH_TENS[tens]
-    ones = number % 10 + (10 if tens in {7, 9} else 0)
-    if ones == 0:
+    ones_digit = number % 10 + (10 if tens in {7, 9} else 0)
+    if ones_digit == 0:
         return ten
-    joined = ones in {1, 11} and tens < 8
-    return f"{ten} et {_FRENCH_BELOW_20[ones]}" if joined else f"{ten}-{_FRENCH_BELOW_20[ones]}"
+    joined = ones_digit in {1, 11} and tens < 8
+    return f"{ten} et {_FRENCH_BELOW_20[ones_digit]}" if joined else f"{ten}-{_FRENCH_BELOW_20[ones_digit]}"
 
 
 #: By language: the number's words, the conjunction, and whether a number takes the plural.

@@ -108,9 +108,11 @@ def compute_signatures(
     parts: defaultdict[str, list[str]] = defaultdict(list)
     for name in files:
         parts[find_component(name)].append(name)
-    missing = sorted(set(components) - parts.keys())
-    if missing:
-        raise OperatorError(f"no component {missing[0]!r}; {format_known_names(missing[0], sorted(parts))}")
+    missing_components = sorted(set(components) - parts.keys())
+    if missing_components:
+        raise OperatorError(
+            f"no component {missing_components[0]!r}; {format_known_names(missing_components[0], sorted(parts))}"
+        )
     names = sorted(components) or sorted(parts)
     return {
         name: _compute_signature(files, sorted(parts[name], key=str.encode), algorithm, key) for name in names

@@ -66,11 +66,13 @@ def verify_software_files(
         digests = compute_digests(list_software_files(manifest.scope(own_files)), opened_files)
     except (OperatorError, LocalError, OSError) as error:
         return VerificationFindings((str(error),), (manifest_file.name,))
-    wrong = find_differences(manifest, digests)
-    more = () if len(wrong) <= NAMED_FILES_MAX else (f"and {len(wrong) - NAMED_FILES_MAX} more",)
+    differences = find_differences(manifest, digests)
+    omission_note = (
+        () if len(differences) <= NAMED_FILES_MAX else (f"and {len(differences) - NAMED_FILES_MAX} more",)
+    )
     return VerificationFindings(
-        trouble=tuple(str(difference) for difference in wrong[:NAMED_FILES_MAX]) + more,
-        names=tuple(difference.name for difference in wrong[:NAMED_FILES_MAX]),
+        trouble=tuple(str(difference) for difference in differences[:NAMED_FILES_MAX]) + omission_note,
+        names=tuple(difference.name for difference in differences[:NAMED_FILES_MAX]),
         version=manifest.version,
         signer=format_fingerprint(bytes.fromhex(public_key_hex)),
         reason=manifest.reason,
@@ -112,7 +114,7 @@ async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        out, errors = await process.communicate(json.dumps(order).encode())
+        output, errors = await process.communicate(json.dumps(order).encode())
     except BaseException:  # cancelled: the result is no longer needed
         process.kill()
         await process.wait()
@@ -120,15 +122,15 @@ async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
     if process.returncode:
         lines = errors.decode(errors="replace").strip().splitlines() or [f"status {process.returncode}"]
         raise LocalError(f"the software could not be read: {lines[-1]}")
-    answer: dict[str, object] = json.loads(out)
+    answer: dict[str, object] = json.loads(output)
     return answer
 
 
 def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
     """Examine or sign the software, as the order's JSON states, and return the result as JSON."""
     if "manifest" in order:
-        own = tuple((name, path) for name, path in order["own"])
-        return asdict(verify_software_files(Path(order["manifest"]), order["key"], own))
+        own_files = tuple((name, path) for name, path in order["own"])
+        return asdict(verify_software_files(Path(order["manifest"]), order["key"], own_files))
     raw = order["scope"]
     scope = Scope(**(raw | {"own": tuple((name, path) for name, path in raw["own"])}))
     key = bytes.fromhex(order["key"])

@@ -115,7 +115,9 @@ def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Fi
         return FileFault.ALTERED if present_digest != signed_digest else None
 
     names = sorted(manifest.files.keys() | digests.keys())
-    return tuple(FileDifference(name, why) for name in names if (why := find_file_fault(name)) is not None)
+    return tuple(
+        FileDifference(name, reason) for name in names if (reason := find_file_fault(name)) is not None
+    )
 
 
 def encode_unsigned(manifest: Manifest) -> bytes:

@@ -23,8 +23,8 @@ def list_own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
     The pictures and sounds of a game are included, unless the game cannot be read; such a game is not
     offered.
     """
-    written = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
-    paths = {path: cabinet_file.find_written_path(path) for path in written if is_path(path)}
+    names = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
+    paths = {path: cabinet_file.find_written_path(path) for path in names if is_path(path)}
     for game in [slot.game for slot in cabinet_file.games if is_path(slot.game)]:
         for name in _iter_game_assets(game):
             paths[str(Path(game).parent / name)] = str(PurePosixPath(paths[game]).parent / name)
@@ -46,8 +46,12 @@ def find_scope(cabinet_file: CabinetFile) -> Scope:
     Without a trusted manifest, they are the program and the cabinet's own files, so that a verifier still
     gets signatures if the manifest is damaged.
     """
-    own, pinned = list_own_files(cabinet_file), cabinet_file.software
+    own_files, pinned = list_own_files(cabinet_file), cabinet_file.software
     try:
-        return Scope(own=own) if pinned is None else load_signed(pinned.manifest, pinned.key).scope(own)
+        return (
+            Scope(own=own_files)
+            if pinned is None
+            else load_signed(pinned.manifest, pinned.key).scope(own_files)
+        )
     except OperatorError:
-        return Scope(own=own)
+        return Scope(own=own_files)

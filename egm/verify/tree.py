@@ -90,9 +90,9 @@ def list_software_files(scope: Scope) -> dict[str, Path]:
     for package, folder in folders.items():
         files.update(_iter_files_below(folder, package, bytecode=scope.bytecode))
     if scope.libraries:
-        own = {str(folder) for folder in folders.values()}
+        own_folders = {str(folder) for folder in folders.values()}
         for folder in {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}:
-            files.update(_iter_files_below(folder, "libraries", bytecode=scope.bytecode, without=own))
+            files.update(_iter_files_below(folder, "libraries", bytecode=scope.bytecode, without=own_folders))
     return files
 
 

@@ -141,11 +141,11 @@ class CabinetFileDraft:
 
     def _build_denominations_entry(self, name: str) -> dict[str, list[int]]:
         """Return the table entry of the game's chosen denominations; empty if all that it offers are chosen."""
-        chosen = self.list_game_denominations(name)
+        denominations = self.list_game_denominations(name)
         return (
             {}
-            if chosen == [*self.admitted_games[name].denominations_cents]
-            else {"denominations_cents": chosen}
+            if denominations == [*self.admitted_games[name].denominations_cents]
+            else {"denominations_cents": denominations}
         )
 
     def format_cabinet_file(self) -> str:

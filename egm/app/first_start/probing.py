@@ -82,7 +82,7 @@ async def probe_serial_ports(
 
 async def _query_identity(port: str, protocol: str) -> str | None:
     """Return how the device on a port identifies itself, "" if it only replies; None if nothing replies."""
-    answered = asyncio.Event()
+    reply_event = asyncio.Event()
     line_lost = asyncio.Event()
     identity = ""
 
@@ -91,22 +91,22 @@ async def _query_identity(port: str, protocol: str) -> str | None:
         nonlocal identity
         if isinstance(event, Identified):
             identity = event.identity
-            answered.set()
+            reply_event.set()
         elif isinstance(event, CommUp):
-            answered.set()
+            reply_event.set()
         elif isinstance(event, CommLost):
             line_lost.set()
 
     line = SerialLine(port, PROTOCOLS[protocol].line_settings)
     driver = asyncio.ensure_future(create_driver_without_machine(protocol, "probe", line, handle_event).run())
-    waits = [asyncio.ensure_future(condition.wait()) for condition in (answered, line_lost)]
+    waits = [asyncio.ensure_future(condition.wait()) for condition in (reply_event, line_lost)]
     try:
         await asyncio.wait((driver, *waits), timeout=REPLY_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
-        if answered.is_set() and not identity:  # it may identify itself right after
+        if reply_event.is_set() and not identity:  # it may identify itself right after
             await asyncio.sleep(0.3)
     finally:
         for task in (driver, *waits):
             task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await driver
-    return identity if answered.is_set() else None
+    return identity if reply_event.is_set() else None

@@ -116,8 +116,10 @@ class SignersStep(SetupStep):
             PageRow(cells=(say_plain(f"{person.id}  {person.name}"),), icon="good")
             for person in self.proved_signers
         )
-        missing = PageRow(cells=(say("first.signers", count=REQUIRED_SIGNERS - len(self.proved_signers)),))
-        return self._build_page(PageTable(rows=(missing, *rows)), prompt=prompt)
+        missing_row = PageRow(
+            cells=(say("first.signers", count=REQUIRED_SIGNERS - len(self.proved_signers)),)
+        )
+        return self._build_page(PageTable(rows=(missing_row, *rows)), prompt=prompt)
 
     def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Accept a signer's number, then the PIN; after the last signer, execute what was signed."""
@@ -276,11 +278,11 @@ class SignCabinetFileStep(SignersStep):
 
 def _format_device_kinds(draft: CabinetFileDraft) -> PageText:
     """Return the kinds of the drafted devices as a list."""
-    named = {
+    codes_by_index = {
         str(i): f"device.{PROTOCOLS[found_device.protocol].kind}"
         for i, found_device in enumerate(draft.devices)
     }
-    return PageText(kind="list", value=", ", values={**named})
+    return PageText(kind="list", value=", ", values={**codes_by_index})
 
 
 @dataclass(slots=True, kw_only=True)

@@ -157,10 +157,10 @@ class FieldsStep(SetupStep):
             return NextStep.STAY
         if action == "enter" and next_field is not None:
             try:
-                read = next_field.read(text.upper() if next_field.name in _UPPERCASE_FIELDS else text)
+                stored_value = next_field.read(text.upper() if next_field.name in _UPPERCASE_FIELDS else text)
             except FieldError as error:
                 return build_refusal_text(error.reason)
-            value = str(read or "")
+            value = str(stored_value or "")
             if next_field.name in _UPPERCASE_FIELDS and not all(
                 c.isascii() and (c.isalnum() or c == "-") for c in value
             ):
@@ -267,11 +267,11 @@ class ProbeDevicesStep(SetupStep):
         rows += tuple(
             PageRow(cells=(say("first.devices.silent"), say_plain(port)), icon="warning") for port in silent
         )
-        again = PageAction(id="again", label=say("first.devices.again"))
+        retry_action = PageAction(id="again", label=say("first.devices.again"))
         simulated = PageAction(
             id="simulated", label=say("first.devices.simulated"), enabled=not self._has_real_devices(draft)
         )
-        return self._build_page(PageTable(rows=rows), actions=(again, simulated, _NEXT_ACTION))
+        return self._build_page(PageTable(rows=rows), actions=(retry_action, simulated, _NEXT_ACTION))
 
     def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Continue the first start with the devices that replied; or with simulated ones if none did."""
@@ -333,29 +333,29 @@ class PickSeveralStep(SetupStep):
         if self.examined_item is not None:
             row = PageRow(cells=(say(f"first.{self.id}.examining"), say_plain(self.examined_item)))
             return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(PageTable(rows=(row,)),))
-        chosen = set(self.list_chosen(draft))
+        chosen_ids = set(self.list_chosen(draft))
         rows = tuple(
-            PageRow(cells=(text,), action=f"toggle:{index}", icon="good" if name in chosen else "")
+            PageRow(cells=(text,), action=f"toggle:{index}", icon="good" if name in chosen_ids else "")
             for index, (name, text) in enumerate(self.list_options(draft))
         )
-        if not chosen:
+        if not chosen_ids:
             rows = (PageRow(cells=(say("first.one_at_least"),), icon="warning"), *rows)
         return self._build_page(
-            PageTable(rows=rows), actions=(_NEXT_ACTION.model_copy(update={"enabled": bool(chosen)}),)
+            PageTable(rows=rows), actions=(_NEXT_ACTION.model_copy(update={"enabled": bool(chosen_ids)}),)
         )
 
     def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Choose the touched item, or undo its choice; continue once the list is confirmed."""
         _, _, place = action.partition("toggle:")
-        options, chosen = self.list_options(draft), self.list_chosen(draft)
+        options, chosen_ids = self.list_options(draft), self.list_chosen(draft)
         if action == "back":
             return NextStep.BACK
         if self.examined_item is None and place.isdecimal() and int(place) < len(options):
             name = options[int(place)][0]
-            now_chosen = set(chosen) ^ {name}
+            now_chosen = set(chosen_ids) ^ {name}
             self.store_choices(draft, [each for each, _ in options if each in now_chosen])
             return NextStep.STAY
-        return NextStep.ON if action == "next" and chosen else build_refusal_text("not_offered")
+        return NextStep.ON if action == "next" and chosen_ids else build_refusal_text("not_offered")
 
 
 @dataclass(slots=True)
@@ -384,16 +384,21 @@ class EnrolStaffStep(SetupStep):
         next_action = _NEXT_ACTION.model_copy(update={"enabled": self._has_enough_signers(draft)})
         drop = PageAction(id="drop", label=say("first.staff.drop"), style="danger")
         enrolled = PageTable(columns=columns, rows=rows)
-        more = (drop,) if self.earlier_rosters else ()
-        return self._build_page(enrolled, *self._list_missing_staff(draft), actions=(add, *more, next_action))
+        more_actions = (drop,) if self.earlier_rosters else ()
+        return self._build_page(
+            enrolled, *self._list_missing_staff(draft), actions=(add, *more_actions, next_action)
+        )
 
     def _list_missing_staff(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
         """Return tables of how many members of staff must still be enrolled, and of the roles they may have."""
-        short = REQUIRED_SIGNERS - self._count_signers(draft)
-        if short <= 0:
+        missing_count = REQUIRED_SIGNERS - self._count_signers(draft)
+        if missing_count <= 0:
             return ()
         row = PageRow(
-            cells=(say("first.staff.short", count=short), _format_permitted_roles(Permission.CONFIGURE)),
+            cells=(
+                say("first.staff.short", count=missing_count),
+                _format_permitted_roles(Permission.CONFIGURE),
+            ),
             icon="warning",
         )
         return (PageTable(rows=(row,)),)
@@ -411,8 +416,10 @@ class EnrolStaffStep(SetupStep):
                 "choices": choices if name == "role" else (),
             }
         )
-        shown = zip(("number", "name"), entry[:2], strict=False)
-        rows = tuple(PageRow(cells=(say(f"first.staff.{label}"), say_plain(value))) for label, value in shown)
+        shown_fields = zip(("number", "name"), entry[:2], strict=False)
+        rows = tuple(
+            PageRow(cells=(say(f"first.staff.{label}"), say_plain(value))) for label, value in shown_fields
+        )
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt)
 
     def answer(self, draft: CabinetFileDraft, action: str, text: str) -> Move:
@@ -450,10 +457,10 @@ class EnrolStaffStep(SetupStep):
         If the two PINs differ, ask for both again.
         """
         if len(entry) < 4:
-            why = _find_answer_error(draft.roster, len(entry), text)
-            if why is None:
+            reason = _find_answer_error(draft.roster, len(entry), text)
+            if reason is None:
                 entry.append(text)
-            return why or NextStep.STAY
+            return reason or NextStep.STAY
         number, name, role, pin = entry
         if text != pin:
             del entry[3:]

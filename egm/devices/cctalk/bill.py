@@ -145,7 +145,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         if self._event_position is None:
             self._event_position = compute_event_position(events, accepted)
         news = list_events_since(self._event_position, events)
-        passed = count_accepted_since(self._event_position, accepted)
+        passed_events = count_accepted_since(self._event_position, accepted)
         if news.restarted:
             self._applied_settings.clear()
             self._present_faults.clear()
@@ -154,24 +154,24 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         is_clear = self._is_settled_after_restart(events)
         for pair in news.pairs:
             is_clear = self._handle_event(pair) or is_clear
-        if passed and self._escrow.is_stacking_ordered():
-            self._handle_accept_without_event(passed)
+        if passed_events and self._escrow.is_stacking_ordered():
+            self._handle_accept_without_event(passed_events)
         self._update_faults(self._present_faults)
         await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.pairs))
         self._event_position = compute_event_position(events, accepted)
         self._escrow.set_protocol_position(self._event_position)
         return True
 
-    def _handle_accept_without_event(self, passed: int) -> None:
-        """Handle an advance of the accept counter by ``passed`` bills without an event about them.
+    def _handle_accept_without_event(self, passed_events: int) -> None:
+        """Handle an advance of the accept counter by ``passed_events`` without an event about them.
 
         It is called while a stacking is ordered: if one bill has passed, the ordered bill is in the box. Any
         other count comes from another validator and is disputed.
         """
-        if passed == 1:
+        if passed_events == 1:
             self._handle_stacked_item()
         else:
-            text = f"{passed} bills counted where one was ordered: is this another validator?"
+            text = f"{passed_events} bills counted where one was ordered: is this another validator?"
             self._emit(Disputed(device=self.name, text=text))
 
     async def _read_bill_path(self, events: EventBuffer, *, is_clear: bool, has_new_events: bool) -> None:

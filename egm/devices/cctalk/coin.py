@@ -177,11 +177,11 @@ class CctalkCoinDriver(CctalkDriver):
             for pair in news.pairs
             if pair.a in self._coins
         )
-        passed = count_accepted_since(position, accepted)
-        unseen_coins = passed - sum(pair.a > 0 for pair in news.pairs)
+        passed_events = count_accepted_since(position, accepted)
+        unseen_coins = passed_events - sum(pair.a > 0 for pair in news.pairs)
         event_coins = coins
         if unseen_coins < 0:  # the acceptor's own counter shows fewer coins: use the first ones reported
-            coins = coins[:passed]
+            coins = coins[:passed_events]
         unknown_slots = sorted({pair.a for pair in news.pairs if pair.a and pair.a not in self._coins})
         disputed = self._build_disputed_coins(
             unseen_coins,
@@ -212,22 +212,24 @@ class CctalkCoinDriver(CctalkDriver):
         """
         values = self._coins.values()
         least_cents = most_cents = 0
-        why = []
+        reason = []
         if unseen_coins > 0 or lost_events:
-            why.append(
+            reason.append(
                 f"{max(unseen_coins, 0)} coins were accepted and {lost_events} events lost that were never reported"
             )
             least_cents += max(unseen_coins, 0) * min(values, default=0)
             most_cents += max(unseen_coins, 0) * max(values, default=0)
         if unseen_coins < 0:
-            why.append(f"{-unseen_coins} coins reported that the acceptor did not count; not credited")
+            reason.append(f"{-unseen_coins} coins reported that the acceptor did not count; not credited")
             most_cents += uncounted_cents
         if unknown_slots:
             slots = ", ".join(str(slot) for slot in unknown_slots)
-            why.append(f"coins in slot {slots}, which has no value here")
+            reason.append(f"coins in slot {slots}, which has no value here")
             most_cents += len(unknown_slots) * max(values, default=0)
         return (
-            DisputedCoins(why="; ".join(why), least_cents=least_cents, most_cents=most_cents) if why else None
+            DisputedCoins(why="; ".join(reason), least_cents=least_cents, most_cents=most_cents)
+            if reason
+            else None
         )
 
     def _handle_other_event(self, pair: CctalkEvent) -> None:
@@ -247,10 +249,10 @@ class CctalkCoinDriver(CctalkDriver):
             since = self._refused_since_by_slot.get(pair.a)
             if since is not None and now > since + _FLIGHT_SECONDS:
                 self._raise_timed_fault(FaultCode.UNINVITED)
-            turned = now > self._turned_at + _FLIGHT_SECONDS
+            has_sorter_turned = now > self._turned_at + _FLIGHT_SECONDS
             if (
                 pair.a
-                and turned
+                and has_sorter_turned
                 and path_sent_to is not None
                 and pair.b not in {path_sent_to[1], _PATH_NOT_REPORTED}
             ):

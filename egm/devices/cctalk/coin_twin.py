@@ -159,9 +159,13 @@ class CctalkCoinTwin(CctalkTwin):
     def _misroute_coin(self, values: Values) -> str:
         """Accept a coin of ``amount_cents`` that falls into the wrong container."""
         slot, cents = self._find_slot(values)
-        sent = self._sorter_path_by_slot.get(slot, codec.SORTER_PATH_HOPPER)
-        other = codec.SORTER_PATH_DROP_BOX if sent == codec.SORTER_PATH_HOPPER else codec.SORTER_PATH_HOPPER
-        self._count_accepted_coin(slot, cents, other)
+        sorter_path = self._sorter_path_by_slot.get(slot, codec.SORTER_PATH_HOPPER)
+        wrong_path = (
+            codec.SORTER_PATH_DROP_BOX
+            if sorter_path == codec.SORTER_PATH_HOPPER
+            else codec.SORTER_PATH_HOPPER
+        )
+        self._count_accepted_coin(slot, cents, wrong_path)
         return f"{cents} cents fall the wrong way"
 
     def _insert_while_disabled(self, values: Values) -> str:

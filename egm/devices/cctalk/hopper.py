@@ -233,10 +233,12 @@ class CctalkHopperDriver(CctalkDriver):
                 PayoutFinished(device=self.name, payout_id=payout_id, paid_coins=0, ordered_coins=coins)
             )
 
-    def _close_as_disputed(self, record: PayoutRecord, why: str) -> None:
+    def _close_as_disputed(self, record: PayoutRecord, reason: str) -> None:
         """Close the payout as disputed: the hopper may have paid more coins than it was seen to pay."""
         seen_coins = record.paid_coins
-        text = f"{record.payout_id}: {seen_coins} of {record.coins} coins were seen to leave, and then {why}"
+        text = (
+            f"{record.payout_id}: {seen_coins} of {record.coins} coins were seen to leave, and then {reason}"
+        )
         self._finish(record, seen_coins, text)
         self._emit(Disputed(device=self.name, text=text))
 

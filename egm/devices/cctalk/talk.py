@@ -46,10 +46,10 @@ class CctalkDriver(LineDriver[CctalkFrame]):
     _missing_replies_by_query: dict[Header, int] | None = None
     """For each query: how often in a row it got no reply while the device replied to other queries."""
 
-    def _handle_lost_line(self, why: str) -> None:
+    def _handle_lost_line(self, reason: str) -> None:
         """Report that the device or its line is lost, and reset the counts of missing replies."""
         self._missing_replies_by_query = None
-        super()._handle_lost_line(why)
+        super()._handle_lost_line(reason)
 
     def _is_for_us(self, message: CctalkFrame) -> bool:
         """Return whether a frame is addressed to the machine and comes from this driver's device."""
@@ -104,8 +104,8 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         """
         events_before = await self._query(events)
         count = await self._query(Header.ACCEPT_COUNT)
-        after = await self._query(events)
-        if events_before is None or count is None or events_before != after:
+        events_after = await self._query(events)
+        if events_before is None or count is None or events_before != events_after:
             return None
         return decode_event_buffer(events_before), decode_three_byte_count(count)
 

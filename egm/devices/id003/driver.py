@@ -124,8 +124,8 @@ class Id003Driver(BillDriver[Frame]):
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
         """Run one cycle: query the acceptor's status, then send the one command that is due."""
-        answered = await self._query_and_handle_replies(Frame(Command.STATUS))
-        command = self._find_due_command() if answered else None
+        is_answered = await self._query_and_handle_replies(Frame(Command.STATUS))
+        command = self._find_due_command() if is_answered else None
         if command is None:
             await self._pause_until_next_poll()
         else:

@@ -233,10 +233,10 @@ def _decode_pulse_counts(data: bytes) -> tuple[int, ...]:
 
 def _encode_bits(names: frozenset[str], table: tuple[str, ...]) -> int:
     """Return the bit mask of these lamps or other outputs; ``table`` has the name of each bit."""
-    unknown = names.difference(table)
-    if unknown:
+    unknown_names = names.difference(table)
+    if unknown_names:
         raise ValueError(
-            f"{IO_BOARD_PROTOCOL}: no {', '.join(sorted(unknown))}; there are {', '.join(table)}"
+            f"{IO_BOARD_PROTOCOL}: no {', '.join(sorted(unknown_names))}; there are {', '.join(table)}"
         )
     return sum(1 << table.index(name) for name in names)
 

@@ -154,18 +154,18 @@ class IoBoardDriver(LineDriver[Message]):
         """
         if self._hard_meter_totals is None or self._counted_pulses is None:
             return False
-        owed = [
+        owed_pulses = [
             total - count for total, count in zip(self._hard_meter_totals, self._counted_pulses, strict=True)
         ]
-        return all(0 <= pulses <= PULSES_OWED_MAX for pulses in owed)
+        return all(0 <= pulses <= PULSES_OWED_MAX for pulses in owed_pulses)
 
     def _report_faults(self) -> None:
         """Report the faults of the board's sensors, and a fault if hard and soft meters differ too much."""
-        apart = (
+        meters_differ = (
             self._hard_meter_totals is not None and self._counted_pulses is not None and not self._may_pulse
         )
         detail = f"counted {self._counted_pulses}, metered {self._hard_meter_totals}"
-        self._update_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if apart else {}))
+        self._update_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if meters_differ else {}))
 
     # ------------------------------------------------------------ what the board says
     def _handle_status(self, status: InputStatus) -> None:

@@ -164,8 +164,10 @@ def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
     if end < 0:
         if len(buffer) < _LINE_MAX:
             return None
-        refused = buffer[:_LINE_MAX]
-        return Cut(_LINE_MAX, ProtocolError(ITHACA, f"no end of line within {_LINE_MAX} bytes", refused))
+        refused_bytes = buffer[:_LINE_MAX]
+        return Cut(
+            _LINE_MAX, ProtocolError(ITHACA, f"no end of line within {_LINE_MAX} bytes", refused_bytes)
+        )
     text = buffer[:end].decode(ENCODING)
     if not text.isprintable():
         return Cut(end + 1, ProtocolError(ITHACA, "control characters in a line", buffer[: end + 1]))
@@ -232,7 +234,7 @@ def decode_printer_status(first: StatusByte, second: StatusByte) -> PrinterStatu
 def cut_status_byte(buffer: bytes) -> Cut[StatusByte] | None:
     """Separate the printer's first reply from the received bytes (see :mod:`egm.devices.framing`)."""
     byte = buffer[0]
-    for which, mark in enumerate(_STATUS_BYTE_MARKS):
-        if byte & 0xC0 == mark and byte & 0x3F < 1 << len(STATUS_BIT_NAMES[which]):
-            return Cut(1, StatusByte(which, byte & 0x3F))
+    for status_number, mark in enumerate(_STATUS_BYTE_MARKS):
+        if byte & 0xC0 == mark and byte & 0x3F < 1 << len(STATUS_BIT_NAMES[status_number]):
+            return Cut(1, StatusByte(status_number, byte & 0x3F))
     return Cut(1, ProtocolError(ITHACA, "no status byte", buffer[:1]))

@@ -49,8 +49,8 @@ class IthacaDriver(PrinterDriver[StatusByte]):
     async def _query_status(self) -> PrinterStatus | None:
         """Query both status bytes; return the status, or None if a reply is missing."""
         status_bytes: dict[int, StatusByte] = {}
-        for which in (0, 1):
-            for byte in await self._exchange(StatusQuery(which).encode()):
+        for status_number in (0, 1):
+            for byte in await self._exchange(StatusQuery(status_number).encode()):
                 status_bytes[byte.which] = byte
         return (
             codec.decode_printer_status(status_bytes[0], status_bytes[1]) if len(status_bytes) == 2 else None

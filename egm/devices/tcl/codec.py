@@ -134,5 +134,5 @@ def _cut_frame(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
         return buffer[: end + 1]
     if len(buffer) < _MESSAGE_MAX:
         return None
-    refused = buffer[:_MESSAGE_MAX]
-    return Cut(_MESSAGE_MAX, ProtocolError(TCL, f"no end within {_MESSAGE_MAX} bytes", refused))
+    refused_bytes = buffer[:_MESSAGE_MAX]
+    return Cut(_MESSAGE_MAX, ProtocolError(TCL, f"no end within {_MESSAGE_MAX} bytes", refused_bytes))

@@ -50,10 +50,12 @@ class TclDriver(PrinterDriver[PrinterReply]):
             template_names = ", ".join(sorted(self._templates))
             raise ValueError(f"{self.name}: no template {job.template!r}; there are: {template_names}")
         values = {**job.fields, "barcode": job.barcode}
-        missing = [field for field in template.fields if field not in values]
+        missing_fields = [field for field in template.fields if field not in values]
         extra = sorted(set(values).difference(template.fields))
-        if missing or extra:
-            raise ValueError(f"{self.name}: template {job.template}: missing {missing}, unknown {extra}")
+        if missing_fields or extra:
+            raise ValueError(
+                f"{self.name}: template {job.template}: missing {missing_fields}, unknown {extra}"
+            )
         return PrintTicket(template.identifier, tuple(values[field] for field in template.fields)).encode()
 
     async def _query_status(self) -> PrinterStatus | None:

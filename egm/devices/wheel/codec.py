@@ -103,8 +103,8 @@ def cut_report(buffer: bytes) -> Cut[Report] | None:
     if end is None:
         if len(buffer) < _LINE_MAX:
             return None
-        why = f"no end within {_LINE_MAX} bytes"
-        return Cut(_LINE_MAX, ProtocolError(WHEEL_PROTOCOL, why, buffer[:_LINE_MAX]))
+        reason = f"no end within {_LINE_MAX} bytes"
+        return Cut(_LINE_MAX, ProtocolError(WHEEL_PROTOCOL, reason, buffer[:_LINE_MAX]))
     line = buffer[:end]
     size = end + 1
     while size < len(buffer) and buffer[size] in b"\r\n":

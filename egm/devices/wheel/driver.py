@@ -47,12 +47,12 @@ class WheelDriver(LineDriver[Report]):
         if isinstance(report, OtherReaderLine):
             return
         self._note_reply()
-        failed = WheelWarnings.FAILURE in report.warnings
-        self._update_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if failed else {})
-        turned = self._build_wheel_turned(report)
-        if turned != self._last_report:
-            self._last_report = turned
-            self._emit(turned)
+        has_failed = WheelWarnings.FAILURE in report.warnings
+        self._update_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if has_failed else {})
+        wheel_turned = self._build_wheel_turned(report)
+        if wheel_turned != self._last_report:
+            self._last_report = wheel_turned
+            self._emit(wheel_turned)
 
     def _build_wheel_turned(self, report: WheelReaderStatus) -> WheelTurned:
         """Build the event of a wheel's report; it has a number only if the spin is decided without a warning."""

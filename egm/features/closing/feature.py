@@ -45,8 +45,8 @@ def announce_closing(machine: Machine, event: Event) -> None:
 
 def open_tables(machine: Machine, event: Event) -> None:
     """Record that the tables take bets again."""
-    opened = TablesOpened(persons=tuple(list_event_persons(machine, event)))
-    machine.post(TABLES_OPENED, opened, state={ClosingKey.TABLES: None})
+    record = TablesOpened(persons=tuple(list_event_persons(machine, event)))
+    machine.post(TABLES_OPENED, record, state={ClosingKey.TABLES: None})
 
 
 _FORMS: Final = (

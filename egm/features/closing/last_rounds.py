@@ -54,8 +54,8 @@ def count_rounds_left(machine: Machine) -> int | None:
         return None
     since = _read_rounds(machine, at)
     shared = since.rounds.get(game.digest, set())
-    alone = since.rounds.get(f"{game.digest}/{machine.position.number}", set())
-    return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared | alone))
+    own_rounds = since.rounds.get(f"{game.digest}/{machine.position.number}", set())
+    return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared | own_rounds))
 
 
 def is_table(game: Game) -> bool:

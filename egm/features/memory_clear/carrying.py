@@ -143,8 +143,8 @@ class ClaimInspection:
     def staff_recorded(self) -> RecordedRoster:
         """Return the last change of the staff roster that the old memory records, as far as it can be read."""
         copies = (self.inspection.first, self.inspection.second, self.inspection.together)
-        stored = (RecordedRoster.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
-        return max(stored, key=lambda recorded: recorded.number)
+        recorded_rosters = (RecordedRoster.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
+        return max(recorded_rosters, key=lambda recorded: recorded.number)
 
 
 def inspect_claims(
@@ -216,9 +216,9 @@ def prepare_clearance(
     ``roster`` states how the persons were authenticated. Raises :class:`ClearRefused` naming the claims
     without a decision, or with one that is not possible.
     """
-    unknown = sorted(decisions.keys() - {proposal.id for proposal in claim_inspection.proposals})
-    if unknown:
-        raise ClearRefused(f"nothing is owed under {', '.join(unknown)}: inspect it again")
+    unknown_ids = sorted(decisions.keys() - {proposal.id for proposal in claim_inspection.proposals})
+    if unknown_ids:
+        raise ClearRefused(f"nothing is owed under {', '.join(unknown_ids)}: inspect it again")
     undecided = [proposal.id for proposal in claim_inspection.proposals if proposal.id not in decisions]
     if undecided:
         raise ClearRefused(f"not settled and not carried over: {', '.join(undecided)}")
@@ -277,8 +277,8 @@ def _list_opening_entries(
         return claim.end_entries or ()
     least_amount = claim.amount if claim.least_cents is None else Fraction(claim.least_cents)
     if decision.amount_cents is None or not least_amount <= decision.amount_cents <= claim.amount:
-        owed = str(claim.amount) if least_amount == claim.amount else f"{least_amount} to {claim.amount}"
-        raise ClearRefused(f"{claim.id}: {owed} cents are owed, {decision.amount_cents} were paid")
+        owed_text = str(claim.amount) if least_amount == claim.amount else f"{least_amount} to {claim.amount}"
+        raise ClearRefused(f"{claim.id}: {owed_text} cents are owed, {decision.amount_cents} were paid")
     if not decision.by.strip():
         raise ClearRefused(f"{claim.id}: the person who paid it is missing")
     return () if claim.build_paid_entries is None else claim.build_paid_entries(decision.amount_cents)

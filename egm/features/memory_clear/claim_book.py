@@ -191,15 +191,15 @@ class ClaimBook:
         )
         try:
             make(self, name)
-        except Exception as why:  # noqa: BLE001 (whatever is wrong with one must not hide the others)
+        except Exception as error:  # noqa: BLE001 (whatever is wrong with one must not hide the others)
             self.unclaimed_reservations, self.claimed_credit_cents, self.accounted_names, self.claims = (
                 snapshot
             )
             self.accounted_names.add(name)
-            reason = str(why) if isinstance(why, RecordError) else repr(why)
-            says = {"cannot be read": reason, "state": self.old_state[name]}
+            reason = str(error) if isinstance(error, RecordError) else repr(error)
+            details = {"cannot be read": reason, "state": self.old_state[name]}
             self.add(
-                Claim(f"unreadable:{name}", 0, says, carry_entries=(), end_entries=(), is_readable=False)
+                Claim(f"unreadable:{name}", 0, details, carry_entries=(), end_entries=(), is_readable=False)
             )
 
     # ------------------------------------------------------------------ what no key names
@@ -240,14 +240,16 @@ class ClaimBook:
             restricted = is_restricted(name)
             state = self.take_values(format_state_name(position, MoneyKey.RESTRICTED)) if restricted else {}
             flow = Transfer(CARRIED_OVER_ACCOUNT, name, cents)
-            out = Transfer(name, PAID_BY_HAND_ACCOUNT, cents)
+            payment = Transfer(name, PAID_BY_HAND_ACCOUNT, cents)
             self.add(
                 Claim(
                     name,
                     cents,
                     {"terms": next(iter(state.values()), None)} if restricted else {},
                     carry_entries=(self.build_entry(name, CLAIM_CARRIED, transfers=(flow,), state=state),),
-                    build_paid_entries=None if restricted else self._build_paid_entries(name, (flow, out)),
+                    build_paid_entries=None
+                    if restricted
+                    else self._build_paid_entries(name, (flow, payment)),
                 )
             )
 

@@ -90,11 +90,13 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
         return
     position, claim = parse_position(name), f"paper:{parse_position(name)}"
     state = book.take_values(name)
-    out = [Transfer(flow.target, PAID_BY_HAND_ACCOUNT, flow.amount_cents) for flow in reservation.transfers]
+    payments = [
+        Transfer(flow.target, PAID_BY_HAND_ACCOUNT, flow.amount_cents) for flow in reservation.transfers
+    ]
     promotional = any(is_restricted(flow.target) for flow in reservation.transfers)
     paid_entries = (
         book.build_entry(
-            claim, CLAIM_PAID, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *out)
+            claim, CLAIM_PAID, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *payments)
         ),
     )
     book.add(
@@ -199,12 +201,12 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
     state = book.take_values(name, disputed)
     claim = f"ruling:{position}"
     funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, held_cents),) if held_cents else ()
-    says: dict[str, JSON] = {"id": ruling.disputed.id, "held_cents": held_cents}
+    details: dict[str, JSON] = {"id": ruling.disputed.id, "held_cents": held_cents}
     book.add(
         Claim(
             claim,
             ruling.amount_cents,
-            says,
+            details,
             carry_entries=(book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=state),),
         )
     )
@@ -216,7 +218,9 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
     handpay, position = book.read_record(HandpayRecord, name), parse_position(name)
     ids = (handpay.instead_of, handpay.id)
     reservation = [
-        found for each in ids if each and (found := book.unclaimed_reservations.pop(each, None)) is not None
+        transfers_record
+        for each in ids
+        if each and (transfers_record := book.unclaimed_reservations.pop(each, None)) is not None
     ]
     claim, state = f"handpay:{position}", book.take_values(name)
     prizes = [prize.id for prize in handpay.prizes]
@@ -261,8 +265,8 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     if game is None:
         return  # its beginning cannot be read: what is stored of it leads to a tilt, and persons decide
     round_steps = book.evidence.rounds.get(game.round_id, ())
-    behind = len(round_steps) - len(game.steps) if game.wager.seat is not None else 0
-    game = replace(game, round_steps=round_steps if behind > 0 else ())
+    missing_steps = len(round_steps) - len(game.steps) if game.wager.seat is not None else 0
+    game = replace(game, round_steps=round_steps if missing_steps > 0 else ())
     claim, outcome = f"game:{position}", game.outcome
     wins = {key: won for key, won in _list_open_hits(book).items() if won.play_id == play_id}
     names = (
@@ -312,7 +316,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
                 "staked_cents": stake_cents,
                 "prizes": prizes,
                 "awaited": waits,
-                "steps_behind_round": max(behind, 0),
+                "steps_behind_round": max(missing_steps, 0),
             },
             carry_entries=() if is_void else (_build_game_entry(book, claim, play_id, game, state),),
             build_paid_entries=(lambda _: paid_entries) if by_hand and not is_held else None,
@@ -389,13 +393,13 @@ def _claim_level(book: ClaimBook, name: str) -> None:
         for part in _LEVEL_AMOUNT_FIELDS
         if (cents := book.old_ledger.balance_cents(f"pool:{pool}:{part}")) > 0
     )
-    says = {part: str(amount) for part, amount in amounts.items()}
+    details = {part: str(amount) for part, amount in amounts.items()}
     record = {"pool": pool, "opened": book.evidence.levels.get(pool)}
     book.add(
         Claim(
             name,
             sum(amounts.values()),
-            says,
+            details,
             carry_entries=(
                 book.build_entry(name, CLAIM_CARRIED, transfers=flows, state=state, record=record),
             ),
@@ -429,12 +433,12 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
     ]
     uncounted = [share for made in fed.values() for share in made if _is_uncounted(share, pool, link.counted)]
     amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
-    says = {"sequence": link.sequence, "counted": link.counted, "uncounted": len(uncounted)}
+    details = {"sequence": link.sequence, "counted": link.counted, "uncounted": len(uncounted)}
     book.add(
         Claim(
             name,
             amount,
-            says,
+            details,
             carry_entries=(*carried, book.build_entry(name, CLAIM_CARRIED, state={name: unsent})),
         )
     )
@@ -449,8 +453,8 @@ def _claim_linked_hit(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a linked level's hit in an ended game that its controller has not closed."""
     state = book.take_values(name)
     hit = book.read_record(ClaimRecord, name)
-    says = {"pool": hit.pool, "way": hit.way, "amount_cents": hit.amount_cents}
-    book.add(Claim(name, 0, says, carry_entries=(book.build_entry(name, CLAIM_CARRIED, state=state),)))
+    details = {"pool": hit.pool, "way": hit.way, "amount_cents": hit.amount_cents}
+    book.add(Claim(name, 0, details, carry_entries=(book.build_entry(name, CLAIM_CARRIED, state=state),)))
 
 
 def _claim_held_prize(book: ClaimBook, name: str) -> None:
@@ -462,9 +466,9 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
     games = (
         (_build_game_entry(book, "games", prize.play_id, game, {}),) if game is not None and is_ended else ()
     )
-    says = {"pool": prize.pool, "why": prize.why, "ruling": prize.ruling}
+    details = {"pool": prize.pool, "why": prize.why, "ruling": prize.ruling}
     carried = (*games, book.build_entry(name, CLAIM_CARRIED, state=state))
-    book.add(Claim(name, prize.amount_cents, says, carry_entries=carried))
+    book.add(Claim(name, prize.amount_cents, details, carry_entries=carried))
 
 
 def _carry_registration(book: ClaimBook, name: str) -> None:

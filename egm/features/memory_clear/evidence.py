@@ -179,10 +179,10 @@ class MemoryEvidence:
             )
             if game.ended and not waits:
                 del self.games[play_id], self.dims_by_play_id[play_id]
-        played = {game.round_id for game in self.games.values()}
-        for round_id in self.rounds.keys() - played:
+        open_round_ids = {game.round_id for game in self.games.values()}
+        for round_id in self.rounds.keys() - open_round_ids:
             del self.rounds[round_id]
-        self.void_rounds &= played
+        self.void_rounds &= open_round_ids
 
 
 def _list_stakes(entry: StoredEntry) -> tuple[tuple[str, int], ...]:

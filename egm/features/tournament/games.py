@@ -248,7 +248,7 @@ def end_purse_game(machine: Machine, _: Event) -> None:
         ("tournament:win", name_won_account(number), won_points),
         ("tournament:push", name_points_account(number), push_points),
     )
-    after = replace(
+    purse_after = replace(
         purse,
         games=purse.games + 1,
         won_points=purse.won_points + won_points,
@@ -261,7 +261,7 @@ def end_purse_game(machine: Machine, _: Event) -> None:
         PurseGameEnd(play_id=game.play_id, won_points=won_points, push_points=push_points),
         entry_id=f"{game.play_id}.end",
         transfers=tuple(Transfer(*move) for move in moves if move[2]),
-        state={PlayKey.PURSE_GAME: None, PlayKey.PURSE: after},
+        state={PlayKey.PURSE_GAME: None, PlayKey.PURSE: purse_after},
     )
     machine.component(GameInProgress).conversation = None
 

@@ -111,9 +111,9 @@ def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMa
 
     None if the machine is not listed or does not offer the game.
     """
-    named = find_machine(rules, machine.identity.operator_number)
-    game = None if named is None else machine.games.get(named.game or rules.game)
-    return None if named is None or game is None else (named, game)
+    listed_machine = find_machine(rules, machine.identity.operator_number)
+    game = None if listed_machine is None else machine.games.get(listed_machine.game or rules.game)
+    return None if listed_machine is None or game is None else (listed_machine, game)
 
 
 def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | None:
@@ -122,10 +122,10 @@ def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | N
     The rules must list it with a game, denomination and wager that it offers.
     """
     number = machine.identity.operator_number
-    named = find_machine(rules, number)
-    if named is None:
+    listed_machine = find_machine(rules, number)
+    if listed_machine is None:
         return f"machine {number} is not listed"
-    game_id = named.game or rules.game
+    game_id = listed_machine.game or rules.game
     game = machine.games.get(game_id)
     if game is None:
         return f"{game_id} is not offered here"
@@ -134,14 +134,14 @@ def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | N
             return f"{game_id} is another version here than in the library"
     except PaytableError as error:
         return str(error)
-    if named.denomination_cents not in machine.denominations_cents[game_id]:
-        return f"{game_id} has no credit of {named.denomination_cents} here"
-    return _find_terms_fault(machine, named, game_id)
+    if listed_machine.denomination_cents not in machine.denominations_cents[game_id]:
+        return f"{game_id} has no credit of {listed_machine.denomination_cents} here"
+    return _find_terms_fault(machine, listed_machine, game_id)
 
 
-def _find_terms_fault(machine: Machine, named: ListedMachine, game_id: str) -> str | None:
+def _find_terms_fault(machine: Machine, listed_machine: ListedMachine, game_id: str) -> str | None:
     """Return why the wager in the rules is not allowed here or the game has a linked level, or None."""
-    bet_cents, play = named.bet * named.denomination_cents, machine.profile.play
+    bet_cents, play = listed_machine.bet * listed_machine.denomination_cents, machine.profile.play
     if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:
         return f"a wager of {bet_cents} is outside the limits of this machine"
     if any(pool.game == game_id for pool in machine.component(Pools).by_id.values()):
@@ -230,8 +230,8 @@ def install_rules(machine: Machine, event: Event) -> None:
 def remove_rules(machine: Machine, event: Event) -> None:
     """Remove the installed rules and record it in the journal; the machine no longer shows them."""
     installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
-    removed = RulesRemoved(digest=installed.digest, persons=tuple(list_event_persons(machine, event)))
-    machine.post(RULES_REMOVED, removed, state={TournamentKey.RULES: None})
+    record = RulesRemoved(digest=installed.digest, persons=tuple(list_event_persons(machine, event)))
+    machine.post(RULES_REMOVED, record, state={TournamentKey.RULES: None})
 
 
 def build_mode(machine: Machine) -> TournamentMode:

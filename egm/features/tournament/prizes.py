@@ -80,8 +80,8 @@ def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
             prizes[i] += cents
     prizes += [0] * (ranked - len(prizes))
     unclaimed_cents = sum(prizes[ranked:])
-    added = split_cents(unclaimed_cents, [Fraction(1)] * ranked, plan.remainders)
-    return [prize + more for prize, more in zip(prizes, added, strict=False)]
+    unclaimed_shares = split_cents(unclaimed_cents, [Fraction(1)] * ranked, plan.remainders)
+    return [prize + more for prize, more in zip(prizes, unclaimed_shares, strict=False)]
 
 
 def _count_awarded(plan: PrizePlan, ranked: int) -> int:

@@ -90,8 +90,10 @@ def derive_results(
             )
         if participant != buyer:
             other_names.add(number)
-        other = attempts.get((number, round_number))
-        attempts[number, round_number] = attempt if other is None else _choose_attempt(other, attempt)
+        known_attempt = attempts.get((number, round_number))
+        attempts[number, round_number] = (
+            attempt if known_attempt is None else _choose_attempt(known_attempt, attempt)
+        )
     if unneeded := sorted({*renamed} - other_names):
         raise ResultsError(f"entry {unneeded[0]}: no machine recorded another name than that of its buyer")
     _check_rounds(collected, attempts, absent)
@@ -130,54 +132,65 @@ def _check_rounds(
             raise ResultsError(
                 f"entry {number}: {attempt.machine} recorded its round {round_number}: it is not absent"
             )
-    known = {
+    known_rounds = {
         *attempts,
         *absent,
         *((number, 1) for number in collected.sold_entries if (number, 2) not in attempts),
     }
-    for number, round_number in sorted(known):
-        if round_number > 1 and (number, round_number - 1) not in known:
-            before = f"entry {number}: round {round_number - 1} is in none of the journals, but round {round_number} is"
+    for number, round_number in sorted(known_rounds):
+        if round_number > 1 and (number, round_number - 1) not in known_rounds:
+            missing_round = (
+                f"entry {number}: round {round_number - 1} is in none of the journals,"
+                f" but round {round_number} is"
+            )
             if (attempt := attempts.get((number, round_number))) is None:
-                raise ResultsError(f"{before} absent; give --absent {number}:{round_number - 1} too")
+                raise ResultsError(f"{missing_round} absent; give --absent {number}:{round_number - 1} too")
             raise ResultsError(
-                f"{before}; if it did not play round {round_number - 1}, give --absent {number}:{round_number - 1}; if"
-                f" round {round_number} was begun by mistake, give --ignore {number}:{round_number}:{attempt.machine}"
+                f"{missing_round}; if it did not play round {round_number - 1}, give --absent"
+                f" {number}:{round_number - 1}; if round {round_number} was begun by mistake, give --ignore"
+                f" {number}:{round_number}:{attempt.machine}"
             )
 
 
-def _check_series(collected: _CollectedRecords, unused: Collection[int]) -> None:
+def _check_series(collected: _CollectedRecords, unused_entries: Collection[int]) -> None:
     """Raise ResultsError if the entry numbers have a gap.
 
     Every number below the greatest entry sold must be sold, void or stated as unused.
     """
     last = max(collected.sold_entries, default=0)
-    used = {*collected.sold_entries, *(number for number, _ in collected.void_entries)}
-    if unneeded := sorted(number for number in unused if number in used or number > last):
+    used_entries = {*collected.sold_entries, *(number for number, _ in collected.void_entries)}
+    if unneeded := sorted(number for number in unused_entries if number in used_entries or number > last):
         number = unneeded[0]
-        why = f"entry {last} is the last one sold" if number > last else "a journal records its sale"
-        raise ResultsError(f"entry {number}: {why}: it is not unused")
-    missing = next((number for number in range(1, last) if number not in used and number not in unused), None)
-    if missing is not None:
+        reason = f"entry {last} is the last one sold" if number > last else "a journal records its sale"
+        raise ResultsError(f"entry {number}: {reason}: it is not unused")
+    missing_entry = next(
+        (number for number in range(1, last) if number not in used_entries and number not in unused_entries),
+        None,
+    )
+    if missing_entry is not None:
         raise ResultsError(
-            f"entry {missing}: no journal records its sale, but entry {last} was sold; if its number was left out and"
-            f" nobody paid a fee for it, give --unused {missing}"
+            f"entry {missing_entry}: no journal records its sale, but entry {last} was sold; if its number was left"
+            f" out and nobody paid a fee for it, give --unused {missing_entry}"
         )
 
 
-def _require_all_machines(rules: Tournament, collected: _CollectedRecords, without: Collection[str]) -> None:
-    """Raise ResultsError if a machine listed in the rules has no journal and is not named in ``without``."""
+def _require_all_machines(
+    rules: Tournament, collected: _CollectedRecords, absent_machines: Collection[str]
+) -> None:
+    """Raise ResultsError if a machine listed in the rules has no journal and is not named in ``absent_machines``."""
     listed = [machine.number for machine in rules.machines]
-    if unknown := sorted({*without} - {*listed}):
-        raise ResultsError(f"machine {unknown[0]}: it is not in the rules")
-    if given := sorted({*without} & {*collected.machines}):
-        _, journal = collected.machines[given[0]]
-        raise ResultsError(f"machine {given[0]}: it took part, because {journal} is its journal")
-    missing = [number for number in listed if number not in collected.machines and number not in without]
-    if missing:
+    if unlisted_machines := sorted({*absent_machines} - {*listed}):
+        raise ResultsError(f"machine {unlisted_machines[0]}: it is not in the rules")
+    if present_machines := sorted({*absent_machines} & {*collected.machines}):
+        _, journal = collected.machines[present_machines[0]]
+        raise ResultsError(f"machine {present_machines[0]}: it took part, because {journal} is its journal")
+    missing_machines = [
+        number for number in listed if number not in collected.machines and number not in absent_machines
+    ]
+    if missing_machines:
         raise ResultsError(
-            f"machine {', '.join(missing)}: no journal with these rules installed was given, so that its entries"
-            f" would be missing. If it took no part, give --without {' --without '.join(missing)}"
+            f"machine {', '.join(missing_machines)}: no journal with these rules installed was given, so that its"
+            f" entries would be missing. If it took no part, give --without {' --without '.join(missing_machines)}"
         )
 
 
@@ -274,14 +287,14 @@ def _build_entry(
     absent: Collection[tuple[int, int]],
 ) -> EntryResult:
     """Return the result of a tournament entry: its rounds in order."""
-    failed = RoundResult(points=0, best_game=0, status="failed")
+    failed_round = RoundResult(points=0, best_game=0, status="failed")
     rounds: list[RoundResult] = []
     while (
         (attempt := attempts.get((number, len(rounds) + 1)))
         or (number, len(rounds) + 1) in absent
         or not rounds
     ):
-        rounds.append(failed if attempt is None else _build_round(attempt.purse))
+        rounds.append(failed_round if attempt is None else _build_round(attempt.purse))
     return EntryResult(entry=number, participant=participant, rounds=tuple(rounds))
 
 

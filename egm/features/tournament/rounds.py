@@ -96,13 +96,13 @@ def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
     They start at the first installation of the rules, which may have been removed and installed again.
     """
     digest = read_installed_digest(machine)
-    known = machine.component(FirstInstallations).sequence_by_digest
-    if digest not in known:  # the whole archive is searched
+    sequence_by_digest = machine.component(FirstInstallations).sequence_by_digest
+    if digest not in sequence_by_digest:  # the whole archive is searched
         installations = machine.journal.entries(RULES_INSTALLED.kind)
-        known[digest] = next(
+        sequence_by_digest[digest] = next(
             (each.sequence for each in installations if read_details(each)["digest"] == digest), 0
         )
-    since = known[digest]
+    since = sequence_by_digest[digest]
     for entry in machine.journal.entries(tuple(_RECORD_CLASS_BY_KIND), since=since):
         record = from_json(
             _RECORD_CLASS_BY_KIND[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}"
@@ -135,8 +135,8 @@ def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
     """Return the purses (points and progress) of all rounds that are being played, at all positions."""
     machines = (replace(machine.position, number=number) for number in range(1, machine.position.count + 1))
     names = (machine.keys.name(PlayKey.PURSE, position) for position in machines)
-    stored = (machine.journal.state(name) for name in names)
-    purses = [from_json(Purse, data, PlayKey.PURSE) for data in stored if data is not None]
+    purse_states = (machine.journal.state(name) for name in names)
+    purses = [from_json(Purse, data, PlayKey.PURSE) for data in purse_states if data is not None]
     return tuple(purse for purse in purses if not purse.ending)
 
 
@@ -227,8 +227,8 @@ def fee_matches_rules(machine: Machine, event: Event) -> bool:
 def entry_is_new(machine: Machine, event: Event) -> bool:
     """Return whether the form names a participant and an entry number that was never sold at this machine."""
     form = event.of(EntryForm)
-    used = {record.entry for record in iter_tournament_records(machine)}
-    return form.entry > 0 and are_texts_filled_in(form.participant) and form.entry not in used
+    used_entries = {record.entry for record in iter_tournament_records(machine)}
+    return form.entry > 0 and are_texts_filled_in(form.participant) and form.entry not in used_entries
 
 
 def participant_may_enter(machine: Machine, event: Event) -> bool:
@@ -255,8 +255,10 @@ def round_may_begin(machine: Machine, event: Event) -> bool:
         return False
     if form.entry <= 0 or any(purse.entry == form.entry for purse in list_open_purses(machine)):
         return False
-    known = {record.participant for record in iter_tournament_records(machine) if record.entry == form.entry}
-    if known - {form.participant.strip()} or form.entry in _list_void_entries(machine):
+    participants = {
+        record.participant for record in iter_tournament_records(machine) if record.entry == form.entry
+    }
+    if participants - {form.participant.strip()} or form.entry in _list_void_entries(machine):
         return False
     endings = _read_round_endings(machine, form.entry)
     if endings and form.round < max(endings):
@@ -368,11 +370,11 @@ def _post_round(
     terms, named_game = rules.rounds[number - 1], find_machine_in_rules(machine, rules)
     if named_game is None:
         raise InvariantError("this machine is not in the rules of the tournament")
-    named, game = named_game
+    listed_machine, game = named_game
     selection = Selection(
         game_id=game.id,
-        denomination_cents=named.denomination_cents,
-        bet_credits=0 if game.rules.layout() else named.bet,
+        denomination_cents=listed_machine.denomination_cents,
+        bet_credits=0 if game.rules.layout() else listed_machine.bet,
         language=machine.selection.language,
     )
     machine.post(
@@ -391,7 +393,7 @@ def _post_round(
                 entry=entry,
                 participant=participant,
                 round=number,
-                bet_credits=named.bet,
+                bet_credits=listed_machine.bet,
                 games_max=terms.games or 0,
                 minutes=terms.minutes or 0,
             ),

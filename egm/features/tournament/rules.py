@@ -236,11 +236,11 @@ class Tournament(_RulesTable):
                 yield build_fault(
                     f"{where}.points", f"{each.points} points are less than one wager of {most}"
                 )
-        played = sum(each.minutes or 0 for each in self.rounds)
-        if played > self.duration_minutes:
+        played_minutes = sum(each.minutes or 0 for each in self.rounds)
+        if played_minutes > self.duration_minutes:
             yield build_fault(
                 "duration_minutes",
-                f"the rounds last {played} minutes, more than the {self.duration_minutes} stated",
+                f"the rounds last {played_minutes} minutes, more than the {self.duration_minutes} stated",
             )
 
     def _iter_errors_in_prizes(self) -> Iterator[Fault]:
@@ -264,13 +264,13 @@ class Tournament(_RulesTable):
 
     def _iter_errors_in_machines(self) -> Iterator[Fault]:
         """Yield a fault for each error in the tournament's list of machines."""
-        seen: set[str] = set()
+        seen_numbers: set[str] = set()
         for n, machine in enumerate(self.machines, 1):
-            if machine.number in seen:
+            if machine.number in seen_numbers:
                 yield build_fault(f"machines[{n}].number", f"{machine.number} is listed twice")
             if machine.number != machine.number.strip():
                 yield build_fault(f"machines[{n}].number", f"{machine.number!r} begins or ends with a space")
-            seen.add(machine.number)
+            seen_numbers.add(machine.number)
 
     @property
     def digest(self) -> str:
@@ -357,11 +357,11 @@ def _load_library_game(name: str) -> Game:
 
 def _iter_errors_in_games(rules: Tournament) -> Iterator[Fault]:
     """Yield a fault for each game named in the rules that the library does not have."""
-    named = [
+    named_games = [
         ("game", rules.game),
         *((f"machines[{n}].game", m.game) for n, m in enumerate(rules.machines, 1)),
     ]
-    for where, name in named:
+    for where, name in named_games:
         try:
             if name or where == "game":
                 _load_library_game(name)
@@ -440,12 +440,12 @@ def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
                     f"{where}.{key}", f"{value} differs from {expected} of machine {first.number}"
                 )
         game = _load_library_game(machine.game or rules.game)
-        allowed = game.denominations_cents
-        if allowed and machine.denomination_cents not in allowed:
+        allowed_cents = game.denominations_cents
+        if allowed_cents and machine.denomination_cents not in allowed_cents:
             yield build_fault(
                 f"{where}.denomination_cents",
                 f"{game.id} has no credit of {machine.denomination_cents}",
-                *map(str, allowed),
+                *map(str, allowed_cents),
             )
         problems = (_compare_returns(game, other) for other in games.values())
         if game.id not in games and (problem := next(filter(None, problems), "")):

@@ -54,15 +54,15 @@ def compute_tournament_settlement(
     ranked = len(standings.ranked)
     prizes = compute_prizes(rules.prize_plan, sold_cents, ranked)
     if ranked and added_cents:
-        more = split_cents(added_cents, [Fraction(1)] * ranked, rules.remainders)
-        prizes = [prize + each for prize, each in zip(prizes, more, strict=True)]
-    paid = share_ties(prizes, [each.rank for each in standings.ranked], rules.remainders)
+        added_shares = split_cents(added_cents, [Fraction(1)] * ranked, rules.remainders)
+        prizes = [prize + each for prize, each in zip(prizes, added_shares, strict=True)]
+    paid_cents = share_ties(prizes, [each.rank for each in standings.ranked], rules.remainders)
     return TournamentSettlement(
         standings=standings,
-        prizes_cents=tuple(paid),
+        prizes_cents=tuple(paid_cents),
         entries=len(results.entries),
         sold_fees_cents=sold_cents,
         refunded_cents=refunded_cents,
         added_cents=added_cents if ranked else 0,
-        missing_cents=find_missing_cents(sold_cents, sum(paid)),
+        missing_cents=find_missing_cents(sold_cents, sum(paid_cents)),
     )

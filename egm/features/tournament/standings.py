@@ -121,10 +121,10 @@ def read_results(path: Path) -> Results:
 
 def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return a JSON object as a dict. Raises ValueError if a key occurs twice."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    json_object = dict(pairs)
+    if len(json_object) != len(pairs):
         raise ValueError("a key is given twice in one object")
-    return found
+    return json_object
 
 
 def rank_participants(rules: Tournament, results: Results) -> Standings:
@@ -135,9 +135,9 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
             f" {rules.digest}: give the file that was installed on the machines"
         )
     _check_entries(rules, results)
-    everyone = [each.entry for each in results.entries]
+    entry_numbers = [each.entry for each in results.entries]
     if len({each.participant for each in results.entries}) < rules.entries.participants_min:
-        return Standings(ranked=(), refunded=tuple(sorted(everyone)), excluded=(), cancelled=True)
+        return Standings(ranked=(), refunded=tuple(sorted(entry_numbers)), excluded=(), cancelled=True)
     outcome = _RankingOutcome()
     groups: list[list[Standing]] = []
     scored_entries: list[list[EntryResult]] = []
@@ -146,15 +146,15 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
         groups.append(standings[len(qualified) :])
     for result in sorted(results.entries, key=lambda each: each.entry):
         entry = result.entry
-        if len(result.rounds) > (played := outcome.rounds[entry]):
+        if len(result.rounds) > (rounds_played := outcome.rounds[entry]):
             raise ResultsError(
-                f"entry {entry}: round {played + 1}: it did not qualify for this round; if it was given by mistake,"
-                f" derive the results again with --ignore {entry}:{played + 1}:EXPORT"
+                f"entry {entry}: round {rounds_played + 1}: it did not qualify for this round; if it was given"
+                f" by mistake, derive the results again with --ignore {entry}:{rounds_played + 1}:EXPORT"
             )
     _restore_other_entries(rules, groups, scored_entries, outcome)
     ranked = [*_number_ranks(groups)]
     if not ranked:  # every fee is refunded
-        return Standings(ranked=(), refunded=tuple(sorted(everyone)), excluded=())
+        return Standings(ranked=(), refunded=tuple(sorted(entry_numbers)), excluded=())
     return Standings(
         ranked=tuple(ranked),
         refunded=tuple(sorted(outcome.refunded)),
@@ -204,28 +204,28 @@ def _restore_other_entries(
     The other entry counts in the round that it reached. Otherwise an interruption of the better entry would
     leave the participant without a rank, although the fee of the other one is kept.
     """
-    lost = {*outcome.refunded, *outcome.excluded}
+    unranked_entries = {*outcome.refunded, *outcome.excluded}
     for n in range(len(groups), 0, -1):
         ranked = {each.participant for group in groups for each in group}
-        added = [
+        added_results = [
             each
             for each in scored_entries[n - 1]
-            if each.participant not in ranked and each.entry not in lost
+            if each.participant not in ranked and each.entry not in unranked_entries
         ]
-        if added:
+        if added_results:
             entries = {each.entry: each for each in scored_entries[n - 1]}
             stayed = [entries[each.entry] for each in groups[n - 1]]
-            groups[n - 1] = _list_best_entries(rules, [*stayed, *added], n, outcome.points)
+            groups[n - 1] = _list_best_entries(rules, [*stayed, *added_results], n, outcome.points)
 
 
 def _check_entries(rules: Tournament, results: Results) -> None:
     """Raise ResultsError if there are entries that the rules do not allow."""
     counts: dict[str, int] = {}
-    seen: set[int] = set()
+    seen_entries: set[int] = set()
     for each in results.entries:
-        if each.entry in seen:
+        if each.entry in seen_entries:
             raise ResultsError(f"entry {each.entry} is given twice")
-        seen.add(each.entry)
+        seen_entries.add(each.entry)
         counts[each.participant] = counts.get(each.participant, 0) + 1
         if counts[each.participant] > rules.entries.per_participant:
             raise ResultsError(
@@ -249,26 +249,28 @@ def _score_entry(rules: Tournament, result: EntryResult, n: int, outcome: _Ranki
             f"{where}: its result is missing; if it was not played, derive the results again with"
             f" --absent {result.entry}:{n}"
         )
-    found = result.rounds[n - 1]
+    round_result = result.rounds[n - 1]
     outcome.rounds[result.entry] = n
-    if found.status == "interrupted" and rules.interrupted == "replay":
+    if round_result.status == "interrupted" and rules.interrupted == "replay":
         raise ResultsError(
             f"{where}: it was interrupted: by the rules it is replayed; give the result of the replay, or, if there was"
             f" none, derive the results again with --ignore {result.entry}:{n}:EXPORT and --absent {result.entry}:{n}"
         )
-    if found.status == "interrupted" and rules.interrupted == "refund":
+    if round_result.status == "interrupted" and rules.interrupted == "refund":
         outcome.refunded.append(result.entry)
         return False
-    if found.status == "failed" and rules.failed == "excluded":
+    if round_result.status == "failed" and rules.failed == "excluded":
         outcome.excluded.append(result.entry)
         return False
-    counts_nothing = found.status == "failed" and rules.failed == "zero-points"
-    if rules.ties == "best-game" and found.best_game is None and not counts_nothing:
+    counts_nothing = round_result.status == "failed" and rules.failed == "zero-points"
+    if rules.ties == "best-game" and round_result.best_game is None and not counts_nothing:
         raise ResultsError(f"{where}: best_game is missing: it decides equal points by the rules")
-    if found.best_game is not None and found.best_game > found.points:
-        raise ResultsError(f"{where}: best_game {found.best_game} is more than its {found.points} points")
+    if round_result.best_game is not None and round_result.best_game > round_result.points:
+        raise ResultsError(
+            f"{where}: best_game {round_result.best_game} is more than its {round_result.points} points"
+        )
     carried = outcome.points.get(result.entry, 0) if rules.carry_points else 0
-    outcome.points[result.entry] = carried + (0 if counts_nothing else found.points)
+    outcome.points[result.entry] = carried + (0 if counts_nothing else round_result.points)
     return True
 
 
@@ -278,12 +280,12 @@ def _list_best_entries(
     """Return the standings of round ``n`` in rank order, with the best entry of each participant."""
     rows = sorted((_build_ranking_key(rules, result, n, points), result.entry, result) for result in results)
     best: list[Standing] = []
-    seen: set[str] = set()
+    seen_participants: set[str] = set()
     last_key: tuple[int, ...] = ()
     for key, entry, result in rows:
-        if result.participant in seen:
+        if result.participant in seen_participants:
             continue
-        seen.add(result.participant)
+        seen_participants.add(result.participant)
         rank = best[-1].rank if best and key == last_key else len(best) + 1
         last_key = key
         best.append(
@@ -303,20 +305,20 @@ def _build_ranking_key(
     rules: Tournament, result: EntryResult, n: int, points: dict[int, int]
 ) -> tuple[int, ...]:
     """Return the sort key of an entry's result in a round, the best first; entries with equal keys are tied."""
-    found = result.rounds[n - 1]
+    round_result = result.rounds[n - 1]
     if rules.ties == "earlier-entry":
         return (-points[result.entry], result.entry)
     if rules.ties == "best-game":
-        counts_nothing = found.status == "failed" and rules.failed == "zero-points"
-        return (-points[result.entry], 0 if counts_nothing else -(found.best_game or 0))
+        counts_nothing = round_result.status == "failed" and rules.failed == "zero-points"
+        return (-points[result.entry], 0 if counts_nothing else -(round_result.best_game or 0))
     return (-points[result.entry],)
 
 
 def _number_ranks(groups: Sequence[Sequence[Standing]]) -> Iterator[Standing]:
     """Yield all standings with their final ranks; participants who reached a later round rank higher."""
-    ahead = 0
+    ranked_count = 0
     for group in reversed(groups):
         first = group[0].rank if group else 1
         for each in group:
-            yield replace(each, rank=each.rank - first + 1 + ahead)
-        ahead += len(group)
+            yield replace(each, rank=each.rank - first + 1 + ranked_count)
+        ranked_count += len(group)

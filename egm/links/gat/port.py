@@ -71,9 +71,9 @@ class GatPort:
 
     def __init__(self, context: MachineContext, port: str) -> None:
         machine = context.engine.machine
-        own = port == "pty"
-        path = str(context.folder.gat_port) if own else port
-        self._line = SerialLine(path, GAT_LINE_SETTINGS, _open_own_terminal_end if own else open_port)
+        is_own_pty = port == "pty"
+        path = str(context.folder.gat_port) if is_own_pty else port
+        self._line = SerialLine(path, GAT_LINE_SETTINGS, _open_own_terminal_end if is_own_pty else open_port)
         self._scope = find_scope(context.file)
         self._pending_requests: asyncio.Queue[FunctionRequest] = asyncio.Queue()
         self._calculation: asyncio.Task[None] | None = None

@@ -214,17 +214,17 @@ class SasLineService:
             case LinkChanged(up=up):
                 self._money.record_host_polling(up=up)
                 self._watch.record_link_state(up=up)
-            case PollUnanswered(request=request, why=why, failed=True):
-                self._record_failed_poll(request, why)
+            case PollUnanswered(request=request, why=reason, failed=True):
+                self._record_failed_poll(request, reason)
             case PollUnanswered():
                 return
 
-    def _record_failed_poll(self, request: LongPoll, why: str) -> None:
+    def _record_failed_poll(self, request: LongPoll, reason: str) -> None:
         """Record, once per poll code, that this machine could not answer a host's poll: the host received no reply."""
         if request.code not in self._failures:
             self._failures.add(request.code)
-            failed = PollFailed(host=self.host.name, poll=f"{request.code:02X}", why=why)
-            self.host.machine.post(HOST_POLL_FAILED, failed)
+            poll_failed = PollFailed(host=self.host.name, poll=f"{request.code:02X}", why=reason)
+            self.host.machine.post(HOST_POLL_FAILED, poll_failed)
 
 
 class _DeliveredSequenceFile:

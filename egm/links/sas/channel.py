@@ -228,10 +228,10 @@ class SasChannelState:
         else:
             exception = self._queue.find_next(now_ns)
             if self.real_time:
-                out = self._encode_event_report(exception)
+                frame = self._encode_event_report(exception)
             else:
-                out = bytes((NO_EXCEPTION if exception is None else exception.code,))
-            self._last_reply = _LastReply(b"", out, exception=exception)
+                frame = bytes((NO_EXCEPTION if exception is None else exception.code,))
+            self._last_reply = _LastReply(b"", frame, exception=exception)
         yield SendBytes(self._last_reply.out)
 
     def _encode_event_report(self, exception: SasException | None) -> bytes:
@@ -247,16 +247,16 @@ class SasChannelState:
         If the host repeats a poll that has an effect, send the same reply again.
         """
         last_reply = self._last_reply
-        again = last_reply is not None and last_reply.request_frame == request.frame
+        is_repeated = last_reply is not None and last_reply.request_frame == request.frame
         if (
-            again
+            is_repeated
             and last_reply is not None
             and last_reply.answered_poll is not None
             and last_reply.answered_poll[2].once
         ):
             yield SendBytes(last_reply.out)
             return
-        if not again or (last_reply is not None and last_reply.exception is not None):
+        if not is_repeated or (last_reply is not None and last_reply.exception is not None):
             yield from self._process_acknowledgement(now_ns)
         poll = self._polls.get(request.code)
         if poll is None:
@@ -298,18 +298,18 @@ class SasChannelState:
             self._last_reply = None
             yield PollUnanswered(request, "not supported by this machine")
             return
-        out = reply.build_frame(self.address, request.code)
+        frame = reply.build_frame(self.address, request.code)
         self._last_reply = _LastReply(
-            request.frame, out, answered_poll=(poll, request, reply), serves=self._pending_at_poll
+            request.frame, frame, answered_poll=(poll, request, reply), serves=self._pending_at_poll
         )
-        yield SendBytes(out)
+        yield SendBytes(frame)
 
     def reply_busy(self, request: LongPoll) -> Iterator[ChannelAction]:
         """Reply that ``request`` is still being processed, so that the host repeats it."""
         self._running_effect = (request.frame, self._pending_at_poll)
-        out = BUSY.build_frame(self.address, request.code)
-        self._last_reply = _LastReply(request.frame, out, is_busy=True)
-        yield SendBytes(out)
+        frame = BUSY.build_frame(self.address, request.code)
+        self._last_reply = _LastReply(request.frame, frame, is_busy=True)
+        yield SendBytes(frame)
 
     def _process_acknowledgement(self, now_ns: int) -> Iterator[ChannelAction]:
         """Process the host's acknowledgement of the last reply; yield the actions that follow."""

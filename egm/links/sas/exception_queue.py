@@ -97,9 +97,9 @@ class ExceptionQueue:
 
     def find_next(self, now_ns: int) -> SasException | None:
         """Return the exception to send to the host now; it stays queued until :meth:`remove_received`."""
-        for standing in self._priority_exceptions.values():
-            if standing.due_ns <= now_ns:
-                return standing.exception
+        for raised in self._priority_exceptions.values():
+            if raised.due_ns <= now_ns:
+                return raised.exception
         return self._ordinary_exceptions[0] if self._ordinary_exceptions else None
 
     def remove_received(self, exception: SasException, now_ns: int) -> None:
@@ -110,11 +110,11 @@ class ExceptionQueue:
         if self._ordinary_exceptions and self._ordinary_exceptions[0] is exception:
             self._ordinary_exceptions.popleft()
             return
-        standing = self._priority_exceptions.get(exception.code)
-        if standing is None or standing.exception is not exception:
+        raised = self._priority_exceptions.get(exception.code)
+        if raised is None or raised.exception is not exception:
             return
         if exception.code in POLLS_THAT_SERVE_EXCEPTION:
-            standing.due_ns = now_ns + EXCEPTION_REPEAT_NS
+            raised.due_ns = now_ns + EXCEPTION_REPEAT_NS
         else:
             del self._priority_exceptions[exception.code]
 
@@ -129,13 +129,15 @@ class ExceptionQueue:
     def remove_served(self, exceptions: tuple[SasException, ...]) -> None:
         """Remove priority exceptions, because the host has received the reply to the poll that ends them."""
         for exception in exceptions:
-            standing = self._priority_exceptions.get(exception.code)
-            if standing is not None and standing.exception is exception:
+            raised = self._priority_exceptions.get(exception.code)
+            if raised is not None and raised.exception is exception:
                 del self._priority_exceptions[exception.code]
 
     @property
     def oldest_sequence(self) -> int | None:
         """Return the number of the oldest journal entry whose exception the host has not received, or None."""
-        waiting = [h.sequence for h in self._ordinary_exceptions if h.sequence]
-        urgent = [s.exception.sequence for s in self._priority_exceptions.values() if s.exception.sequence]
-        return min(waiting + urgent, default=None)
+        ordinary_sequences = [h.sequence for h in self._ordinary_exceptions if h.sequence]
+        priority_sequences = [
+            s.exception.sequence for s in self._priority_exceptions.values() if s.exception.sequence
+        ]
+        return min(ordinary_sequences + priority_sequences, default=None)

@@ -31,10 +31,10 @@ def iter_line_metrics(name: str, health: SasLineHealth) -> Iterator[Metric]:
     answers = HistogramMetricFamily(
         "egm_host_answer_seconds", "From the last byte of a poll to the answer.", labels=_LABEL
     )
-    within, buckets = 0, []
+    cumulative_count, buckets = 0, []
     for limit_ms, count in health.replies_by_time_bucket_ms:
-        within += count
-        buckets.append((str(limit_ms / 1000) if limit_ms else "+Inf", float(within)))
+        cumulative_count += count
+        buckets.append((str(limit_ms / 1000) if limit_ms else "+Inf", float(cumulative_count)))
     answers.add_metric((name,), buckets, health.total_reply_ns / 1e9)
     yield answers
 

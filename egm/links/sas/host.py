@@ -69,8 +69,10 @@ class SasHost:
     @property
     def clock_offset_seconds(self) -> int:
         """Return by how many seconds this host's time is ahead of the machine's; 0 until the host has sent its time."""
-        stored = self.machine.journal.state(f"{LinksKey.HOST_TIME}{self.name}")
-        return stored if isinstance(stored, int) and abs(stored) <= _HOST_CLOCK_AHEAD_SECONDS_MAX else 0
+        host_time = self.machine.journal.state(f"{LinksKey.HOST_TIME}{self.name}")
+        return (
+            host_time if isinstance(host_time, int) and abs(host_time) <= _HOST_CLOCK_AHEAD_SECONDS_MAX else 0
+        )
 
     def set_time(self, host_time: datetime) -> None:
         """Store the host's time as its difference from the machine's, in whole seconds.

@@ -65,10 +65,10 @@ class _DescriptorPort:
 
     def read(self, seconds: float) -> bytes:
         """Return the bytes received from the SAS host, waiting at most ``seconds``; none after :meth:`wake`."""
-        ready = self._poll.poll(seconds * 1000)
-        if any(fileno == self._woken for fileno, _ in ready):
+        ready_descriptors = self._poll.poll(seconds * 1000)
+        if any(fileno == self._woken for fileno, _ in ready_descriptors):
             os.read(self._woken, _READ_BYTES)
-        if not any(fileno == self._fileno for fileno, _ in ready):
+        if not any(fileno == self._fileno for fileno, _ in ready_descriptors):
             return b""
         try:
             data = os.read(self._fileno, _READ_BYTES)

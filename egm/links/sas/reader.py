@@ -137,10 +137,10 @@ class ReadoutBuilder:
 
     def _read_handpay(self) -> HandpayFacts | None:
         """Return the money owed by hand, unless this host has already read it."""
-        owed = self._host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
-        if owed is None or owed.id == self._host.exchange_notes.get(READ_HANDPAY_NOTE):
+        handpay = self._host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+        if handpay is None or handpay.id == self._host.exchange_notes.get(READ_HANDPAY_NOTE):
             return None
-        return HandpayFacts(owed.id, owed.kind, owed.amount_cents)
+        return HandpayFacts(handpay.id, handpay.kind, handpay.amount_cents)
 
     def _read_hopper(self) -> HopperFacts | None:
         """Return the coins in the hopper and its active faults, or None without a hopper."""

@@ -100,8 +100,8 @@ class SasLinkWatch:
 
     def _read_silent_since(self) -> datetime | None:
         """Return when the host stopped polling, or None if it polls."""
-        stored = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
-        return datetime.fromisoformat(stored) if isinstance(stored, str) else None
+        silent_since = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
+        return datetime.fromisoformat(silent_since) if isinstance(silent_since, str) else None
 
     def _stop_after_silence(self) -> None:
         """Take the machine out of service once the host's silence exceeds the jurisdiction's limit.

@@ -152,14 +152,14 @@ class WakeupBitFraming:
             self._listening = False
             yield _build_message(frame)
 
-    def _discard_message(self, why: str) -> Iterator[ReceivedMessage]:
+    def _discard_message(self, reason: str) -> Iterator[ReceivedMessage]:
         """Discard the message received so far and yield it as broken; ignore bytes until the next message begins."""
         self._escape = b""
         self._listening = False
         if self._message:
             broken = bytes(self._message)
             self._message.clear()
-            yield BrokenMessage(why, broken)
+            yield BrokenMessage(reason, broken)
 
 
 class LenientFraming:
@@ -209,11 +209,11 @@ class LenientFraming:
                 else MessageToOther(frame[0])
             )
 
-    def _discard_broken_message(self, why: str) -> BrokenMessage:
-        """Discard the message received so far, and return it as broken for the reason ``why``."""
+    def _discard_broken_message(self, reason: str) -> BrokenMessage:
+        """Discard the message received so far, and return it as broken for the reason ``reason``."""
         broken = bytes(self._message)
         self._message.clear()
-        return BrokenMessage(why, broken)
+        return BrokenMessage(reason, broken)
 
 
 def escape_message_with_wakeup(message: bytes) -> bytes:

@@ -125,8 +125,8 @@ class ScreenClient:
         """Send as many queued bytes as the socket accepts now."""
         if self._socket is not None and self._outbox:
             with contextlib.suppress(BlockingIOError):
-                sent = self._socket.send(self._outbox)
-                del self._outbox[:sent]
+                sent_bytes = self._socket.send(self._outbox)
+                del self._outbox[:sent_bytes]
 
     def _read(self) -> tuple[Message, ...]:
         """Return every complete message received. Raises OSError for a closed link, MessageError for a bad line."""

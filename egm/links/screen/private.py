@@ -24,8 +24,8 @@ def make_token(path: Path) -> str:
 
 def read_or_create_token(path: Path) -> str:
     """Return the token stored at ``path``; create it if it is missing or a power loss left it empty."""
-    stored = path.read_text("ascii").strip() if path.exists() else ""
-    return stored or make_token(path)
+    stored_token = path.read_text("ascii").strip() if path.exists() else ""
+    return stored_token or make_token(path)
 
 
 def is_same_token(text: str, token: str) -> bool:

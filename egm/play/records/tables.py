@@ -114,8 +114,8 @@ def read_table(machine: Machine, digest: str) -> TableRecord | None:
     game = _find_game(machine, digest)
     if table is None or game is None:
         return None
-    named = GameName(id=game.id, version=game.version, digest=digest)
-    return TableRecord(game=named, denomination_cents=machine.selection.denomination_cents, table=table)
+    game_name = GameName(id=game.id, version=game.version, digest=digest)
+    return TableRecord(game=game_name, denomination_cents=machine.selection.denomination_cents, table=table)
 
 
 def list_standing_tables(machine: Machine) -> tuple[TableRecord, ...]:
@@ -131,9 +131,9 @@ def extract_own_part(machine: Machine, digest: str, table: JSON) -> JSON:
 
 def is_played_in_common(machine: Machine, digest: str) -> bool:
     """Return whether this position plays its bets at a table in one round with other positions, not alone."""
-    stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
+    record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     return has_seen_last_round(
-        None if stored is None else stored.table, read_shared_state(machine, digest), keys
+        None if record is None else record.table, read_shared_state(machine, digest), keys
     )
 
 
@@ -142,8 +142,8 @@ def read_shared_state(machine: Machine, digest: str) -> JSON:
     starting = machine.installed(StartingTables)
     if starting is not None and digest in starting.tables:
         return starting.tables[digest]
-    stored = _read_shared_record(machine, digest)
-    return None if stored is None else stored.table
+    shared_record = _read_shared_record(machine, digest)
+    return None if shared_record is None else shared_record.table
 
 
 def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) -> dict[str, object]:
@@ -160,8 +160,8 @@ def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) 
         if game.outcome is None or last_record is None or last_record.round_id != round_id:
             return {}
     table = extract_shared_state(game.table if game.outcome is None else game.outcome.table, keys)
-    stored = TableInCommon(round_id=round_id, keys=keys.common, bound=keys.bound, table=table)
-    return {f"{TableKey.SHARED}{game.game.digest}": to_json(stored)}
+    shared_record = TableInCommon(round_id=round_id, keys=keys.common, bound=keys.bound, table=table)
+    return {f"{TableKey.SHARED}{game.game.digest}": to_json(shared_record)}
 
 
 def _read_shared_record(machine: Machine, digest: str) -> TableInCommon | None:

@@ -50,28 +50,28 @@ def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
 
     If the pictures before it took more than ``all_seconds`` of processor time, return that reason at once.
     """
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if used.ru_utime + used.ru_stime > all_seconds:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if usage.ru_utime + usage.ru_stime > all_seconds:
         return f"the pictures before it took {all_seconds:g} s to draw".encode()
     readable, writable = os.pipe()
     child = os.fork()
     if not child:
         os.close(readable)
-        with os.fdopen(writable, "wb") as out:
-            status = _draw(name, data, out)
+        with os.fdopen(writable, "wb") as pipe:
+            status = _draw(name, data, pipe)
         os._exit(status)
     os.close(writable)
     with os.fdopen(readable, "rb") as output:
         answer = output.read(PICTURE_BYTES + 1)
-    _, ended = os.waitpid(child, 0)
-    if not os.WIFEXITED(ended):
-        late = os.WTERMSIG(ended) in {signal.SIGXCPU, signal.SIGKILL}
-        return (_TOO_LONG_TEXT if late else f"ends its decoder (signal {os.WTERMSIG(ended)})").encode()
-    return b"\n" + answer if not os.WEXITSTATUS(ended) else answer or b"ends its decoder"
+    _, exit_status = os.waitpid(child, 0)
+    if not os.WIFEXITED(exit_status):
+        late = os.WTERMSIG(exit_status) in {signal.SIGXCPU, signal.SIGKILL}
+        return (_TOO_LONG_TEXT if late else f"ends its decoder (signal {os.WTERMSIG(exit_status)})").encode()
+    return b"\n" + answer if not os.WEXITSTATUS(exit_status) else answer or b"ends its decoder"
 
 
-def _draw(name: str, data: bytes, out: IO[bytes]) -> int:
-    """Draw one picture with limited memory and time; write its pixels, or the reason for a failure, to ``out``.
+def _draw(name: str, data: bytes, output: IO[bytes]) -> int:
+    """Draw one picture with limited memory and time; write its pixels, or the reason for a failure, to ``output``.
 
     Return the exit status of the child process: 0 if the picture can be used.
     """
@@ -88,7 +88,7 @@ def _draw(name: str, data: bytes, out: IO[bytes]) -> int:
         reason = str(error).removeprefix(f"{name}: ")
     except (MemoryError, ArithmeticError, ValueError) as error:
         reason = f"cannot be drawn: {type(error).__name__}"
-    out.write(" ".join(reason.split()).encode() or pixels)
+    output.write(" ".join(reason.split()).encode() or pixels)
     return _EXIT_CODE_CANNOT_DRAW if reason else 0
 
 

@@ -39,8 +39,8 @@ def read_unchanged_file(file: ArtFile) -> bytes | None:
     None is also returned if the file cannot be read. Either problem is reported only once.
     """
     try:
-        with Path(file.path).open("rb") as opened:
-            data = opened.read(_PICTURE_BYTES_MAX + 1)
+        with Path(file.path).open("rb") as open_file:
+            data = open_file.read(_PICTURE_BYTES_MAX + 1)
     except OSError as error:
         echo(f"screen: {file.path}: {error.strerror}", err=True)
         return None

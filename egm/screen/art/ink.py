@@ -84,16 +84,19 @@ def _draw_small_gradient(paint: Linear | Radial) -> pygame.Surface:
             colour = premultiply_colour(compute_gradient_colour(paint.stops, i / (_RAMP - 1)))
             strip.set_at((i, 0) if paint.sideways else (0, i), colour)
         return strip
-    small = pygame.Surface((_RAMP, _RAMP), pygame.SRCALPHA)
-    small.fill(premultiply_colour(paint.stops[-1][1]))
+    small_surface = pygame.Surface((_RAMP, _RAMP), pygame.SRCALPHA)
+    small_surface.fill(premultiply_colour(paint.stops[-1][1]))
     cx, cy = paint.centre[0] * _RAMP, paint.centre[1] * _RAMP
     full = paint.reach * _RAMP
     for step in range(_RAMP, 0, -1):
         share = step / _RAMP
         pygame.draw.circle(
-            small, premultiply_colour(compute_gradient_colour(paint.stops, share)), (cx, cy), full * share
+            small_surface,
+            premultiply_colour(compute_gradient_colour(paint.stops, share)),
+            (cx, cy),
+            full * share,
         )
-    return small
+    return small_surface
 
 
 class Ink:
@@ -172,14 +175,14 @@ class Ink:
         It is ``spread`` units wide and lies ``dy`` units below the outline.
         """
         shrink = 4
-        small = pygame.Surface(
+        small_surface = pygame.Surface(
             (max(1, self.surface.get_width() // shrink), max(1, self.surface.get_height() // shrink)),
             pygame.SRCALPHA,
         )
         points = [(x * self.kx / shrink, (y + dy) * self.ky / shrink) for x, y in path]
-        pygame.draw.polygon(small, premultiply_colour(colour), points)
+        pygame.draw.polygon(small_surface, premultiply_colour(colour), points)
         radius = max(1, round(spread * self.kx / shrink / 2))
-        soft = pygame.transform.gaussian_blur(small, radius)
+        soft = pygame.transform.gaussian_blur(small_surface, radius)
         self.surface.blit(
             pygame.transform.smoothscale(soft, self.surface.get_size()),
             (0, 0),
@@ -217,18 +220,18 @@ class Ink:
 
     def _draw_text_edge(self, mask: pygame.Surface, at: tuple[int, int], radius: int, paint: Paint) -> None:
         """Draw the edge of a text: the text's mask, grown by ``radius`` pixels."""
-        grown = pygame.Surface(
+        grown_surface = pygame.Surface(
             (mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA
         )
         for step in range(24):
             angle = step * math.tau / 24
             for reach in (radius, radius * 0.5):
-                grown.blit(
+                grown_surface.blit(
                     mask,
                     (radius + reach * math.cos(angle), radius + reach * math.sin(angle)),
                     special_flags=pygame.BLEND_RGBA_MAX,
                 )
-        self._paint_through_mask(grown, (at[0] - radius, at[1] - radius), paint)
+        self._paint_through_mask(grown_surface, (at[0] - radius, at[1] - radius), paint)
 
     def finish(self) -> pygame.Surface:
         """Return the drawing scaled to its final size, with premultiplied alpha."""

@@ -99,11 +99,11 @@ def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = 
     return pygame.image.frombytes(scaled.tobytes(), (side, side), "RGBA")
 
 
-def _draw_into_cache(picture: ArtFile, others: Iterable[ArtFile]) -> None:
+def _draw_into_cache(picture: ArtFile, other_pictures: Iterable[ArtFile]) -> None:
     """Draw the pictures that are not cached yet and cache them; remove the oldest if the cache is too large."""
-    new = [file for file in dict.fromkeys((*others, picture)) if file not in _cache]
-    files = {file: data for file in new if (data := read_unchanged_file(file)) is not None}
-    _cache.update(dict.fromkeys(new))
+    uncached_files = [file for file in dict.fromkeys((*other_pictures, picture)) if file not in _cache]
+    files = {file: data for file in uncached_files if (data := read_unchanged_file(file)) is not None}
+    _cache.update(dict.fromkeys(uncached_files))
     answers = draw_in_child_process([(file.path, data) for file, data in files.items()]) if files else []
     for file, answer in zip(files, answers, strict=True):
         if isinstance(answer, str):

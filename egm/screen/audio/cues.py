@@ -183,19 +183,27 @@ def _find_step_index(line: Timeline, now: float) -> int:
 def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
     """Return the sound cues of the events between two successive views."""
     names: list[str] = []
-    old, new = previous.snapshot, current.snapshot
+    old_snapshot, new_snapshot = previous.snapshot, current.snapshot
     if current.volume != previous.volume:
         names.append("coin")  # Plays at the new volume.
     elif current.pressed_at > previous.pressed_at and current.pressed:
         names.append("key")
-    if current.notices_at > previous.notices_at and new and any(n.severity != "info" for n in new.notices):
+    if (
+        current.notices_at > previous.notices_at
+        and new_snapshot
+        and any(n.severity != "info" for n in new_snapshot.notices)
+    ):
         names.append("refused")
     if current.desk.toned_at > previous.desk.toned_at:
         names = [current.desk.playing_tone]  # Only the tone: a key's click could be mistaken for it.
     names += _list_value_cues(previous, current)
-    if new and new.reminder and (old is None or old.reminder != new.reminder):
+    if (
+        new_snapshot
+        and new_snapshot.reminder
+        and (old_snapshot is None or old_snapshot.reminder != new_snapshot.reminder)
+    ):
         names.append("reminder")
-    if current.scene is not previous.scene and old is not None:
+    if current.scene is not previous.scene and old_snapshot is not None:
         if current.scene in {Scene.DOOR, Scene.TILT}:
             names.append("alarm")
         elif current.scene is Scene.HANDPAY:
@@ -215,13 +223,20 @@ def _count_attract_tunes_due(view: View) -> int:
 
 def _list_value_cues(previous: View, current: View) -> list[str]:
     """Return the sound cues for credit that was inserted, and for tickets and coins that are paid out."""
-    old, new = previous.snapshot, current.snapshot
-    if old is None or new is None or new is old:
+    old_snapshot, new_snapshot = previous.snapshot, current.snapshot
+    if old_snapshot is None or new_snapshot is None or new_snapshot is old_snapshot:
         return []
-    code = new.notices[0].code if new.notices and current.notices_at > previous.notices_at else ""
-    if code == "ticket_printed" or (new.paying is not None and old.paying is None):
-        return ["paper" if new.paying is None or new.paying.way == "ticket" else "coin"]
-    if new.state == old.state == "idle" and new.credit_cents > old.credit_cents:
+    code = (
+        new_snapshot.notices[0].code
+        if new_snapshot.notices and current.notices_at > previous.notices_at
+        else ""
+    )
+    if code == "ticket_printed" or (new_snapshot.paying is not None and old_snapshot.paying is None):
+        return ["paper" if new_snapshot.paying is None or new_snapshot.paying.way == "ticket" else "coin"]
+    if (
+        new_snapshot.state == old_snapshot.state == "idle"
+        and new_snapshot.credit_cents > old_snapshot.credit_cents
+    ):
         return ["coin" if code == "coins_accepted" else "credit"]
     return []
 
@@ -234,17 +249,21 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
     show, line = current.show, build_view_timeline(current, theme)
     if show is None or line is None or current.scene is not Scene.GAME:
         return []
-    was, now = previous.now - show.began, current.now - show.began
+    previous_time, current_time = previous.now - show.began, current.now - show.began
     names: list[str] = []
     for index, (step, time) in enumerate(zip(show.steps, line.steps, strict=True)):
-        if was <= time.title_card_begin < now and has_title(show, index):
+        if previous_time <= time.title_card_begin < current_time and has_title(show, index):
             names.append("title")
         for part, stop in enumerate(time.stops):
-            if was < stop <= now:
+            if previous_time < stop <= current_time:
                 names.append(_find_stop_cue(step, part))
-    if line.level > 0 and was < line.stopped <= now:
+    if line.level > 0 and previous_time < line.stopped <= current_time:
         names.append(f"win_{line.level}")
-    if line.level > 0 and line.roll_up_end > line.stopped and was < line.roll_up_end <= now:
+    if (
+        line.level > 0
+        and line.roll_up_end > line.stopped
+        and previous_time < line.roll_up_end <= current_time
+    ):
         names.append("closing" if show.is_complete and is_feature(show, len(show.steps) - 1) else "count_end")
     return names
 

@@ -75,16 +75,16 @@ class SoundStore:
 
         They precede earlier requests that are not started yet.
         """
-        new = [
+        new_families = [
             family
             for family in dict.fromkeys((COMMON_FAMILY, *families))
             if family not in self._requested_families
         ]
-        if not new:
+        if not new_families:
             return
         with self._call:
-            self._requested_families.update(new)
-            self._waiting_families.extendleft(reversed(new))
+            self._requested_families.update(new_families)
+            self._waiting_families.extendleft(reversed(new_families))
             self._call.notify()
         if self._thread is None:
             self._thread = threading.Thread(target=self._synthesise_requested, name="sounds", daemon=True)
@@ -104,12 +104,12 @@ class SoundStore:
 
     def get(self, cue: str, family: str) -> bytes | None:
         """Return a sound's samples, or None if it has not been synthesised yet or does not exist."""
-        how = CUES.get(cue)
+        cue_score = CUES.get(cue)
         return (
             None
-            if how is None
+            if cue_score is None
             else self._samples_by_cue_and_family.get(
-                (cue, family if how.has_sound_per_game_family else COMMON_FAMILY)
+                (cue, family if cue_score.has_sound_per_game_family else COMMON_FAMILY)
             )
         )
 

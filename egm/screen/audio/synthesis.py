@@ -64,25 +64,25 @@ def _compute_decaying_sine(pitch: float, strength: float, decay: float, count: i
     turn = math.tau * pitch / SAMPLES_PER_SECOND
     shrink = math.exp(-decay / SAMPLES_PER_SECOND)
     c, d = 2 * shrink * math.cos(turn), shrink * shrink
-    out = [0.0] * count
+    samples = [0.0] * count
     sample, next_sample = 0.0, strength * shrink * math.sin(turn)
     for i in range(count):
-        out[i] = sample
+        samples[i] = sample
         sample, next_sample = next_sample, c * next_sample - d * sample
-    return out
+    return samples
 
 
 @lru_cache(maxsize=64)
 def _generate_noise(count: int, dull: int) -> "array.array[float]":
     """Return ``count`` samples of noise from a 23-bit shift register, smoothed ``dull`` times; always the same."""
-    register, out = 0x2F5A17, []
+    register, samples = 0x2F5A17, []
     for _ in range(count):
         for _ in range(3):
             register = (register >> 1) ^ (0x420000 if register & 1 else 0)
-        out.append((register & 0xFFFF) / 32768 - 1)
+        samples.append((register & 0xFFFF) / 32768 - 1)
     for _ in range(dull):
-        out = [(a + b) / 2 for a, b in zip(out, [0.0, *out[:-1]], strict=True)]
-    return array.array("d", out)
+        samples = [(a + b) / 2 for a, b in zip(samples, [0.0, *samples[:-1]], strict=True)]
+    return array.array("d", samples)
 
 
 @lru_cache(maxsize=512)
@@ -169,9 +169,9 @@ def limit_peak(data: bytes, peak: float) -> bytes:
 def encode_wave_file(data: bytes) -> bytes:
     """Return samples as a WAV file."""
     file = io.BytesIO()
-    with wave.open(file, "wb") as out:
-        out.setnchannels(1)
-        out.setsampwidth(2)
-        out.setframerate(SAMPLES_PER_SECOND)
-        out.writeframes(data)
+    with wave.open(file, "wb") as wave_file:
+        wave_file.setnchannels(1)
+        wave_file.setsampwidth(2)
+        wave_file.setframerate(SAMPLES_PER_SECOND)
+        wave_file.writeframes(data)
     return file.getvalue()

@@ -89,16 +89,17 @@ def draw_celebration(stage: Stage) -> None:
     cx, cy = x + w / 2, y + h / 2
     arrive = 1.0 if view.reduced_motion else ease_out(since / 0.35)
     leave = 1 - clamp_to_unit_interval((since - length) / 1.2)
-    large = line.level >= 3 or bool(closing)
+    is_large = line.level >= 3 or bool(closing)
     if line.level >= 3 and not view.reduced_motion:
         _draw_rays(stage, (cx, cy), arrive * leave)
     if not view.reduced_motion:
         _draw_celebration_items(stage, since, _COINS_BY_WIN_LEVEL[line.level], length + 1.0)
-    height = 320.0 if large else 132.0
-    top = cy - height / 2 if large else y + h - height - 6
+    height = 320.0 if is_large else 132.0
+    top = cy - height / 2 if is_large else y + h - height - 6
     if leave > 0.6:
         p.shade(
-            (x, y, w, h) if large else (x, top, w, height), _FIELD_VEIL_PAINT if large else _TEXT_BAND_PAINT
+            (x, y, w, h) if is_large else (x, top, w, height),
+            _FIELD_VEIL_PAINT if is_large else _TEXT_BAND_PAINT,
         )
         play = view.show.play
         has_named_prize = bool(play.progressives or play.prizes)  # named before the feature they came from
@@ -109,7 +110,7 @@ def draw_celebration(stage: Stage) -> None:
         glow = Linear(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))
         )
-        if large:
+        if is_large:
             p.text(
                 name,
                 (cx, top + 76 - 30 * (1 - arrive)),
@@ -166,8 +167,8 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
     step = int(stage.view.now * 6) % 15 * 2
 
     def render_rays(size: tuple[int, int]) -> pygame.Surface:
-        small = (max(1, size[0] // 3), max(1, size[1] // 3))  # A soft light needs few pixels.
-        ink = Ink(small, (100, 100), 1)
+        small_size = (max(1, size[0] // 3), max(1, size[1] // 3))  # A soft light needs few pixels.
+        ink = Ink(small_size, (100, 100), 1)
         for i in range(12):
             a = math.radians(i * 30 + step)
             ink.fill(
@@ -182,7 +183,7 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
         mask = Radial(
             ((0, (255, 255, 255, 255)), (0.4, (255, 255, 255, 200)), (1, (255, 255, 255, 0))), (0.5, 0.5), 0.5
         )
-        faded.blit(create_painted_surface(small, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+        faded.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(faded, size)
 
     clip = p.surface.get_clip()

@@ -257,8 +257,8 @@ def draw_wheel(
     angle = compute_wheel_angle(step, turning, length, find_least_revolutions(game))
     key = ("wheel", step.parts, p.px(side), stage.look.name)
     face = p.find_or_create(key, lambda: _draw_wheel_face(stage, step, p.px(side)))
-    turned = p.remember("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
-    _put_disc(p, turned, (p.px(cx), p.px(cy)), face.get_width())
+    rotated_face = p.remember("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
+    _put_disc(p, rotated_face, (p.px(cx), p.px(cy)), face.get_width())
     p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _draw_hub(stage, size))
     p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: draw_pointer(stage, size))
     if shows_result and turning >= length:
@@ -337,11 +337,13 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
             if item.name in symbols
             else _render_label(stage, item, pixels)
         )
-        turned = pygame.transform.rotozoom(sign, (0 if item.name in symbols else 90) - part * (i + 0.5), 1.0)
+        rotated_sign = pygame.transform.rotozoom(
+            sign, (0 if item.name in symbols else 90) - part * (i + 0.5), 1.0
+        )
         angle, reach = math.radians(part * (i + 0.5)), pixels * (0.43 if item.name in symbols else 0.36)
         at = (pixels / 2 + reach * math.sin(angle), pixels / 2 - reach * math.cos(angle))
-        label_at = (at[0] - turned.get_width() / 2, at[1] - turned.get_height() / 2)
-        face.blit(turned, label_at, special_flags=pygame.BLEND_PREMULTIPLIED)
+        label_at = (at[0] - rotated_sign.get_width() / 2, at[1] - rotated_sign.get_height() / 2)
+        face.blit(rotated_sign, label_at, special_flags=pygame.BLEND_PREMULTIPLIED)
     return face
 
 

@@ -222,8 +222,10 @@ def format_hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
     )
     if not number:
         return name
-    alone = len({_find_base_hand(stage, each)[0] for each in hands if not each.startswith("bank")}) == 1
-    return stage.texts.say("felt.hand" if alone else "felt.hand_of", name=name, number=number)
+    has_one_name = (
+        len({_find_base_hand(stage, each)[0] for each in hands if not each.startswith("bank")}) == 1
+    )
+    return stage.texts.say("felt.hand" if has_one_name else "felt.hand_of", name=name, number=number)
 
 
 def add_split_number(stage: Stage, name: str, step: TableStep, hand: str) -> str:
@@ -241,8 +243,12 @@ def _count_hands_in_rows(hands: Sequence[str], upper_hands: Collection[str]) -> 
     rows.
     """
     banks = max(1, sum(hand.startswith("bank") or hand in upper_hands for hand in hands))
-    others = len(hands) - banks
-    return [banks, others] if others <= _HANDS_PER_ROW_MAX else [banks, -(-others // 2), others // 2]
+    player_hand_count = len(hands) - banks
+    return (
+        [banks, player_hand_count]
+        if player_hand_count <= _HANDS_PER_ROW_MAX
+        else [banks, -(-player_hand_count // 2), player_hand_count // 2]
+    )
 
 
 def _lay_out_hand_areas(
@@ -375,9 +381,9 @@ def draw_cards(
         else _find_decision_hand(hands, decision)
     )
     flying, places = find_flying_card(step, time, since), _place_hands(stage, table, hands)
-    small = _is_multi_hand_deal(hands)
+    is_small = _is_multi_hand_deal(hands)
     for number, (hand, place) in enumerate(zip(hands, places, strict=True)):
-        if number and small:
+        if number and is_small:
             _draw_small_hand(stage, place, hand)
             continue
         if not _can_hold_cards(stage):
@@ -504,11 +510,11 @@ def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
 
 
 def _draw_flying_card(
-    stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int
+    stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], next_card_index: int
 ) -> None:
     """Draw a card moving from the shoe at the upper right to where it will lie."""
     _, card_index, card, share = flying
-    card_index = dealt if card_index < 0 else card_index
+    card_index = next_card_index if card_index < 0 else card_index
     if card_index >= len(rects):
         return
     x, y, w, h = rects[card_index]
@@ -516,8 +522,8 @@ def _draw_flying_card(
     progress = 1.0 if stage.view.reduced_motion else ease_out(share)
     start = (fx + fw - w - 20, fy + 10)
     at = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
-    back = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_SIGN
-    draw_card(stage, (*at, w, h), back if share < 0.7 else card)
+    back_sign = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_SIGN
+    draw_card(stage, (*at, w, h), back_sign if share < 0.7 else card)
 
 
 def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, lit: bool) -> None:

@@ -33,12 +33,12 @@ def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) ->
         (centre[0] - glow.get_width() / 2, centre[1] - glow.get_height() / 2),
         special_flags=PREMULTIPLIED,
     )
-    small = pygame.Surface((width // 2, height // 2), pygame.SRCALPHA)
+    small_surface = pygame.Surface((width // 2, height // 2), pygame.SRCALPHA)
     cx, cy, reach = centre[0] / 2, centre[1] / 2, width
     for i in range(40):
         a, b = math.tau * i / 40, math.tau * (i + 0.5) / 40
         pygame.draw.polygon(
-            small,
+            small_surface,
             (*(c * 22 // 255 for c in look.ray[:3]), 22),
             [
                 (cx, cy),
@@ -47,7 +47,7 @@ def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) ->
             ],
         )
     surface.blit(
-        pygame.transform.smoothscale(pygame.transform.box_blur(small, 2), size),
+        pygame.transform.smoothscale(pygame.transform.box_blur(small_surface, 2), size),
         (0, 0),
         special_flags=PREMULTIPLIED,
     )

@@ -96,8 +96,8 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
         _draw_held_reels(stage)
     elif decision.kind == "pick":
         step = _build_pick_step(stage.view)
-        opened: dict[int, BonusItem] = dict(step.opened)
-        draw_boxes(stage, step.boxes, opened, asks_player=True)
+        opened_boxes: dict[int, BonusItem] = dict(step.opened)
+        draw_boxes(stage, step.boxes, opened_boxes, asks_player=True)
     elif decision.kind == "double_up":
         display = decision.display
         previous_cards = tuple(str(round_["shown"]) for round_ in display.get("rounds", ()))

@@ -281,20 +281,20 @@ def draw_deck(stage: Stage) -> None:
 def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
     """Draw one key of the deck with its lamp and label."""
     view, p = stage.view, stage.painter
-    on = is_key_lit(stage, name)
+    is_lit = is_key_lit(stage, name)
     down = view.pressed == name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
     bright, deep = (stage.theme.colour(c) for c in _KEY_COLOURS[name])
     p.art(
-        ("key", name, on, down),
+        ("key", name, is_lit, down),
         rect,
-        lambda size: _draw_key_cap(size, (w, h), bright, deep, on=on, down=down),
+        lambda size: _draw_key_cap(size, (w, h), bright, deep, on=is_lit, down=down),
     )
-    if on and name == "play" and view.accepts_request("play") and not view.reduced_motion:
+    if is_lit and name == "play" and view.accepts_request("play") and not view.reduced_motion:
         glow = 0.5 - 0.5 * math.cos(view.now * 0.8 * math.tau)
         p.art(("key glow", name), rect, lambda size: _draw_key_glow(size, (w, h)), alpha=0.55 * glow)
     drop = 3 if down else 0
-    paint: Paint | str = "text" if on else (150, 143, 176, 255)
+    paint: Paint | str = "text" if is_lit else (150, 143, 176, 255)
     icon = name in {"service", "help", "games", "language", "volume"}
     text = format_key_label(stage, name)
     if name == "play":
@@ -306,9 +306,9 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
         )
     elif icon:
         sign = f"volume_{view.volume}" if name == "volume" else name
-        colour = WHITE if on else (150, 143, 176, 255)
+        colour = WHITE if is_lit else (150, 143, 176, 255)
         icon_rect = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
-        p.art(("icon", sign, on), icon_rect, partial(render_own_picture, sign, colour=colour))
+        p.art(("icon", sign, is_lit), icon_rect, partial(render_own_picture, sign, colour=colour))
         p.text(text, (x + w / 2, y + h - 29 + drop), Style("strong", "caption", paint), width=w - 18)
     else:
         style = Style("heavy", "title" if len(text) == 1 else "body", paint, 1.5, (0, 0, 0, 150))

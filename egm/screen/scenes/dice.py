@@ -88,8 +88,13 @@ def draw_dice(
         at = (target[0] + (1 - progress) * w * 0.5, target[1] - bounce)
         turn = round((1 - progress) * 900 + 40 * i) % 360 // 15 * 15
         key = ("die turned", tumbling, turn, p.px(side))
-        turned = p.find_or_create(key, partial(_draw_turned_die, (p.px(side), p.px(side)), tumbling, turn))
-        p.put(turned, (p.px(at[0]) - turned.get_width() // 2, p.px(at[1]) - turned.get_height() // 2))
+        rotated_die = p.find_or_create(
+            key, partial(_draw_turned_die, (p.px(side), p.px(side)), tumbling, turn)
+        )
+        p.put(
+            rotated_die,
+            (p.px(at[0]) - rotated_die.get_width() // 2, p.px(at[1]) - rotated_die.get_height() // 2),
+        )
     if still and total is not None:
         style = Style("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
         p.text(str(total), (x + w / 2, y + h / 2 + side / 2 + 50), style, width=w - 80)

@@ -165,19 +165,19 @@ def _lay_out_board_controls(
 
     The attendant's key springs back when released; the other keys stay where they were turned.
     """
-    opened = view.bench[board]["doors_open"]
+    open_doors = view.bench[board]["doors_open"]
     controls = []
     for i, door in enumerate(DRAWER_DOORS):
-        values: dict[str, int | str | bool] = {"name": door, "open": door not in opened}
+        values: dict[str, int | str | bool] = {"name": door, "open": door not in open_doors}
         command = BenchCommand(device=board, action="door", values=values)
         text = texts.say(f"drawer.door_{door}")
-        controls.append(DrawerControl(find_control_rect("doors", i), text, (command,), door in opened))
+        controls.append(DrawerControl(find_control_rect("doors", i), text, (command,), door in open_doors))
     for i, key in enumerate(DRAWER_KEY_SWITCHES):
-        turned = key in view.bench[board].get("keys_on", ())
-        ways = (True, False) if key == DRAWER_KEY_SWITCHES[0] else (not turned,)
+        is_turned = key in view.bench[board].get("keys_on", ())
+        ways = (True, False) if key == DRAWER_KEY_SWITCHES[0] else (not is_turned,)
         turn = tuple(BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in ways)
         controls.append(
-            DrawerControl(find_control_rect("keys", i), texts.say(f"drawer.key_{key}"), turn, turned)
+            DrawerControl(find_control_rect("keys", i), texts.say(f"drawer.key_{key}"), turn, is_turned)
         )
     return controls
 
@@ -266,8 +266,8 @@ def describe_last_commands(stage: Stage) -> str:
         case "insert" if isinstance(cents, int):
             return say("drawer.did_insert", amount=stage.money(cents))
         case "door":
-            opened = "open" if command.values.get("open") else "closed"
-            return say(f"drawer.did_{opened}", door=say(f"drawer.door_{name}"))
+            door_state = "open" if command.values.get("open") else "closed"
+            return say(f"drawer.did_{door_state}", door=say(f"drawer.door_{name}"))
         case "key":
             return say("drawer.did_key", name=say(f"drawer.key_{name}"))
         case "insert_ticket":
@@ -281,8 +281,8 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
     tower = stage.view.bench[board].get("tower", []) if board is not None else []
     x, y, w, h = rect
     for i, (name, colour) in enumerate(_TOWER_LAMP_COLOURS):
-        on = name in tower
-        body = stage.theme.colour(colour) if on else mix(stage.theme.colour(colour), (0, 0, 0, 255), 0.78)
+        is_lit = name in tower
+        body = stage.theme.colour(colour) if is_lit else mix(stage.theme.colour(colour), (0, 0, 0, 255), 0.78)
         stage.painter.panel(
             (x + i * w / 4 + 2, y, w / 4 - 4, h), radius=6, fill=body, edge=(140, 134, 170, 255)
         )
@@ -290,7 +290,9 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
             name[:1].upper(),
             (x + (i + 0.5) * w / 4, y + h / 2),
             Style(
-                "heavy", "caption", _TEXT_COLOUR_ON_LAMP.get(colour, WHITE) if on else (206, 202, 224, 255)
+                "heavy",
+                "caption",
+                _TEXT_COLOUR_ON_LAMP.get(colour, WHITE) if is_lit else (206, 202, 224, 255),
             ),
         )
 

@@ -26,8 +26,8 @@ def find_shown_feature_step(view: View, line: Timeline | None) -> int | None:
         return None
     since = view.now - show.began
     index = line.find_step_index(since)
-    ended = show.is_complete and since >= line.roll_up_end + 1.2
-    return index if is_feature(show, index) and not ended else None
+    has_ended = show.is_complete and since >= line.roll_up_end + 1.2
+    return index if is_feature(show, index) and not has_ended else None
 
 
 def light_stage_for_feature(stage: Stage) -> Stage:
@@ -75,8 +75,8 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
     step = int(stage.view.now * 9) % _BEAM_STEPS
 
     def render_beams(size: tuple[int, int]) -> pygame.Surface:
-        small = (max(1, size[0] // 3), max(1, size[1] // 3))
-        ink, reach = Ink(small, (w, h), 1), max(w, h)
+        small_size = (max(1, size[0] // 3), max(1, size[1] // 3))
+        ink, reach = Ink(small_size, (w, h), 1), max(w, h)
         for i in range(8):
             a = math.tau * (i + step / _BEAM_STEPS) / 8
             one, two = (
@@ -85,7 +85,7 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
             ink.fill([(w / 2, h / 2), one, two], fade(stage.look.accent, 0.34))
         beams = ink.finish()
         mask = Radial(((0, (255, 255, 255, 255)), (0.5, (255, 255, 255, 190)), (1, (255, 255, 255, 0))))
-        beams.blit(create_painted_surface(small, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+        beams.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(beams, size)
 
     p.art(("beams", step, stage.look.name), stage.layout.field, render_beams, alpha=strength)

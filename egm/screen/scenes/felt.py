@@ -332,22 +332,22 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
     has_odds = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
     low = not has_odds and h > _HEIGHT_WITHOUT_ODDS_MAX
     size = "small" if len(sign) > _NUMBER_SIGN_LENGTH_MAX or h < _HEIGHT_FOR_FULL_TEXT_MIN else "lead"
-    style, small = Style("strong", size, ink), Style("strong", _choose_smallest_text_size(stage), ink)
+    style, small_style = Style("strong", size, ink), Style("strong", _choose_smallest_text_size(stage), ink)
     printed = Style("text", _choose_smallest_text_size(stage), "meter" if plain else ink)
     above, below = split_label_and_odds(cell.rect)
     if not low:
         above = (*above[:3], h - 6 if is_chip_beside_label(cell.rect) else max(above[3], h * 0.76 - 24))
-    if chip and _can_fit(stage, sign, above, small):
-        p.label(sign, above, style, least=small.size)
+    if chip and _can_fit(stage, sign, above, small_style):
+        p.label(sign, above, style, least=small_style.size)
         if low:
             p.text(
                 _format_spot_odds(stage, spot, printed, below[2]), find_middle(below), printed, width=below[2]
             )
         return
-    lies_over = p.measure_text(sign, small) > w - 10  # A name on several lines takes the complete cell.
+    lies_over = p.measure_text(sign, small_style) > w - 10  # A name on several lines takes the complete cell.
     fills_cell = is_chip_beside_label(cell.rect) or lies_over
     part = (h - 6 - 24 * low) if fills_cell else (h - 6) * 0.44
-    p.label(sign, (x + 5, y + 3, w - 10, part), style, least=small.size)
+    p.label(sign, (x + 5, y + 3, w - 10, part), style, least=small_style.size)
     if low:
         odds = _format_spot_odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
         p.text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width=w - 6)
@@ -437,24 +437,24 @@ def _draw_bets(
 ) -> None:
     """Draw every bet: standing bets in violet, new bets, and the settlements of the last round."""
     view = stage.view
-    standing = view.snapshot.standing if view.snapshot is not None else {}
+    standing_bets = view.snapshot.standing if view.snapshot is not None else {}
     returned: dict[str, int] = {}
     for settlement in settled_step.settlements if settled_step is not None else ():
         spot = str(settlement.get("spot", ""))
         returned[spot] = returned.get(spot, 0) + int(settlement["credits"])
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
     for spot, (x, y) in laid.chip_points:
-        new, standing_credits = now.get(spot, 0), standing.get(spot, 0)
-        aside = 16.0 if new > 0 and standing_credits else 0.0
+        new_credits, standing_credits = now.get(spot, 0), standing_bets.get(spot, 0)
+        aside = 16.0 if new_credits > 0 and standing_credits else 0.0
         if standing_credits:
             draw_chip(stage, (x - aside, y), standing_credits, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
-            if new < 0:
+            if new_credits < 0:
                 stage.painter.text("\u00d7", (x, y), Style("heavy", "title", "alarm", 2), width=CHIP_WIDTH)
         if returned.get(spot):
             draw_returned_amount(stage, (x, y), returned[spot])
-        elif new > 0:
-            draw_chip(stage, (x + aside, y), new, find_chip_colour(table, new), CHIP_WIDTH)
-        if limits is not None and new + standing_credits > 0 and not returned.get(spot):
+        elif new_credits > 0:
+            draw_chip(stage, (x + aside, y), new_credits, find_chip_colour(table, new_credits), CHIP_WIDTH)
+        if limits is not None and new_credits + standing_credits > 0 and not returned.get(spot):
             _draw_plays_ring(stage, table, spot, (x, y), limits)
 
 
@@ -514,11 +514,11 @@ def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
         if action.name == "choose":
             draw_button(stage, rect, format_answer(stage, decision, str(action.value)), size="body")
         elif action.name != "hold":
-            on = action.name != "play" or may_answer(stage.view)
+            is_enabled = action.name != "play" or may_answer(stage.view)
             draw_button(
                 stage,
                 rect,
                 stage.texts.say(f"decide.{_TEXT_BY_SET_HANDS_ANSWER[action.name]}"),
                 size="body",
-                on=on,
+                on=is_enabled,
             )

@@ -79,16 +79,20 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
             _draw_frequencies(stage, table, (room[0], room[1] + room[3] - low, room[2], low))
             room = (*room[:3], room[3] - low - 8)
     if decision is not None:
-        used = _draw_question_details(stage, table, decision, room)
+        used_height = _draw_question_details(stage, table, decision, room)
     elif settled_step is not None and not has_changed_marks_since_game(view):
-        used = _draw_settlements(stage, table, settled_step, room)
+        used_height = _draw_settlements(stage, table, settled_step, room)
     elif spot is not None:
-        used = _draw_spot_details(stage, spot, room)
+        used_height = _draw_spot_details(stage, spot, room)
     else:
         shows_often = table.spots and view.decision is None and room[3] > _FREQUENCY_ROW_HEIGHT
-        how = stage.texts.say("felt.how") if shows_often else ""
-        used = stage.painter.write_paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
-    rest_rect = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
+        how_text = stage.texts.say("felt.how") if shows_often else ""
+        used_height = (
+            stage.painter.write_paragraph(how_text, room, Style("text", "caption", "text"))
+            if how_text
+            else 0.0
+        )
+    rest_rect = (room[0], room[1] + used_height + 14, room[2], room[3] - used_height - 14)
     first = spot if decision is None else table.spots.get(str(decision.display.get("spot", "")))
     _draw_pay_lists(
         stage, table, rest_rect, first if settled_step is None or decision is not None else None, settled_step
@@ -159,9 +163,12 @@ def _describe_winner(stage: Stage, result: RoundResult) -> str:
     points = {str(hand["id"]): str(hand.get("says", "")) for hand in result.display.get("hands", ())}
     winner = str(result.display["result"])
     if winner in names:
-        others = [points.get(side, "") for side in table.roads if side != winner]
+        other_points = [points.get(side, "") for side in table.roads if side != winner]
         return say(
-            "felt.winner", side=names[winner], points=points.get(winner, ""), other_points="".join(others)
+            "felt.winner",
+            side=names[winner],
+            points=points.get(winner, ""),
+            other_points="".join(other_points),
         )
     return say("felt.tie", points=next(iter(points.values()), ""))
 
@@ -194,8 +201,10 @@ def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
     for i, result in enumerate(results[:room]):
         _draw_result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), newest=i == 0)
     text, top = stage.texts.say("felt.past"), y + 96
-    used = p.write_paragraph(text, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
-    return top + used
+    used_height = p.write_paragraph(
+        text, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2
+    )
+    return top + used_height
 
 
 def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
@@ -285,8 +294,8 @@ def format_question_lines(stage: Stage, table: Table, decision: Decision) -> lis
     if not decision.options:
         return []
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    spot, added = table.spots.get(str(decision.display.get("spot", ""))), table.spots.get(decision.kind)
-    about = spot or added
+    spot, added_spot = table.spots.get(str(decision.display.get("spot", ""))), table.spots.get(decision.kind)
+    about = spot or added_spot
     name = "" if about is None else stage.texts.choose_translation(about.names)
     step = find_last_step(stage.view)
     if isinstance(step, TableStep):
@@ -298,8 +307,8 @@ def format_question_lines(stage: Stage, table: Table, decision: Decision) -> lis
         lines.append((stage.texts.say("felt.staked", amount=amount), "", low))
     for option, cost in decision.costs.items():
         lines.append((format_option(stage, option), f"+{stage.money(cost * unit)}", low))
-    if added is not None:
-        text = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added))
+    if added_spot is not None:
+        text = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added_spot))
         lines.append((text, "", replace(low, paint="meter")))
     return lines
 
@@ -373,19 +382,23 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
     if spot.times is not None and spot.needs is not None:
         lead = stage.texts.choose_translation(table.spots[spot.needs].names)
         lines.append((say("felt.goes_with", spot=lead, times=spot.times), "text"))
-    standing, new = limits.standing_bets.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
-    if standing:
-        lines.append((say("felt.standing", amount=stage.money(standing * unit_cents)), "text"))
-    if new:
-        key = "felt.staked" if new > 0 else "felt.taken_down"
-        lines.append((say(key, amount=stage.money(abs(new) * unit_cents)), "text"))
+    standing_credits, new_credits = limits.standing_bets.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
+    if standing_credits:
+        lines.append((say("felt.standing", amount=stage.money(standing_credits * unit_cents)), "text"))
+    if new_credits:
+        key = "felt.staked" if new_credits > 0 else "felt.taken_down"
+        lines.append((say(key, amount=stage.money(abs(new_credits) * unit_cents)), "text"))
     playing_ = is_bet_playing(table, view.chips, spot.id, limits)
-    if playing_ is not None and standing + new > 0:
+    if playing_ is not None and standing_credits + new_credits > 0:
         lines.append((say("felt.plays_on" if playing_ else "felt.plays_off"), "amber"))
-    why = view.chips.refused if view.chips.explained_spot == spot.id else ""
-    why = (why or find_closed_reason(spot, view.chips.bets, limits)[0]) if view.accepts_request("bet") else ""
-    if why:
-        lines.append((describe_refusal(stage, spot, why), "amber"))
+    reason = view.chips.refused if view.chips.explained_spot == spot.id else ""
+    reason = (
+        (reason or find_closed_reason(spot, view.chips.bets, limits)[0])
+        if view.accepts_request("bet")
+        else ""
+    )
+    if reason:
+        lines.append((describe_refusal(stage, spot, reason), "amber"))
     return lines
 
 
@@ -427,16 +440,16 @@ def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect:
             text = stage.texts.say("felt.more", count=len(rows) - i)
             p.text(text, (x, at), Style("text", "caption", "text"), align="left", width=w)
             break
-        spot, back = table.spots.get(str(settlement.get("spot", ""))), int(settlement["credits"])
+        spot, returned_credits = table.spots.get(str(settlement.get("spot", ""))), int(settlement["credits"])
         settlement_text = format_settlement(stage, str(settlement["name"]))
         is_named = spot is not None and settled_spots[settlement.get("spot"), settlement.get("hand")] == 1
         name = stage.texts.choose_translation(spot.names) if spot and is_named else settlement_text
         name = add_split_number(stage, name, settled_step, str(settlement.get("hand", "")))
         name_rect: Rect = (x, at - step / 2, w * 0.7, step)
         p.label(name, name_rect, Style("strong", "caption", "text"), align="left")
-        style = Style("numbers", "small", "win") if back else Style("text", "caption", "text")
+        style = Style("numbers", "small", "win") if returned_credits else Style("text", "caption", "text")
         p.text(
-            stage.money(back * unit) if back else settlement_text,
+            stage.money(returned_credits * unit) if returned_credits else settlement_text,
             (x + w, at),
             style,
             align="right",

@@ -55,17 +55,17 @@ def format_prize_name(texts: Texts, field: ReelField, count: int, symbol: str, n
             "help.kind", count=count, name=texts.choose_translation(field.names.get(symbol, {}), symbol)
         )
     number, _, remainder = name.partition(" ")
-    counted = number.isdigit() and bool(remainder)
-    word = remainder if counted else name
+    is_counted = number.isdigit() and bool(remainder)
+    word = remainder if is_counted else name
     text = (
         texts.choose_translation(field.titles[word], word)
         if word in field.titles
         else word.replace("-", " ").capitalize()
     )
-    alone = sum(1 for prize in field.prizes if prize.name.partition(" ")[2] == remainder) <= 1
+    is_only_prize = sum(1 for prize in field.prizes if prize.name.partition(" ")[2] == remainder) <= 1
     return (
         text
-        if not counted or (alone and word in field.titles)
+        if not is_counted or (is_only_prize and word in field.titles)
         else texts.say("help.kind", count=number, name=text)
     )
 
@@ -91,10 +91,10 @@ def draw_glasses(stage: Stage) -> None:
     layout = stage.layout
     rows = 6 if not layout.is_portrait else 4 if not layout.is_telephone else 3
     other_rows = max(1, int((right[3] - 126) / (layout.right[3] - 126) * (rows - 1) + 0.5))
-    top, others = prizes[:rows], prizes[rows : rows + other_rows]
+    top, other_prizes = prizes[:rows], prizes[rows : rows + other_rows]
     if len(prizes) <= rows:
         half = (len(prizes) + 1) // 2
-        top, others = prizes[:half], prizes[half:]
+        top, other_prizes = prizes[:half], prizes[half:]
     _draw_prizes(stage, field, top, layout.left, stage.texts.say("panel.top_prizes"))
     if layout.is_portrait and list_levels_beside_field(stage):
         _draw_small_print(stage, layout.right)
@@ -104,7 +104,7 @@ def draw_glasses(stage: Stage) -> None:
     _draw_prizes(
         stage,
         field,
-        others,
+        other_prizes,
         right,
         stage.texts.say(key, count=lines) if lines else stage.texts.say("key.pays"),
     )
@@ -191,11 +191,13 @@ def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> No
     view, p, (x, y, w, h) = stage.view, stage.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
     form = next(form for form in game.presentation["forms"] if form["id"] == form_id)
-    chosen = not view.slip.has_marks and find_current_form(game, view.snapshot)["id"] == form_id
-    credits_ = view.snapshot.bet_credits if chosen else compute_current_form_price(game, form, view.snapshot)
-    fill = (122, 66, 8, 255) if chosen else (30, 24, 56, 255)
-    edge = stage.look.accent if chosen else (136, 120, 190, 255)
-    p.panel(rect, radius=14, fill=fill, edge=edge, line=3 if chosen else 2)
+    is_chosen = not view.slip.has_marks and find_current_form(game, view.snapshot)["id"] == form_id
+    credits_ = (
+        view.snapshot.bet_credits if is_chosen else compute_current_form_price(game, form, view.snapshot)
+    )
+    fill = (122, 66, 8, 255) if is_chosen else (30, 24, 56, 255)
+    edge = stage.look.accent if is_chosen else (136, 120, 190, 255)
+    p.panel(rect, radius=14, fill=fill, edge=edge, line=3 if is_chosen else 2)
     amount, style = (
         stage.money(credits_ * view.snapshot.denomination_cents),
         Style("strong", "caption", "text"),

@@ -133,8 +133,8 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
     elif action.name == "board":
         draw_text_key(stage, inner, say("felt.board"), lit=should_show_scoreboard(stage.view))
     else:
-        on = stage.view.accepts_request("bet") and _has_effect(chips, action.name)
-        draw_text_key(stage, inner, say(f"felt.{action.name}"), on=on)
+        is_enabled = stage.view.accepts_request("bet") and _has_effect(chips, action.name)
+        draw_text_key(stage, inner, say(f"felt.{action.name}"), on=is_enabled)
 
 
 def _has_effect(chips: ChipsOnTable, name: str) -> bool:

@@ -393,11 +393,14 @@ def _draw_prize_name(
     """Draw a prize's name and what it awards in addition to credits, on a separate line if the column is narrow."""
     name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
     awards = _format_additional_awards(stage, prize)
-    two = bool(awards) and stage.layout.is_portrait
-    first = [name] if two or not awards else [f"{name} + {awards}"]
-    for i, text in enumerate(first + ([awards] if two else [])):
-        y = at[1] + (24 * i - 12 if two else 0)
-        style, height = Style("text", "caption" if two else "small", "text"), 24.0 if two else 48.0
+    has_two_lines = bool(awards) and stage.layout.is_portrait
+    first = [name] if has_two_lines or not awards else [f"{name} + {awards}"]
+    for i, text in enumerate(first + ([awards] if has_two_lines else [])):
+        y = at[1] + (24 * i - 12 if has_two_lines else 0)
+        style, height = (
+            Style("text", "caption" if has_two_lines else "small", "text"),
+            24.0 if has_two_lines else 48.0,
+        )
         stage.painter.label(text, (at[0], y - height / 2, width, height), style, align="left")
 
 
@@ -467,10 +470,10 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
 def _draw_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
     """Draw each pay line as a small grid with its number."""
     p, (x, y, w, h) = stage.painter, rect
-    used = p.write_paragraph(
+    used_height = p.write_paragraph(
         stage.texts.say("help.lines_rule"), (x, y, w, 90), Style("text", "small", "text")
     )
-    y, h = y + used + 12, h - used - 12
+    y, h = y + used_height + 12, h - used_height - 12
     count = len(field.lines)
     columns = max(1, min(10, round((count * w / max(1.0, h) * 0.75) ** 0.5) or 1))
     rows = -(-count // columns)
@@ -498,10 +501,10 @@ def _draw_line_grid(
     cell_width, cell_height = 100 / field.reel_count, 100 / max(field.reel_heights)
     for reel, height in enumerate(field.reel_heights):
         for row in range(height):
-            on = reel < len(line) and line[reel] == row
+            is_on_line = reel < len(line) and line[reel] == row
             ink.fill(
                 box(reel * cell_width + 1, row * cell_height + 1, cell_width - 2, cell_height - 2, 3),
-                colour if on else (255, 255, 255, 34),
+                colour if is_on_line else (255, 255, 255, 34),
             )
     return ink.finish()
 

@@ -109,12 +109,17 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
             (board, Action("slip")),
         ]
     touches = [(find_number_rect(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
-    anew = (
+    new_ticket_touches = (
         [(_find_quick_pick_rect(layout), Action("quick_pick"))]
         if view.slip.has_marks or not _should_show_marks(view)
         else []
     )
-    return [*anew, *_lay_out_slip_keys(view, layout), *lay_out_form_rows(view, layout), *touches]
+    return [
+        *new_ticket_touches,
+        *_lay_out_slip_keys(view, layout),
+        *lay_out_form_rows(view, layout),
+        *touches,
+    ]
 
 
 def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -163,14 +168,14 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     width = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
     low, left = (y + h - 70, x + 12)
     keys: list[tuple[Rect, Action]] = []
-    chosen = [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
-    chosen += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
-    part = (w - 12) / max(len(chosen), 1)
+    choice_actions = [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
+    choice_actions += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
+    part = (w - 12) / max(len(choice_actions), 1)
     keys += [
         ((left + n * part, upper, part - 12, _KEY_HEIGHT), action)
         if layout.is_portrait
         else ((left, upper - n * 66, w - 24, _KEY_HEIGHT), action)
-        for n, action in enumerate(chosen)
+        for n, action in enumerate(choice_actions)
     ]
     if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
         keys.append(((left, low, width, _KEY_HEIGHT), Action("new_card")))

@@ -110,9 +110,9 @@ def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Re
     ]
     low, full = y + len(rows) * (height + _KEY_GAP), 10 * width + 10 * gap
     at = left
-    written = () if serial else ((Action("shift"), 0.14), (Action("type", " "), 0.38))
+    extra_keys = () if serial else ((Action("shift"), 0.14), (Action("type", " "), 0.38))
     ends = ((Action("erase"), 0.3 if serial else 0.14), (Action("clear"), 0.3 if serial else 0.14))
-    for action, share in (*written, *ends, (Action("enter"), 0.4 if serial else 0.2)):
+    for action, share in (*extra_keys, *ends, (Action("enter"), 0.4 if serial else 0.2)):
         room = full * share
         keys.append(((at, low, room - gap, height), action))
         at += room
@@ -125,9 +125,9 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
     label = Style("strong", "body", "text")
     p.label(format_page_text(stage, prompt.label), (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT), label)
     if prompt.kind == "choice":
-        chosen = {choice.id: choice for choice in prompt.choices}
+        choice_by_id = {choice.id: choice for choice in prompt.choices}
         for key_rect, action in lay_out_keypad(stage, prompt, rect):
-            draw_action(stage, key_rect, chosen[str(action.value)])
+            draw_action(stage, key_rect, choice_by_id[str(action.value)])
         return
     field: Rect = (
         x + w / 2 - min(w, 620.0) / 2,

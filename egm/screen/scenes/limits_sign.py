@@ -59,8 +59,8 @@ def format_kind_limits(stage: Stage) -> str | None:
         ]
     if not 1 < len(rows) <= _BET_KINDS_IN_SMALL_PRINT_MAX:
         return None
-    shown = ((f"{names[0]} \u2026" if len(names) > 1 else names[0], amounts) for names, amounts in rows)
-    return FACT_SEPARATOR.join(f"{name} {amounts}" for name, amounts in shown)
+    shown_rows = ((f"{names[0]} \u2026" if len(names) > 1 else names[0], amounts) for names, amounts in rows)
+    return FACT_SEPARATOR.join(f"{name} {amounts}" for name, amounts in shown_rows)
 
 
 def _find_extremes(limits: BetLimits, spots: list[Spot]) -> tuple[int, int]:
@@ -81,8 +81,8 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
             if not spot.added:
                 maximum = limits.find_spot_maximum(spot)
                 by_limits.setdefault((spot.least, maximum - maximum % spot.step), []).append(spot)
-        for amounts, same in by_limits.items():
-            groups.setdefault(amounts, []).extend(list_group_names(stage, tuple(same)))
+        for amounts, spots_of_limits in by_limits.items():
+            groups.setdefault(amounts, []).extend(list_group_names(stage, tuple(spots_of_limits)))
     return [
         (list(dict.fromkeys(names)), _format_amounts(stage, amounts)) for amounts, names in groups.items()
     ]
@@ -137,10 +137,10 @@ def _keep_first_lines(stage: Stage, lines: list[tuple[str, str]], room: int) -> 
     """
     if len(lines) <= room:
         return lines
-    shown = lines[: room - 1]
-    while not shown[-1][1] and len(shown) > 1:  # a name whose limits are left out
-        shown.pop()
-    return [*shown, (stage.texts.say("felt.limits_more"), "")]
+    shown_lines = lines[: room - 1]
+    while not shown_lines[-1][1] and len(shown_lines) > 1:  # a name whose limits are left out
+        shown_lines.pop()
+    return [*shown_lines, (stage.texts.say("felt.limits_more"), "")]
 
 
 def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float) -> list[tuple[str, str]]:

@@ -168,9 +168,9 @@ def _compute_column_shares(
     p = stage.painter
     cells = [[line[i] for line in lines if i < len(line)] for i in range(count)]
     needs = [max([p.measure_text(cell, style) for cell in column] or [0.0]) + 28 for column in cells]
-    small = Style("strong", "caption")
+    small_style = Style("strong", "caption")
     words = [
-        max([p.measure_text(word, small) for cell in column for word in cell.split(" ")] or [0.0])
+        max([p.measure_text(word, small_style) for cell in column for word in cell.split(" ")] or [0.0])
         + _CELL_PADDING
         + 4
         for column in cells

@@ -193,15 +193,19 @@ def _describe_handpay(stage: Stage, handpay: Handpay) -> LockupText:
     first = (say("handpay.form_first"),) if handpay.form_first else ()
     if not prizes:
         sum_ = stage.money(handpay.amount_cents)
-        why = (say(f"handpay.why.{handpay.why}"),) if handpay.why and not handpay.ticket else ()
-        owed, coins = stage.money(handpay.owed_cents), stage.money(handpay.coins_cents)
+        reason = (say(f"handpay.why.{handpay.why}"),) if handpay.why and not handpay.ticket else ()
+        owed_text, coins_text = stage.money(handpay.owed_cents), stage.money(handpay.coins_cents)
         coin_lines = (
-            (say("handpay.in_coins", owed=owed, coins=coins, rest=sum_),) if handpay.coins_cents else ()
+            (say("handpay.in_coins", owed=owed_text, coins=coins_text, rest=sum_),)
+            if handpay.coins_cents
+            else ()
         )
         ticket = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
-        who = say(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket])
+        helper_text = say(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket])
         instructions = ticket or (text, wait)
-        return LockupText(title, sum_, (*why, *coin_lines, *instructions, *first, facts), who, money=True)
+        return LockupText(
+            title, sum_, (*reason, *coin_lines, *instructions, *first, facts), helper_text, money=True
+        )
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
         say("handpay.say_merchandise"),
@@ -256,8 +260,8 @@ def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
         f"tilt.text.{last.code}"
     ):  # Only a fault without its own text needs its code.
         facts = f"{say('tilt.code', code=last.code)}  ·  {facts}"
-    others = [format_fault(stage.texts, tilt.code) for tilt in tilts[:-1]]
-    further_lines = (say("tilt.also", faults="  ·  ".join(others[-3:])),) if others else ()
+    other_tilts = [format_fault(stage.texts, tilt.code) for tilt in tilts[:-1]]
+    further_lines = (say("tilt.also", faults="  ·  ".join(other_tilts[-3:])),) if other_tilts else ()
     detail_key = f"tilt.detail.{last.code}"
     detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has_text(detail_key) else []
     examine = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
@@ -285,8 +289,8 @@ def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
         if notice.code.partition(".")[0] in {"disabled", "out_of_service"}
     ]
     reasons = [format_message(stage, f"notice.{notice.code}", notice.values) for notice in causes]
-    who = [f"out.by_{notice.code.partition('.')[2]}" for notice in causes]
-    key = next((text_key for text_key in who if texts.has_text(text_key)), "out.attendant")
+    helper_text_keys = [f"out.by_{notice.code.partition('.')[2]}" for notice in causes]
+    key = next((text_key for text_key in helper_text_keys if texts.has_text(text_key)), "out.attendant")
     take = (say("out.cash_out"),) if "cash_out" in snapshot.accepts else ()
     lines = (say("out.say"), *take, *reasons[1:3])
     return LockupText(say("out.title"), reasons[0] if reasons else "", lines, say(key))
@@ -307,20 +311,20 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
         ),
         lambda size: _draw_sign(size, text.sign or _COLOUR_AND_SIGN_BY_SCENE[scene][1], colour),
     )
-    title, large, lines, who = text.title, text.large, text.lines, text.who_can_help
+    title, headline, lines, helper_text = text.title, text.large, text.lines, text.who_can_help
     top = y + 148
     p.label(title, (x + 50, top - 36, w - 100, 72), Style("heavy", "title", "text"), least="body")
     top += 62
-    if large:
+    if headline:
         style = (
             Style("numbers", "hero", "meter")
             if text.money
             else Style("heavy", "title", mix(colour, WHITE, 0.35 if scene is not Scene.OUT else 0.75))
         )
         if text.money:
-            p.text(large, (x + w / 2, top + 52), style, width=w - 120)
+            p.text(headline, (x + w / 2, top + 52), style, width=w - 120)
         else:
-            p.label(large, (x + 60, top - 12, w - 120, 80), style, least="body")
+            p.label(headline, (x + 60, top - 12, w - 120, 80), style, least="body")
         top += 126 if text.money else 84
     for line in lines:
         top += (
@@ -329,7 +333,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
             )
             + 4
         )
-    if who:
+    if helper_text:
         rows = _format_who_can_help(stage, text, w)
         height = 8 + 36.0 * max(2, len(rows))
         p.shade((x + 10, y + h - 12 - height, w - 20, height), (*mix(colour, BLACK, 0.65)[:3], 235), 18)

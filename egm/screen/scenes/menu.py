@@ -193,13 +193,13 @@ def draw_menu(stage: Stage) -> None:
     )
     for key_rect, action in list_menu_touches(view, stage.layout):
         if action.name == "denomination":
-            chosen = view.snapshot is not None and view.snapshot.denomination_cents == action.value
+            is_chosen = view.snapshot is not None and view.snapshot.denomination_cents == action.value
             draw_button(
                 stage,
                 key_rect,
                 stage.money(int(action.value)),
                 on=view.accepts_request("denomination"),
-                lit=chosen,
+                lit=is_chosen,
             )
         elif action.name not in {"game", "part"}:
             draw_button(stage, key_rect, stage.texts.say(f"key.{action.name}"))
@@ -209,7 +209,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     """Draw a game's tile in the menu, in the game's own look: its title and facts, and a picture."""
     p, (x, y, w, h) = stage.painter, rect
     look = stage.theme.look(game.id, game.family, game.art.look)
-    chosen = stage.view.game is game
+    is_chosen = stage.view.game is game
     title = stage.texts.choose_translation(game.title, game.id)
 
     def render_tile(size: tuple[int, int]) -> pygame.Surface:
@@ -247,7 +247,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
         _draw_prize_symbols(
             stage, (x + 30, y + 12 + head + _TEXT_PICTURE_GAP + (room - height) / 2, w - 60, height), game
         )
-    if chosen:
+    if is_chosen:
         p.panel((x + w / 2 - 74, y - 22, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
         p.text(
             stage.texts.say("menu.chosen"),

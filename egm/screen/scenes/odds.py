@@ -153,8 +153,10 @@ def _find_odds_suffix(chances: Chances) -> str:
 def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
     """Draw each award, where and at which bets it is won, and its odds: 1 in how many games."""
     p, (x, y, w, h) = stage.painter, rect
-    used = p.write_paragraph(stage.texts.say("odds.say"), (x, y, w, h), Style("text", "small", "text")) + 16
-    y, step = y + used, min(76.0, (h - used) / max(1, len(entries)))
+    used_height = (
+        p.write_paragraph(stage.texts.say("odds.say"), (x, y, w, h), Style("text", "small", "text")) + 16
+    )
+    y, step = y + used_height, min(76.0, (h - used_height) / max(1, len(entries)))
     for row, award in enumerate(entries):
         top = y + row * step
         p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)

@@ -9,10 +9,10 @@ from egm.screen.scenes.stage import Stage
 def format_prize_names(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
     """Return the names of merchandise prizes as text, each name once with its count."""
     names = [stage.texts.choose_translation(prize.names, prize.id) for prize in prizes]
-    counted = {name: names.count(name) for name in names}
+    count_by_name = {name: names.count(name) for name in names}
     return "  ·  ".join(
         name if count == 1 else stage.texts.say("help.kind", count=count, name=name)
-        for name, count in counted.items()
+        for name, count in count_by_name.items()
     )
 
 

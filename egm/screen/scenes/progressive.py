@@ -81,6 +81,6 @@ def draw_levels(stage: Stage, glass: Rect) -> Rect:
     step = min(130.0, (h - (74 if not stage.layout.is_telephone else 56)) / len(levels))
     for i, level in enumerate(levels):
         draw_level(stage, level, (x + 14, y + 12 + i * step, w - 28, step - 8), "caption")
-    used = len(levels) * step + 8
-    stage.painter.shade((x + 24, y + used + 4, w - 48, 2), (*stage.look.accent[:3], 110))
-    return (x, y + used, w, h - used)
+    used_height = len(levels) * step + 8
+    stage.painter.shade((x + 24, y + used_height + 4, w - 48, 2), (*stage.look.accent[:3], 110))
+    return (x, y + used_height, w, h - used_height)

@@ -71,10 +71,10 @@ def draw_reminder(stage: Stage) -> None:
     )
     title = Style("heavy", "title", stage.look.accent)
     p.text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title, width=w - 90)
-    spent = reminder.spent_cents
+    spent_cents = reminder.spent_cents
     facts = (
         (say("reminder.time"), format_minutes(stage, reminder.minutes)),
-        (say("reminder.spent" if spent >= 0 else "reminder.ahead"), stage.money(abs(spent))),
+        (say("reminder.spent" if spent_cents >= 0 else "reminder.ahead"), stage.money(abs(spent_cents))),
     )
     for side, (label, value) in zip((0.27, 0.73), facts, strict=True):
         p.text(label, (x + w * side, y + 148), Style("strong", "small", "text_dim"), width=w * 0.42)
@@ -137,19 +137,21 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     session = snapshot.session if snapshot is not None else None
     since = compute_seconds_since(stage.view, session.since_utc) if session is not None else 0.0
-    spent = session.spent_cents if session is not None else 0
+    spent_cents = session.spent_cents if session is not None else 0
     text = say(
-        "limit.so_far" if spent >= 0 else "limit.so_far_ahead",
+        "limit.so_far" if spent_cents >= 0 else "limit.so_far_ahead",
         time=format_minutes(stage, int(since // 60)),
-        amount=stage.money(abs(spent)),
+        amount=stage.money(abs(spent_cents)),
     )
     p.write_paragraph(text, (x, y, w, h * 0.2), Style("strong", "body", stage.look.accent))
     now = _read_player_limits(stage.view)
     for row, kind in enumerate(("minutes", "cents")):
         label = Style("strong", "body", "text")
         p.text(say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width=w)
-    offered = {action.value for _, action in lay_out_limit_keys(stage.view, rect)}
+    offered_values = {action.value for _, action in lay_out_limit_keys(stage.view, rect)}
     for kind, value, key_rect in _lay_out_limit_choices(rect):
-        how = format_minutes(stage, value) if kind == "minutes" else stage.money(value)
-        words = how if value else say("limit.none")
-        draw_button(stage, key_rect, words, on=(kind, value) in offered, lit=now[kind] == value, size="body")
+        limit_text = format_minutes(stage, value) if kind == "minutes" else stage.money(value)
+        words = limit_text if value else say("limit.none")
+        draw_button(
+            stage, key_rect, words, on=(kind, value) in offered_values, lit=now[kind] == value, size="body"
+        )

@@ -71,8 +71,8 @@ def draw_rotor(
         if pin
         else 360.0 * _WHEEL_TURNS
     ) * progress
-    turned = pygame.transform.rotate(face, round(turned_by * 2) / 2)
-    p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
+    rotated_face = pygame.transform.rotate(face, round(turned_by * 2) / 2)
+    p.put(rotated_face, (p.px(cx) - rotated_face.get_width() // 2, p.px(cy) - rotated_face.get_height() // 2))
     if pin:
         p.art(("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(draw_pointer, stage))
     else:
@@ -152,11 +152,11 @@ def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
         pale = table.colours.get(pocket) in {"white", "yellow"}
         text = format_short_sign(stage.texts.choose_translation(table.names.get(pocket, {}), pocket))
         sign = font.render(text, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
-        turned = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)
+        rotated_sign = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)
         angle, reach = math.radians(part * (i + 0.5)), pixels * 0.388
         at = (pixels / 2 + reach * math.sin(angle), pixels / 2 - reach * math.cos(angle))
-        label_at = (at[0] - turned.get_width() / 2, at[1] - turned.get_height() / 2)
-        face.blit(turned, label_at, special_flags=pygame.BLEND_PREMULTIPLIED)
+        label_at = (at[0] - rotated_sign.get_width() / 2, at[1] - rotated_sign.get_height() / 2)
+        face.blit(rotated_sign, label_at, special_flags=pygame.BLEND_PREMULTIPLIED)
     return face
 
 

@@ -96,8 +96,8 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     asks = page.prompt is not None
     as_tiles = not page.tables and not asks and not page.pattern
     leaving = [action for action in page.actions if action.style == "back"]
-    others = [action for action in page.actions if action.style != "back"]
-    low = leaving if as_tiles else [*leaving, *others]
+    other_actions = [action for action in page.actions if action.style != "back"]
+    low = leaving if as_tiles else [*leaving, *other_actions]
     per_row, width = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
     rows = max(1, -(-len(low) // per_row))
     foot_top = find_back_key_rect(layout)[1] - (rows - 1) * (key + _GAP)
@@ -117,7 +117,7 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     if page.only_confirmation is not None and not as_tiles and per_row > 2:  # Use the full width of the row.
         (back, leave), (first, confirm) = foot
         foot = ((back, leave), ((*first[:2], min(2 * width + _GAP, x + w - inset - first[0]), key), confirm))
-    tiles = _lay_out_action_tiles(body, others, portrait=layout.is_portrait) if as_tiles else ()
+    tiles = _lay_out_action_tiles(body, other_actions, portrait=layout.is_portrait) if as_tiles else ()
     prompt: Rect | None = None
     if page.prompt is not None:
         body, prompt = _split_tables_and_prompt(body, page.prompt, bool(page.tables), layout)
@@ -307,11 +307,11 @@ def describe_standing_faults(stage: Stage) -> tuple[str, str]:
     if snapshot is None:
         return "info", ""
     doors = [stage.texts.format_code_text("door", door) for door in snapshot.doors_open]
-    opened = [stage.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
+    open_doors_text = [stage.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
     fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
     faults = [format_fault(stage.texts, notice.code.removeprefix("fault.")) for notice in fault_notices]
     grave = bool(doors) or any(notice.severity == "alarm" for notice in fault_notices)
-    return "alarm" if grave else "warning", "  ·  ".join([*opened, *dict.fromkeys(faults)])
+    return "alarm" if grave else "warning", "  ·  ".join([*open_doors_text, *dict.fromkeys(faults)])
 
 
 def draw_band(stage: Stage, rect: Rect, severity: str, text: str) -> None:

@@ -227,12 +227,12 @@ def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
     """
     if not stage.texts.has_text(key):
         return key
-    worded = {
+    amounts_in_words = {
         name: stage.money(value) if name.endswith("_cents") and isinstance(value, int) else value
         for name, value in values.items()
     }
-    short = {name.removesuffix("_cents"): value for name, value in worded.items()}
-    return stage.texts.format_text_by_count(key, worded | short)
+    values_by_short_name = {name.removesuffix("_cents"): value for name, value in amounts_in_words.items()}
+    return stage.texts.format_text_by_count(key, amounts_in_words | values_by_short_name)
 
 
 def draw_caption(stage: Stage, text: str, rect: Rect, size: str = "small") -> None:

@@ -183,8 +183,8 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
             least=min(list_permitted_spot_counts(game)),
             most=max(list_permitted_spot_counts(game)),
         ), "amber"
-    next_ = bought or say("status.choose" if snapshot.credit_cents else "status.insert")
-    return "  ·  ".join(text for text in (_describe_lost_round(stage), next_) if text), "text"
+    next_step_text = bought or say("status.choose" if snapshot.credit_cents else "status.insert")
+    return "  ·  ".join(text for text in (_describe_lost_round(stage), next_step_text) if text), "text"
 
 
 def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
@@ -277,13 +277,17 @@ def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
         or (has_changed_marks_since_game(stage.view) and snapshot.state != "playing")
     ):
         return money
-    standing = snapshot.standing  # The bet meter includes only new bets.
+    standing_bets = snapshot.standing  # The bet meter includes only new bets.
     if snapshot.state == "playing":  # The machine's standing bets are still those before the round.
-        standing = {str(n): int(bet["credits"]) for n, bet in enumerate(result.display.get("standing", ()))}
-    stays_cents = sum(standing.values()) * _read_denomination_cents(stage)
-    stays = stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
+        standing_bets = {
+            str(n): int(bet["credits"]) for n, bet in enumerate(result.display.get("standing", ()))
+        }
+    stays_cents = sum(standing_bets.values()) * _read_denomination_cents(stage)
+    stays_text = (
+        stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
+    )
     last = stage.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
-    words = (describe_outcome(stage, result), money[0], stays, last)
+    words = (describe_outcome(stage, result), money[0], stays_text, last)
     return FACT_SEPARATOR.join(each for each in words if each), money[1]
 
 

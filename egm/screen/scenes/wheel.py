@@ -37,9 +37,11 @@ def draw_idle_wheel(stage: Stage) -> None:
         data = view.game.presentation if view.game else {}
         parts = tuple(BonusItem(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
         step = WheelStep("wheel", parts, 0, 0)
-    alone = view.scene is not Scene.ATTRACT  # The welcome would cover half of the texts next to the wheel.
-    draw_wheel(stage, step, None, 0.0, shows_result=has_won and alone)
-    if alone and not has_won:
+    has_room_for_texts = (
+        view.scene is not Scene.ATTRACT
+    )  # The welcome would cover half of the texts next to the wheel.
+    draw_wheel(stage, step, None, 0.0, shows_result=has_won and has_room_for_texts)
+    if has_room_for_texts and not has_won:
         _draw_bet(stage)
 
 
@@ -133,10 +135,14 @@ def draw_wheel_glasses(stage: Stage) -> None:
 def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
     """Draw a betting area of the wheel: its animal, name and prize, and its chip."""
     p, (x, y, w, h) = stage.painter, rect
-    on = stage.view.accepts_request("bet")
+    is_enabled = stage.view.accepts_request("bet")
     edge = stage.look.accent if stake else (*stage.look.accent[:3], 80)
     p.panel(
-        rect, radius=14, fill=(20, 10, 30, 235) if on else (14, 8, 22, 200), edge=edge, line=3 if stake else 2
+        rect,
+        radius=14,
+        fill=(20, 10, 30, 235) if is_enabled else (14, 8, 22, 200),
+        edge=edge,
+        line=3 if stake else 2,
     )
     symbol, pay = next(iter(area["pays"].items()))
     side = min(h - 12, 60.0)

@@ -171,10 +171,10 @@ def _store_calibration(machine: Machine, event: Event) -> None:
     machine.post(TOUCH_CALIBRATED, details, state={StaffKey.TOUCH: list(new_matrix)})
 
 
-def _report_failed_test(machine: Machine, test_id: str, why: str) -> None:
+def _report_failed_test(machine: Machine, test_id: str, reason: str) -> None:
     """Record that a device test could not be started, and show why."""
-    machine.post(TEST_NOT_STARTED, JobFailed(id=test_id, why=why))
-    machine.notice = Notice(code="test_failed", severity="warning", values={"why": why})
+    machine.post(TEST_NOT_STARTED, JobFailed(id=test_id, why=reason))
+    machine.notice = Notice(code="test_failed", severity="warning", values={"why": reason})
 
 
 def return_test_paper(machine: Machine, event: Event) -> None:
@@ -187,8 +187,8 @@ def return_test_paper(machine: Machine, event: Event) -> None:
 
 def record_test_paper(machine: Machine, event: Event) -> None:
     """Record that the acceptor under test returned or rejected a bill or ticket."""
-    refused = event.of(PaperRefused)
-    details = TestPaperReturned(event=event.type.value, reason=refused.reason, ticket=refused.ticket)
+    refusal = event.of(PaperRefused)
+    details = TestPaperReturned(event=event.type.value, reason=refusal.reason, ticket=refusal.ticket)
     machine.post(TEST_PAPER, details)
 
 
@@ -204,8 +204,8 @@ def record_test_ticket(machine: Machine, _: Event) -> None:
 
 def record_test_ticket_failed(machine: Machine, event: Event) -> None:
     """Record that the test ticket was not printed."""
-    printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), event.of(PrintFailure).why
-    machine.post(TEST_FAILED, JobFailed(id=printing.id, why=why), state={MoneyKey.PRINT: None})
+    printing, reason = machine.memory.require(PrintingRecord, MoneyKey.PRINT), event.of(PrintFailure).why
+    machine.post(TEST_FAILED, JobFailed(id=printing.id, why=reason), state={MoneyKey.PRINT: None})
 
 
 def record_test_coins(machine: Machine, event: Event) -> None:

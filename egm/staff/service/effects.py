@@ -62,8 +62,10 @@ def page_is_open(machine: Machine, event: Event) -> bool:
 @refusal_code("position_is_another")
 def another_position_is_chosen(machine: Machine, event: Event) -> bool:
     """Return whether a signed-in person has chosen another player position of the machine."""
-    others = machine.component(RunningPositions).by_number.keys() - {machine.position.number}
-    return machine.component(ServiceDesk).person is not None and event.of(MenuMove).position in others
+    other_positions = machine.component(RunningPositions).by_number.keys() - {machine.position.number}
+    return (
+        machine.component(ServiceDesk).person is not None and event.of(MenuMove).position in other_positions
+    )
 
 
 @refusal_code("key_is_enough")
@@ -91,8 +93,8 @@ def no_service_page_is_open(machine: Machine, _: Event) -> bool:
 def record_key(machine: Machine, event: Event) -> None:
     """Record that a key switch was turned, even if the turn has no effect (J-16)."""
     switched = event.of(KeySwitched)
-    moved = KeyMoved(key=switched.key, on=switched.on, unattended=switched.unattended)
-    machine.post(KEY_TURNED if moved.on else KEY_RETURNED, moved)
+    key_moved = KeyMoved(key=switched.key, on=switched.on, unattended=switched.unattended)
+    machine.post(KEY_TURNED if key_moved.on else KEY_RETURNED, key_moved)
 
 
 def open_menu(machine: Machine, event: Event) -> None:
@@ -137,13 +139,13 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
     machine.component(ServiceDesk).menu = "attendant"
 
 
-def _open_service_menu(machine: Machine, page: SignInPage, by: str) -> None:
+def _open_service_menu(machine: Machine, page: SignInPage, person_id: str) -> None:
     """Open the service menu at the sign-in page, and record which key opened it, or that it was the screen."""
     desk = machine.component(ServiceDesk)
-    opened = OpenMenu(since=machine.clock.now().isoformat(), person=None)
-    machine.post(MENU_ASKED, MenuAsked(by=by), state={StaffKey.MENU: opened})
+    new_menu = OpenMenu(since=machine.clock.now().isoformat(), person=None)
+    machine.post(MENU_ASKED, MenuAsked(by=person_id), state={StaffKey.MENU: new_menu})
     desk.open(page)
-    desk.menu, desk.is_opened_by_key = "operator", by != "screen"
+    desk.menu, desk.is_opened_by_key = "operator", person_id != "screen"
 
 
 def _sign_in_and_show_main_menu(machine: Machine, person: Person) -> Move:
@@ -187,15 +189,15 @@ def close_menu_at_start(machine: Machine, _: Event) -> None:
     _sign_out(machine, "restart")
 
 
-def _sign_out(machine: Machine, why: str) -> None:
+def _sign_out(machine: Machine, reason: str) -> None:
     """Close the service menu, and record who was signed out, and why."""
     menu = machine.memory.read(OpenMenu, StaffKey.MENU)
     desk = machine.component(ServiceDesk)
     if menu is not None and menu.person is not None:
-        details = MenuLeft(why=why, menu=desk.menu, person=menu.person)
+        details = MenuLeft(why=reason, menu=desk.menu, person=menu.person)
         machine.post(MENU_LEFT, details, state={StaffKey.MENU: None})
     elif menu is not None:
-        machine.post(MENU_GIVEN_UP, ReasonedAct(why=why), state={StaffKey.MENU: None})
+        machine.post(MENU_GIVEN_UP, ReasonedAct(why=reason), state={StaffKey.MENU: None})
     desk.close()
 
 

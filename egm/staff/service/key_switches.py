@@ -32,8 +32,8 @@ def iter_concerned_positions(
         tuple(running_positions.iter_positions_served(number)),
     )
     if event.type is EventType.KEY_TURNED:
-        waiting = [position for position in served if is_waiting_for_key(position.engine, event)]
-        return (min(waiting, key=_rank_waiting_position, default=own_position),)
+        waiting_positions = [position for position in served if is_waiting_for_key(position.engine, event)]
+        return (min(waiting_positions, key=_rank_waiting_position, default=own_position),)
     if event.type is EventType.MENU_CLOSED:
         return [
             position for position in served if position is own_position or _has_menu(position.engine.machine)
@@ -52,8 +52,8 @@ def is_waiting_for_key(engine: StateMachineEngine[Machine], key_event: Event) ->
     if engine.state is State.TILT:
         return any(fault["cleared_by"] == "attendant" for fault in machine.faults.values())
     if engine.state in STATES_ON_CALL:
-        waiting = (IntegrityKey.OUT_OF_SERVICE, IntegrityKey.SERVICE)
-        return any(machine.memory.get(key) is not None for key in waiting)
+        waiting_keys = (IntegrityKey.OUT_OF_SERVICE, IntegrityKey.SERVICE)
+        return any(machine.memory.get(key) is not None for key in waiting_keys)
     return True
 
 

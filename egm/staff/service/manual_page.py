@@ -19,7 +19,7 @@ class ManualPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each active fault and for each chapter."""
-        standing = tuple(
+        active_faults = tuple(
             PageRow(cells=(say_code("tilt.text", code),), action=f"faults:{index}", icon="warning")
             for index, code in enumerate(list_fault_codes())
             if code in machine.faults
@@ -28,7 +28,7 @@ class ManualPage(MenuPage):
         return ServicePage(
             id="",
             title=say("service.menu.manual"),
-            tables=(*([PageTable(rows=standing)] if standing else []), PageTable(rows=rows)),
+            tables=(*([PageTable(rows=active_faults)] if active_faults else []), PageTable(rows=rows)),
             actions=(BACK,),
         )
 

@@ -31,18 +31,18 @@ class OptionListPage(MenuPage):
         options = OperatorOptions.read_stored(machine)
         rows = []
         for game_id, admitted in machine.component(InstalledGames).denominations_cents.items():
-            offered = options.list_denominations(game_id, admitted)
+            offered_cents = options.list_denominations(game_id, admitted)
             current_cents = machine.denominations_cents.get(game_id, ())
             rows.append(
                 PageRow(
                     cells=(
                         say_local(machine.component(InstalledGames).games[game_id].title),
                         say_plain(game_id),
-                        say("service.test.on" if offered else "service.test.off"),
-                        say_money(*(offered or admitted)),
+                        say("service.test.on" if offered_cents else "service.test.off"),
+                        say_money(*(offered_cents or admitted)),
                     ),
                     action=f"game:{game_id}",
-                    icon="" if offered == current_cents else "warning",
+                    icon="" if offered_cents == current_cents else "warning",
                 )
             )
         amounts = []

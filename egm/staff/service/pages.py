@@ -241,7 +241,7 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
             say("service.software.games"),
         ),
         build_pair_table(
-            ((say_plain(game), say_plain(why)) for game, why in bench.refused_games),
+            ((say_plain(game), say_plain(reason)) for game, reason in bench.refused_games),
             say("service.software.refused"),
         ),
         build_pair_table(

@@ -120,14 +120,14 @@ def read_staff(machine: Machine) -> None:
     recorded = RecordedRoster.of(machine.memory.get(StaffKey.STAFF))
     if loaded_roster.path is not None:
         try:
-            roster, refused = load_recorded_roster(loaded_roster.path, loaded_roster.spare, recorded)
+            roster, roster_error = load_recorded_roster(loaded_roster.path, loaded_roster.spare, recorded)
             machine.install(roster)
-            if refused:
+            if roster_error:
                 loaded_roster.path.unlink(missing_ok=True)
                 roster.write_to(loaded_roster.path)
-                machine.post(STAFF_RESTORED, ReasonedAct(why=str(refused)))
-                if not isinstance(refused, RosterDamaged):
-                    _raise_roster_fault(machine, str(refused))
+                machine.post(STAFF_RESTORED, ReasonedAct(why=str(roster_error)))
+                if not isinstance(roster_error, RosterDamaged):
+                    _raise_roster_fault(machine, str(roster_error))
         except (OperatorError, OSError) as error:
             machine.install(Roster(loaded_roster.path, spare=loaded_roster.spare))
             machine.post(STAFF_UNREADABLE, ReasonedAct(why=str(error)))
@@ -153,9 +153,9 @@ def read_staff(machine: Machine) -> None:
         )
 
 
-def _raise_roster_fault(machine: Machine, why: str) -> None:
+def _raise_roster_fault(machine: Machine, reason: str) -> None:
     """Raise the technician's fault about a staff roster that is not the recorded one."""
-    raise_fault(machine, STAFF_ROSTER, detail=why)
+    raise_fault(machine, STAFF_ROSTER, detail=reason)
 
 
 def _store_second_copy(roster: Roster) -> None:

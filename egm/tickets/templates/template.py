@@ -265,22 +265,28 @@ class Template(_Table):
             "never": self.never,
         }
         for key, text in tables.items():
-            if missing := [code for code in self.locales if code not in text]:
-                raise ValueError(f"{key}: no text for {', '.join(missing)}")
+            if missing_languages := [code for code in self.locales if code not in text]:
+                raise ValueError(f"{key}: no text for {', '.join(missing_languages)}")
         known_fields = TICKET_FIELDS | self.constants.keys()
         for line in self.lines:
             for language in line.text:
                 if language not in self.locales:
                     raise ValueError(f"lines.{line.name}.text: {language} is not among the locales")
-                if unknown := line.fields(language) - known_fields:
-                    raise ValueError(f"lines.{line.name}.text: unknown field {', '.join(sorted(unknown))}")
+                if unknown_fields := line.fields(language) - known_fields:
+                    raise ValueError(
+                        f"lines.{line.name}.text: unknown field {', '.join(sorted(unknown_fields))}"
+                    )
 
     def _check_mandatory(self, language: str) -> None:
         """Refuse a ticket template that lacks a mandatory field in a language, or the second, turned number."""
         printed_lines = [line for line in self.lines if language in line.text]
         printed_fields = frozenset[str]().union(*(line.fields(language) for line in printed_lines))
-        if missing := [name for name in MANDATORY_FIELDS_BY_CLASS[self.ticket] if name not in printed_fields]:
-            raise ValueError(f"lines: a {self.ticket} must print {', '.join(missing)} (language {language})")
+        if missing_fields := [
+            name for name in MANDATORY_FIELDS_BY_CLASS[self.ticket] if name not in printed_fields
+        ]:
+            raise ValueError(
+                f"lines: a {self.ticket} must print {', '.join(missing_fields)} (language {language})"
+            )
         numbers = [line for line in printed_lines if "number" in line.fields(language)]
         edge = [line for line in numbers if line.turn and line.at_mm[0] <= _LEADING_EDGE_MM]
         if len(numbers) < 2 or not edge:
@@ -318,8 +324,8 @@ def _check_locale(language: str, locale: str) -> None:
     """Raise ValueError if a locale is unknown or does not belong to the language."""
     try:
         parsed_locale = Locale.parse(locale)
-    except (UnknownLocaleError, ValueError) as why:
-        raise ValueError(f"locales.{language}: {why}") from None
+    except (UnknownLocaleError, ValueError) as error:
+        raise ValueError(f"locales.{language}: {error}") from None
     if parsed_locale.language != language:
         raise ValueError(f"locales.{language}: {locale} is another language")
 
@@ -373,12 +379,12 @@ def load_template(name: str | Path) -> Template:
         raise InvalidTicket(f"no ticket template {name!r}; {format_known_names(name, list_template_ids())}")
     try:
         template = _parse_template(read_contents(path))
-    except OSError as why:
-        raise InvalidTicket(f"ticket template {path}: {why.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:
-        raise InvalidTicket(f"{path.name}: not TOML: {why}") from None
-    except ValidationError as why:
-        first_error = why.errors(include_url=False)[0]
+    except OSError as error:
+        raise InvalidTicket(f"ticket template {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidTicket(f"{path.name}: not TOML: {error}") from None
+    except ValidationError as error:
+        first_error = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first_error["loc"])
         raise InvalidTicket(f"{path.name}: {where}{': ' if where else ''}{first_error['msg']}") from None
     if template.id != path.stem:

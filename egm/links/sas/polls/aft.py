@@ -120,7 +120,7 @@ def answer_aft_transfer(host: SasHost, poll: LongPoll) -> Reply | None:
 def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongPoll, body: bytes) -> Reply:
     """Check a transfer that the host requests and order it; return the reply with its status."""
     flags, tail = body[18], body[_HEAD + body[_HEAD - 1] :]
-    wrong, cents, expires = None, {}, None
+    error_status, cents, expires = None, {}, None
     try:
         cents = {
             kind: decode_bcd(poll, part)
@@ -128,13 +128,13 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
         }
         expires = parse_expiry(poll, tail[:4], host)
     except MalformedPollError:
-        wrong = TransferStatus.BAD_AMOUNT
+        error_status = TransferStatus.BAD_AMOUNT
     if flags & _RECEIPT:
-        wrong = TransferStatus.RECEIPT
+        error_status = TransferStatus.RECEIPT
     if body[2] not in _TRANSFER_KIND_BY_TYPE:
-        wrong = TransferStatus.UNSUPPORTED
+        error_status = TransferStatus.UNSUPPORTED
     if body[0] not in {_FULL_ONLY, _PARTIAL}:
-        wrong = TransferStatus.BAD_FUNCTION
+        error_status = TransferStatus.BAD_FUNCTION
     status = transfers.order(
         TransferOrder(
             identifier=body[_HEAD : _HEAD + body[_HEAD - 1]].decode("latin-1"),
@@ -144,7 +144,7 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
             expires=expires,
             pool=decode_binary(tail[4:6]),
             lock_after=bool(flags & _LOCK_AFTER),
-            wrong=wrong,
+            wrong=error_status,
             codes={"type": body[2], "flags": flags},
         ),
         asset_number=decode_binary(body[19:23]),

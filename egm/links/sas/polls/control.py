@@ -97,9 +97,9 @@ def delay_game(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 2E: delay the next games by the requested tenths of a second; zero ends a delay."""
     source = f"{host.source}{DELAY}"
     seconds = decode_bcd(request, request.data) * _DELAY_UNIT_SECONDS
-    pending: asyncio.TimerHandle | None = host.exchange_notes.pop("delay", None)
-    if pending is not None:
-        pending.cancel()
+    pending_timer: asyncio.TimerHandle | None = host.exchange_notes.pop("delay", None)
+    if pending_timer is not None:
+        pending_timer.cancel()
     if not seconds:
         host.submit_event(EventType.ENABLED, Enabled(source=source))
         return ACK

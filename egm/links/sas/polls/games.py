@@ -122,8 +122,8 @@ def answer_player_denomination(_: LongPoll, readout: SasReadout) -> Reply:
 
 def answer_player_denominations(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll B2: every denomination a player may choose."""
-    offered = {cents for game in readout.games if game.enabled for cents in game.denominations_cents}
-    codes = bytes(find_denomination_code(cents) for cents in sorted(offered))
+    offered_cents = {cents for game in readout.games if game.enabled for cents in game.denominations_cents}
+    codes = bytes(find_denomination_code(cents) for cents in sorted(offered_cents))
     return Reply(prepend_length(bytes((len(codes),)) + codes))
 
 
@@ -205,8 +205,8 @@ def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
         | (readout.transfers and has(0x72)) << 6
         | has(0xB0) << 7
     )
-    third = 1 | has(0x87) << 1  # it supports polling every 40 ms
-    return Reply(request.data + bytes((first, second, third)) + bytes(3))
+    third_byte = 1 | has(0x87) << 1  # it supports polling every 40 ms
+    return Reply(request.data + bytes((first, second, third_byte)) + bytes(3))
 
 
 #: Error codes of poll B0: no multi-denomination, malformed, poll not possible per denomination, no such

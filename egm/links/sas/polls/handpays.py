@@ -33,14 +33,14 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
 
     SAS cannot express a merchandise prize: if nothing else is owed, the amount is zero.
     """
-    owed = readout.handpay
-    if owed is None:
+    handpay = readout.handpay
+    if handpay is None:
         return Reply(bytes(_DATA_BYTES), once=True)
-    level = _LEVEL_CODE_CANCELLED_CREDIT if owed.kind == "cancelled_credit" else _LEVEL_CODE_ORDINARY_WIN
+    level = _LEVEL_CODE_CANCELLED_CREDIT if handpay.kind == "cancelled_credit" else _LEVEL_CODE_ORDINARY_WIN
     data = (
         _NO_PROGRESSIVE_GROUP
         + bytes((level,))
-        + encode_bcd(readout.convert_to_credits(owed.amount_cents), 5)
+        + encode_bcd(readout.convert_to_credits(handpay.amount_cents), 5)
         + encode_bcd(0, 2)
     )
     return Reply((data + _ATTENDANT_ONLY).ljust(_DATA_BYTES, b"\0"), once=True)
@@ -48,9 +48,9 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
 
 def mark_handpay_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     """Store that the host has received the data of a hand-pay, which it then no longer gets from poll 1B."""
-    owed = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
-    if owed is not None and (any(reply.data) or not owed.amount_cents):
-        host.exchange_notes[READ_HANDPAY_NOTE] = owed.id
+    handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    if handpay is not None and (any(reply.data) or not handpay.amount_cents):
+        host.exchange_notes[READ_HANDPAY_NOTE] = handpay.id
         host.republish_readout()
 
 
@@ -59,8 +59,8 @@ def reset_handpay(host: SasHost, _: LongPoll) -> Reply:
     if host.machine.memory.get(MoneyKey.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
     host.submit_event(EventType.HANDPAY_RESET, Authorisation(key=host.source))
-    done = host.machine.memory.get(MoneyKey.HANDPAY) is None
-    return Reply(bytes((_RESET_DONE if done else _UNABLE,)), once=True)
+    is_reset = host.machine.memory.get(MoneyKey.HANDPAY) is None
+    return Reply(bytes((_RESET_DONE if is_reset else _UNABLE,)), once=True)
 
 
 POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (

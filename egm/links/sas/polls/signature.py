@@ -37,9 +37,9 @@ async def compute_rom_signature(scope: Scope, seed: bytes) -> int:
 
 def send_rom_signature(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 21: start to compute the ROM signature; a request meanwhile restarts it with the new seed."""
-    running: asyncio.Task[None] | None = host.exchange_notes.get(_RUNNING_TASK_NOTE)
-    if running is not None:
-        running.cancel()
+    running_task: asyncio.Task[None] | None = host.exchange_notes.get(_RUNNING_TASK_NOTE)
+    if running_task is not None:
+        running_task.cancel()
     host.exchange_notes[_RUNNING_TASK_NOTE] = asyncio.get_running_loop().create_task(
         _deliver_rom_signature(host, request.data)
     )
