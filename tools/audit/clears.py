@@ -92,8 +92,8 @@ class ClearAudit:
                         f"record.cleared: act of claim {claim['id']}: expected one of {', '.join(_CLAIM_DECISIONS)}, "
                         f"found {claim['act']!r}",
                     )
-        except (KeyError, TypeError, ValueError) as why:
-            self._report_finding(entry, f"record.cleared cannot be read: {why!r}")
+        except (KeyError, TypeError, ValueError) as error:
+            self._report_finding(entry, f"record.cleared cannot be read: {error!r}")
 
     def _check_opening_entry(self, entry: StoredEntry) -> None:
         """Check that the entry is the next one that the memory clear authorised.
@@ -129,8 +129,8 @@ class ClearAudit:
         """Report a finding if the entry does not have the form that its declaration requires."""
         try:
             declared.check(entry.transaction, FEATURES.keys)
-        except EntryError as why:
-            self._report_finding(entry, str(why))
+        except EntryError as error:
+            self._report_finding(entry, str(error))
 
     def close(self) -> str:
         """Return an error text if authorised entries are missing at the end of the journal, or ""."""
@@ -146,7 +146,9 @@ def _find_claim_limit(claim: Mapping[str, Any]) -> Fraction:
 
     It is the claim's amount, or, if more, the value of its paid or held coins.
     """
-    says = claim.get("says", {})
+    claim_details = claim.get("says", {})
     return max(
-        Fraction(claim["amount"]), Fraction(says.get("amount_cents", 0)), Fraction(says.get("held_cents", 0))
+        Fraction(claim["amount"]),
+        Fraction(claim_details.get("amount_cents", 0)),
+        Fraction(claim_details.get("held_cents", 0)),
     )

@@ -62,8 +62,10 @@ _POSITION_FINDING: Final = (
 
 def _format_moved_money(entry: StoredEntry) -> str:
     """Return the first transfers of a journal entry as text for a finding, or "" if it moves no money."""
-    moved = (f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_MOVES_SHOWN])
-    return f" (the entry moves {', '.join(moved)})" if entry.transfers else ""
+    transfer_texts = (
+        f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_MOVES_SHOWN]
+    )
+    return f" (the entry moves {', '.join(transfer_texts)})" if entry.transfers else ""
 
 
 class EntryRulesAudit:

@@ -247,8 +247,8 @@ class GameAudit:
         """Return the entry's record as ``kind``; report a finding and return None if it is not a valid one."""
         try:
             return record_of(entry, kind)
-        except RecordError as why:
-            self._report_finding(entry, f"the record of the game cannot be read: {why}")
+        except RecordError as error:
+            self._report_finding(entry, f"the record of the game cannot be read: {error}")
             return None
 
     def _begin_play(self, entry: StoredEntry) -> GameRecord | None:
@@ -394,8 +394,8 @@ class GameAudit:
             if not play.steps and start.outcome is not None:
                 return game, self._replay_recorded_steps(entry, start, game)
             return game, self._replay_step_by_step(play, start, game)
-        except (PaytableError, KeyError, TypeError, ValueError, AttributeError, IndexError) as why:
-            self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {why}")
+        except (PaytableError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
             return None
 
     def _replay_recorded_steps(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
@@ -410,8 +410,8 @@ class GameAudit:
         try:
             outcome = play_through(game.with_table_state(start.table), start.wager, draw, choices)
             draw.finish()
-        except PaytableError as why:
-            self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {why}")
+        except PaytableError as error:
+            self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
             return start.outcome
         if not _is_same_outcome(outcome, start.outcome):
             self._report_finding(entry, f"{_OUTCOME_FINDING}: {_compare_outcomes(outcome, start.outcome)}")
@@ -443,8 +443,8 @@ class GameAudit:
                 draw = ReplayDraw(step.draws)
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.finish()
-            except (PaytableError, LocalError, StopIteration) as why:
-                self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {why}")
+            except (PaytableError, LocalError, StopIteration) as error:
+                self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
                 return recorded
             if not _is_same_outcome(conversation.outcome, recorded):
                 self._report_finding(
@@ -478,8 +478,8 @@ class GameAudit:
             return
         try:
             text = zlib.decompressobj().decompress(base64.b85decode(str(stored_text)), _DEFINITION_BYTES_MAX)
-        except (ValueError, zlib.error, binascii.Error) as why:
-            self._report_finding(start, f"the stored definition cannot be read: {why}")
+        except (ValueError, zlib.error, binascii.Error) as error:
+            self._report_finding(start, f"the stored definition cannot be read: {error}")
             return
         if text != game.text.encode():
             self._report_finding(
@@ -492,10 +492,10 @@ class GameAudit:
         open_play: _Play,
         start: GameRecord,
         replayed: tuple[Game, Outcome | None],
-        ended: tuple[StoredEntry, GameEndByHand],
+        game_end: tuple[StoredEntry, GameEndByHand],
     ) -> None:
         """Check that the end of a play pays and records what the replayed outcome gives."""
-        (game, outcome), (end, end_record) = replayed, ended
+        (game, outcome), (end, end_record) = replayed, game_end
         if outcome is None:
             self._report_finding(
                 end, f"the entry ends play {start.play_id}, which still waits for a decision"
@@ -522,25 +522,28 @@ class GameAudit:
             source = "house:double_up_win" if stakes else "house:win"
             self._report_finding(end, f"transfers: the win must be paid from {source}, found {wrong_source}")
         last_step = open_play.steps[-1][1] if open_play.steps else start
-        self._stakes.check_game_end(open_play.entries, start, (game, outcome), last_step, ended)
-        owed = prizes.list_reserved_prizes(end) if moves else []
-        if outcome.merchandise or owed or end_record.prizes:
-            self._check_prizes(game, outcome.merchandise, owed, ended)
+        self._stakes.check_game_end(open_play.entries, start, (game, outcome), last_step, game_end)
+        reserved_prizes = prizes.list_reserved_prizes(end) if moves else []
+        if outcome.merchandise or reserved_prizes or end_record.prizes:
+            self._check_prizes(game, outcome.merchandise, reserved_prizes, game_end)
 
     def _check_prizes(
         self,
         game: Game,
         won: tuple[str, ...],
-        owed: list[prizes.Flow],
-        ended: tuple[StoredEntry, GameEndByHand],
+        reserved_prizes: list[prizes.Flow],
+        game_end: tuple[StoredEntry, GameEndByHand],
     ) -> None:
         """Check that the end of a game reserves and records exactly the prizes in kind that the game won."""
-        end, end_record = ended
+        end, end_record = game_end
         prizes_by_id = {prize.id: prize for prize in game.prizes_in_kind()}
-        if prizes.compute_due_prizes({name: p.value_cents for name, p in prizes_by_id.items()}, won) != owed:
+        if (
+            prizes.compute_due_prizes({name: p.value_cents for name, p in prizes_by_id.items()}, won)
+            != reserved_prizes
+        ):
             self._report_finding(
                 end,
-                f"transfers do not reserve the prizes in kind that the game won, {list(won)}: found {owed}",
+                f"transfers do not reserve the prizes in kind that the game won, {list(won)}: found {reserved_prizes}",
             )
         expected_prizes = tuple(
             PrizeRecord(
@@ -556,10 +559,11 @@ class GameAudit:
             )
         registered = self._won.pop(end_record.play_id, [])
         if [line.prizes for _, line in registered] != [(prize,) for prize in expected_prizes]:
-            found = [[prize.id for prize in line.prizes] for _, line in registered]
+            registered_prize_ids = [[prize.id for prize in line.prizes] for _, line in registered]
             self._report_finding(
                 end,
-                f"the register of wins does not list each prize of the play once: expected {list(won)}, found {found}",
+                f"the register of wins does not list each prize of the play once: expected {list(won)},"
+                f" found {registered_prize_ids}",
             )
         if any(line.game != game.id for _, line in registered):
             self._report_finding(

@@ -61,11 +61,13 @@ class _Job:
         """Wait for the search to end; return the batch and its runs of plain games. Raises :class:`JobError`."""
         try:
             return self.batch, self.result.result()
-        except BrokenProcessPool as why:
-            raise JobError(_PROCESS_ENDED_ERROR) from why
-        except Exception as why:
+        except BrokenProcessPool as error:
+            raise JobError(_PROCESS_ENDED_ERROR) from error
+        except Exception as error:
             where = f"the entries {self.first} to {self.first + len(self.batch) - 1}"
-            raise JobError(f"the journal was not verified: the check of {where} failed ({why!r})") from why
+            raise JobError(
+                f"the journal was not verified: the check of {where} failed ({error!r})"
+            ) from error
 
 
 def find_plain_runs(
@@ -82,7 +84,7 @@ def find_plain_runs(
         for batch in _iter_batches(bodies):
             yield batch, plain_games.find_runs(batch)
         return
-    waiting: deque[_Job] = deque()
+    submitted_jobs: deque[_Job] = deque()
     # A forked process has the definitions already, and no other thread of this one uses a lock that it needs.
     context = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(jobs, context, _start_worker, (games, os.getpid()))
@@ -90,14 +92,14 @@ def find_plain_runs(
         damage: JournalError | None = None
         try:
             for batch in _iter_batches(bodies):
-                waiting.append(_Job(last_sequence + 1, batch, _submit(pool, batch)))
+                submitted_jobs.append(_Job(last_sequence + 1, batch, _submit(pool, batch)))
                 last_sequence += len(batch)
-                if len(waiting) >= _BATCHES_PER_PROCESS * jobs:
-                    yield waiting.popleft().wait()
-        except JournalError as why:
-            damage = why
-        while waiting:
-            yield waiting.popleft().wait()
+                if len(submitted_jobs) >= _BATCHES_PER_PROCESS * jobs:
+                    yield submitted_jobs.popleft().wait()
+        except JournalError as error:
+            damage = error
+        while submitted_jobs:
+            yield submitted_jobs.popleft().wait()
         if damage is not None:
             raise damage
     finally:
@@ -124,8 +126,8 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
             if is_full or not is_of_open_game(body):
                 yield batch
                 batch, size = [], 0
-    except JournalError as why:
-        damage = why
+    except JournalError as error:
+        damage = error
     if batch:
         yield batch
     if damage is not None:
@@ -150,7 +152,9 @@ def _submit(pool: ProcessPoolExecutor, batch: list[bytes]) -> Future[list[PlainR
     """Submit a batch to the worker processes, to be searched for plain games; return the future result."""
     try:
         return pool.submit(_find_runs, batch)
-    except BrokenProcessPool as why:
-        raise JobError(_PROCESS_ENDED_ERROR) from why
-    except OSError as why:
-        raise JobError(f"the journal was not verified: no process can be started for --jobs ({why})") from why
+    except BrokenProcessPool as error:
+        raise JobError(_PROCESS_ENDED_ERROR) from error
+    except OSError as error:
+        raise JobError(
+            f"the journal was not verified: no process can be started for --jobs ({error})"
+        ) from error

@@ -129,12 +129,14 @@ class LevelAudit:
                     self._report_finding(entry, "transfers pay a progressive level, but the play hit none")
             else:
                 self._check_other_entry(entry, kind, started_game)
-        except RecordError as why:
-            self._report_finding(entry, f"the record of progressive levels cannot be read: {why}")
-        except (KeyError, TypeError, ValueError, AttributeError) as why:
-            self._report_finding(entry, f"the progressive levels cannot be derived from this entry: {why!r}")
-        except LevelDefectiveError as why:
-            self._report_finding(entry, f"the progressive levels after this entry are not possible: {why}")
+        except RecordError as error:
+            self._report_finding(entry, f"the record of progressive levels cannot be read: {error}")
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            self._report_finding(
+                entry, f"the progressive levels cannot be derived from this entry: {error!r}"
+            )
+        except LevelDefectiveError as error:
+            self._report_finding(entry, f"the progressive levels after this entry are not possible: {error}")
 
     def can_start_plain_run(self) -> bool:
         """Return whether no open play and no registered hit can still pay a progressive level."""
@@ -149,8 +151,8 @@ class LevelAudit:
         for pool, level in sorted(self.levels.items()):
             try:
                 posting.check_pool_balances(pool, level, balance_cents)
-            except LevelDefectiveError as why:
-                yield str(why)
+            except LevelDefectiveError as error:
+                yield str(error)
 
     # ------------------------------------------------------------------ entry by entry
     def _check_other_entry(self, entry: StoredEntry, kind: str, started_game: GameRecord | None) -> None:
@@ -198,9 +200,9 @@ class LevelAudit:
 
     def _take_over_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
         """Store a level that a memory clear carried over."""
-        opened = record_of(entry, LevelCarried).opened
-        if opened is not None:
-            self._stakes[pool] = opened.game, opened.level, opened.stake_cents
+        opening = record_of(entry, LevelCarried).opened
+        if opening is not None:
+            self._stakes[pool] = opening.game, opening.level, opening.stake_cents
         self.levels[pool] = level
         posting.check_pool_balances(pool, level, lambda name: _sum_transfers_into(entry, name))
 
@@ -209,20 +211,20 @@ class LevelAudit:
         if kind == LEVEL_OPENED.kind:
             self._check_level_opening(entry, record_of(entry, LevelOpened))
         elif kind == LEVEL_CHANGED.kind:
-            changed = record_of(entry, LevelChanged)
-            self.levels[changed.pool] = self.levels[changed.pool].change_terms(changed.terms)
-            self._check_state(entry, [changed.pool])
+            change = record_of(entry, LevelChanged)
+            self.levels[change.pool] = self.levels[change.pool].change_terms(change.terms)
+            self._check_state(entry, [change.pool])
         elif kind == LEVEL_MOVED.kind:
-            moved = record_of(entry, LevelMoved)
-            self._check_level_move(entry, moved.source, moved.target)
+            move = record_of(entry, LevelMoved)
+            self._check_level_move(entry, move.source, move.target)
         else:
             self._process_controller_message(entry, kind)
 
     def _process_controller_message(self, entry: StoredEntry, kind: str) -> None:
         """Check an entry that records a message from a progressive controller."""
         if kind == PRIZE_COMMITTED.kind:
-            received = record_of(entry, ReceivedCommitment)
-            self._seals.setdefault((received.pool, received.prize), received.commitment)
+            commitment = record_of(entry, ReceivedCommitment)
+            self._seals.setdefault((commitment.pool, commitment.prize), commitment.commitment)
         elif kind == PRIZE_WON.kind:
             self._check_mystery_prize(entry, record_of(entry, MysteryWon))
         elif kind in _WIN_REGISTER_KINDS:
@@ -231,10 +233,10 @@ class LevelAudit:
             undecided = record_of(entry, LevelsUndecided)
             play = self._open.get(undecided.play_id)
             if play is None or set(undecided.pools) - set(play.pools.values()):
-                played = [] if play is None else sorted(set(play.pools.values()))
+                open_pools = [] if play is None else sorted(set(play.pools.values()))
                 self._report_finding(
                     entry,
-                    f"record.pools: expected levels of the open play, {played}; found {list(undecided.pools)}",
+                    f"record.pools: expected levels of the open play, {open_pools}; found {list(undecided.pools)}",
                 )
         elif kind == PRIZE_RULED.kind:
             self._process_ruling(entry, record_of(entry, LevelRuling))
@@ -247,8 +249,8 @@ class LevelAudit:
             )
             self._answers.setdefault(answer.claim, answer.amount_cents)
         elif kind == LINK_AHEAD.kind:
-            ahead = record_of(entry, ContributionsCounted)
-            self._sequences[ahead.pool] = ahead.counted
+            counted_record = record_of(entry, ContributionsCounted)
+            self._sequences[counted_record.pool] = counted_record.counted
 
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
         """Check that two people ruled on a progressive claim and gave a reason; store the amount they awarded."""
@@ -355,8 +357,8 @@ class LevelAudit:
         """
         try:
             plays = game.levels(started_game.wager)
-        except PaytableError as why:
-            self._report_finding(entry, f"record.wager is not valid: {why}")
+        except PaytableError as error:
+            self._report_finding(entry, f"record.wager is not valid: {error}")
             return ()
         fed = started_game.levels.pools.keys()
         if not plays and not fed:
@@ -365,8 +367,8 @@ class LevelAudit:
                     entry, "record: expected no progressive levels, because the wager plays for no level"
                 )
             return ()
-        missing = {each.level for each in plays} ^ fed
-        if missing:
+        differing_levels = {each.level for each in plays} ^ fed
+        if differing_levels:
             self._report_finding(
                 entry,
                 f"record.pools: expected {sorted(each.level for each in plays)}, for which the wager plays; "
@@ -380,10 +382,10 @@ class LevelAudit:
         """Check that a pool belongs to this game, stake and level, and has the terms that the game defines."""
         game_id, denomination_cents = game_and_stake
         if self._stakes[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
-            found = (game_id, play.level, play.stake_credits * denomination_cents)
+            play_terms = (game_id, play.level, play.stake_credits * denomination_cents)
             self._report_finding(
                 entry,
-                f"record.pools: level {pool} was opened for {self._stakes[pool]}, found a play of {found}",
+                f"record.pools: level {pool} was opened for {self._stakes[pool]}, found a play of {play_terms}",
             )
         level = self.levels[pool]
         expected = (play.increment, play.reset_credits * denomination_cents)
@@ -467,8 +469,8 @@ class LevelAudit:
         """Check the disclosed secret of a mystery prize against its commitment and terms."""
         try:
             trigger = MysteryTrigger.from_json(record.trigger)
-        except TriggerError as why:
-            self._report_finding(entry, str(why))
+        except TriggerError as error:
+            self._report_finding(entry, str(error))
             return
         commitment = self._seals.get((pool, trigger.number))
         if commitment is None:

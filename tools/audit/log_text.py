@@ -49,8 +49,8 @@ def _describe_event(row: Mapping[str, Any]) -> Iterator[str]:
         yield str(row["effect"]).replace("_", " ")
     clear = row.get("clear")
     if clear not in {None, "", "nothing"}:
-        who = str(clear).replace("_", " ")
-        yield "ends by itself" if clear == "itself" else f"to be cleared by {who}"
+        clear_text = str(clear).replace("_", " ")
+        yield "ends by itself" if clear == "itself" else f"to be cleared by {clear_text}"
     if row.get("person"):
         yield f"person {make_printable(row['person'])}"
 

@@ -334,32 +334,32 @@ class PlainGames:
 
         Return ``run`` with the game added, or a new run with it; None if it is not a plain game.
         """
-        played = self._check_start(bodies[at])
-        if played is None:
+        game = self._check_start(bodies[at])
+        if game is None:
             return None
         number = 1
-        while played.conversation.outcome is None:
-            if at + number >= len(bodies) or not _check_choice(played, bodies[at + number], number):
+        while game.conversation.outcome is None:
+            if at + number >= len(bodies) or not _check_choice(game, bodies[at + number], number):
                 return None
             number += 1
-        if not self._check_outcome(played, played.conversation.outcome):
+        if not self._check_outcome(game, game.conversation.outcome):
             return None
-        if played.push_cents:
-            if at + number >= len(bodies) or not _check_push(played, bodies[at + number]):
+        if game.push_cents:
+            if at + number >= len(bodies) or not _check_push(game, bodies[at + number]):
                 return None
             number += 1
-        if at + number >= len(bodies) or not _check_end(played, bodies[at + number]):
+        if at + number >= len(bodies) or not _check_end(game, bodies[at + number]):
             return None
-        if run is None or not run.is_continued_by(played):
+        if run is None or not run.is_continued_by(game):
             run = PlainRun(
                 batch_index=at,
-                first_sequence=played.first_sequence,
-                journal_tag=played.journal_tag,
-                previous_hex=played.previous_hex,
-                credit_before_cents=played.credit_before_cents,
-                credit_after_cents=played.credit_before_cents,
+                first_sequence=game.first_sequence,
+                journal_tag=game.journal_tag,
+                previous_hex=game.previous_hex,
+                credit_before_cents=game.credit_before_cents,
+                credit_after_cents=game.credit_before_cents,
             )
-        run.add(played)
+        run.add(game)
         return run
 
     def _check_start(self, body: bytes) -> _Played | None:
@@ -511,9 +511,9 @@ def _check_choice(played: _Played, body: bytes, number: int) -> bool:
     match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), played.conversation.decision
     if match is None or decision is None or decision.kind == DECISION_OF_WHEEL:
         return False
-    dims, play, step_number, previous, chosen, draws, outcome = match.group(1, 2, 3, 4, 5, 6, 7)
+    dims, play, step_number, previous, choice, draws, outcome = match.group(1, 2, 3, 4, 5, 6, 7)
     play_again, staked, sequence, time, raised_cents = match.group(8, 9, 10, 11, 12)
-    value, setting = parse(chosen), played.setting
+    value, setting = parse(choice), played.setting
     added_credits = decision.adds(value)
     expected: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
@@ -523,7 +523,7 @@ def _check_choice(played: _Played, body: bytes, number: int) -> bool:
         or not play == play_again == played.play
         or (int(step_number), int(sequence)) != (number, played.sequence + 1)
         or previous.decode() != played.head_hex
-        or encode_canonical_json(value) != chosen
+        or encode_canonical_json(value) != choice
         or not is_time(time.decode())
         or not _takes_step(played.conversation, Choice(value), draws, outcome)
     ):

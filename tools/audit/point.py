@@ -133,8 +133,10 @@ def load_auditor(path: Path, games: Shelf) -> Auditor:
         if head["format"] != _SAVED_STATE_FORMAT or head["sha256"] != hashlib.sha256(data).hexdigest():
             raise ValueError(f"expected format {_SAVED_STATE_FORMAT} and the digest of the saved state")
         vars(auditor).update(_Reader(data, auditor, games).load())
-    except Exception as why:
-        raise JournalDamaged(str(path), f"not a verified point; verify from the beginning ({why})") from why
+    except Exception as error:
+        raise JournalDamaged(
+            str(path), f"not a verified point; verify from the beginning ({error})"
+        ) from error
     if auditor.reached != (head["sequence"], head["head"]):
         raise JournalDamaged(str(path), "the saved state does not match its recorded entry")
     return auditor

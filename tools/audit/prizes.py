@@ -103,8 +103,8 @@ class PrizeAudit:
 
         ``older`` is the reservation that owes the prizes.
         """
-        owed = self._owed.get(older)
-        if owed is None or older in self._replaced:
+        owed_prizes = self._owed.get(older)
+        if owed_prizes is None or older in self._replaced:
             self._report_finding(
                 entry, f"record.handpay: {older} owes no prize in kind, or its prize was already exchanged"
             )
@@ -113,7 +113,7 @@ class PrizeAudit:
             ("house:attendant_jackpot", "out:handpay_jackpot", flow[2])
             if _select_prize_flows([flow])
             else flow
-            for flow in owed
+            for flow in owed_prizes
         )
         if flows != cash:
             self._report_finding(
@@ -142,11 +142,12 @@ class PrizeAudit:
     def _check_orphaned_prizes(self, entry: StoredEntry, flows: list[Flow]) -> None:
         """Check that each unclaimed prize in kind returns to the operator's stock."""
         given_up = self._given_up.pop(str(read_details(entry).get("id")), [])
-        back = sorted(
+        returned_prizes = sorted(
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up
         )
-        if _select_prize_flows(flows) != back:
+        if _select_prize_flows(flows) != returned_prizes:
             self._report_finding(
                 entry,
-                f"transfers do not return the unclaimed prizes: expected {back}, found {_select_prize_flows(flows)}",
+                f"transfers do not return the unclaimed prizes: expected {returned_prizes},"
+                f" found {_select_prize_flows(flows)}",
             )

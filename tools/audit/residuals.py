@@ -19,8 +19,8 @@ def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEnt
     try:
         record = record_of(entry, ResidualPlayed)
         ((bound, value, purpose),) = record.draws
-    except (RecordError, ValueError) as why:
-        report_finding(entry, f"the record of the residual credit cannot be read: {why}")
+    except (RecordError, ValueError) as error:
+        report_finding(entry, f"the record of the residual credit cannot be read: {error}")
         return
     amount_cents, prize_cents = record.amount_cents, record.prize_cents
     sound = (

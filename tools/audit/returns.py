@@ -153,7 +153,7 @@ def iter_returns(view: JournalView) -> Iterator[Return]:
 def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
     """Sum up the ended games by version and denomination; leave out open and void ones."""
     sums_by_version: dict[GameVersion, _Sums] = {}
-    started: dict[str, Mapping[str, Any]] = {}
+    started_games: dict[str, Mapping[str, Any]] = {}
     doubled: set[str] = set()
     raised: Counter[str] = Counter()
     declared_entries = (GAME_START, GAME_CHOICE, GAME_DOUBLE_UP, GAME_END, GAME_VOID)
@@ -161,7 +161,7 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
         record: Any = entry.record
         play_id = record["play_id"]
         if entry.kind == GAME_START.kind:
-            started[play_id] = record
+            started_games[play_id] = record
             continue
         if entry.kind == GAME_CHOICE.kind:
             raised[play_id] += record.get("staked_credits", 0)
@@ -169,7 +169,7 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
         if entry.kind == GAME_DOUBLE_UP.kind:
             doubled.add(play_id)
             continue
-        start = started.pop(play_id, None)
+        start = started_games.pop(play_id, None)
         # a game that started before a clear is in another journal
         if start is None or entry.kind == GAME_VOID.kind:
             continue

@@ -212,13 +212,15 @@ class RoundAudit:
             return
         entry, round_ = self._beginning
         for missing_seat in _list_missing_seats(round_):
-            missing = f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it"
+            missing_seat_error = (
+                f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it"
+            )
             if self._is_start_followed and self._can_start(round_, missing_seat):
-                self._report_finding(entry, f"{missing} before the end of the journal")
+                self._report_finding(entry, f"{missing_seat_error} before the end of the journal")
             else:
                 self._note(
                     entry,
-                    f"{missing} before the end of the journal; only a failure at that moment explains it",
+                    f"{missing_seat_error} before the end of the journal; only a failure at that moment explains it",
                 )
 
     def drop_starting_round(self) -> None:
@@ -354,13 +356,13 @@ class RoundAudit:
         self, entry: StoredEntry, round_: _Round | None, step: RecordedStep | GameChoice
     ) -> None:
         """Check that a round of players against each other is played exactly if every seat has wagered its stake."""
-        missing = [] if round_ is None else _list_missing_seats(round_)
-        if missing and step.choice == ALL_STAKED_CUE:
+        missing_seats = [] if round_ is None else _list_missing_seats(round_)
+        if missing_seats and step.choice == ALL_STAKED_CUE:
             self._report_finding(
                 entry,
-                f"record.choice: the round is played, but seat {missing[0]} has not wagered its stake",
+                f"record.choice: the round is played, but seat {missing_seats[0]} has not wagered its stake",
             )
-        has_all = not missing and (round_ is None or not round_.has_void_play)
+        has_all = not missing_seats and (round_ is None or not round_.has_void_play)
         if has_all and step.choice != ALL_STAKED_CUE:
             self._report_finding(
                 entry,

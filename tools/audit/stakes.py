@@ -105,9 +105,9 @@ class StakeAudit:
         """Check the stakes and tables that an entry records, and store what later entries depend on."""
         kind = entry.transaction.kind
         if kind == GAME_PUSH.kind:
-            back = self._read(entry, StakesBack)
-            if back is not None:
-                self._pushed[back.play_id] = entry, back
+            record = self._read(entry, StakesBack)
+            if record is not None:
+                self._pushed[record.play_id] = entry, record
         elif kind == TABLE_RETURNED.kind:
             self._check_returned(entry)
         for name, value in entry.state.items():
@@ -123,15 +123,15 @@ class StakeAudit:
         try:
             if value is not None:
                 self._tables[name] = from_json(TableRecord, value, f"state.{name}")
-        except RecordError as why:
-            self._report_finding(entry, str(why))
+        except RecordError as error:
+            self._report_finding(entry, str(error))
 
     def _read(self, entry: StoredEntry, kind: type[R]) -> R | None:
         """Return the entry's record as ``kind``, or report a finding and return None if it is not valid."""
         try:
             return record_of(entry, kind)
-        except RecordError as why:
-            self._report_finding(entry, str(why))
+        except RecordError as error:
+            self._report_finding(entry, str(error))
             return None
 
     def _check_returned(self, entry: StoredEntry) -> None:
@@ -176,14 +176,16 @@ class StakeAudit:
                 sum(settlement.staked for settlement in settled) * table.denomination_cents - back_cents
             )
         amounts = (retained_cents, table.standing_cents - back_cents - retained_cents, back_cents)
-        _, standing, back = self._part_stakes(entry, table.staked, amounts) or ((), (), ())
-        if record.amount_cents != back_cents or _list_flows_from(entry, PUSH_ACCOUNT) != back:
+        _, standing_stakes, returned_stakes = self._part_stakes(entry, table.staked, amounts) or ((), (), ())
+        if record.amount_cents != back_cents or _list_flows_from(entry, PUSH_ACCOUNT) != returned_stakes:
             self._report_finding(
                 entry,
-                f"record.amount_cents and the transfers: expected {back_cents} cents returned as {back}, found "
-                f"{record.amount_cents} returned as {_list_flows_from(entry, PUSH_ACCOUNT)}",
+                f"record.amount_cents and the transfers: expected {back_cents} cents returned as {returned_stakes},"
+                f" found {record.amount_cents} returned as {_list_flows_from(entry, PUSH_ACCOUNT)}",
             )
-        expected_table = None if table_left is None else _build_table_record(table, table_left, standing)
+        expected_table = (
+            None if table_left is None else _build_table_record(table, table_left, standing_stakes)
+        )
         self._compare(entry, name, expected_table)
 
     # ------------------------------------------------------------------ one game
@@ -204,10 +206,11 @@ class StakeAudit:
             and previous.staked
             and previous.denomination_cents != game.denomination_cents
         ):
-            was = previous.denomination_cents
+            denomination_before = previous.denomination_cents
             self._report_finding(
                 entry,
-                f"record.denomination_cents: bets from an earlier game stand at {was}, found {game.denomination_cents}",
+                f"record.denomination_cents: bets from an earlier game stand at {denomination_before},"
+                f" found {game.denomination_cents}",
             )
 
     def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
@@ -335,12 +338,12 @@ class StakeAudit:
         parts = self._part_stakes(end, staked, amounts)
         if parts is None:
             return
-        _, standing, back = parts
-        self._check_pushed(end, start, end_record, push_entry, (push_cents, back))
+        _, standing_stakes, returned_stakes = parts
+        self._check_pushed(end, start, end_record, push_entry, (push_cents, returned_stakes))
         expected_table = None
         if table_left is not None:
             expected_table = TableRecord(
-                game=start.game, denomination_cents=unit_cents, table=table_left, staked=standing
+                game=start.game, denomination_cents=unit_cents, table=table_left, staked=standing_stakes
             )
         if expected_table is not None or table_at_start is not None:
             self._compare(end, name, expected_table)
@@ -354,7 +357,7 @@ class StakeAudit:
         expected_push: tuple[int, Staked],
     ) -> None:
         """Check that the returned stakes (pushes) of an ended game were posted and recorded as expected."""
-        push_cents, back = expected_push
+        push_cents, returned_stakes = expected_push
         if end_record.push_cents != push_cents:
             self._report_finding(
                 end, f"record.push_cents: expected {push_cents}, found {end_record.push_cents}"
@@ -365,10 +368,10 @@ class StakeAudit:
                     end,
                     f"stakes of {push_cents} cents should be returned before this entry, but no entry returned them",
                 )
-        elif _list_flows_from(push_entry[0], PUSH_ACCOUNT) != back or start.returned:
+        elif _list_flows_from(push_entry[0], PUSH_ACCOUNT) != returned_stakes or start.returned:
             self._report_finding(
                 push_entry[0],
-                f"transfers: expected the stakes {() if start.returned else back} to be returned, "
+                f"transfers: expected the stakes {() if start.returned else returned_stakes} to be returned, "
                 f"found {_list_flows_from(push_entry[0], PUSH_ACCOUNT)}",
             )
 
@@ -414,16 +417,19 @@ class StakeAudit:
         if parts is None:
             return
         _, pushed, undecided = parts
-        refunded, back = _list_flows_from(end, "house:refund_defect"), _list_flows_from(end, PUSH_ACCOUNT)
+        refunded, returned_stakes = (
+            _list_flows_from(end, "house:refund_defect"),
+            _list_flows_from(end, PUSH_ACCOUNT),
+        )
         if refunded and void_record.ruling == Ruling.DISRUPTED:
             self._report_finding(
                 end, f"transfers: expected no refund, because the player disrupted the game; found {refunded}"
             )
-        if refunded not in ((), undecided) or back != pushed:
+        if refunded not in ((), undecided) or returned_stakes != pushed:
             self._report_finding(
                 end,
                 f"transfers: expected {pushed} from {PUSH_ACCOUNT} and {undecided} or nothing as a refund, "
-                f"found {back} and "
+                f"found {returned_stakes} and "
                 f"{refunded}",
             )
         won_cents = sum(cents for _, cents in _list_flows_from(end, "house:win"))
@@ -440,16 +446,17 @@ class StakeAudit:
         """Split stakes into these amounts; report a finding and return None if the sums differ."""
         try:
             return split_stakes(staked, amounts, Position(_read_position(entry)))
-        except InvariantError as why:
-            self._report_finding(entry, f"the stakes of the game do not add up: {why}")
+        except InvariantError as error:
+            self._report_finding(entry, f"the stakes of the game do not add up: {error}")
             return None
 
     def _check_no_other_table(self, entry: StoredEntry, name: str) -> None:
         """Report a finding if the entry changes a table other than the one under the storage key ``name``."""
-        others = [key for key in entry.state if TableKey.TABLE in key and key != name]
-        if others:
+        other_keys = [key for key in entry.state if TableKey.TABLE in key and key != name]
+        if other_keys:
             self._report_finding(
-                entry, f"state.{others[0]}: the entry changes the table of another game; expected only {name}"
+                entry,
+                f"state.{other_keys[0]}: the entry changes the table of another game; expected only {name}",
             )
 
     def _compare(self, entry: StoredEntry, name: str, expected: TableRecord | None) -> None:
@@ -488,10 +495,13 @@ def _encode_table(record: TableRecord | None) -> bytes | None:
     return None if record.staked or record.table is None else encode_canonical_json(record.table)
 
 
-def _build_table_record(previous: TableRecord, table_left: JSON, standing: Staked) -> TableRecord:
+def _build_table_record(previous: TableRecord, table_left: JSON, standing_stakes: Staked) -> TableRecord:
     """Return a table's record with a new state and new standing bets, for the same game and denomination."""
     return TableRecord(
-        game=previous.game, denomination_cents=previous.denomination_cents, table=table_left, staked=standing
+        game=previous.game,
+        denomination_cents=previous.denomination_cents,
+        table=table_left,
+        staked=standing_stakes,
     )
 
 

@@ -74,16 +74,16 @@ def iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[Stor
 
     Entries before the first power-up use its setting, or the default one if the journal has no power-up.
     """
-    waiting: list[StoredEntry] = []
+    undated_entries: list[StoredEntry] = []
     day: GamingDay | None = None
     for entry in entries:
         if entry.kind == POWER_UP.kind:
             day = GamingDay.read_recorded(entry.record)
-        waiting.append(entry)
+        undated_entries.append(entry)
         if day is not None:
-            yield from ((each, day) for each in waiting)
-            waiting.clear()
-    yield from ((each, GamingDay()) for each in waiting)
+            yield from ((each, day) for each in undated_entries)
+            undated_entries.clear()
+    yield from ((each, GamingDay()) for each in undated_entries)
 
 
 def _add_period_movement(
@@ -101,7 +101,7 @@ def _add_period_movement(
     values = reading.values if position is None else reading.select(position=str(position)).values
     meters_now = {name: values[name] for name in METERS}
     for name in METERS if period else ():
-        moved = meters_now[name] - meters_before[name]
-        periods[period][name] += moved
-        periods[period][WIN_KEY] += moved * _WIN_SIGNS.get(name, 0)
+        difference = meters_now[name] - meters_before[name]
+        periods[period][name] += difference
+        periods[period][WIN_KEY] += difference * _WIN_SIGNS.get(name, 0)
     return meters_now

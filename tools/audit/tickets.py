@@ -16,11 +16,13 @@ def find_ticket_ledger_error(folder: Path, second: Path) -> str:
     """
     with open_view(folder) as view:
         try:
-            stored = parse_ledger_anchor(view.state("tickets"))
-            if stored is None:
+            stored_anchor = parse_ledger_anchor(view.state("tickets"))
+            if stored_anchor is None:
                 return ""
             with open_machine_ledger(folder, second=second) as store:
                 store.verify()
-                return store.find_ledger_mismatch() or find_disagreement(store, stored, view.balance_cents)
+                return store.find_ledger_mismatch() or find_disagreement(
+                    store, stored_anchor, view.balance_cents
+                )
         except (OperatorError, LocalError) as error:
             return str(error)

@@ -86,8 +86,10 @@ class _Tournament:
         If the machine's number is unknown, these are the games of all listed machines.
         """
         rules = self.rules
-        own = [machine for machine in rules.machines if machine.number == self.number] or rules.machines
-        return frozenset(machine.game or rules.game for machine in own)
+        own_machines = [
+            machine for machine in rules.machines if machine.number == self.number
+        ] or rules.machines
+        return frozenset(machine.game or rules.game for machine in own_machines)
 
 
 class TournamentAudit:
@@ -133,8 +135,8 @@ class TournamentAudit:
             return
         try:
             self._check_by_kind(entry)
-        except RecordError as why:
-            self._report_finding(entry, f"the record of the tournament cannot be read: {why}")
+        except RecordError as error:
+            self._report_finding(entry, f"the record of the tournament cannot be read: {error}")
 
     def _check_by_kind(self, entry: StoredEntry) -> None:
         """Check a journal entry about a tournament with the check for its kind."""
@@ -170,10 +172,10 @@ class TournamentAudit:
     # ------------------------------------------------------------------ rules and entries
     def _read_carried_rules(self) -> _Tournament | None:
         """Return the tournament whose rules a memory clear has carried over, or None."""
-        stored = self._memory(TournamentKey.RULES)
-        if stored is None:
+        stored_rules = self._memory(TournamentKey.RULES)
+        if stored_rules is None:
             return None
-        installed = from_json(InstalledRules, stored, TournamentKey.RULES)
+        installed = from_json(InstalledRules, stored_rules, TournamentKey.RULES)
         try:
             parse_rules(installed.text)
         except OperatorError:  # reported where they were installed
@@ -183,15 +185,15 @@ class TournamentAudit:
     def _install(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
         """Check newly installed rules and store them: the digest must be theirs, and the by-law must allow them."""
         if hashlib.sha256(record.text.encode()).hexdigest() != record.digest:
-            found = hashlib.sha256(record.text.encode()).hexdigest()
+            digest = hashlib.sha256(record.text.encode()).hexdigest()
             self._report_finding(
                 entry,
-                f"record.digest is not the SHA-256 of record.text: expected {found}, found {record.digest}",
+                f"record.digest is not the SHA-256 of record.text: expected {digest}, found {record.digest}",
             )
         try:
             rules = parse_rules(record.text)
-        except OperatorError as why:
-            self._report_finding(entry, f"the rules are not valid: {why}")
+        except OperatorError as error:
+            self._report_finding(entry, f"the rules are not valid: {error}")
             return
         if record.number and find_machine(rules, record.number) is None:
             self._report_finding(entry, f"record.number: the rules do not list machine {record.number}")
@@ -202,13 +204,13 @@ class TournamentAudit:
 
     def _compare_meters(self, entry: StoredEntry) -> None:
         """Check that no meter of games for money has changed since the machine entered the tournament."""
-        before, now = self._meters, self._read_meters()
+        meters_before, meters_now = self._meters, self._read_meters()
         self._meters = None
-        for name, value in () if before is None else before.items():
-            if now.get(name, 0) != value:
+        for name, value in () if meters_before is None else meters_before.items():
+            if meters_now.get(name, 0) != value:
                 self._report_finding(
                     entry,
-                    f"meter {name} changed from {value} to {now.get(name, 0)} during the tournament; "
+                    f"meter {name} changed from {value} to {meters_now.get(name, 0)} during the tournament; "
                     "play for points moves none",
                 )
 
@@ -292,12 +294,13 @@ class TournamentAudit:
         if tournament is None:
             return
         if record.entry in tournament.void or record.entry in tournament.paid:
-            why = "was void" if record.entry in tournament.void else "had its prize"
-            self._report_finding(entry, f"record.entry: entry {record.entry} {why} before this entry")
-        named = tournament.participants.setdefault(record.entry, record.participant)
-        if named != record.participant:
+            reason = "was void" if record.entry in tournament.void else "had its prize"
+            self._report_finding(entry, f"record.entry: entry {record.entry} {reason} before this entry")
+        known_participant = tournament.participants.setdefault(record.entry, record.participant)
+        if known_participant != record.participant:
             self._report_finding(
-                entry, f"record.participant: expected {named}, who has the entry; found {record.participant}"
+                entry,
+                f"record.participant: expected {known_participant}, who has the entry; found {record.participant}",
             )
         tournament.paid.add(record.entry)
 
@@ -317,23 +320,24 @@ class TournamentAudit:
             self._report_finding(
                 entry, f"record.points: expected {terms.points} by the rules, found {record.points}"
             )
-        named = tournament.participants.setdefault(record.entry, record.participant)
-        if named != record.participant or record.entry in tournament.void:
+        known_participant = tournament.participants.setdefault(record.entry, record.participant)
+        if known_participant != record.participant or record.entry in tournament.void:
             void = "void" if record.entry in tournament.void else "valid"
             self._report_finding(
                 entry,
-                f"record.entry: entry {record.entry} is {void} and belongs to {named}, found {record.participant}",
+                f"record.entry: entry {record.entry} is {void} and belongs to {known_participant},"
+                f" found {record.participant}",
             )
         if any(purse.entry == record.entry and not purse.ending for purse in self._purses.values()):
             self._report_finding(
                 entry, f"record.entry: a position still plays a round of entry {record.entry}"
             )
-        before = tournament.endings.get((record.entry, record.round))
-        may_repeat = before == "interrupted" and rules.interrupted == "replay"
-        if before is not None and not may_repeat:
+        earlier_ending = tournament.endings.get((record.entry, record.round))
+        may_repeat = earlier_ending == "interrupted" and rules.interrupted == "replay"
+        if earlier_ending is not None and not may_repeat:
             self._report_finding(
                 entry,
-                f"record.round: round {record.round} of entry {record.entry} has already ended as {before}",
+                f"record.round: round {record.round} of entry {record.entry} has already ended as {earlier_ending}",
             )
         purse = Purse(
             entry=record.entry,
@@ -349,7 +353,7 @@ class TournamentAudit:
 
     def _check_selection(self, entry: StoredEntry, tournament: _Tournament) -> None:
         """Check that at the start of a round the tournament's game, denomination and wager are selected."""
-        named = tournament.rules.machines[0]
+        listed_machine = tournament.rules.machines[0]
         selection = from_json(
             Selection,
             entry.state.get(format_storage_key(KernelKey.SELECTION, read_position(entry))),
@@ -357,14 +361,14 @@ class TournamentAudit:
         )
         if (
             selection.game_id not in tournament.game_ids
-            or selection.denomination_cents != named.denomination_cents
-            or selection.bet_credits not in {0, named.bet}
+            or selection.denomination_cents != listed_machine.denomination_cents
+            or selection.bet_credits not in {0, listed_machine.bet}
             or selection.options
         ):
             self._report_finding(
                 entry,
                 f"state.selection: expected a game of {sorted(tournament.game_ids)} with a credit of "
-                f"{named.denomination_cents} and the wager {named.bet}; found {selection}",
+                f"{listed_machine.denomination_cents} and the wager {listed_machine.bet}; found {selection}",
             )
 
     def _check_game(self, entry: StoredEntry, game: GameRecord) -> None:
@@ -421,9 +425,9 @@ class TournamentAudit:
                 f"{'no persons and no reason' if record.status == 'complete' else 'persons and a reason'}; found "
                 f"{list(record.persons)} and {record.reason!r}",
             )
-        after = replace(purse, ending=record.status, table=None)
-        self._compare_purse(entry, after)
-        self._purses[position] = after
+        purse_after = replace(purse, ending=record.status, table=None)
+        self._compare_purse(entry, purse_after)
+        self._purses[position] = purse_after
         if tournament is not None:
             tournament.endings[record.entry, record.round] = record.status
 
@@ -463,15 +467,15 @@ class TournamentAudit:
 
     def _start_clock(self, entry: StoredEntry, purse: Purse) -> Purse:
         """Return the purse after a game's start: the first game of a round with a time limit sets the round's end."""
-        stored = entry.state.get(format_storage_key("purse", read_position(entry)))
+        stored_purse = entry.state.get(format_storage_key("purse", read_position(entry)))
         if not purse.minutes or purse.until:
-            if stored is not None:
+            if stored_purse is not None:
                 self._report_finding(
                     entry,
                     "state.purse: expected no change, because the time of the round already runs or is not limited",
                 )
             return purse
-        recorded = None if stored is None else from_json(Purse, stored, "state.purse")
+        recorded = None if stored_purse is None else from_json(Purse, stored_purse, "state.purse")
         if recorded is None or not recorded.until or replace(recorded, until="") != purse:
             self._report_finding(
                 entry,
@@ -520,8 +524,8 @@ class TournamentAudit:
                 decision, draw = conversation.decision, ReplayDraw(step.draws)
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.finish()
-        except (PaytableError, LocalError, StopIteration, ValueError, TypeError) as why:
-            self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {why}")
+        except (PaytableError, LocalError, StopIteration, ValueError, TypeError) as error:
+            self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
             play.replays = False
             return
         costs = 0 if decision is None or choice is None else decision.adds(choice.choice)
@@ -547,25 +551,25 @@ class TournamentAudit:
                 entry, f"the entry ends play {record.play_id}, which still waits for a decision"
             )
             return
-        due = (outcome.win_credits - outcome.push_credits, outcome.push_credits)
-        if (record.won_points, record.push_points) != due:
+        due_points = (outcome.win_credits - outcome.push_credits, outcome.push_credits)
+        if (record.won_points, record.push_points) != due_points:
             self._report_finding(
                 entry,
-                f"record.won_points and record.push_points: expected {due}, "
+                f"record.won_points and record.push_points: expected {due_points}, "
                 f"found {record.won_points, record.push_points}",
             )
-        after = replace(
+        purse_after = replace(
             purse,
             games=purse.games + 1,
-            won_points=purse.won_points + due[0],
-            best_points=max(purse.best_points, due[0]),
+            won_points=purse.won_points + due_points[0],
+            best_points=max(purse.best_points, due_points[0]),
             table=outcome.table,
             last=LastGame(
                 play_id=record.play_id, win_cents=outcome.win_credits * play.game.denomination_cents
             ),
         )
-        self._compare_purse(entry, after)
-        self._purses[position] = after
+        self._compare_purse(entry, purse_after)
+        self._purses[position] = purse_after
 
     def _void_game(self, entry: StoredEntry, record: entries.PurseGameVoid) -> None:
         """Check that a void game returns all its stakes, or none of them."""
@@ -584,7 +588,7 @@ class TournamentAudit:
 
     def _compare_purse(self, entry: StoredEntry, expected: Purse) -> None:
         """Report a finding unless the entry stores exactly the derived purse."""
-        stored = entry.state.get(format_storage_key("purse", read_position(entry)))
-        recorded = None if stored is None else from_json(Purse, stored, "state.purse")
+        stored_purse = entry.state.get(format_storage_key("purse", read_position(entry)))
+        recorded = None if stored_purse is None else from_json(Purse, stored_purse, "state.purse")
         if recorded != expected:
             self._report_finding(entry, f"state.purse: expected {expected}, found {recorded}")

@@ -114,8 +114,8 @@ class AuditReport:
 
     def add_notice_if_due(self, entry: StoredEntry) -> None:
         """Add a notice if the entry is about the memory or the clock; ignore any other entry."""
-        if why := format_notice(entry):
-            self.add_notice(entry, why)
+        if reason := format_notice(entry):
+            self.add_notice(entry, reason)
 
     def add_notice(self, entry: StoredEntry, why: str) -> None:
         """Count a notice about the entry, and store it; the oldest stored notice is dropped if there are too many."""
@@ -213,44 +213,44 @@ class Auditor:
         try:
             for batch, runs in find_plain_runs(bodies, self._at_hand, jobs, self._ledger.sequence):
                 self._check_batch(batch, runs)
-        except JournalError as why:
-            self.report.add(AuditFinding(self._ledger.sequence + 1, "", str(why)))
-        reached = self._ledger.sequence, self._ledger.head_hex
+        except JournalError as error:
+            self.report.add(AuditFinding(self._ledger.sequence + 1, "", str(error)))
+        end = self._ledger.sequence, self._ledger.head_hex
         try:
             self._games.close()
             self.conduct.close(self._ledger)
             self._ledger.run_full_audit()
-            for wrong in self._levels.close(self._ledger.balance_cents):
-                self.report.add(AuditFinding(reached[0], "", wrong))
-        except SelfAuditFailed as why:
+            for finding_text in self._levels.close(self._ledger.balance_cents):
+                self.report.add(AuditFinding(end[0], "", finding_text))
+        except SelfAuditFailed as error:
             self.report.add(
-                AuditFinding(reached[0], "", f"the balances of the whole journal do not agree: {why}")
+                AuditFinding(end[0], "", f"the balances of the whole journal do not agree: {error}")
             )
-        except Exception as why:  # noqa: BLE001 (the file is untrusted input)
+        except Exception as error:  # noqa: BLE001 (the file is untrusted input)
             self.report.add(
-                AuditFinding(reached[0], "", f"the balances of the whole journal cannot be checked: {why!r}")
+                AuditFinding(end[0], "", f"the balances of the whole journal cannot be checked: {error!r}")
             )
-        if missing := self._clears.close():
-            self.report.add(AuditFinding(reached[0], "", missing))
-        if head is not None and reached != head:
+        if missing_entries := self._clears.close():
+            self.report.add(AuditFinding(end[0], "", missing_entries))
+        if head is not None and end != head:
             ends = (
-                f"the journal ends at entry {reached[0]} ({reached[1]}); "
+                f"the journal ends at entry {end[0]} ({end[1]}); "
                 f"expected its end at entry {head[0]} ({head[1]})"
             )
-            self.report.add(AuditFinding(reached[0], "", ends))
+            self.report.add(AuditFinding(end[0], "", ends))
         for sequence in sorted(self._heads.keys() - self._seen_heads):
             source = self._heads[sequence][0].source
             self.report.add(
                 AuditFinding(
-                    reached[0],
+                    end[0],
                     "",
-                    f"the journal ends at entry {reached[0]}, but {source} reached entry {sequence}",
+                    f"the journal ends at entry {end[0]}, but {source} reached entry {sequence}",
                 )
             )
         try:
             self._complete_report(time.perf_counter() - began)
-        except Exception as why:  # noqa: BLE001 (as above)
-            self.report.add(AuditFinding(reached[0], "", f"the meters cannot be read: {why!r}"))
+        except Exception as error:  # noqa: BLE001 (as above)
+            self.report.add(AuditFinding(end[0], "", f"the meters cannot be read: {error!r}"))
         return self.report
 
     def _complete_report(self, seconds: float) -> None:
@@ -327,17 +327,17 @@ class Auditor:
         self.report.entries += 1
         try:
             entry = decode(body)
-        except Exception as why:  # noqa: BLE001 (untrusted input)
+        except Exception as error:  # noqa: BLE001 (untrusted input)
             self.report.add(
                 AuditFinding(
-                    self._ledger.sequence + 1, "", f"the bytes found here are not a journal entry: {why}"
+                    self._ledger.sequence + 1, "", f"the bytes found here are not a journal entry: {error}"
                 )
             )
             return
         try:
             self._check_entry(entry)
-        except Exception as why:  # noqa: BLE001 (as above)
-            reason = str(why) if isinstance(why, RecordError) else repr(why)
+        except Exception as error:  # noqa: BLE001 (as above)
+            reason = str(error) if isinstance(error, RecordError) else repr(error)
             self.report_finding(entry, f"the entry cannot be checked: {reason}")
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
 
@@ -403,8 +403,8 @@ class Auditor:
             self._ids_of_plays[tx_id] = set()
             return
         elif kind == GAME_END.kind and tx_id.endswith(".end"):
-            used = self._ids_of_plays.get(start := f"{tx_id[:-4]}.start")
-            if used is not None and tx_id not in used:
+            used_ids = self._ids_of_plays.get(start := f"{tx_id[:-4]}.start")
+            if used_ids is not None and tx_id not in used_ids:
                 del self._ids_of_plays[start]
                 return
         play = parse_play_start(tx_id)
@@ -441,8 +441,8 @@ class Auditor:
             try:
                 self.public_key = checkpoint.read_public_key(entry, "journal")
                 self.report.fingerprint = format_fingerprint(self.public_key)
-            except JournalDamaged as why:
-                self.report_finding(entry, str(why))
+            except JournalDamaged as error:
+                self.report_finding(entry, str(error))
         if entry.sequence != expected:
             disorder = (
                 f"expected entry {expected}, found {entry.sequence}: entries are missing, repeated or moved"
@@ -475,28 +475,28 @@ class Auditor:
             return
         try:
             signed = checkpoint.check_checkpoint(entry, self.public_key, "journal")
-        except JournalDamaged as why:
-            self.report_finding(entry, why.why)
+        except JournalDamaged as error:
+            self.report_finding(entry, error.why)
             return
         derived = checkpoint.encode_ledger(self._ledger)
-        wrong = [
+        wrong_parts = [
             part
             for part in derived
             if encode_canonical_json(derived[part]) != encode_canonical_json(signed.get(part))
         ]
-        if wrong:
+        if wrong_parts:
             self.report_finding(
                 entry,
                 "the totals that the machine signed do not match the entries before this one: "
-                + "; ".join(_compare_totals(part, derived[part], signed.get(part)) for part in wrong),
+                + "; ".join(_compare_totals(part, derived[part], signed.get(part)) for part in wrong_parts),
             )
 
     def _apply_to_ledger(self, entry: StoredEntry) -> None:
         """Add the entry to the ledger, or report why the ledger rejects it."""
         try:
             plan = self._ledger.compute_effect(entry.transaction)
-        except JournalError as why:
-            self.report_finding(entry, f"the entry's transfers cannot be posted: {why}")
+        except JournalError as error:
+            self.report_finding(entry, f"the entry's transfers cannot be posted: {error}")
             # Continue with the chain: later entries are checked on their own.
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
             return

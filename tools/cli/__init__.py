@@ -102,8 +102,8 @@ class CommandGroup(click.Group):
 
 def _format_os_error(error: OSError) -> str:
     """Return the reason of a file error as text, after the file's name if there is one, without the error number."""
-    why = error.strerror or str(error)
-    return why if error.filename is None else f"{error.filename}: {why}"
+    reason = error.strerror or str(error)
+    return reason if error.filename is None else f"{error.filename}: {reason}"
 
 
 #: More characters than the first sentence of any help text has.

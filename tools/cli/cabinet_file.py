@@ -80,13 +80,13 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
     for part in parts_by_header.values():
         if part.header in _TABLES_ALWAYS_WRITTEN:
             lines += _format_table(part, part.header, {})
-    others = [
+    other_devices = [
         header
         for header in parts_by_header
         if header not in _TABLES_ALWAYS_WRITTEN | _REQUESTED_TABLES
         and (header != _LEVEL_TABLE_HEADER or not levels)
     ]
-    lines += _format_comment(f"Other tables: {', '.join(others)}. Their keys: egm cabinet schema.")
+    lines += _format_comment(f"Other tables: {', '.join(other_devices)}. Their keys: egm cabinet schema.")
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -149,11 +149,11 @@ def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
 
     Of the table games only one per family is yielded, preferably the jurisdiction's own.
     """
-    own = profile.id.partition("-")[0]
+    own_country = profile.id.partition("-")[0]
     titles, families = set(), set()
     for name in (
         *library_games(),
-        *sorted(list_table_games(), key=lambda table: not table.startswith(f"{own}-")),
+        *sorted(list_table_games(), key=lambda table: not table.startswith(f"{own_country}-")),
     ):
         game = load_game(name)
         is_table = name in list_table_games()

@@ -74,8 +74,8 @@ def query_all_journals(
         try:
             with open_view(cleared.parent) as view:
                 answers.append(ask(view))
-        except JournalError as why:
-            unread.append(f"{cleared.parent}: {why}")
+        except JournalError as error:
+            unread.append(f"{cleared.parent}: {error}")
     with open_view(folder, key=read_machine_key(folder, medium), second_dir=medium, check_pages=True) as view:
         return [*answers, ask(view)], tuple(unread)
 
@@ -87,6 +87,6 @@ def read_all_accepted_tickets(folder: Path, medium: Path | None = None) -> dict[
     damaged; for each damaged cleared journal a note is printed.
     """
     answers, unread = query_all_journals(folder, medium, lambda view: list_accepted_redemptions((view,)))
-    for why in unread:
-        echo(f"note: {why}: the tickets redeemed in that journal are not known", err=True)
+    for reason in unread:
+        echo(f"note: {reason}: the tickets redeemed in that journal are not known", err=True)
     return {commitment: by for answer in answers for commitment, by in answer.items()}

@@ -81,9 +81,11 @@ class Listener:
         if self._accept:
             if not isinstance(driver, _TakesMoney):
                 raise ListenError(f"{self._protocol} accepts no money")
-            unknown = self._accept - driver.values_cents
-            if unknown:
-                raise ListenError(f"{self._protocol}: no note or coin of {sorted(unknown)} cents is known")
+            unknown_cents = self._accept - driver.values_cents
+            if unknown_cents:
+                raise ListenError(
+                    f"{self._protocol}: no note or coin of {sorted(unknown_cents)} cents is known"
+                )
             driver.enable(self._accept)
         try:
             async with asyncio.timeout(seconds):

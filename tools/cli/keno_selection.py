@@ -12,13 +12,13 @@ def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
 
     ``?8`` is a quick pick of eight numbers.
     """
-    marks, _, played = text.partition("@")
+    marks, _, draws_text = text.partition("@")
     try:
         groups: list[Json] = [
             int(part[1:]) if part.startswith("?") else [int(n) for n in part.split(",")]
             for part in marks.split("/")
         ]
-        pairs = [pair.split(":") for pair in played.split(",")] if played else []
+        pairs = [pair.split(":") for pair in draws_text.split(",")] if draws_text else []
         staked = {str(int(spots)): int(stake) for spots, stake in pairs}
     except ValueError:
         raise click.BadParameter(f"{text!r}: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick)") from None

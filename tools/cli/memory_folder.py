@@ -14,8 +14,8 @@ def find_memory_folder(state: Path | None, second: Path | None = None) -> Path:
     """
     folder = state or default_state_dir()
     if not folder.is_dir() and (second is None or not second.is_dir()):
-        what = "is not a folder" if folder.exists() else "does not exist"
+        problem = "is not a folder" if folder.exists() else "does not exist"
         raise click.ClickException(
-            f"{folder} {what}: no machine has been started in this folder; name another one with --state"
+            f"{folder} {problem}: no machine has been started in this folder; name another one with --state"
         )
     return folder

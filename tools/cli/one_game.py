@@ -31,9 +31,9 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
     path = folder.root / _CABINET_FILE_NAME
     path.write_text(_format_cabinet_file(game, slot), encoding="utf-8")
     file = load_cabinet(path)
-    _, refused = admit_games(file.games, load_profile(file.machine.profile), file.progressives)
-    if refused:
-        raise OperatorError(f"{name} would not be offered: {refused[0].reason}")
+    _, refused_games = admit_games(file.games, load_profile(file.machine.profile), file.progressives)
+    if refused_games:
+        raise OperatorError(f"{name} would not be offered: {refused_games[0].reason}")
     return path
 
 

@@ -42,8 +42,8 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO
         notes = [
             f"note: {note}" for note in (*list_notes(bet), *([_CONFIDENCE_BANDS_LEGEND] if bands else []))
         ]
-        before = f"\nBet {bet.bet}: {format_count(bet.cost_credits, 'credit')}"
-        show("text", *tables, *bands, before=before, after="\n".join(notes))
+        heading = f"\nBet {bet.bet}: {format_count(bet.cost_credits, 'credit')}"
+        show("text", *tables, *bands, before=heading, after="\n".join(notes))
     for data in build_feature_sheets(game, analysis):
         show("text", *_build_feature_tables(data), before=f"\n{data['sheet']}")
     for bet in analysis.bets:
@@ -100,9 +100,9 @@ def _build_feature_tables(data: dict[str, Any]) -> tuple[Table, ...]:
     head = (build_facts_table((label, format_cell(value)) for label, value in data["facts"]),)
     if not data["rows"]:
         return head
-    first, *others = data["columns"]
+    first, *other_columns = data["columns"]
     rows = ([*map(format_cell, row)] for row in data["rows"])
-    return (*head, Table((first, *_build_right_aligned_columns(*others)), rows, naming=1))
+    return (*head, Table((first, *_build_right_aligned_columns(*other_columns)), rows, naming=1))
 
 
 def _build_prize_table(bet: BetAnalysis) -> Table:

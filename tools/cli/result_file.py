@@ -32,8 +32,8 @@ def result_file(file: Path) -> Iterator[BinaryIO]:
     partial = target.with_name(target.name + ".partial")
     partial.unlink(missing_ok=True)
     try:
-        with partial.open("xb") as out:
-            yield out
+        with partial.open("xb") as output:
+            yield output
         partial.replace(target)
     except BaseException:
         partial.unlink(missing_ok=True)
@@ -47,8 +47,8 @@ def write_result(file: Path, data: bytes | str, note: str = "") -> None:
     """
     content = data.encode() if isinstance(data, str) else data
     try:
-        with result_file(file) as out:
-            out.write(content)
+        with result_file(file) as output:
+            output.write(content)
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
     echo(f"{file}: {note or f'{len(content):,} bytes'}")

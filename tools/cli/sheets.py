@@ -139,8 +139,10 @@ class _PdfPages:
     def to_pdf(self) -> bytes:
         """Return all pages as one PDF file."""
         stream = BytesIO()
-        first, *others = self._pages
-        first.save(stream, "PDF", resolution=_DPI, save_all=True, append_images=others, producer="open-egm")
+        first, *other_pages = self._pages
+        first.save(
+            stream, "PDF", resolution=_DPI, save_all=True, append_images=other_pages, producer="open-egm"
+        )
         return stream.getvalue()
 
 

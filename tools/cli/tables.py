@@ -60,8 +60,8 @@ def format_cell(value: Any) -> str:
 def _to_spreadsheet_cell(value: Any) -> str:
     """Return a value for a spreadsheet cell; a nested value is written as JSON."""
     parts = value if isinstance(value, list | tuple) else (value,)
-    named = any(isinstance(part, dict) for part in parts)
-    return format_json(value) if named else format_cell(value)
+    has_names = any(isinstance(part, dict) for part in parts)
+    return format_json(value) if has_names else format_cell(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +130,11 @@ class Table:
 
     def to_csv(self) -> str:
         """Return the rows as CSV, under the columns' names."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow([column.name for column in self._columns])
         writer.writerows([make_printable(_to_spreadsheet_cell(value)) for value in row] for row in self._rows)
-        return out.getvalue()
+        return buffer.getvalue()
 
     def to_text(self, width: int = _WIDTH_WITHOUT_LIMIT) -> str:
         """Return the table as text of at most ``width`` columns, as far as its longest words allow."""
@@ -326,7 +326,7 @@ def show_progress(what: str, total: int | None = None) -> Iterator[Callable[[int
     )
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    known = columns if total is not None else (columns[0], columns[1], columns[3])
-    with Progress(*known, console=console, transient=True) as bar:
+    progress_columns = columns if total is not None else (columns[0], columns[1], columns[3])
+    with Progress(*progress_columns, console=console, transient=True) as bar:
         task = bar.add_task(make_printable(what), total=total)
         yield lambda done: bar.update(task, completed=done)

@@ -21,9 +21,11 @@ class Terminal(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print ``objects``, whose markup is interpreted; escape data in them by :func:`escape_markup` first."""
-        shown = (make_lines_printable(each) if isinstance(each, str) else each for each in objects)
+        printable_objects = (
+            make_lines_printable(each) if isinstance(each, str) else each for each in objects
+        )
         # the terminal wraps lines, and a pipe has no width
-        super().print(*shown, **{"soft_wrap": True, **options})
+        super().print(*printable_objects, **{"soft_wrap": True, **options})
 
 
 def format_json(value: Any, *, indent: int | None = None) -> str:

@@ -50,8 +50,13 @@ class Machine:
             f"{g['game']} {format_certified_figure(g)} ({g['certified_on'] or '-'})"
             for g in self.entry["games"]
         ]
-        named = {name: self.entry[name] for name in _REGISTER_FIELDS}
-        return {"base_number": self.entry["base_number"], "base": self.base, **named, "games": games}
+        register_fields = {name: self.entry[name] for name in _REGISTER_FIELDS}
+        return {
+            "base_number": self.entry["base_number"],
+            "base": self.base,
+            **register_fields,
+            "games": games,
+        }
 
 
 def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:

@@ -308,9 +308,9 @@ def wait_for_media(media: Mapping[str, Path], labels: Path, checked: Callable[[]
         while True:
             while not (labels / label).exists():
                 time.sleep(_MISSING_MEDIUM_CHECK_S)
-            unit, within = _find_mount_unit(path), _find_mount_unit(path / "run")
-            _run_systemctl("stop", "open-egm-machine.service", "open-egm-screen.service", within)
-            _run_systemctl("start", unit, within)
+            unit, parent_unit = _find_mount_unit(path), _find_mount_unit(path / "run")
+            _run_systemctl("stop", "open-egm-machine.service", "open-egm-screen.service", parent_unit)
+            _run_systemctl("start", unit, parent_unit)
             if _is_mounted(path):
                 break
             # the medium cannot be mounted yet; until it can, the screen shows the fault

@@ -200,16 +200,19 @@ def _wrap_cell(text: str, width: float, *, bold: bool) -> list[str]:
 def _compute_column_widths(chapter: Chapter) -> list[float]:
     """Return a table's column widths: at least the longest word, plus a share of the remaining width by text length."""
     columns = list(zip(chapter.heads, *chapter.rows, strict=True))
-    minimum_widths, wants = [], []
+    minimum_widths, wanted_widths = [], []
     for column, cells in enumerate(columns):
         face = "text" if column else "bold"
         words = [word for cell in cells for word in cell.split(" ")]
         longest = max(_measure_text(word, face, _TEXT) for word in words)
         minimum_widths.append(min(longest, 88.0) + 2 * _PAD + 2)
         total = sum(_measure_text(cell, face, _TEXT) for cell in cells) / len(cells)
-        wants.append(max(total - minimum_widths[-1], 8.0) ** 0.75)  # long texts may take more lines
+        wanted_widths.append(max(total - minimum_widths[-1], 8.0) ** 0.75)  # long texts may take more lines
     spare = _ROOM - sum(minimum_widths)
-    return [low + spare * want / sum(wants) for low, want in zip(minimum_widths, wants, strict=True)]
+    return [
+        low + spare * want / sum(wanted_widths)
+        for low, want in zip(minimum_widths, wanted_widths, strict=True)
+    ]
 
 
 def _draw_table_head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -> None:

@@ -88,8 +88,8 @@ def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
 
 def choose_unit_cents(game: GameView) -> int:
     """Return the value of a credit in a preview: the usual one if the game offers it, else the lowest offered."""
-    offered = game.denominations_cents
-    return UNIT_CENTS if UNIT_CENTS in offered else min(offered)
+    offered_cents = game.denominations_cents
+    return UNIT_CENTS if UNIT_CENTS in offered_cents else min(offered_cents)
 
 
 def _compute_start_credit(game: GameView) -> int:

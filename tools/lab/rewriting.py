@@ -29,16 +29,16 @@ def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[Path])
     tables: dict[Path, str] = {}
     for key in keys:
         tables[_find_written_prefix(text, key)] = ".".join(map(str, key))
-    changed = text
+    changed_text = text
     for table, key_name in tables.items():
-        changed = _replace_value(changed, table, value_at(data, table), key_name)
+        changed_text = _replace_value(changed_text, table, value_at(data, table), key_name)
     try:
-        is_equal = _collapse_blanks(parse_toml(changed)) == _collapse_blanks(data)
+        is_equal = _collapse_blanks(parse_toml(changed_text)) == _collapse_blanks(data)
     except tomllib.TOMLDecodeError:
         is_equal = False
     if not is_equal:
         raise RewriteError("the notation of the file cannot be changed automatically: change it by hand")
-    return changed
+    return changed_text
 
 
 def _collapse_blanks(value: Any) -> Any:
@@ -95,10 +95,10 @@ def _iter_tables(text: str) -> Iterator[tuple[int, Path]]:
 
 def _find_value_span(text: str, key: Path) -> tuple[int, int] | None:
     """Return the start and end offset of a key's value, or None if no line starts with that key."""
-    begins = [(0, ()), *_iter_tables(text)]
+    table_starts = [(0, ()), *_iter_tables(text)]
     name = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
-    for number, (at, table_path) in enumerate(begins):
-        end = begins[number + 1][0] if number + 1 < len(begins) else len(text)
+    for number, (at, table_path) in enumerate(table_starts):
+        end = table_starts[number + 1][0] if number + 1 < len(table_starts) else len(text)
         if table_path == key[:-1] and (match := name.search(text, at, end)):
             return match.end(), _find_value_end(text, match.end())
     return None
@@ -109,27 +109,27 @@ def _find_value_end(text: str, at: int) -> int:
 
     Brackets are followed to their end; strings and comments are skipped.
     """
-    open_: list[str] = []
+    open_brackets: list[str] = []
     offset = at
     while offset < len(text):
         char = text[offset]
         if char in "\"'":
             quote = char * 3 if text.startswith(char * 3, offset) else char
             offset = text.index(quote, offset + len(quote)) + len(quote)
-            if not open_:
+            if not open_brackets:
                 return offset
             continue
         if char == "#":
-            if not open_:
+            if not open_brackets:
                 break
             offset = text.index("\n", offset)
         elif char in _CLOSES:
-            open_.append(_CLOSES[char])
-        elif open_ and char == open_[-1]:
-            open_.pop()
-            if not open_:
+            open_brackets.append(_CLOSES[char])
+        elif open_brackets and char == open_brackets[-1]:
+            open_brackets.pop()
+            if not open_brackets:
                 return offset + 1
-        elif char == "\n" and not open_:
+        elif char == "\n" and not open_brackets:
             break
         offset += 1
     return len(text[:offset].rstrip())

@@ -56,8 +56,8 @@ def format_player_diagram() -> str:
 
 def format_interruption_table() -> str:
     """Return a table of the interruptions and how they end. Raises NoSuchRuleError for a row without a rule."""
-    for state, comes, ends in _INTERRUPTIONS:
-        _check_rule_leads(State.IDLE, comes, state)
+    for state, entry_text, ends in _INTERRUPTIONS:
+        _check_rule_leads(State.IDLE, entry_text, state)
         _check_rule_leads(state, ends, State.IDLE)
     rows = [[f"`{state}`", f"`{comes}`", f"`{ends}`"] for state, comes, ends in _INTERRUPTIONS]
     return format_table(["State", "Comes by", "Ends by"], rows)
@@ -101,6 +101,6 @@ def _format_names(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _format_next(next_: State | Next) -> str:
+def _format_next(next_state: State | Next) -> str:
     """Return the next machine state of a rule as text, or in words what decides it."""
-    return f"`{next_.value}`" if isinstance(next_, State) else next_.value.replace("_", " ")
+    return f"`{next_state.value}`" if isinstance(next_state, State) else next_state.value.replace("_", " ")

@@ -151,12 +151,12 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
     if not classes:
         return None
     remaining = tally.games - sum(n for _, n in classes)
-    last, counted = classes.pop()
+    last, last_count = classes.pop()
     remaining_chance = 1 - sum((p for p, _ in classes), Fraction(0))
     if (remaining_chance - last) * tally.games >= EXPECTED_MIN:
-        classes += [(last, counted), (remaining_chance - last, remaining)]
+        classes += [(last, last_count), (remaining_chance - last, remaining)]
     else:
-        classes.append((remaining_chance, counted + remaining))
+        classes.append((remaining_chance, last_count + remaining))
     if len(classes) < 2:
         return None
     expected = [float(p * tally.games) for p, _ in classes]
@@ -220,19 +220,21 @@ def _play_round(
     The returns of bets in ``excluded`` (seat, spot) are not counted. With ``counted_bets``, only what these
     return is counted, and added stakes are not subtracted.
     """
-    played = Round(game.play(wager, draw), wager)
-    played.advance()
-    while played.decision is not None:
-        played.advance(choose_as_player(played.decision, draw))
-    if played.outcome is None:
+    played_round = Round(game.play(wager, draw), wager)
+    played_round.advance()
+    while played_round.decision is not None:
+        played_round.advance(choose_as_player(played_round.decision, draw))
+    if played_round.outcome is None:
         raise SimulationError(f"{game.id}: a round neither requires a decision nor ends")
-    settlements = played.outcome.settlements
+    settlements = played_round.outcome.settlements
     if counted_bets is not None:
-        back = sum(each.credits for each in settlements if (each.seat, each.spot) in counted_bets)
-        return back, game.with_table_state(played.outcome.table)
-    added = played.staked_credits - wager.credits
+        returned_credits = sum(each.credits for each in settlements if (each.seat, each.spot) in counted_bets)
+        return returned_credits, game.with_table_state(played_round.outcome.table)
+    added_credits = played_round.staked_credits - wager.credits
     settled = (each for each in settlements if (each.seat, each.spot) not in excluded)
-    return sum(each.credits for each in settled) - added, game.with_table_state(played.outcome.table)
+    return sum(each.credits for each in settled) - added_credits, game.with_table_state(
+        played_round.outcome.table
+    )
 
 
 def play_batch(
@@ -260,10 +262,10 @@ def play_batch(
     standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.list_standing_bets()}
     counted_bets, laid, cost = None, options, credits_
     if additional_bets or "seat" in options:
-        own = options.get("seat", 0)
-        counted_bets = {(own, spot) for spot in options["bets"]}
-        seats = {str(own): {**options["bets"], **additional_bets}, **options.get("others", {})}
-        laid = {"seats": seats} if len(seats) > 1 else {"bets": seats[str(own)]}
+        own_seat = options.get("seat", 0)
+        counted_bets = {(own_seat, spot) for spot in options["bets"]}
+        seats = {str(own_seat): {**options["bets"], **additional_bets}, **options.get("others", {})}
+        laid = {"seats": seats} if len(seats) > 1 else {"bets": seats[str(own_seat)]}
         cost = sum(sum(bets.values()) for bets in seats.values())
     for _ in range(games):
         at = at if table is None else initial
@@ -293,12 +295,12 @@ def _simulate_in_worker(
     game = load_game(path_or_id_from_text(name))
     tally = Tally()
     while games:
-        some = min(games, 500)
+        batch_games = min(games, 500)
         with service.step() as draw:
             tally += play_batch(
-                game, credits_, options, some, draw, table=table, additional_bets=additional_bets
+                game, credits_, options, batch_games, draw, table=table, additional_bets=additional_bets
             )
-        games -= some
+        games -= batch_games
     return tally
 
 
@@ -315,21 +317,21 @@ def simulate(
 
     ``table`` and ``additional_bets`` are those of :func:`play_batch`.
     """
-    required = dict(additional_bets)  # a worker process takes no read-only view
+    required_bets = dict(additional_bets)  # a worker process takes no read-only view
     if workers < 1 or workers > (os.cpu_count() or 1):
         raise SimulationError(f"{workers} workers; this machine has {os.cpu_count()} cores")
     batches = [min(BATCH, games - at) for at in range(0, games, BATCH)]
     tally = Tally()
     if workers == 1:
         for batch in batches:
-            tally += _simulate_in_worker(name, credits_, options, batch, table, required)
+            tally += _simulate_in_worker(name, credits_, options, batch, table, required_bets)
             yield tally
         return
     with ProcessPoolExecutor(workers) as pool:
-        started = [
-            pool.submit(_simulate_in_worker, name, credits_, options, batch, table, required)
+        futures = [
+            pool.submit(_simulate_in_worker, name, credits_, options, batch, table, required_bets)
             for batch in batches
         ]
-        for completed in as_completed(started):
+        for completed in as_completed(futures):
             tally += completed.result()
             yield tally

@@ -60,12 +60,12 @@ def value_at(data: Mapping[str, Any], path: Path) -> Any:
 
 def replace_value(data: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any]:
     """Return a copy of the definition with ``value`` at the path."""
-    changed = copy.deepcopy(dict(data))
-    container: Any = changed
+    changed_data = copy.deepcopy(dict(data))
+    container: Any = changed_data
     for part in path[:-1]:
         container = container[_resolve_key_part(container, part)]
     container[_resolve_key_part(container, path[-1])] = value
-    return changed
+    return changed_data
 
 
 def list_pay_keys(data: Mapping[str, Any]) -> list[Path]:
@@ -195,23 +195,23 @@ def refine_pays(
     Each round makes the change that comes nearest to ``target``, and the search ends when no change comes
     nearer. No pay changes by more than a quarter of its value, or one credit if that is more.
     """
-    best, missing = dict(data), target - compute_rtp(data, bet)
+    best, missing_return = dict(data), target - compute_rtp(data, bet)
     limits = {k: max(1, int(value_at(data, k)) // 4) for k in keys}
-    while abs(missing) > NEAR:
+    while abs(missing_return) > NEAR:
         present_return = compute_rtp(best, bet)
         slopes = {
             k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - present_return for k in keys
         }
         tried = sorted(
-            _iter_pay_changes(data, best, limits, slopes, missing), key=lambda move: (move[0], move[1])
+            _iter_pay_changes(data, best, limits, slopes, missing_return), key=lambda move: (move[0], move[1])
         )
         for _, _, changes in tried[: 4 * _WIDTH]:
             candidate = best
             for key, value in changes:
                 candidate = replace_value(candidate, key, value)
             gap = _compute_return_gap(candidate, target, bet)
-            if _has_same_order(data, candidate, keys) and gap is not None and abs(gap) < abs(missing):
-                best, missing = candidate, gap
+            if _has_same_order(data, candidate, keys) and gap is not None and abs(gap) < abs(missing_return):
+                best, missing_return = candidate, gap
                 progress(f"pays moved: {float(target - gap):.4%}")
                 break
         else:
@@ -232,7 +232,7 @@ def _iter_pay_changes(
     data: Mapping[str, Any],
     limits: Mapping[Path, int],
     slopes: Mapping[Path, Fraction],
-    missing: Fraction,
+    missing_return: Fraction,
 ) -> Iterator[tuple[Fraction, int, tuple[tuple[Path, int], ...]]]:
     """Yield possible changes of one or two pays: remaining gap, total change in credits, and new values by path.
 
@@ -248,13 +248,13 @@ def _iter_pay_changes(
         return max(lowest_change[key], min(highest_change[key], round(need / slopes[key])))
 
     for key in keys:
-        if change := find_nearest_pay(key, missing):
-            yield abs(missing - change * slopes[key]), abs(change), ((key, now[key] + change),)
+        if change := find_nearest_pay(key, missing_return):
+            yield abs(missing_return - change * slopes[key]), abs(change), ((key, now[key] + change),)
     for first_key, second_key in combinations(keys, 2):
         for change in range(
             max(lowest_change[first_key], -_REACH), min(highest_change[first_key], _REACH) + 1
         ):
-            remaining_gap = missing - change * slopes[first_key]
+            remaining_gap = missing_return - change * slopes[first_key]
             if change and (also := find_nearest_pay(second_key, remaining_gap)):
                 changes = ((first_key, now[first_key] + change), (second_key, now[second_key] + also))
                 yield abs(remaining_gap - also * slopes[second_key]), abs(change) + abs(also), changes
@@ -296,34 +296,37 @@ def tune_strips(
         The two differences are added; each counts only as far as it exceeds its tolerance.
         """
         try:
-            off = max(abs(compute_rtp(candidate) - target) - NEAR, Fraction(0))
+            difference = max(abs(compute_rtp(candidate) - target) - NEAR, Fraction(0))
             return (
-                off
+                difference
                 if hit is None
-                else off + max(abs(compute_hit_frequency(candidate) - hit) - NEAR, Fraction(0))
+                else difference + max(abs(compute_hit_frequency(candidate) - hit) - NEAR, Fraction(0))
             )
         except PaytableError:
             return _NO_GAME
 
     best = dict(data)
-    reached = distance(best)
+    best_distance = distance(best)
     beam, width, patience, tried_strips = [best], 1, _PATIENCE, {_format_strips(best, stage)}
     for number in range(1, rounds + 1):
-        if not reached:
+        if not best_distance:
             break
-        new = _list_untried_definitions(beam, stage, tried_strips)
+        new_definitions = _list_untried_definitions(beam, stage, tried_strips)
         ranked = sorted(
-            ((distance(candidate_data), n, candidate_data) for n, candidate_data in enumerate(new)),
+            (
+                (distance(candidate_data), n, candidate_data)
+                for n, candidate_data in enumerate(new_definitions)
+            ),
             key=lambda entry: entry[:2],
         )
         if not ranked:
             break
-        off = float(ranked[0][0])
+        nearest_distance = float(ranked[0][0])
         progress(
-            f"round {number}: {format_count(len(ranked), 'change')} tried, the nearest is off by {off:.4%}"
+            f"round {number}: {format_count(len(ranked), 'change')} tried, the nearest is off by {nearest_distance:.4%}"
         )
-        if ranked[0][0] < reached:
-            reached, _, best = ranked[0]
+        if ranked[0][0] < best_distance:
+            best_distance, _, best = ranked[0]
             beam, width, patience = [best], 1, _PATIENCE
         elif patience:
             width, patience = _WIDTH, patience - 1
@@ -364,9 +367,9 @@ def _iter_definitions_with_one_replacement(data: Mapping[str, Any], stage: str) 
     for x, strip in enumerate(strips):
         symbols = strip.split() if isinstance(strip, str) else list(strip)
         replacements_made: set[tuple[str, str]] = set()
-        for n, old in enumerate(symbols):
-            for new in sorted(set(symbols) - {old}):
-                if (old, new) not in replacements_made and symbols.count(old) > 1:
-                    replacements_made.add((old, new))
-                    changed = " ".join([*symbols[:n], new, *symbols[n + 1 :]])
-                    yield replace_value(data, ("stage", stage, "strips", x), changed)
+        for n, old_symbol in enumerate(symbols):
+            for new_symbol in sorted(set(symbols) - {old_symbol}):
+                if (old_symbol, new_symbol) not in replacements_made and symbols.count(old_symbol) > 1:
+                    replacements_made.add((old_symbol, new_symbol))
+                    changed_strip = " ".join([*symbols[:n], new_symbol, *symbols[n + 1 :]])
+                    yield replace_value(data, ("stage", stage, "strips", x), changed_strip)

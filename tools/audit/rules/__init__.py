@@ -50,9 +50,9 @@ def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[
     ``more`` are rules for the entries of added features. A declared entry without a rule gets one that
     compares it with nothing else: it moves no money, and its id is a new one of its kind.
     """
-    stated = (*_WRITTEN_RULES, *more)
-    ids_with_rule = {id(rule.entry) for rule in stated}
-    return (*stated, *(Rule(entry=entry) for entry in entries if id(entry) not in ids_with_rule))
+    written_rules = (*_WRITTEN_RULES, *more)
+    ids_with_rule = {id(rule.entry) for rule in written_rules}
+    return (*written_rules, *(Rule(entry=entry) for entry in entries if id(entry) not in ids_with_rule))
 
 
 def group_by_kind(rules: Iterable[Rule]) -> Mapping[str, tuple[Rule, ...]]:

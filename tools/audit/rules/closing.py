@@ -37,12 +37,12 @@ def check_table_is_open(scope: Scope) -> None:
     digest = record["game"]["digest"]
     if not _is_table(scope, digest):
         return
-    standing = scope.value_before(f"table:{digest}")
-    if standing is not None and standing.get("staked"):
+    table_value = scope.value_before(f"table:{digest}")
+    if table_value is not None and table_value.get("staked"):
         return
     table, round_ = scope.facts.name_round(scope.entry)
-    begun = scope.facts.last_rounds.get(table, set())
-    if round_ not in begun and len(begun) >= _LAST_ROUNDS:
+    rounds_begun = scope.facts.last_rounds.get(table, set())
+    if round_ not in rounds_begun and len(rounds_begun) >= _LAST_ROUNDS:
         raise Differs(
             f"the game starts at {scope.entry.time_utc.isoformat()}, after the last {_LAST_ROUNDS} rounds of a "
             f"table that closed at {announced}"

@@ -39,12 +39,12 @@ def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
     keys = [key for key in scope.entry.state if key.startswith(prefix)]
     if not keys:
         return None
-    stored = parse_as(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
-    if len(keys) > 1 or keys[0] != f"{prefix}{stored.id}":
+    stored_dispute = parse_as(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
+    if len(keys) > 1 or keys[0] != f"{prefix}{stored_dispute.id}":
         raise Differs(
-            f"state: expected one dispute, stored under {prefix}{stored.id}; found {format_value(keys)}"
+            f"state: expected one dispute, stored under {prefix}{stored_dispute.id}; found {format_value(keys)}"
         )
-    bounds = stored.least_cents, stored.most_cents, stored.held_cents
+    bounds = stored_dispute.least_cents, stored_dispute.most_cents, stored_dispute.held_cents
     if not 0 <= bounds[0] <= bounds[1] >= bounds[2] >= 0:
         raise Differs(
             f"state.{keys[0]}: least_cents, most_cents and held_cents are {format_value(bounds)}; expected "
@@ -52,7 +52,7 @@ def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
         )
     if scope.ledger.state.get(keys[0]) is not None:
         raise Differs(f"state.{keys[0]}: this dispute was already open before this entry")
-    return stored
+    return stored_dispute
 
 
 def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
@@ -69,9 +69,9 @@ def _check_opened_dispute(scope: Scope, **expected: Any) -> None:
     """
     dispute, recorded = read_opened_dispute(scope), scope.names.get("told")
     if (dispute is None) != (recorded is None):
-        missing = "state" if dispute is None else "record"
+        missing_part = "state" if dispute is None else "record"
         raise Differs(
-            f"{missing}.disputed is missing: a dispute is in the record and in the state, or in neither"
+            f"{missing_part}.disputed is missing: a dispute is in the record and in the state, or in neither"
         )
     if dispute is None:
         return
@@ -168,10 +168,10 @@ def _check_dispute_entry(scope: Scope) -> None:
     expected = replace(dispute, least_cents=0, held_cents=0)
     if scope.entry.phase is Phase.RESERVE:
         expected = _compute_coin_dispute(scope, expected)
-    stored = scope.value_after(f"disputed:{dispute.id}")
-    if not is_json_equal(stored, to_json(expected)):
+    stored_value = scope.value_after(f"disputed:{dispute.id}")
+    if not is_json_equal(stored_value, to_json(expected)):
         raise Differs(
-            f"state.disputed: expected {format_value(to_json(expected))}, found {format_value(stored)}"
+            f"state.disputed: expected {format_value(to_json(expected))}, found {format_value(stored_value)}"
         )
 
 
@@ -220,17 +220,17 @@ def _find_released_dispute(scope: Scope) -> DisputedAmount:
     Raises :class:`Differs` if none is open, or the stored ruling is about another one.
     """
     ruling = scope.record_before(DisputeRuling, "ruling")
-    stored = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
-    if stored is None:
+    stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
+    if stored_dispute is None:
         raise Differs(
             f"record.id: no dispute about {format_value(scope.record['id'])} was open before this entry"
         )
-    if ruling is not None and ruling.disputed != stored:
+    if ruling is not None and ruling.disputed != stored_dispute:
         raise Differs(
             f"record.id: the released dispute is {format_value(ruling.disputed.id)}, "
             f"found {format_value(scope.record['id'])}"
         )
-    return stored
+    return stored_dispute
 
 
 def _check_ruling(scope: Scope) -> None:
@@ -270,15 +270,15 @@ def _check_ruling(scope: Scope) -> None:
             f"{format_value(to_json(ruling.story))}, found {format_value(record)}"
         )
     prefix = format_storage_key("disputed:", scope.position)
-    others = [
+    other_disputes = [
         other_dispute
         for key, value in scope.ledger.state.items()
         if key.startswith(prefix)
         and (other_dispute := parse_as(DisputedAmount, value, key)) != dispute
         and other_dispute.device == dispute.device
     ]
-    lifted = {} if others else {f"fault:{dispute.device}.disputed": None}
-    ended = {} if ruling is None else {"ruling": None}
+    lifted = {} if other_disputes else {f"fault:{dispute.device}.disputed": None}
+    ruling_removal = {} if ruling is None else {"ruling": None}
     redeems = _is_ticket_redeemed(scope, dispute)
     anchor = {"tickets": scope.value_after("tickets")} if redeems and scope.value_after("tickets") else {}
     check_ticket_ledger_grows(scope)
@@ -292,7 +292,7 @@ def _check_ruling(scope: Scope) -> None:
     state = {
         f"disputed:{dispute.id}": None,
         **lifted,
-        **ended,
+        **ruling_removal,
         **anchor,
         **host_state,
         **_derive_state_after_print_ruling(scope, dispute, cents),
@@ -348,11 +348,11 @@ def _derive_ruling_payment(scope: Scope) -> Any:
 def _check_release(scope: Scope) -> None:
     """Check that the ruling stored by the entry is about the dispute whose reserved credit it releases."""
     ruling = scope.record_after(DisputeRuling, "ruling")
-    stored = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
-    if ruling is None or ruling.disputed != stored or ruling.story.disputed.id != scope["id"]:
+    stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
+    if ruling is None or ruling.disputed != stored_dispute or ruling.story.disputed.id != scope["id"]:
         raise Differs(
             f"state.ruling is not about the dispute {format_value(scope['id'])} stored before this entry: expected "
-            f"{format_value(None if stored is None else to_json(stored))}, "
+            f"{format_value(None if stored_dispute is None else to_json(stored_dispute))}, "
             f"found {format_value(None if ruling is None else to_json(ruling.disputed))}"
         )
 

@@ -51,8 +51,8 @@ def _check_claims_of_hits(scope: Scope) -> None:
 
     Hits of levels broadcast by a host must be stored as wins to be reported to the host.
     """
-    begins = scope.entry.kind == PLAY_START
-    hits = scope.typed_record(GameRecord).levels.hits if begins else scope.typed_record(GameChoice).hits
+    is_start = scope.entry.kind == PLAY_START
+    hits = scope.typed_record(GameRecord).levels.hits if is_start else scope.typed_record(GameChoice).hits
     claims = {
         key.removeprefix("claim:"): (claim.pool, claim.level, claim.share, claim.shown_cents)
         for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:")
@@ -198,13 +198,13 @@ def _require_closed_claims(payment_method: str) -> Any:
         for key in ("awaiting_award", "undecided"):
             require_stored_value(key, partial(_require_removed, key))(scope)
         for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:"):
-            stored = parse_as(ClaimRecord, scope.ledger.state.get(key), key)
-            if stored.play_id != scope["play"]:
+            stored_claim = parse_as(ClaimRecord, scope.ledger.state.get(key), key)
+            if stored_claim.play_id != scope["play"]:
                 raise Differs(
                     f"state.{key}: expected a claim of play {format_value(scope['play'])}, "
-                    f"found one of {format_value(stored.play_id)}"
+                    f"found one of {format_value(stored_claim.play_id)}"
                 )
-            if claim != (expected_claim := replace(stored, way=payment_method)):
+            if claim != (expected_claim := replace(stored_claim, way=payment_method)):
                 raise Differs(
                     f"state.{key}: expected {format_value(expected_claim)}, found {format_value(claim)}"
                 )

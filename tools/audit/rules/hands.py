@@ -61,16 +61,16 @@ def _derive_slip(scope: Scope) -> Any:
     form = handpay.form
     form_persons = [] if form is None else list(form.persons)
     person, persons = record.get("person"), record.get("persons")
-    others = [each for each in persons if each not in form_persons]
+    other_persons = [each for each in persons if each not in form_persons]
     if person not in persons or list(dict.fromkeys((*form_persons, *persons))) != persons:
         raise Differs(
             f"record.persons: expected the people of the form, {format_value(form_persons)}, and the paying "
             f"{format_value(person)}; found {format_value(persons)}"
         )
-    if others and others[0] != person:
+    if other_persons and other_persons[0] != person:
         raise Differs(
             f"record.persons: the first after the people of the form must be record.person, "
-            f"{format_value(person)}; found {format_value(others)}"
+            f"{format_value(person)}; found {format_value(other_persons)}"
         )
     return {
         **to_json(replace(handpay, form=None)),

@@ -65,9 +65,10 @@ def _require_ruling(ruling: str) -> Check:
         key = f"held:{scope['claim']}"
         held_prize = None if (data := scope.ledger.state.get(key)) is None else parse_as(HeldPrize, data, key)
         if (held_prize is not None) != (key in scope.entry.state):
-            held = "is held" if held_prize is not None else "is not held"
+            held_text = "is held" if held_prize is not None else "is not held"
             raise Differs(
-                f"state.{key}: the prize {held} before this entry; the entry must remove a held prize, and only that"
+                f"state.{key}: the prize {held_text} before this entry; the entry must remove a held"
+                " prize, and only that"
             )
         if held_prize is None and (ruling == "decline" or scope.record["proved"] is False):
             raise Differs(f"the prize of claim {scope['claim']} is not proved, and no ruling on it is stored")
@@ -122,11 +123,11 @@ def _check_ruling(scope: Scope) -> None:
         else {name: value for name, value in to_json(held_prize).items() if name in names}
     )
     state: dict[str, Any] = {}
-    owed = own_claim is not None and own_claim.way is None and own_claim.amount_cents is None
+    is_unclaimed = own_claim is not None and own_claim.way is None and own_claim.amount_cents is None
     if held_prize is not None:
-        is_ruled = owed or held_prize.won is None
+        is_ruled = is_unclaimed or held_prize.won is None
         state[f"held:{claim}"] = None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
-    if own_claim is not None and owed:
+    if own_claim is not None and is_unclaimed:
         cents = (
             held_prize.amount_cents
             if held_prize is not None and record["decision"] == "pay"

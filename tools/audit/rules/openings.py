@@ -35,8 +35,8 @@ def _check_collection(scope: Scope) -> None:
     If it is a collection, it stores each box's meter now and at the previous collection. Any other work
     stores nothing.
     """
-    opened: Any = scope.value_before("intervention")
-    if opened["kind"] != "collection":
+    intervention: Any = scope.value_before("intervention")
+    if intervention["kind"] != "collection":
         expected = None
     else:
         last_collection: Any = scope.value_before("collected")
@@ -45,12 +45,12 @@ def _check_collection(scope: Scope) -> None:
         )
         values = read_meters(scope.ledger).values
         meters_now = {box: values[meter] for box, meter in METER_BY_BOX.items()}
-        expected = {"id": opened["id"], "before": meters_before, "after": meters_now, "counted": []}
-    stored = scope.entry.state.get(format_storage_key("collected", scope.position))
-    if not is_json_equal(stored, expected):
+        expected = {"id": intervention["id"], "before": meters_before, "after": meters_now, "counted": []}
+    stored_state = scope.entry.state.get(format_storage_key("collected", scope.position))
+    if not is_json_equal(stored_state, expected):
         raise Differs(
             f"state.collected does not agree with the meters: expected {format_value(expected)}, "
-            f"found {format_value(stored)}"
+            f"found {format_value(stored_state)}"
         )
 
 
@@ -78,9 +78,9 @@ def _check_box_count(scope: Scope) -> None:
                 f"found {format_value(record[name])}"
             )
     expected_state = {**collection, "counted": [*collection["counted"], box]}
-    if not is_json_equal(stored := scope.value_after("collected"), expected_state):
+    if not is_json_equal(stored_state := scope.value_after("collected"), expected_state):
         raise Differs(
-            f"state.collected: expected {format_value(expected_state)}, found {format_value(stored)}"
+            f"state.collected: expected {format_value(expected_state)}, found {format_value(stored_state)}"
         )
 
 

@@ -218,8 +218,10 @@ def _check_call(scope: Scope) -> None:
     """Check that an entry starts an attendant call while none is active, or ends the active one."""
     is_on = scope["on"]
     if is_on is not (scope.value_before("service_call") is None):
-        was = "no attendant call was" if scope.value_before("service_call") is None else "a call was already"
-        raise Differs(f"record.on is {format_value(is_on)}, but {was} active before this entry")
+        call_text = (
+            "no attendant call was" if scope.value_before("service_call") is None else "a call was already"
+        )
+        raise Differs(f"record.on is {format_value(is_on)}, but {call_text} active before this entry")
     if scope["calling"] is not (True if is_on else None):
         raise Differs(
             f"state.service_call: expected {True if is_on else None}, found {format_value(scope['calling'])}"

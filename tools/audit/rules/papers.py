@@ -53,8 +53,12 @@ def _derive_host_status(status: Redeeming) -> Any:
 
     def derive_result(scope: Scope) -> Any:
         """Return the stored result for the host with the new status, or ABSENT if it is about another ticket."""
-        stored = scope.record_before(HostTicketRecord, "host_ticket")
-        return ABSENT if stored is None or stored.id != scope["paper"] else replace(stored, status=status)
+        ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
+        return (
+            ABSENT
+            if ticket_record is None or ticket_record.id != scope["paper"]
+            else replace(ticket_record, status=status)
+        )
 
     return require_stored_value("host_ticket", derive_result)
 
@@ -75,10 +79,10 @@ def _check_host_sees_pending(scope: Scope) -> None:
 
 def _derive_state_after_return(scope: Scope) -> Any:
     """Return the stored result for the host after a disputed ticket was returned, or ABSENT if it does not change."""
-    stored = scope.record_before(HostTicketRecord, "host_ticket")
-    if "told" not in scope.names or stored is None or stored.status is not Redeeming.PENDING:
+    ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
+    if "told" not in scope.names or ticket_record is None or ticket_record.status is not Redeeming.PENDING:
         return ABSENT
-    return replace(stored, status=Redeeming.NOT_STACKED)
+    return replace(ticket_record, status=Redeeming.NOT_STACKED)
 
 
 def _derive_restricted_terms(scope: Scope) -> Any:
@@ -87,9 +91,13 @@ def _derive_restricted_terms(scope: Scope) -> Any:
     They are the host's terms of the ticket, None if expired terms are deleted, or ABSENT if nothing is
     stored. Raises :class:`Differs` if the entry deletes terms that have not expired.
     """
-    stored = scope.record_before(HostTicketRecord, "host_ticket")
-    if stored is not None and stored.id == scope["paper"] and stored.kind == CreditKind.RESTRICTED:
-        return {"expires": stored.expires, "pool": stored.pool}
+    ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
+    if (
+        ticket_record is not None
+        and ticket_record.id == scope["paper"]
+        and ticket_record.kind == CreditKind.RESTRICTED
+    ):
+        return {"expires": ticket_record.expires, "pool": ticket_record.pool}
     if format_storage_key("restricted", scope.position) not in scope.entry.state:
         return ABSENT
     # expired terms are removed if no credit is under them
@@ -108,11 +116,11 @@ def _derive_restricted_terms(scope: Scope) -> Any:
 
 def _check_host_value(scope: Scope) -> None:
     """Check that the ticket is redeemed with the amount and kind of credit that the host stated for it."""
-    stored = scope.record_before(HostTicketRecord, "host_ticket")
-    if stored is None or stored.id != scope["id"]:
+    ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
+    if ticket_record is None or ticket_record.id != scope["id"]:
         return
-    host_value = stored.amount_cents, stored.kind, stored.number, str(Redeeming.PENDING)
-    recorded = scope["cents"], scope["credit"], scope["number"], str(stored.status)
+    host_value = ticket_record.amount_cents, ticket_record.kind, ticket_record.number, str(Redeeming.PENDING)
+    recorded = scope["cents"], scope["credit"], scope["number"], str(ticket_record.status)
     if host_value != recorded:
         raise Differs(
             "the ticket's amount, kind of credit, number and status do not match what the host stated: "

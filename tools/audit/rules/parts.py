@@ -41,10 +41,12 @@ def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) ->
             or (is_entry_id and int(match[1]) != scope.entry.sequence)
             or match[2] not in {None, scope.facts.journal_tag}
         ):
-            due = f"at this entry ({scope.entry.sequence})" if is_entry_id else "at this entry or before it"
+            due_text = (
+                f"at this entry ({scope.entry.sequence})" if is_entry_id else "at this entry or before it"
+            )
             raise Differs(
                 f"id {format_value(value)} is not one that this journal gives: expected {kind}-N-"
-                f"{scope.facts.journal_tag}, where N is the number of an entry {due}"
+                f"{scope.facts.journal_tag}, where N is the number of an entry {due_text}"
             )
 
     return check
@@ -139,11 +141,11 @@ def require_stored_value(key: str, make: Callable[[Scope], Any]) -> Check:
         """Check that the entry stores the derived value under the key, or does not store the key if none is derived."""
         derived = make(scope)
         expected = to_json(derived) if is_record(derived) else derived
-        stored = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT)
-        if expected is ABSENT and stored is ABSENT:
+        stored_value = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT)
+        if expected is ABSENT and stored_value is ABSENT:
             return
-        if expected is ABSENT or stored is ABSENT or not is_json_equal(stored, expected):
-            texts = ["nothing" if each is ABSENT else format_value(each) for each in (stored, expected)]
+        if expected is ABSENT or stored_value is ABSENT or not is_json_equal(stored_value, expected):
+            texts = ["nothing" if each is ABSENT else format_value(each) for each in (stored_value, expected)]
             raise Differs(f"state.{key}: expected {texts[1]}, found {texts[0]}")
 
     return check
@@ -260,11 +262,17 @@ TICKET_LEDGER_PATTERN: Final = {
 
 def check_ticket_ledger_grows(scope: Scope) -> None:
     """Check that the recorded end of the ticket ledger never goes back between two records."""
-    was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
-    if was is None or now is None:
+    anchor_before, anchor_after = (
+        scope.record_before(LedgerAnchor, "tickets"),
+        scope.record_after(LedgerAnchor, "tickets"),
+    )
+    if anchor_before is None or anchor_after is None:
         return
-    if now.place < was.place or replace(now, place=was.place, digest=was.digest) != was:
+    if (
+        anchor_after.place < anchor_before.place
+        or replace(anchor_after, place=anchor_before.place, digest=anchor_before.digest) != anchor_before
+    ):
         raise Differs(
             f"state.tickets: the ticket ledger lost entries, or its recorded past differs: expected "
-            f"{format_value(to_json(was))} or a longer ledger, found {format_value(to_json(now))}"
+            f"{format_value(to_json(anchor_before))} or a longer ledger, found {format_value(to_json(anchor_after))}"
         )

@@ -110,8 +110,8 @@ def parse_as(kind: type[R], data: object, where: str) -> R:
     """Return ``data`` decoded as a ``kind``. Raises :class:`Differs`, which names the field and the reason."""
     try:
         return from_json(kind, data, where)
-    except RecordError as why:
-        raise Differs(str(why)) from None
+    except RecordError as error:
+        raise Differs(str(error)) from None
 
 
 def format_storage_key(key: str, position: int) -> str:
@@ -306,8 +306,8 @@ def _compile_name(text: str) -> Matcher:
     It binds the value to the name, or compares it with the value already bound.
     """
     name, _, kind = text.partition(":")
-    kind, _, none = (kind or "any").partition("|")
-    fits, nullable = TYPES[kind], none == "none"
+    kind, _, none_suffix = (kind or "any").partition("|")
+    fits, nullable = TYPES[kind], none_suffix == "none"
 
     def match(value: Any, scope: Scope) -> None:
         """Check the value's type, and bind it to the pattern's name or compare it with the value already bound."""
@@ -490,17 +490,17 @@ def _compile_one_of(parts: Sequence[Matcher]) -> Matcher:
 
     def match(value: Any, scope: Scope) -> None:
         """Match the first alternative that fits; only the names that it binds stay bound."""
-        outer_names, why = scope.names, ""
+        outer_names, reason = scope.names, ""
         for part in parts:
             scope.names = dict(outer_names)
             try:
                 part(value, scope)
             except Differs as differs:
-                why = str(differs)
+                reason = str(differs)
                 continue
             return
         scope.names = outer_names
-        raise Differs(why)
+        raise Differs(reason)
 
     return match
 
@@ -533,7 +533,7 @@ def _compile_has(pattern: Has) -> Matcher:
 
 def _compile_but(pattern: ObjectWithChanges) -> Matcher:
     """Return a function that matches an object equal to the one bound to a name, except for the pattern's changes."""
-    changed = _compile_object(pattern.changes)
+    changed_fields = _compile_object(pattern.changes)
     names = frozenset(name.removesuffix("?") for name in pattern.changes)
 
     def match(value: Any, scope: Scope) -> None:
@@ -547,6 +547,6 @@ def _compile_but(pattern: ObjectWithChanges) -> Matcher:
                 f"expected {format_value(expected)} besides {', '.join(sorted(names)) or 'nothing'}, "
                 f"found {format_value(value)}"
             )
-        changed({key: part for key, part in value.items() if key in names}, scope)
+        changed_fields({key: part for key, part in value.items() if key in names}, scope)
 
     return match

@@ -96,16 +96,16 @@ def is_game_withheld(game: str, memory: Mapping[str, object]) -> bool:
 
 def check_return_reason(scope: Scope) -> None:
     """Check that the memory before the entry shows the recorded reason for returning the bets left on a table."""
-    why, state = scope.record["why"], derive_machine_state(scope.ledger, scope.position, scope.facts)
-    if why == "taken_down":
+    reason, state = scope.record["why"], derive_machine_state(scope.ledger, scope.position, scope.facts)
+    if reason == "taken_down":
         fits = state is State.IDLE
-    elif why == "changed":
+    elif reason == "changed":
         fits = state in PAYABLE and (scope["digest"], scope["denomination"]) not in scope.facts.played
     else:
         fits = state is not State.IDLE or _is_withheld(scope) or _is_paused(scope) or _is_off(scope)
     if not fits:
         raise Differs(
-            f"record.why: the bets are returned as {format_value(why)}, but the memory before this entry does not "
+            f"record.why: the bets are returned as {format_value(reason)}, but the memory before this entry does not "
             f"show that reason; the machine was in the state {state}"
         )
 
@@ -119,5 +119,5 @@ def _is_paused(scope: Scope) -> bool:
 def _is_off(scope: Scope) -> bool:
     """Return whether staff have taken the game, or its denomination, off the games on offer."""
     options: Any = scope.value_before("options") or {"off": [], "denominations_cents": {}}
-    offered = options["denominations_cents"].get(scope["game"], [scope["denomination"]])
-    return scope["game"] in options["off"] or scope["denomination"] not in offered
+    offered_cents = options["denominations_cents"].get(scope["game"], [scope["denomination"]])
+    return scope["game"] in options["off"] or scope["denomination"] not in offered_cents

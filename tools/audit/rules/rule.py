@@ -152,8 +152,8 @@ class Rule:
         """Check that the entry has its declared form, and that persons and machines in its record are known."""
         try:
             self.entry.check(transaction, facts.keys)
-        except EntryError as why:
-            raise DiffersFromDeclaration(str(why).removeprefix(f"{self.kind}: ")) from None
+        except EntryError as error:
+            raise DiffersFromDeclaration(str(error).removeprefix(f"{self.kind}: ")) from None
         record: Any = transaction.record or {}
         for name, condition in self._persons_named:
             if record.get(name) is not None and not _CHECK_BY_CONDITION[condition](facts, record[name]):

@@ -17,9 +17,9 @@ from tools.audit.rules.rule import Rule
 
 def _check_next_change(scope: Scope) -> None:
     """Check that the entry has the next number of the changes to the staff list, and agrees with the list before it."""
-    facts, stored, number = scope.facts, scope.value_before("staff"), scope["number"]
+    facts, staff_before, number = scope.facts, scope.value_before("staff"), scope["number"]
     digest, whom, role = scope.names.get("digest"), scope["whom"], scope["role"]
-    expected_number = int((stored["number"] if type(stored) is dict else stored) or 0) + 1
+    expected_number = int((staff_before["number"] if type(staff_before) is dict else staff_before) or 0) + 1
     expected_id = f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}"
     for name, found, expected in (
         ("record.number", number, expected_number),

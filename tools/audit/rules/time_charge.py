@@ -23,18 +23,18 @@ def _check_charge(scope: Scope) -> None:
     charge, denomination_cents = _read_terms(scope, record["digest"])
     amount_cents = 0 if charge is None else charge.credits * denomination_cents
     if charge is None or (record["amount_cents"], record["minutes"]) != (amount_cents, charge.minutes):
-        stated = "no charge" if charge is None else f"{amount_cents} cents for {charge.minutes} minutes"
+        charge_text = "no charge" if charge is None else f"{amount_cents} cents for {charge.minutes} minutes"
         raise Differs(
             f"record: a charge of {record['amount_cents']} cents for {record['minutes']} minutes; the definition "
-            f"states {stated}"
+            f"states {charge_text}"
         )
-    paid, start = (
+    time_paid, start = (
         scope.value_before(PlayKey.TIME_PAID),
         scope.facts.started_at.get(scope.position, scope.entry.time_utc),
     )
-    is_same_table = paid is not None and paid["digest"] == record["digest"]
-    if is_same_table and scope.entry.time_utc < datetime.fromisoformat(paid["until"]):
-        raise Differs(f"record: the time until {paid['until']} was already paid")
+    is_same_table = time_paid is not None and time_paid["digest"] == record["digest"]
+    if is_same_table and scope.entry.time_utc < datetime.fromisoformat(time_paid["until"]):
+        raise Differs(f"record: the time until {time_paid['until']} was already paid")
     if datetime.fromisoformat(record["until"]) - start != timedelta(minutes=charge.minutes):
         raise Differs(
             f"record.until: {record['until']} is not {charge.minutes} minutes after the game's start"

@@ -33,14 +33,17 @@ def _check_ledger_state(scope: Scope) -> None:
     If two people restored the ledger since the last record, they must be named, and only then. Otherwise the
     ledger must only have grown.
     """
-    was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
-    if now is None:
+    anchor_before, anchor_after = (
+        scope.record_before(LedgerAnchor, "tickets"),
+        scope.record_after(LedgerAnchor, "tickets"),
+    )
+    if anchor_after is None:
         raise Differs("state.tickets is missing")
-    begins = was is None or was.begun != now.begun
-    if not begins:
+    is_new_ledger = anchor_before is None or anchor_before.begun != anchor_after.begun
+    if not is_new_ledger:
         check_ticket_ledger_grows(scope)
-    if ("begun" in scope.names) != (begins and bool(now.begun)):
-        replaced = "was replaced" if begins and now.begun else "was not replaced"
+    if ("begun" in scope.names) != (is_new_ledger and bool(anchor_after.begun)):
+        replaced = "was replaced" if is_new_ledger and anchor_after.begun else "was not replaced"
         raise Differs(
             f"record.begun: the ticket ledger {replaced}; the people who replace it are named if they do, and only then"
         )
@@ -48,16 +51,22 @@ def _check_ledger_state(scope: Scope) -> None:
 
 def _check_contradicted_amount(scope: Scope) -> None:
     """Check the correction for a ticket that the journal credited but the ticket ledger never redeemed."""
-    was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
-    if was is None or now is None:
+    anchor_before, anchor_after = (
+        scope.record_before(LedgerAnchor, "tickets"),
+        scope.record_after(LedgerAnchor, "tickets"),
+    )
+    if anchor_before is None or anchor_after is None:
         raise Differs("state.tickets: a ticket ledger must be stored before this entry and by it")
-    base_pairs = ((was.base.get(name, 0), cents) for name, cents in now.base.items())
+    base_pairs = ((anchor_before.base.get(name, 0), cents) for name, cents in anchor_after.base.items())
     lower = [known - cents for known, cents in base_pairs if known != cents]
-    if lower != [scope.record["amount_cents"]] or replace(now, base=was.base) != was:
+    if (
+        lower != [scope.record["amount_cents"]]
+        or replace(anchor_after, base=anchor_before.base) != anchor_before
+    ):
         raise Differs(
             f"state.tickets.base must fall by record.amount_cents, {scope.record['amount_cents']}, for one kind of "
-            f"ticket, and nothing else may change: before {format_value(to_json(was))}, "
-            f"found {format_value(to_json(now))}"
+            f"ticket, and nothing else may change: before {format_value(to_json(anchor_before))}, "
+            f"found {format_value(to_json(anchor_after))}"
         )
 
 
@@ -200,17 +209,17 @@ def _derive_restricted_terms(scope: Scope) -> Any:
 
 def _check_stored_failure(scope: Scope) -> None:
     """Check that the result stored for the host is the recorded one, unless the host may have read it before."""
-    stored, recorded = scope.record_after(TransferRecord, "transfer"), _read_result(scope)
+    stored_record, recorded = scope.record_after(TransferRecord, "transfer"), _read_result(scope)
     if recorded.told or recorded.position is not None:
         raise Differs(
             "record.position and record.told: a failed transfer has no index, and its result is not read yet; found "
             f"{recorded.position} and {recorded.told}"
         )
-    expected = replace(recorded, position=0, told=stored is not None and stored.told)
-    if stored != expected:
+    expected = replace(recorded, position=0, told=stored_record is not None and stored_record.told)
+    if stored_record != expected:
         raise Differs(
             f"state.transfer does not match the record: expected {format_value(to_json(expected))}, "
-            f"found {format_value(None if stored is None else to_json(stored))}"
+            f"found {format_value(None if stored_record is None else to_json(stored_record))}"
         )
 
 

@@ -17,15 +17,22 @@ _STORED_SPIN_PATTERN: Final = {"wheel_spin": "$was:object"}
 
 def _are_earlier_recorded(scope: Scope) -> bool:
     """Return whether the earlier numbers stored with a new wheel spin were recorded before."""
-    was, now = scope.record_before(WheelSpin, "wheel_spin"), scope.record_after(WheelSpin, "wheel_spin")
-    recorded_numbers = {} if was is None else was.numbers
-    return now is not None and now.earlier.items() <= recorded_numbers.items()
+    spin_before, spin_after = (
+        scope.record_before(WheelSpin, "wheel_spin"),
+        scope.record_after(WheelSpin, "wheel_spin"),
+    )
+    recorded_numbers = {} if spin_before is None else spin_before.numbers
+    return spin_after is not None and spin_after.earlier.items() <= recorded_numbers.items()
 
 
 def _is_spin_awaited(scope: Scope) -> bool:
     """Return whether the machine was waiting for this spin of a physical wheel, for this round."""
-    was = scope.record_before(WheelSpin, "wheel_spin")
-    return was is not None and was.is_awaited and (was.round_id, was.spin) == (scope["round"], scope["spin"])
+    spin_before = scope.record_before(WheelSpin, "wheel_spin")
+    return (
+        spin_before is not None
+        and spin_before.is_awaited
+        and (spin_before.round_id, spin_before.spin) == (scope["round"], scope["spin"])
+    )
 
 
 #: Check that the record names the awaited spin.

@@ -41,12 +41,19 @@ _NO_SOFTWARE: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 def _check_installed_change(scope: Scope) -> None:
     """Check that the recorded change of software version, signer and components agrees with the memory."""
-    before, now = scope["was"] or _NO_SOFTWARE, scope.value_after("software") or _NO_SOFTWARE
+    software_before, software_after = (
+        scope["was"] or _NO_SOFTWARE,
+        scope.value_after("software") or _NO_SOFTWARE,
+    )
     recorded = {name: scope.record[name] for name in ("version", "signer", "components")}
-    expected: dict[str, Any] = {name: [before[name], now[name]] for name in ("version", "signer")}
+    expected: dict[str, Any] = {
+        name: [software_before[name], software_after[name]] for name in ("version", "signer")
+    }
     expected["components"] = {
         name: list(digests)
-        for name, digests in compare_digests(before["components"], now["components"]).items()
+        for name, digests in compare_digests(
+            software_before["components"], software_after["components"]
+        ).items()
     }
     for name, change in expected.items():
         if not is_json_equal(recorded[name], change):
@@ -58,25 +65,34 @@ def _check_installed_change(scope: Scope) -> None:
 
 def _is_only_recorded_change(scope: Scope) -> bool:
     """Return whether the machine's options changed exactly as the record states, and in no other way."""
-    record, before, after = scope.record, scope["before"], scope["after"]
-    option, game, on = record["option"], record.get("game"), record.get("on") == "yes"
+    record, options_before, options_after = scope.record, scope["before"], scope["after"]
+    option, game, is_turned_on = record["option"], record.get("game"), record.get("on") == "yes"
     if option == "game":
-        off = sorted({*before["off"]} - {game} if on else {*before["off"], game})
-        return is_json_equal(after, {**before, "off": off})
+        games_off = sorted(
+            {*options_before["off"]} - {game} if is_turned_on else {*options_before["off"], game}
+        )
+        return is_json_equal(options_after, {**options_before, "off": games_off})
     if option == "denomination":
-        chosen, cents = after["denominations_cents"].get(game), int(record["denomination_cents"])
+        chosen_cents, cents = (
+            options_after["denominations_cents"].get(game),
+            int(record["denomination_cents"]),
+        )
         # without an entry, all installed denominations were offered
-        was = before["denominations_cents"].get(game)
-        expected = chosen if was is None else sorted({*was, cents} if on else {*was} - {cents})
-        others = {**before["denominations_cents"], game: chosen}
+        cents_before = options_before["denominations_cents"].get(game)
+        expected = (
+            chosen_cents
+            if cents_before is None
+            else sorted({*cents_before, cents} if is_turned_on else {*cents_before} - {cents})
+        )
+        denominations_after = {**options_before["denominations_cents"], game: chosen_cents}
         return (
-            bool(chosen)
-            and (cents in chosen) is on
-            and chosen == expected
-            and is_json_equal(after, {**before, "denominations_cents": others})
+            bool(chosen_cents)
+            and (cents in chosen_cents) is is_turned_on
+            and chosen_cents == expected
+            and is_json_equal(options_after, {**options_before, "denominations_cents": denominations_after})
         )
     name = f"{option}_cents"
-    return name in record and is_json_equal(after, {**before, name: record[name]})
+    return name in record and is_json_equal(options_after, {**options_before, name: record[name]})
 
 
 RULES: Final = (

@@ -85,11 +85,11 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
         with (
             show_progress("checking and writing"),
             open_view(folder, key=key, second_dir=second) as view,
-            result_file(file) as out,
+            result_file(file) as output,
         ):
-            count = export.write_export(view, key, out, datetime.now(UTC), after=after)
-    except (JournalError, OSError) as why:
-        raise click.ClickException(str(why)) from why
+            count = export.write_export(view, key, output, datetime.now(UTC), after=after)
+    except (JournalError, OSError) as error:
+        raise click.ClickException(str(error)) from error
     echo(f"{file}: {format_count(count, 'entry', 'entries')}, machine key {key.fingerprint}")
 
 
@@ -166,8 +166,8 @@ def verify(
 
         with show_progress("deriving everything again"):
             reports = _audit_copies(file, state, second, create_auditor, point, jobs)
-    except (JournalError, JobError) as why:
-        raise click.ClickException(str(why)) from why
+    except (JournalError, JobError) as error:
+        raise click.ClickException(str(error)) from error
     for report in reports.values():
         report.key_compared = bool(fingerprint)
         if fingerprint and report.fingerprint != fingerprint:
@@ -219,11 +219,11 @@ def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
         for line in lines:
             sequence, _, hash_hex = _convert_metric_to_witness(line).partition(":")
             hash_hex = hash_hex.lower()
-            counted = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS_MAX
+            is_sequence = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS_MAX
             is_hash_prefix = _WITNESS_DIGITS_MIN <= len(hash_hex) <= _HASH_DIGITS and not set(hash_hex) - set(
                 "0123456789abcdef"
             )
-            if not (counted and is_hash_prefix):
+            if not (is_sequence and is_hash_prefix):
                 raise click.ClickException(
                     f"{make_printable(line)!r} is not a witness: write SEQUENCE:HASH,"
                     f" with at least {_WITNESS_DIGITS_MIN} hexadecimal digits"
@@ -256,13 +256,11 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) 
     """Verify an exported journal, from the entry that a saved audit has reached; return the report."""
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
-        header, (reached, _) = reader.header, auditor.reached
-        if header.after > reached:
-            why = (
-                f"it begins after entry {header.after}, and only {reached} are verified: give it its --point"
-            )
-            raise JournalDamaged(str(file), why)
-        bodies = itertools.islice(reader.iter_bodies(), reached - header.after, None)
+        header, (last_sequence, _) = reader.header, auditor.reached
+        if header.after > last_sequence:
+            reason = f"it begins after entry {header.after}, and only {last_sequence} are verified: give it its --point"
+            raise JournalDamaged(str(file), reason)
+        bodies = itertools.islice(reader.iter_bodies(), last_sequence - header.after, None)
         report = auditor.run(bodies, head=(header.sequence, header.head_hash), jobs=jobs)
     if reader.footer_fault:
         report.add(AuditFinding(0, "", reader.footer_fault))
@@ -292,11 +290,13 @@ def _verify_copies(
             auditor.run(view.iter_bodies(auditor.reached[0]), head=head, jobs=jobs), auditor, points[0]
         )
         location = JournalLocation(DiskStorage(), folder, second)
-        two = create_auditor(points[1])
-        bodies = view.iter_second_medium_bodies(location, two.reached[0])
+        second_auditor = create_auditor(points[1])
+        bodies = view.iter_second_medium_bodies(location, second_auditor.reached[0])
         reports = {
             "first copy": first,
-            "second copy": _conclude_audit(two.run(bodies, head=head, jobs=jobs), two, points[1]),
+            "second copy": _conclude_audit(
+                second_auditor.run(bodies, head=head, jobs=jobs), second_auditor, points[1]
+            ),
         }
     try:
         open_view(folder, key=key, second_dir=folder, check_pages=True).close()
@@ -365,10 +365,10 @@ def readout(file: Path) -> None:
     try:
         signed = json.loads(read_contents(file))
         key = export.verify_readout(signed, str(file))
-    except (ValueError, RecursionError) as why:
-        raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {why}") from why
-    except JournalError as why:
-        raise click.ClickException(str(why)) from why
+    except (ValueError, RecursionError) as error:
+        raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {error}") from error
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
     at = signed["readout"]["sequence"]
     echo(f"{file}: entry {at}, machine key {fingerprint_of(key)}, valid signature")
 
@@ -396,8 +396,8 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
                 rows = [
                     _build_row(entry) for entry in FEATURES.entries.read_log(view, Log[name.upper()], last)
                 ]
-    except JournalError as why:
-        raise click.ClickException(str(why)) from why
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
     if form == "text":
         for line in format_log_lines(rows, find_terminal_width()):
             echo(line)
@@ -451,8 +451,8 @@ def entry(*, number: int, state: Path | None) -> None:
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             stored_entry = next(view.entries(since=number - 1, limit=1), None)
-    except JournalError as why:
-        raise click.ClickException(str(why)) from why
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
     if stored_entry is None or stored_entry.sequence != number:
         raise click.ClickException(f"there is no entry {number}")
     echo(make_printable(stored_entry.body.decode()))

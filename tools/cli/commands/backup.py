@@ -122,13 +122,13 @@ def _restore(
         raise OperatorError("\n".join(f"the backup's cabinet file: {fault}" for fault in faults))
     file = file.with_resolved_paths(cabinet.absolute().parent)
     second = file.memory.second_copy or folder.root / SECOND_FOLDER
-    used = JournalLocation(DiskStorage(), folder.root, second).has_journal
-    if used:
+    has_journal = JournalLocation(DiskStorage(), folder.root, second).has_journal
+    if has_journal:
         _require_later_journal(folder, backup, second)
     roster_of_backup = _read_roster(folder, backup)
-    roster = load_roster(folder.root, second) if used else roster_of_backup
+    roster = load_roster(folder.root, second) if has_journal else roster_of_backup
     people = [prove(roster, number, Permission.CONFIGURE) for number in numbers]
-    lines_done = [_restore_staff(folder, second, roster_of_backup, used=used)]
+    lines_done = [_restore_staff(folder, second, roster_of_backup, used=has_journal)]
     for name in LINK_FILE_NAMES:
         if name in backup.files and file.progressive_link is not None:
             path: Path = getattr(file.progressive_link, name)
@@ -180,8 +180,8 @@ def _restore_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, 
     if used:
         try:
             read_recorded_roster(folder.root, second).check_roster(backup_roster)
-        except RosterError as why:
-            return f"staff: left as it is (the backup's roster: {str(why).rpartition(': ')[2]})"
+        except RosterError as error:
+            return f"staff: left as it is (the backup's roster: {str(error).rpartition(': ')[2]})"
     (second / folder.staff.name).unlink(missing_ok=True)
     backup_roster.write_to(folder.staff)
     return "staff: restored"

@@ -121,13 +121,13 @@ class _Remarks:
     @classmethod
     def collect(cls, cabinet: CabinetFile, state: Path) -> Self:
         """Create the finder of remarks for a cabinet file and the machine whose memory is in ``state``."""
-        played: Mapping[str, Any] = {}
+        definitions: Mapping[str, Any] = {}
         with suppress(JournalError), open_view(state) as view:
-            played = view.states(PlayKey.DEFINITION)
+            definitions = view.states(PlayKey.DEFINITION)
         limit_cents = None
         with suppress(OperatorError):
             limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents
-        return cls(played, limit_cents)
+        return cls(definitions, limit_cents)
 
     def iter_game_remarks(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
         """Yield the remarks on one game of the cabinet file.

@@ -156,22 +156,22 @@ def command(
         document=[_build_verdict_data(*each) for each in checked_games],
         after=conclusions,
     )
-    if failed := [case.game.id for case, findings in checked_games if not _is_certified(findings)]:
-        raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
+    if failed_games := [case.game.id for case, findings in checked_games if not _is_certified(findings)]:
+        raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed_games)}")
 
 
-def _check_source_early(out: Path, signing: Ed25519PrivateKey) -> None:
+def _check_source_early(folder: Path, signing: Ed25519PrivateKey) -> None:
     """Check, before any game is tested, that the source code can become a submission to a laboratory."""
     try:
-        check_source(_SOURCE_FOLDER, out, signing)
+        check_source(_SOURCE_FOLDER, folder, signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
 
 
-def _load_signing_key(key_option: Path | None, out: Path) -> Ed25519PrivateKey:
+def _load_signing_key(key_option: Path | None, folder: Path) -> Ed25519PrivateKey:
     """Return the signing key; if none exists, create it and print its path."""
     try:
-        path = bundle.find_key_path(key_option, out)
+        path = bundle.find_key_path(key_option, folder)
         if not path.exists():
             echo(f"the laboratory's private key was created: {path}", err=True)
         return bundle.load_laboratory_key(path)
@@ -201,8 +201,8 @@ def _is_certified(findings: list[Finding]) -> bool:
 def _format_conclusion(case: Case, findings: list[Finding]) -> str:
     """Return the conclusion of the certification for a game that fails no rule."""
     noted = sum(finding.status is Status.NOTED for finding in findings)
-    read = f", with {format_count(noted, 'finding')} to be read (noted)" if noted else ""
-    return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{read}"
+    noted_text = f", with {format_count(noted, 'finding')} to be read (noted)" if noted else ""
+    return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{noted_text}"
 
 
 def _build_verdict_data(case: Case, findings: list[Finding]) -> dict[str, object]:
@@ -211,9 +211,9 @@ def _build_verdict_data(case: Case, findings: list[Finding]) -> dict[str, object
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
 
 
-def _check_laboratory_packages(out: Path | None) -> None:
+def _check_laboratory_packages(folder: Path | None) -> None:
     """Raise ClickException at once, before any game is tested, if packages that the laboratory needs are missing."""
-    for package in () if out is None else ("jinja2", "matplotlib"):
+    for package in () if folder is None else ("jinja2", "matplotlib"):
         importlib.import_module(package)
 
 
@@ -221,22 +221,22 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
     """Print, for each game, which approval its changes from the approved version need, and every change."""
     if against is None:
         return
-    old = load(against)
+    old_game = load(against)
     changes_json: list[dict[str, Any]] = []
     tables = []
     for name in games:
-        new = load(name)
-        asks, changes = classify_changes(old, new)
+        new_game = load(name)
+        asks, changes = classify_changes(old_game, new_game)
         changes_json.append(
             {
-                "old": {"game": old.id, "version": old.version, "digest_sha256": old.digest},
-                "new": {"game": new.id, "version": new.version, "digest_sha256": new.digest},
+                "old": {"game": old_game.id, "version": old_game.version, "digest_sha256": old_game.digest},
+                "new": {"game": new_game.id, "version": new_game.version, "digest_sha256": new_game.digest},
                 "class": str(asks),
                 "changes": [{**asdict(change), "asks": str(change.asks)} for change in changes],
             }
         )
-        rows = ((new.id, change.asks, change.path, change.before, change.after) for change in changes)
-        title = f"{new.id} {new.version} after {old.id} {old.version}: {asks}"
+        rows = ((new_game.id, change.asks, change.path, change.before, change.after) for change in changes)
+        title = f"{new_game.id} {new_game.version} after {old_game.id} {old_game.version}: {asks}"
         tables.append(
             Table(("game", "asks", "change", "before", "after"), rows, title=title, empty="no change")
         )
@@ -299,9 +299,9 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
             tables.append(Table(("made again", "result"), rows))
     if reproduce or form != "text":
         show(form, *tables, document=reports)
-    other = [each["what"] for report in reports for each in report["reproduced"] if each["differs"]]
-    if other:
-        raise click.ClickException(f"not reproduced: {', '.join(other)}")
+    differing_parts = [each["what"] for report in reports for each in report["reproduced"] if each["differs"]]
+    if differing_parts:
+        raise click.ClickException(f"not reproduced: {', '.join(differing_parts)}")
 
 
 def _format_summary(facts: Mapping[str, Any]) -> str:
@@ -327,8 +327,8 @@ def _build_table(case: Case, findings: list[Finding]) -> Table:
     return Table(columns, rows, title=f"{case.game.id} {case.game.version}: {case.profile.title['en']}")
 
 
-def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519PrivateKey) -> None:
-    """Write the files of one game's certification to ``out``, with a signed manifest."""
+def _write(case: Case, findings: list[Finding], folder: Path, signing: Ed25519PrivateKey) -> None:
+    """Write the files of one game's certification to ``folder``, with a signed manifest."""
     limits = case.profile.awards.odds_limits
     data = build_sheet(case.game, case.analysis, limits)
     report = json.dumps([f.to_json() for f in findings], indent=2, ensure_ascii=False)
@@ -355,5 +355,5 @@ def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519Priva
         "made_utc": datetime.now(UTC).isoformat(timespec="seconds"),
         "made_by": f"open-egm {version('open-egm')}",
     }
-    out.mkdir(parents=True, exist_ok=True)
-    bundle.write_bundle(out / case.game.id, files, facts, signing)
+    folder.mkdir(parents=True, exist_ok=True)
+    bundle.write_bundle(folder / case.game.id, files, facts, signing)

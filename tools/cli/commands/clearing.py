@@ -113,8 +113,8 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
 def _is_damaged(result: ClaimInspection) -> bool:
     """Return whether a copy of the memory is damaged, or the copies differ, or entries are missing."""
     inspection = result.inspection
-    why = inspection.first.why or inspection.second.why
-    return bool(why) or not (inspection.agree and inspection.is_complete)
+    reason = inspection.first.why or inspection.second.why
+    return bool(reason) or not (inspection.agree and inspection.is_complete)
 
 
 def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | None) -> str:
@@ -131,7 +131,7 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
     words += ["--second", str(second)] if second is not None else []
     words += ["--person", "NUMBER", "--second-person", "NUMBER", "--reason", "WHY"]
     words += ["--challenge", inspection.challenge, "--carry-others"]
-    missing = (
+    comparison_advice = (
         ""
         if inspection.is_complete or not inspection.agree
         else "  compare each claim with the hand-pay slips, the tickets and the host first: it may have been paid"
@@ -141,7 +141,7 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
         "next: keep the machine stopped; decide each claim above, then two people run\n"
         f"  {shlex.join(words)}\n"
         "  with --claim CLAIM=paid:CENTS:WHO or --claim CLAIM=ended for each that is not to be carried over\n"
-        f"{missing}{challenge}"
+        f"{comparison_advice}{challenge}"
     )
 
 
@@ -162,24 +162,29 @@ def _describe_agreement(result: ClaimInspection) -> str:
     inspection = result.inspection
     if not inspection.agree:
         return "the copies contradict each other: name the copy to go by where they disagree"
-    reached = f"together: one history up to entry {inspection.together.sequence}"
+    history_text = f"together: one history up to entry {inspection.together.sequence}"
     if inspection.is_complete:
-        return f"{reached}, which is all that was acknowledged"
-    known = (
+        return f"{history_text}, which is all that was acknowledged"
+    acknowledged_text = (
         f"entry {inspection.acknowledged} was acknowledged"
         if inspection.acknowledged
         else "the end is unknown"
     )
-    return f"{reached}; {known}: entries may be missing, and transfers wait until the host registers anew"
+    return (
+        f"{history_text}; {acknowledged_text}: entries may be missing, and transfers wait until the host"
+        " registers anew"
+    )
 
 
 def _build_meter_table(result: ClaimInspection) -> Table:
     """Return a table of every meter in both copies of a memory; meters on which the copies differ are marked."""
-    good = ((name, value, value, "good") for name, value in result.inspection.agreed_meters.items() if value)
+    agreed_rows = (
+        (name, value, value, "good") for name, value in result.inspection.agreed_meters.items() if value
+    )
     suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.disputed_meters.items())
-    standing = Column("", "standing", style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE)
-    columns: Columns = ("meter", number_column("first copy"), number_column("second copy"), standing)
-    return Table(columns, (*good, *suspect), empty="no meter has counted anything")
+    state_column = Column("", "standing", style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE)
+    columns: Columns = ("meter", number_column("first copy"), number_column("second copy"), state_column)
+    return Table(columns, (*agreed_rows, *suspect), empty="no meter has counted anything")
 
 
 def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
@@ -199,12 +204,12 @@ def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
         label = name.replace("_", " ") if meter is None else meter.meaning
         values = first.get(name), second.get(name)
         rows.append((label, *map(text, values), _compare_copies(*values)))
-    standing = Column("", "standing", style=lambda label: GOOD_STYLE if label == "good" else BAD_STYLE)
+    state_column = Column("", "standing", style=lambda label: GOOD_STYLE if label == "good" else BAD_STYLE)
     columns: Columns = (
         "meter",
         Column("first copy", is_right_aligned=True),
         Column("second copy", is_right_aligned=True),
-        standing,
+        state_column,
     )
     return Table(columns, rows, title="Meters (all of them: --csv)", empty="no money has moved")
 
@@ -220,7 +225,7 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> T
     """Return a table of the claims in a memory to be cleared: amounts in both copies, and the possible decisions."""
     rows = []
     for proposal in proposals:
-        says = {
+        details = {
             name.removesuffix("_cents").replace("_", " "): money(value) if name.endswith("_cents") else value
             for name, value in proposal.proposed.details.items()
             if value not in ("", None, [], {})
@@ -235,7 +240,7 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> T
                 proposal.id,
                 *cents,
                 proposal.describe_agreement_of_copies,
-                says,
+                details,
                 list(proposal.possible_decisions),
             )
         )
@@ -277,15 +282,15 @@ def _parse_decisions(
     for value in values:
         claim, equals, words = value.rpartition("=")
         words, _at, copy = words.partition("@")
-        act, *paid = words.split(":", 2)
+        act, *payment = words.split(":", 2)
         if not equals or act not in _RECORDED_DECISION_BY_WORD or claim in decisions:
             raise click.BadParameter(f"{value!r}: once each CLAIM=carry, CLAIM=paid:CENTS:WHO or CLAIM=ended")
-        cents = parse_whole_number(paid[0]) if len(paid) == 2 else None
-        if (act == "paid") != (cents is not None) or (paid and cents is None):
+        cents = parse_whole_number(payment[0]) if len(payment) == 2 else None
+        if (act == "paid") != (cents is not None) or (payment and cents is None):
             raise click.BadParameter(f"{value[:80]!r}: a payment is written as CLAIM=paid:CENTS:WHO")
-        by = paid[1] if paid else ""
+        paid_by = payment[1] if payment else ""
         decisions[claim] = ClaimDecision(
-            decision=_RECORDED_DECISION_BY_WORD[act], amount_cents=cents, by=by, copy=copy
+            decision=_RECORDED_DECISION_BY_WORD[act], amount_cents=cents, by=paid_by, copy=copy
         )
     return decisions
 
@@ -339,8 +344,11 @@ def clear_(
             return
         result = inspect_claims(folder, FEATURES, second_dir=second)
         if carry_others:
-            others = (each.id for each in result.proposals if DECISION_CARRIED in each.possible_decisions)
-            decisions = {**{name: ClaimDecision(decision=DECISION_CARRIED) for name in others}, **decisions}
+            other_ids = (each.id for each in result.proposals if DECISION_CARRIED in each.possible_decisions)
+            decisions = {
+                **{name: ClaimDecision(decision=DECISION_CARRIED) for name in other_ids},
+                **decisions,
+            }
         roster, proof = _prove_identities(
             folder, second, result, (person, second_person), without_roster=without_roster
         )
@@ -355,8 +363,8 @@ def clear_(
         )
         evidence = clear_memory(folder, decided, now=_read_clock, second_dir=second, machine_id=machine_id)
         carry_roster(roster, folder, second, machine_id, now=_read_clock)
-    except JournalError as why:
-        raise click.ClickException(str(why)) from why
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
     echo(f"cleared; the evidence is in {evidence}")
 
 
@@ -377,14 +385,14 @@ def _prove_identities(
 
     Raises ClickException if a check fails, or if the roster is not the one recorded in the memory.
     """
-    roster, wrong = _load_roster(folder, second, result)
-    if wrong and not without_roster:
+    roster, roster_error = _load_roster(folder, second, result)
+    if roster_error and not without_roster:
         raise click.ClickException(
-            f"{wrong}: nobody can prove their identity. Restore the roster, or clear --without-roster,"
+            f"{roster_error}: nobody can prove their identity. Restore the roster, or clear --without-roster,"
             " which is recorded"
         )
-    if wrong:
-        return Roster(), f"not proved: {wrong}"
+    if roster_error:
+        return Roster(), f"not proved: {roster_error}"
     for number in numbers if roster.people else ():
         prove(roster, number, Permission.CLEAR_MEMORY)
     return roster, "proved by PIN" if roster.people else "nobody was ever enrolled"

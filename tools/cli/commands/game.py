@@ -345,20 +345,23 @@ def tune(
         source = read_source(path_or_id_from_text(file))
         data = parse(source)
         tuned, keys, bets = _tune_definition(data, target, pays, stage, hits, bet, strips=strips)
-        before, reached = (_list_returns_to_compare(each, bet, bets) for each in (data, tuned))
-        changed = [key for key in keys if value_at(data, key) != value_at(tuned, key)]
+        returns_before, returns_after = (_list_returns_to_compare(each, bet, bets) for each in (data, tuned))
+        changed_keys = [key for key in keys if value_at(data, key) != value_at(tuned, key)]
         lines = [
-            f"{'.'.join(map(str, key))}: {value_at(data, key)} -> {value_at(tuned, key)}" for key in changed
+            f"{'.'.join(map(str, key))}: {value_at(data, key)} -> {value_at(tuned, key)}"
+            for key in changed_keys
         ]
         lines += [
-            f"return{f' of bet {name}' * bool(name)} {format_percent(before[name])} -> {format_percent(rtp)}"
-            for name, rtp in reached.items()
+            f"return{f' of bet {name}' * bool(name)} {format_percent(returns_before[name])} -> {format_percent(rtp)}"
+            for name, rtp in returns_after.items()
         ]
         echo("\n".join(lines))
-        missed = _describe_missed_goal(target, reached, hits, tuned, strips=strips)
+        missed = _describe_missed_goal(target, returns_after, hits, tuned, strips=strips)
         target_file = out or (source.path if in_place else None)
         if target_file is not None and not missed:
-            target_file.write_text(rewrite_definition(source.data.decode(), tuned, changed), encoding="utf-8")
+            target_file.write_text(
+                rewrite_definition(source.data.decode(), tuned, changed_keys), encoding="utf-8"
+            )
             echo(f"{target_file} written; change its game.version before installing it")
     except (PaytableError, TuningError, RewriteError) as error:
         raise click.ClickException(str(error)) from None
@@ -409,10 +412,14 @@ def _tune_definition(
         return _tune_each_bet(definition, target, pays_by_bet, tune_pays), keys, list(pays_by_bet)
     definition = tune_strips(data, target, stage=stage, hit=hits, progress=_print_progress)
     count = len(value_at(data, ("stage", stage, "strips")))
-    changed: list[KeyPath] = [("stage", stage, "strips", x) for x in range(count)]
+    changed_keys: list[KeyPath] = [("stage", stage, "strips", x) for x in range(count)]
     if abs(compute_rtp(definition, bet) - target) > NEAR:
         definition = refine_pays(definition, target, keys, bet, _print_progress)
-    return _tune_each_bet(definition, target, pays_by_bet, refine_pays), changed + keys, list(pays_by_bet)
+    return (
+        _tune_each_bet(definition, target, pays_by_bet, refine_pays),
+        changed_keys + keys,
+        list(pays_by_bet),
+    )
 
 
 def _tune_each_bet(
@@ -452,7 +459,7 @@ def _print_progress(line: str) -> None:
 
 def _describe_missed_goal(
     target: Fraction,
-    reached: Mapping[str, Fraction],
+    reached_returns: Mapping[str, Fraction],
     hits: Fraction | None,
     definition: Mapping[str, Any],
     *,
@@ -462,7 +469,7 @@ def _describe_missed_goal(
     missed = [
         f"the return wanted{f' of bet {name}' * bool(name)} is {format_percent(target)}, "
         f"the nearest found {format_percent(rtp)}"
-        for name, rtp in reached.items()
+        for name, rtp in reached_returns.items()
         if abs(rtp - target) > NEAR
     ]
     if hits is not None and abs((hit := compute_hit_frequency(definition)) - hits) > NEAR:

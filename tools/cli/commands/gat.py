@@ -38,10 +38,10 @@ class _GatPort:
             line = serial.Serial(self._where, baudrate=9600, exclusive=True)
         except (serial.SerialException, OSError) as error:
             if not Path(self._where).exists():
-                none = (
+                none_text = (
                     f"{self._where}: no machine offers its GAT port there: it is not running, or has no [gat]"
                 )
-                raise click.ClickException(none) from error
+                raise click.ClickException(none_text) from error
             raise click.ClickException(f"{self._where}: cannot be opened: {error}") from error
         return GatVerifier(self._ctx.with_resource(line))
 

@@ -57,8 +57,8 @@ def _find_sheet(sheets: list[InterventionSheet], name: str) -> InterventionSheet
     """Return the sheet of the intervention with this id. Raises ClickException if none exists."""
     sheet = next((sheet for sheet in sheets if sheet.id == name), None)
     if sheet is None:
-        known = format_known_names(name, (sheet.id for sheet in sheets))
-        raise click.ClickException(f"there is no intervention {name!r}; {known}")
+        known_names = format_known_names(name, (sheet.id for sheet in sheets))
+        raise click.ClickException(f"there is no intervention {name!r}; {known_names}")
     return sheet
 
 
@@ -169,7 +169,9 @@ def _format_sheet(sheet: InterventionSheet, language: str) -> str:
 
 def _build_document(sheet: InterventionSheet) -> dict[str, Any]:
     """Return the sheet of an intervention as JSON data."""
-    moved = {name: {"before": old, "after": new} for name, (old, new) in sheet.changed_meters.items()}
+    changed_meters = {
+        name: {"before": old, "after": new} for name, (old, new) in sheet.changed_meters.items()
+    }
     data = asdict(sheet)
     data["before"], data["after"] = data.pop("meters_before"), data.pop("meters_after")
-    return {**data, "doors": list(sheet.doors), "moved": moved}
+    return {**data, "doors": list(sheet.doors), "moved": changed_meters}

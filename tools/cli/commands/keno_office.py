@@ -49,14 +49,14 @@ def start_generator(office: KenoOffice) -> RandomService:
 
     The length of the office's journal serves as the boot counter that makes each start different.
     """
-    who = Personalization(
+    personalization = Personalization(
         product="open-egm keno office",
         version=version("open-egm"),
         machine_serial=office.journal.fingerprint,
         instance=1,
         boot_counter=office.journal.sequence,
     )
-    return RandomService.start(personalization=who)
+    return RandomService.start(personalization=personalization)
 
 
 @contextmanager
@@ -158,10 +158,11 @@ def _show_ticket(office: KenoOffice, ticket: TicketRecord, language: str, *, as_
     for _, label, text in lines:
         echo(f"{label}: {text}")
     for draw, decided in sorted(ticket.decided.items()):
-        paid = "paid" if decided.paid else "not paid"
+        payment_text = "paid" if decided.paid else "not paid"
         kind = "stake back" if decided.refund else "prize"
         echo(
-            f"draw {draw}: {kind} {format_money(decided.credits)}" + (f", {paid}" if decided.credits else "")
+            f"draw {draw}: {kind} {format_money(decided.credits)}"
+            + (f", {payment_text}" if decided.credits else "")
         )
     echo(f"state: {ticket.state}")
 
@@ -209,12 +210,12 @@ def draw(folder: Path, *, form: Form) -> None:
             "prizes": {str(number): credits_ for number, credits_ in result.prizes.items()},
         }
         rows = [(n, credits_, credits_ * office.opened.unit_cents) for n, credits_ in result.prizes.items()]
-        drawn = " ".join(f"{ball:02d}" for ball in result.drawn.balls)
-        before = f"draw {result.number}: {drawn}" + "".join(
+        balls_text = " ".join(f"{ball:02d}" for ball in result.drawn.balls)
+        heading = f"draw {result.number}: {balls_text}" + "".join(
             f"; {name} x {factor}" for name, factor in result.drawn.factors.items()
         )
         columns = (number_column("ticket"), number_column("credits"), number_column("cents"))
-        show(form, Table(columns, rows, empty="No ticket won."), document=facts, before=before)
+        show(form, Table(columns, rows, empty="No ticket won."), document=facts, before=heading)
 
 
 @command.command()
@@ -302,6 +303,6 @@ def verify(folder: Path) -> None:
 def totals(folder: Path, *, form: Form) -> None:
     """Print what was sold, paid and is owed; the accounts are compared with all tickets."""
     with open_office(folder) as office:
-        found = office.compute_totals()
-        rows = [(name, getattr(found, name)) for name in type(found).__slots__]
+        office_totals = office.compute_totals()
+        rows = [(name, getattr(office_totals, name)) for name in type(office_totals).__slots__]
         show(form, build_facts_table(rows), document=dict(rows))

@@ -39,8 +39,8 @@ def command(state: Path | None, *, form: Form) -> None:
     tables = [
         each for each in (_build_own_table(own_levels), _build_linked_table(linked)) if each is not None
     ]
-    nothing = Table(("level",), empty="no progressive level")
-    show(form, *tables or (nothing,), document={"own": own_levels, "linked": linked})
+    empty_table = Table(("level",), empty="no progressive level")
+    show(form, *tables or (empty_table,), document={"own": own_levels, "linked": linked})
 
 
 def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
@@ -49,9 +49,9 @@ def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
     return name, int(last) if last.isdecimal() else 0, last
 
 
-def _read_own_level(view: JournalView, pool: str, stored: Any) -> dict[str, Any]:
+def _read_own_level(view: JournalView, pool: str, stored_level: Any) -> dict[str, Any]:
     """Return a stand-alone level as JSON data, after comparing it with the balance of its pool's account."""
-    level = Level.from_json(stored)
+    level = Level.from_json(stored_level)
     posting.check_pool_balances(pool, level, view.balance_cents)
     return {"shown_cents": level.shown_cents, **level.to_json()}
 

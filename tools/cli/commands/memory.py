@@ -39,27 +39,27 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
     second_folder = second or folder / SECOND_FOLDER
     storage = DiskStorage()
     rows, unlabelled = [], []
-    for which, where in zip(MediumName, (folder, second_folder), strict=True):
+    for medium_name, where in zip(MediumName, (folder, second_folder), strict=True):
         free = None
         try:
             label = MediumLabel.read(storage, where)
-            unlabelled += [f"the {which} medium has no label: {where}"] if label is None else []
+            unlabelled += [f"the {medium_name} medium has no label: {where}"] if label is None else []
             text = "no label" if label is None else f"{label.which} of machine {label.machine_id}, {label.id}"
             free = storage.free_bytes(where) >> 20
-        except JournalError as why:
-            text = str(why)
-        rows.append((str(which), str(where), text, free))
-    wrong = ""
+        except JournalError as error:
+            text = str(error)
+        rows.append((str(medium_name), str(where), text, free))
+    pairing_error = ""
     try:
         pairing_text = find_pairing(storage, folder, second_folder, "").missing
         pairing_text = pairing_text or "\n".join(unlabelled) or "both media are this machine's"
-    except JournalError as why:
-        pairing_text, wrong = "", str(why)
+    except JournalError as error:
+        pairing_text, pairing_error = "", str(error)
     show_table(
         form, Table(("medium", "folder", "label", number_column("MiB free")), rows), after=pairing_text
     )
-    if wrong:
-        raise click.ClickException(wrong)
+    if pairing_error:
+        raise click.ClickException(pairing_error)
 
 
 @command.command()
@@ -77,6 +77,6 @@ def replace(state: Path | None, second: Path | None, person: str, reason: str) -
         label = replace_second(
             DiskStorage(), folder, second or folder / SECOND_FOLDER, f"{person}: {reason.strip()}"
         )
-    except JournalError as why:
-        raise click.ClickException(str(why)) from why
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
     echo(f"medium {label.id} replaces the second one; restart the machine to fill it")

@@ -156,8 +156,8 @@ def command(
                 before=f"{SheetHead.of(view).text()}\n"
                 f"machine key {view.fingerprint}, head {view.head_hash[:16]}",
             )
-    except JournalError as why:
-        raise click.ClickException(str(why)) from why
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _compute_difference(view: JournalView, values: dict[str, int], since: Path) -> dict[str, int]:
@@ -168,10 +168,10 @@ def _compute_difference(view: JournalView, values: dict[str, int], since: Path) 
     try:
         earlier = json.loads(read_contents(since))
         earlier = earlier.get("readout", earlier)
-        sequence, head, then = int(earlier["sequence"]), earlier["head"], earlier["meters"]
-        gained = {name: value - int(then.get(name, 0)) for name, value in values.items()}
-    except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as why:
-        raise click.ClickException(f"{since}: not a readout of meters ({why!r})") from why
+        sequence, head, earlier_meters = int(earlier["sequence"]), earlier["head"], earlier["meters"]
+        gained = {name: value - int(earlier_meters.get(name, 0)) for name, value in values.items()}
+    except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
+        raise click.ClickException(f"{since}: not a readout of meters ({error!r})") from error
     entry = next(view.entries(since=sequence - 1, limit=1), None)
     if entry is None or entry.hash_hex != head:
         raise click.ClickException(f"{since}: not a readout of this journal: entry {sequence} differs")

@@ -51,18 +51,18 @@ def _load_roster(state: Path | None) -> Roster:
     return load_roster(folder.root)
 
 
-def _prove_authority(roster: Roster, by: str | None) -> str:
+def _prove_authority(roster: Roster, person_number: str | None) -> str:
     """Check the PIN of the person who makes a change to the roster; return their staff number.
 
     Return "" on a machine without staff, where no proof is needed.
     """
     if not roster.people:
         return ""
-    if by is None:
+    if person_number is None:
         raise click.ClickException(
             "name the person who does this: --by NUMBER, of somebody who may enrol others"
         )
-    return prove(roster, by, Permission.ENROL).id
+    return prove(roster, person_number, Permission.ENROL).id
 
 
 def _ask_new_pin(number: str) -> str:

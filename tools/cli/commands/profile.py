@@ -34,8 +34,8 @@ def show(profile: str) -> None:
     """Print the complete PROFILE (an id or a file) as JSON, with every default filled in."""
     try:
         loaded = load_profile(path_or_id_from_text(profile))
-    except OperatorError as why:
-        raise click.ClickException(str(why)) from why
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
     echo(format_json(_to_plain_json(loaded.model_dump()), indent=2))
 
 
@@ -43,14 +43,14 @@ def show(profile: str) -> None:
 @click.argument("profiles", nargs=-1, required=True)
 def check(profiles: tuple[str, ...]) -> None:
     """Check PROFILES (ids or files); print file, key and reason, with exit status 1, if one is wrong."""
-    wrong = []
+    faults = []
     for profile in profiles:
         try:
             echo(f"{profile}: valid, {load_profile(path_or_id_from_text(profile)).id}")
-        except OperatorError as why:
-            wrong.append(str(why))
-    if wrong:
-        raise click.ClickException("\n".join(wrong))
+        except OperatorError as error:
+            faults.append(str(error))
+    if faults:
+        raise click.ClickException("\n".join(faults))
 
 
 @command.command()

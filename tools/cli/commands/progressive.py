@@ -234,8 +234,8 @@ def _create_exporter(readings: Readings, port: int) -> MetricsExporter:
     try:
         return MetricsExporter(readings, port)
     except OSError as error:
-        why = f"{error.filename}: {error.strerror}; end the program that has it, or name another (0: any)"
-        raise OperatorError(f"--metrics: {why}") from None
+        reason = f"{error.filename}: {error.strerror}; end the program that has it, or name another (0: any)"
+        raise OperatorError(f"--metrics: {reason}") from None
 
 
 async def _serve(
@@ -253,54 +253,56 @@ async def _serve(
 
     With ``stand_by``, wait while another controller uses the store.
     """
-    ended = asyncio.Event()
+    stop_event = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    lost = False
-    while (opened := await _open_store(store, ended, stand_by=stand_by, lost=lost)) is not None:
+        asyncio.get_running_loop().add_signal_handler(number, stop_event.set)
+    is_lost = False
+    while (level_store := await _open_store(store, stop_event, stand_by=stand_by, lost=is_lost)) is not None:
         try:
-            controller = Controller(opened, SystemClock().now, vault)
+            controller = Controller(level_store, SystemClock().now, vault)
             controller.record_software_check(software)
             controller.check()
             for line in controller.open_levels(definitions):
                 echo(line)
             for machine in admit:
                 controller.admit(machine)
-            signs = SignBook(opened, SystemClock().now, time.monotonic_ns, print_with_time)
+            signs = SignBook(level_store, SystemClock().now, time.monotonic_ns, print_with_time)
             service = Service(controller, slot, echo, signs=signs, observe=readings.take)
-            await _run_until(service, ended)
+            await _run_until(service, stop_event)
         except StoreLostError as error:
-            lost = True
+            is_lost = True
             echo(f"{error}; the levels are served again when the store can be opened")
         else:
             return
         finally:
-            opened.close()
+            level_store.close()
 
 
-async def _run_until(service: Service, ended: asyncio.Event) -> None:
-    """Run ``service`` until ``ended`` is set.
+async def _run_until(service: Service, stop_event: asyncio.Event) -> None:
+    """Run ``service`` until ``stop_event`` is set.
 
     If the service ends earlier with an error, the error is raised.
     """
     serving = asyncio.create_task(service.run())
-    stopping = asyncio.create_task(ended.wait())
-    done, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stopping = asyncio.create_task(stop_event.wait())
+    done_tasks, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
     serving.cancel()
     await asyncio.gather(serving, stopping, return_exceptions=True)
-    if serving in done:
+    if serving in done_tasks:
         serving.result()
 
 
-async def _open_store(store: str | None, ended: asyncio.Event, *, stand_by: bool, lost: bool) -> Store | None:
-    """Open the controller's store, or return None once ``ended`` is set.
+async def _open_store(
+    store: str | None, stop_event: asyncio.Event, *, stand_by: bool, lost: bool
+) -> Store | None:
+    """Open the controller's store, or return None once ``stop_event`` is set.
 
     With ``stand_by``, wait while another controller uses the store. If the store was ``lost``, also wait
     until its server is back; another controller may have taken it over in the meantime.
     """
     last_message = ""
-    while not ended.is_set():
+    while not stop_event.is_set():
         try:
             return open_store(store)
         except (OperatorError, StoreLostError) as error:

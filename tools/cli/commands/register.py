@@ -84,8 +84,8 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
     try:
         with iter_journals(state, file) as entries:
             rows = list(iter_register_lines(REGISTERS[name], entries))
-    except (JournalError, OSError) as why:
-        raise click.ClickException(str(why)) from why
+    except (JournalError, OSError) as error:
+        raise click.ClickException(str(error)) from error
     columns = ("entry", "time_utc", *REGISTERS[name].columns)
     heads = [Column(_TITLE_BY_COLUMN.get(column, column.replace("_", " ")), column) for column in columns]
     cells = ([row[column] for column in columns] for row in rows)
@@ -119,8 +119,8 @@ def statement_(
     try:
         with iter_journals(state, file) as entries:
             periods = compute_statement(head.watch_entries(entries), by, position)
-    except (JournalError, OSError) as why:
-        raise click.ClickException(str(why)) from why
+    except (JournalError, OSError) as error:
+        raise click.ClickException(str(error)) from error
     texts = Texts("en")
     rows = (
         (period, texts.format_code_text("meter_name", name), _find_unit(name, head.currency), value, name)
@@ -204,12 +204,14 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
                 for entry in view.entries()
                 if isinstance(details := entry.record, dict) and details.get("identity")
             }
-    except JournalError as why:
-        raise click.ClickException(str(why)) from why
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
     rows = _compare_records(folder, medium, promised)
-    standing = Column("record", style=lambda state_text: _STYLE_BY_RECORD_STATE.get(state_text, DOUBT_STYLE))
+    record_column = Column(
+        "record", style=lambda state_text: _STYLE_BY_RECORD_STATE.get(state_text, DOUBT_STYLE)
+    )
     columns = ("entry", Column("time (UTC)", "time_utc"), Column("of", "subject"), Column("who", "fields"))
-    show(form, Table((*columns, standing), (row.values() for row in rows)))
+    show(form, Table((*columns, record_column), (row.values() for row in rows)))
     raise SystemExit(1 if any(row["record"] in {"altered", "missing"} for row in rows) else 0)
 
 
@@ -235,8 +237,8 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
             )
     finally:
         identities_store.close()
-    missing = {"time_utc": "", "subject": "", "fields": None, "record": "missing"}
-    return rows + [{"entry": entry, **missing} for entry in sorted(promised.values())]
+    missing_record = {"time_utc": "", "subject": "", "fields": None, "record": "missing"}
+    return rows + [{"entry": entry, **missing_record} for entry in sorted(promised.values())]
 
 
 @command.command()
@@ -262,5 +264,5 @@ def _open_register(folder: Path, medium: Path | None) -> IdentityRegister:
         raise click.ClickException(f"{folder / IDENTITY_FILE_NAME}: there is no identity register")
     try:
         return IdentityRegister.open(folder, second)
-    except OperatorError as why:
-        raise click.ClickException(str(why)) from why
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error

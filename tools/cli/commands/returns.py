@@ -43,10 +43,10 @@ def command(state: Path | None, *, form: Form) -> None:
             returns = list(iter_returns(view))
     except JournalError as error:
         raise click.ClickException(str(error)) from error
-    why = "\n".join(
+    reason = "\n".join(
         f"{line.played.game} at {line.played.denomination_cents}: {line.why}" for line in returns if line.why
     )
-    show(form, _build_table(returns), document=[line.to_json() for line in returns], after=why)
+    show(form, _build_table(returns), document=[line.to_json() for line in returns], after=reason)
     raise SystemExit(1 if any(line.verdict == "investigate" for line in returns) else 0)
 
 
@@ -70,7 +70,7 @@ def _build_table(returns: list[Return]) -> Table:
 
 def _build_row(line: Return) -> tuple[object, ...]:
     """Return the table row that compares a game's actual return with the theoretical one."""
-    played, exact, sigma = line.played, "-", "-"
+    played_text, exact, sigma = line.played, "-", "-"
     if line.best is not None and line.least is not None:
         low = "" if line.least == line.best else f"{format_percent(line.least)} % to "
         exact = f"{low}{format_percent(line.best)} %"
@@ -78,8 +78,8 @@ def _build_row(line: Return) -> tuple[object, ...]:
             sigma = f"{line.sigma_cents / line.staked_cents:.2%}"
     return (
         line.verdict,
-        f"{played.game} {played.version} {played.digest[:8]}",
-        played.denomination_cents,
+        f"{played_text.game} {played_text.version} {played_text.digest[:8]}",
+        played_text.denomination_cents,
         line.games,
         line.coin_in_cents,
         line.paid_cents,

@@ -124,9 +124,9 @@ def battery(
                 raise click.ClickException("\n".join(uneven))
     except (rng.RngError, OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
-    failed = [verdict.game for verdict in verdicts if not verdict.has_passed]
-    if failed:
-        raise click.ClickException(f"findings in: {', '.join(failed)}")
+    failed_games = [verdict.game for verdict in verdicts if not verdict.has_passed]
+    if failed_games:
+        raise click.ClickException(f"findings in: {', '.join(failed_games)}")
     console.print("no finding; this is a self-assessment, not a certificate")
 
 
@@ -212,6 +212,8 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
             "games": [dataclasses.asdict(calibration) for calibration in calibrations],
         }
         write_result(json_file, json.dumps(record, indent=1) + "\n")
-    if off := [text for calibration in calibrations for text in list_off_level_tests(calibration)]:
-        raise click.ClickException("\n".join(off))
+    if off_level_tests := [
+        text for calibration in calibrations for text in list_off_level_tests(calibration)
+    ]:
+        raise click.ClickException("\n".join(off_level_tests))
     console.print("every test rejects good data at its stated rate")

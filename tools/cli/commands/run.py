@@ -78,9 +78,9 @@ def _open_browser_sockets(name: str, port: int) -> tuple[int, int]:
     try:
         listening = socket.create_server((LOOPBACK_ADDRESS, port)).detach()
     except OSError as error:
-        why = f"port {port} on {LOOPBACK_ADDRESS}: {os.strerror(error.errno or 0)}"
+        reason = f"port {port} on {LOOPBACK_ADDRESS}: {os.strerror(error.errno or 0)}"
         raise click.ClickException(
-            f"{name}: {why}; choose another with --port, or 0 for any free one"
+            f"{name}: {reason}; choose another with --port, or 0 for any free one"
         ) from error
     return listening, os.memfd_create(name)
 
@@ -146,39 +146,49 @@ class _ScreenOptions:
 
 
 def _build_child_processes(
-    folder: StateFolder, cabinet_path: Path | None, cabinet: CabinetFile | None, shown: _ScreenOptions
+    folder: StateFolder,
+    cabinet_path: Path | None,
+    cabinet: CabinetFile | None,
+    screen_options: _ScreenOptions,
 ) -> tuple[_CabinetProcess, ...]:
     """Return the cabinet's processes in the order of their start.
 
     ``cabinet`` is None if the cabinet file is unusable; then the screen displays the reason.
     """
-    screen = shown.mode
+    screen = screen_options.mode
     where = ("--state", str(folder.root))
-    which = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
+    cabinet_option = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
     children = []
     if _list_simulated_devices(cabinet):
-        ready = folder.run / "bench.ready"
+        ready_file = folder.run / "bench.ready"
         children.append(
-            _CabinetProcess("bench", build_python_command("egm.app.bench", *where, *which), ready)
+            _CabinetProcess(
+                "bench", build_python_command("egm.app.bench", *where, *cabinet_option), ready_file
+            )
         )
-    flags = [*(("--stay",) if shown.is_kiosk else ()), *(("--first-start",) if shown.asks else ())]
-    if shown.is_kiosk and (screen != "kmsdrm" or cabinet is None or cabinet.machine.positions == 1):
+    flags = [
+        *(("--stay",) if screen_options.is_kiosk else ()),
+        *(("--first-start",) if screen_options.asks else ()),
+    ]
+    if screen_options.is_kiosk and (screen != "kmsdrm" or cabinet is None or cabinet.machine.positions == 1):
         flags.append("--watched")  # every position has a screen
-    flags += [] if shown.stick is None else ["--stick", str(shown.stick)]
-    machine = build_python_command("egm.app", *where, *which, *flags)
+    flags += [] if screen_options.stick is None else ["--stick", str(screen_options.stick)]
+    machine = build_python_command("egm.app", *where, *cabinet_option, *flags)
     children.append(_CabinetProcess("machine", machine, after=folder.remove_line_links, is_machine=True))
     if screen != "none":
-        display = ("--display", str(shown.display))
+        display = ("--display", str(screen_options.display))
         several = cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
         first = (
             *where,
             *_list_drawer_options(cabinet, 1),
             *display,
             *(("--position", "1") if several else ()),
-            *shown.flags,
+            *screen_options.flags,
         )
         at = folder.get_address_path(1)
-        children.append(_build_screen_process("screen", first, shown, at, shown.port or 0, closes=True))
+        children.append(
+            _build_screen_process("screen", first, screen_options, at, screen_options.port or 0, closes=True)
+        )
     if cabinet is not None and screen in {"window", "web"}:
         for position in range(2, cabinet.machine.positions + 1):  # each has its own screen
             arguments = (
@@ -186,14 +196,23 @@ def _build_child_processes(
                 *_list_drawer_options(cabinet, position),
                 "--position",
                 str(position),
-                *shown.flags,
+                *screen_options.flags,
             )
             at = folder.get_address_path(position)
-            children.append(_build_screen_process(f"screen of position {position}", arguments, shown, at))
-    if shown.top and screen in {"window", "web"}:
-        on = () if shown.top_display is None else ("--display", str(shown.top_display))
+            children.append(
+                _build_screen_process(f"screen of position {position}", arguments, screen_options, at)
+            )
+    if screen_options.top and screen in {"window", "web"}:
+        display_option = (
+            () if screen_options.top_display is None else ("--display", str(screen_options.top_display))
+        )
         children.append(
-            _build_screen_process("top screen", (*where, "--top", *on), shown, folder.get_address_path(None))
+            _build_screen_process(
+                "top screen",
+                (*where, "--top", *display_option),
+                screen_options,
+                folder.get_address_path(None),
+            )
         )
     return tuple(children)
 
@@ -212,10 +231,10 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
     words, several = [f"the machine's memory is in {folder.root}"], file.machine.positions > 1
     if mode == "web":
         addresses_text = "each address below in a browser" if several else "the address below in a browser"
-        which = " --position N" if several else ""
+        options_text = " --position N" if several else ""
         if folder.root != default_state_dir():
-            which += f" --state {shlex.quote(str(folder.root))}"
-        words.append(f"open {addresses_text} on this computer (another: egm screen address{which})")
+            options_text += f" --state {shlex.quote(str(folder.root))}"
+        words.append(f"open {addresses_text} on this computer (another: egm screen address{options_text})")
     screen_count = {"none": 0, "kmsdrm": 1}.get(mode, file.machine.positions)
     with_drawer = [n for n in range(1, screen_count + 1) if _list_simulated_devices(file, n)]
     if with_drawer:
@@ -286,11 +305,11 @@ class _Supervisor:
                 preexec_fn=partial(end_with_parent, os.getpid(), signal.SIGTERM),
                 pass_fds=child.passed_descriptors,
             )
-            ended = asyncio.create_task(process.wait())
-            await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
+            wait_task = asyncio.create_task(process.wait())
+            await asyncio.wait((wait_task, stopped), return_when=asyncio.FIRST_COMPLETED)
             if self._stop.is_set():
                 await _end_process(process)
-                await ended
+                await wait_task
             child.after()
             if self._stop.is_set():
                 break
@@ -419,7 +438,7 @@ def command(
         "--reduced-motion": reduced_motion,
         "--silent": silent,
     }
-    shown = _ScreenOptions(
+    screen_options = _ScreenOptions(
         mode=_resolve_screen_mode(screen),
         port=port,
         top=top,
@@ -436,7 +455,7 @@ def command(
     folder = StateFolder(state or (default_state_dir() if game is None else _find_one_game_folder(game)))
     try:
         # a kiosk shows the error on its screen until the file is changed
-        if not (shown.is_kiosk or _does_screen_ask_for_file(cabinet, shown)):
+        if not (screen_options.is_kiosk or _does_screen_ask_for_file(cabinet, screen_options)):
             load_cabinet(cabinet)
         folder.prepare()
         lock = _lock_state_folder(folder)
@@ -449,28 +468,28 @@ def command(
         raise click.ClickException(str(error)) from error
     status = _FILE_CHANGED_STATUS
     while status == _FILE_CHANGED_STATUS:
-        status = asyncio.run(_Supervisor(_prepare_children(folder, cabinet, shown)).run())
+        status = asyncio.run(_Supervisor(_prepare_children(folder, cabinet, screen_options)).run())
     lock.release()
     sys.exit(status)
 
 
 def _prepare_children(
-    folder: StateFolder, cabinet: Path | None, shown: _ScreenOptions
+    folder: StateFolder, cabinet: Path | None, screen_options: _ScreenOptions
 ) -> tuple[_CabinetProcess, ...]:
     """Print the start information, and return the processes to run.
 
     Raises ClickException for an unusable cabinet file.
     """
-    if _does_screen_ask_for_file(cabinet, shown):
+    if _does_screen_ask_for_file(cabinet, screen_options):
         echo(f"egm: {cabinet} does not exist yet: the screen asks for its contents")
-        return _build_child_processes(folder, cabinet, None, shown)
+        return _build_child_processes(folder, cabinet, None, screen_options)
     try:
         file = load_cabinet(cabinet)
         badges = load_demonstration_badges(file, folder, SystemClock().now())
     except OperatorError as error:
-        if not shown.is_kiosk:
+        if not screen_options.is_kiosk:
             raise click.ClickException(str(error)) from error
-        return _build_child_processes(folder, cabinet, None, shown)
+        return _build_child_processes(folder, cabinet, None, screen_options)
     if badges and not sys.stdout.isatty():  # readers of a log may not be staff
         echo(
             f"egm: staff numbers and PINs of this demonstration are in {folder.root / DEMONSTRATION_FILE_NAME}"
@@ -479,14 +498,14 @@ def _prepare_children(
         echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
     for fault in find_missing_ports(file):
         echo(f"egm: {fault}", err=True)
-    for line in _list_first_start_notes(folder, shown.mode, file):
+    for line in _list_first_start_notes(folder, screen_options.mode, file):
         echo(f"egm: {line}")
-    return _build_child_processes(folder, cabinet, file, shown)
+    return _build_child_processes(folder, cabinet, file, screen_options)
 
 
-def _does_screen_ask_for_file(cabinet: Path | None, shown: _ScreenOptions) -> bool:
+def _does_screen_ask_for_file(cabinet: Path | None, screen_options: _ScreenOptions) -> bool:
     """Return whether the screen, not the terminal, asks for a missing cabinet file."""
-    return shown.asks and cabinet is not None and not cabinet.exists()
+    return screen_options.asks and cabinet is not None and not cabinet.exists()
 
 
 def _list_simulated_devices(cabinet: CabinetFile | None, position: int | None = None) -> list[str]:

@@ -56,16 +56,16 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
     from tools.lab.symbol_sheet import draw_idle_game  # noqa: PLC0415
 
     if file.suffix == ".toml":
-        shown, picture = load(str(file)), file.with_suffix(".png")
-        width, height = draw_idle_game(shown, picture, max(scale, _STILL_PICTURE_SCALE_MIN))
+        shown_game, picture = load(str(file)), file.with_suffix(".png")
+        width, height = draw_idle_game(shown_game, picture, max(scale, _STILL_PICTURE_SCALE_MIN))
         echo(f"{picture}: {width} x {height} pixels")
         return
     try:
         game = load_game(path_or_id_from_text(name))
-        who = Personalization(
+        personalization = Personalization(
             product="preview", version="1", machine_serial="PREVIEW", instance=1, boot_counter=1
         )
-        chance = RandomService.start(personalization=who, sources=[KernelSource()])
+        chance = RandomService.start(personalization=personalization, sources=[KernelSource()])
         with chance.step() as draw, show_progress(f"drawing {game.id}"):
             size = write_film(game, draw, file, PreviewSettings(scale=scale, quality=quality))
     except (DefinitionError, PreviewError, RngError, OSError) as error:

@@ -108,14 +108,14 @@ def command(
 
 def _simulate_in_production(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -> _Result:
     """Play the games with the machine's own code, as a cabinet does; return the result."""
-    started = time.perf_counter()
+    started_s = time.perf_counter()
     tally = Tally()
     with show_progress(f"{game.id}, bet {bet.bet}", games) as show_done:
         for tally in simulate(
             name, bet.cost_credits, bet.options, games, workers, bet.table, bet.required_bets
         ):
             show_done(tally.games)
-    return _build_result(bet, tally, time.perf_counter() - started, "production")
+    return _build_result(bet, tally, time.perf_counter() - started_s, "production")
 
 
 def _estimate(
@@ -168,10 +168,10 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
         raise SimulationError(f"there is no compiled simulation of the family {game.family!r}")
     stages = game.rules.stages[bet.bet]
     compiled.simulate(stages, 2, seed)  # compile before the timing starts
-    started = time.perf_counter()
+    started_s = time.perf_counter()
     s = compiled.simulate(stages, games, seed)
     tally = Tally(s.games, s.credits, s.squares, s.hits, s.highest_win)
-    return _build_result(bet, tally, time.perf_counter() - started, "compiled")
+    return _build_result(bet, tally, time.perf_counter() - started_s, "compiled")
 
 
 def _build_result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:

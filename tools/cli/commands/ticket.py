@@ -117,8 +117,8 @@ def _report_errors() -> Iterator[None]:
     """Convert every expected error into a one-line message of the command."""
     try:
         yield
-    except (OperatorError, LocalError, JournalError, OSError) as why:
-        raise click.ClickException(str(why)) from why
+    except (OperatorError, LocalError, JournalError, OSError) as error:
+        raise click.ClickException(str(error)) from error
 
 
 @contextmanager
@@ -127,10 +127,10 @@ def _report_ledger_errors() -> Iterator[None]:
     with _report_errors():
         try:
             yield
-        except TicketLedgerDamaged as why:
+        except TicketLedgerDamaged as error:
             raise OperatorError(
-                f"{why}" if "egm ticket restore" in str(why) else f"{why}; {_DAMAGED_LEDGER_REMEDY}"
-            ) from why
+                f"{error}" if "egm ticket restore" in str(error) else f"{error}; {_DAMAGED_LEDGER_REMEDY}"
+            ) from error
 
 
 @contextmanager
@@ -250,13 +250,13 @@ def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -
     state_text = _format_state(record, at)
     ticket = record.ticket
     until = "for ever" if record.expires_at is None else f"until {_format_time(record.expires_at)} UTC"
-    before = (
+    heading = (
         f"{state_text}: {_format_ticket_amount(ticket)} {ticket.kind.value}, good {until}\n"
         f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}"
     )
     moves = ((_format_time(move.at), move.action.value, move.by) for move in record.moves)
     document = _build_ticket_data(record, number, at)
-    show(form, Table(("when (UTC)", "what", "by"), moves), document=document, before=before)
+    show(form, Table(("when (UTC)", "what", "by"), moves), document=document, before=heading)
     if state_text != TicketState.ISSUED:
         raise click.exceptions.Exit(1)
 
@@ -311,17 +311,24 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
         moves = store.verify()
         sums = store.sums()
         with open_view(folder, check_pages=True) as view:
-            stored: Any = view.state("tickets") or {}
-            compared = compare_ledger_with_journal(store, view.balance_cents, serial, stored.get("base"))
-    owed: dict[str, int] = {}
+            ledger_state: Any = view.state("tickets") or {}
+            compared = compare_ledger_with_journal(
+                store, view.balance_cents, serial, ledger_state.get("base")
+            )
+    outstanding_cents: dict[str, int] = {}
     for line in sums:
-        owed[line.currency] = owed.get(line.currency, 0) + line.is_owed * line.amount_cents
+        outstanding_cents[line.currency] = (
+            outstanding_cents.get(line.currency, 0) + line.is_owed * line.amount_cents
+        )
     fields = ("state", "kind", "currency", "tickets", "amount_cents")
     lines = [{field: getattr(line, field) for field in fields} for line in sums]
     meters = [asdict(pair) for pair in compared]
     rows = ((x.state, x.kind, x.tickets, _format_money(x.amount_cents, x.currency)) for x in sums)
-    after = (
-        *(f"outstanding: {_format_money(amount_cents, currency)}" for currency, amount_cents in owed.items()),
+    footer_lines = (
+        *(
+            f"outstanding: {_format_money(amount_cents, currency)}"
+            for currency, amount_cents in outstanding_cents.items()
+        ),
         f"{format_count(moves, 'move')}, every digest holds in both copies",
         *(
             f"{pair.account}: the meters say {pair.journal_cents} in cents, the tickets {pair.ledger_cents}"
@@ -332,8 +339,8 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
     show(
         form,
         Table(("state", "kind", number_column("tickets"), _AMOUNT_COLUMN), rows, empty="no ticket"),
-        document={"sums": lines, "owed_cents": owed, "moves_verified": moves, "meters": meters},
-        after="\n".join(after),
+        document={"sums": lines, "owed_cents": outstanding_cents, "moves_verified": moves, "meters": meters},
+        after="\n".join(footer_lines),
     )
     if not all(pair.is_equal for pair in compared):
         raise click.exceptions.Exit(1)
@@ -385,15 +392,15 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
             folder, medium, lambda view: list(read_proofs(view, key, number))
         )
     proof = combine_proofs(proof for answer in answers for proof in answer)
-    missing = "".join(f"; this journal cannot be read: {why}" for why in unread)
+    unread_text = "".join(f"; this journal cannot be read: {reason}" for reason in unread)
     if proof is None:
-        raise click.ClickException(f"no journal of this machine has a ticket with this number{missing}")
+        raise click.ClickException(f"no journal of this machine has a ticket with this number{unread_text}")
     money = f"{format_count(proof.amount_cents, 'cent')} {proof.kind}"
     echo(f"printed {proof.time_utc} as {proof.issue_id}: {money}")
     if proof.taken:
         raise click.ClickException(f"a machine has redeemed it: {proof.taken}")
     if unread:
-        raise click.ClickException(f"it is not known whether a machine has redeemed it{missing}")
+        raise click.ClickException(f"it is not known whether a machine has redeemed it{unread_text}")
     echo("no machine has redeemed it; cage payments are not in the journals: check the cage's records")
 
 

@@ -251,7 +251,7 @@ def standings_(
         empty="nobody has a rank",
     )
     is_last = number == len(rules.rounds)
-    after = (
+    footer_lines = (
         "This is the last round."
         if is_last
         else f"Round {number + 1}: {format_count(len(names), 'participant')}."
@@ -261,7 +261,7 @@ def standings_(
         table,
         document={"round": number, "standings": table.document()},
         before=rules.name.en,
-        after=after,
+        after=footer_lines,
     )
 
 
@@ -298,13 +298,13 @@ def _verify_export(path: Path) -> None:
         header = reader.header
         auditor = Auditor(Shelf())
         report = auditor.run(reader.iter_bodies(), head=(header.sequence, header.head_hash))
-    found = [f"entry {finding.sequence}: {finding.why}" for finding in report.findings]
+    findings = [f"entry {finding.sequence}: {finding.why}" for finding in report.findings]
     if reader.footer_fault:
-        found.append(reader.footer_fault)
+        findings.append(reader.footer_fault)
     if auditor.public_key != header.public_key:
-        found.append("the key that signed the file is not the one the journal begins with")
-    if found:
-        raise click.ClickException(f"{path}: {found[0]}; see: egm audit verify {path}")
+        findings.append("the key that signed the file is not the one the journal begins with")
+    if findings:
+        raise click.ClickException(f"{path}: {findings[0]}; see: egm audit verify {path}")
 
 
 def _iter_entries(path: Path) -> Iterator[StoredEntry]:
@@ -404,14 +404,25 @@ def paid(
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
     won = {(s.entry, s.participant): prize for s, prize in settlement.list_paid() if prize}
-    made: dict[tuple[int, str], list[tuple[str, PrizePaid]]] = {key: [] for key in won}
+    payments_by_entry: dict[tuple[int, str], list[tuple[str, PrizePaid]]] = {key: [] for key in won}
     for journal, prize_paid in payments:
-        made.setdefault((prize_paid.entry, prize_paid.participant), []).append((journal, prize_paid))
+        payments_by_entry.setdefault((prize_paid.entry, prize_paid.participant), []).append(
+            (journal, prize_paid)
+        )
     rows = []
-    for (entry, participant), found in made.items():
-        prize, paid_cents = won.get((entry, participant), 0), sum(each.amount_cents for _, each in found)
-        status = "paid" if paid_cents == prize and len(found) == 1 else "wrong" if found else "owed"
-        journal_names = ", ".join(journal for journal, _ in found)
+    for (entry, participant), entry_payments in payments_by_entry.items():
+        prize, paid_cents = (
+            won.get((entry, participant), 0),
+            sum(each.amount_cents for _, each in entry_payments),
+        )
+        status = (
+            "paid"
+            if paid_cents == prize and len(entry_payments) == 1
+            else "wrong"
+            if entry_payments
+            else "owed"
+        )
+        journal_names = ", ".join(journal for journal, _ in entry_payments)
         rows.append((entry, participant, prize, paid_cents, status, journal_names))
     table = Table(
         (
@@ -433,9 +444,9 @@ def paid(
         before=rules.name.en,
         after=f"Still owed: {format_count(owed_cents, 'cent')} {rules.currency}.",
     )
-    if wrong := [str(row[0]) for row in rows if row[4] == "wrong"]:
+    if wrong_entries := [str(row[0]) for row in rows if row[4] == "wrong"]:
         raise click.ClickException(
-            f"entry {', '.join(wrong)}: paid twice, in another amount, or without having won a prize"
+            f"entry {', '.join(wrong_entries)}: paid twice, in another amount, or without having won a prize"
         )
 
 

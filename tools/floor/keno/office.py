@@ -146,7 +146,7 @@ class KenoOffice:
             raise OperatorError(
                 f"{game.id}: no credit of {unit_cents}: it offers {list(game.denominations_cents)}"
             )
-        opened = OfficeOpened(
+        office_opened = OfficeOpened(
             source=source,
             game=game.id,
             version=game.version,
@@ -156,9 +156,11 @@ class KenoOffice:
             unit_cents=unit_cents,
             currency=currency,
         )
-        state = {_OFFICE_KEY: to_json(opened), _COUNTERS_KEY: to_json(Counters())}
+        state = {_OFFICE_KEY: to_json(office_opened), _COUNTERS_KEY: to_json(Counters())}
         journal.append(
-            Transaction(id="keno-office", kind=KINDS[OfficeOpened], record=to_json(opened), state=state)
+            Transaction(
+                id="keno-office", kind=KINDS[OfficeOpened], record=to_json(office_opened), state=state
+            )
         )
         return cls(journal, game, now)
 
@@ -219,17 +221,17 @@ class KenoOffice:
 
         Raises TicketRefused if none was recorded or its claim period is over.
         """
-        stored: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{number}")
-        if stored is None:
+        stored_ticket: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{number}")
+        if stored_ticket is None:
             raise TicketRefused(
                 ClaimRefusal.NOT_PROVEN, f"no ticket {number} is recorded here, or its claim period is over"
             )
-        return TicketRecord.from_json(stored)
+        return TicketRecord.from_json(stored_ticket)
 
     def list_tickets(self) -> dict[int, TicketRecord]:
         """Return the central records of all tickets whose claim period is not over, by number."""
-        stored: Mapping[str, Json] = self.journal.states(TICKET_KEY_PREFIX)
-        numbered = {int(key.removeprefix(TICKET_KEY_PREFIX)): data for key, data in stored.items()}
+        stored_tickets: Mapping[str, Json] = self.journal.states(TICKET_KEY_PREFIX)
+        numbered = {int(key.removeprefix(TICKET_KEY_PREFIX)): data for key, data in stored_tickets.items()}
         return {number: TicketRecord.from_json(numbered[number]) for number in sorted(numbered)}
 
     # ------------------------------------------------------------------ draws
@@ -262,8 +264,8 @@ class KenoOffice:
         definition = self.rules.definition
         recording = RecordingDraw(draw)
         every_bonus = build_options(definition, [bonus.id for bonus in definition.bonus])
-        drawn = self.rules.draw_balls(recording, every_bonus)
-        prizes = self._compute_prizes(tickets, drawn)
+        drawn_balls = self.rules.draw_balls(recording, every_bonus)
+        prizes = self._compute_prizes(tickets, drawn_balls)
         at = self._now()
         won = {n: credits_ for n, credits_ in prizes.items() if credits_}
         settled = {
@@ -275,8 +277,8 @@ class KenoOffice:
             DrawHeld(
                 at=at.isoformat(),
                 draw=number,
-                balls=drawn.balls,
-                factors=drawn.factors,
+                balls=drawn_balls.balls,
+                factors=drawn_balls.factors,
                 draws=tuple(recording.records),
                 prizes={str(n): credits_ for n, credits_ in won.items()},
             ),
@@ -291,7 +293,7 @@ class KenoOffice:
             ),
             self._begin_next_draw(),
         )
-        return DrawResult(number, drawn, won)
+        return DrawResult(number, drawn_balls, won)
 
     def fail_draw(self, reason: str) -> int:
         """Record that the draw whose sales are closed cannot be held; return its number.
@@ -300,12 +302,12 @@ class KenoOffice:
         """
         number, tickets = self._list_tickets_of_draw()
         at = self._now()
-        failed = {n: claims.record_fault(record, number, at.date()) for n, record in tickets.items()}
+        failed_tickets = {n: claims.record_fault(record, number, at.date()) for n, record in tickets.items()}
         staked = sum(record.paper.cost_a_draw_credits for record in tickets.values())
         self._write(
             f"keno-draw-{number}.failed",
             DrawFailed(at=at.isoformat(), draw=number, reason=reason),
-            failed,
+            failed_tickets,
             self._move((STAKED_ACCOUNT, OWED_ACCOUNT, staked)),
             self._begin_next_draw(),
         )
@@ -317,16 +319,18 @@ class KenoOffice:
 
         The control number identifies the ticket. Raises TicketRefused with the first reason for refusal.
         """
-        given = presented.control_number or ""
-        tickets = self.list_tickets().values() if is_well_formed_control_number(given) else ()
-        claimed = next((r for r in tickets if is_same_number(r.paper.control_number, given)), None)
-        if claimed is None:
+        given_number = presented.control_number or ""
+        tickets = self.list_tickets().values() if is_well_formed_control_number(given_number) else ()
+        claimed_ticket = next(
+            (r for r in tickets if is_same_number(r.paper.control_number, given_number)), None
+        )
+        if claimed_ticket is None:
             raise TicketRefused(
                 ClaimRefusal.NOT_PROVEN,
                 f"no ticket recorded here has this control number (condition of the paper: {presented.condition})",
             )
         at = self._now()
-        record, payment = claims.claim_ticket(claimed, presented, place=place, at=at)
+        record, payment = claims.claim_ticket(claimed_ticket, presented, place=place, at=at)
         number = record.paper.ticket_number
         self._write(
             f"keno-ticket-{number}.claimed-{payment.draws[0]}",
@@ -374,8 +378,8 @@ class KenoOffice:
             for record in tickets
             if record.state in {TicketState.PAID, TicketState.IN_PLAY}
         )
-        owed = sum(record.unpaid_credits for record in tickets)
-        for account, credits_ in ((STAKED_ACCOUNT, staked), (OWED_ACCOUNT, owed)):
+        owed_credits = sum(record.unpaid_credits for record in tickets)
+        for account, credits_ in ((STAKED_ACCOUNT, staked), (OWED_ACCOUNT, owed_credits)):
             balance_cents = self.journal.balance_cents(account)
             if balance_cents != credits_ * unit_cents:
                 raise OperatorError(
@@ -387,7 +391,7 @@ class KenoOffice:
             draws=counters.next_draw - 1,
             desk_cents=-self.journal.balance_cents(DESK_ACCOUNT),
             staked_cents=staked * unit_cents,
-            owed_cents=owed * unit_cents,
+            owed_cents=owed_credits * unit_cents,
             house_cents=self.journal.balance_cents(HOUSE_ACCOUNT),
         )
 
@@ -418,7 +422,7 @@ class KenoOffice:
         counters = self._read_counters()
         return replace(counters, next_draw=counters.next_draw + 1, is_closed=False)
 
-    def _compute_prizes(self, tickets: Mapping[int, TicketRecord], drawn: DrawnBalls) -> dict[int, int]:
+    def _compute_prizes(self, tickets: Mapping[int, TicketRecord], drawn_balls: DrawnBalls) -> dict[int, int]:
         """Return the prize of each ticket in a draw, in credits.
 
         If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit.
@@ -427,12 +431,14 @@ class KenoOffice:
         amounts: list[int] = []
         for number, record in tickets.items():
             ticket = self.rules.ticket(record.paper.request)
-            ways = evaluate_ticket(restrict_tables(self.rules.tables, ticket), ticket, drawn)
+            ways = evaluate_ticket(restrict_tables(self.rules.tables, ticket), ticket, drawn_balls)
             owners += [number] * len(ways)
             amounts += [way.credits for way in ways]
         prizes = dict.fromkeys(tickets, 0)
-        for number, paid in zip(owners, limit_prizes(amounts, self.rules.definition.paid_max), strict=True):
-            prizes[number] += paid
+        for number, paid_credits in zip(
+            owners, limit_prizes(amounts, self.rules.definition.paid_max), strict=True
+        ):
+            prizes[number] += paid_credits
         return prizes
 
     def _move(self, *flows: tuple[str, str, int]) -> tuple[Transfer, ...]:
@@ -467,10 +473,10 @@ class KenoOffice:
 
 def read_opened_office(journal: Journal) -> OfficeOpened:
     """Return the terms with which the office of a journal was opened. Raises OperatorError if none was opened."""
-    opened = journal.state(_OFFICE_KEY)
-    if opened is None:
+    office_state = journal.state(_OFFICE_KEY)
+    if office_state is None:
         raise OperatorError(f"{journal.media[0]}: no Keno office was opened here: `egm keno-office open`")
-    return from_json(OfficeOpened, opened, _OFFICE_KEY)
+    return from_json(OfficeOpened, office_state, _OFFICE_KEY)
 
 
 def open_journal(folder: Path, now: Callable[[], datetime], second: Path | None = None) -> Journal:

@@ -107,9 +107,9 @@ class _Verifier:
                 office.fail_draw(record.reason)
             case TicketClaimed():
                 control_number = office.find_ticket(record.number).paper.control_number
-                says = dict.fromkeys(record.differs)  # the values on the paper are not recorded
+                values_on_paper = dict.fromkeys(record.differs)  # the values on the paper are not recorded
                 office.claim(
-                    PresentedTicket(TicketCondition(record.condition), control_number, says),
+                    PresentedTicket(TicketCondition(record.condition), control_number, values_on_paper),
                     place=record.place,
                 )
             case TicketExpired():
@@ -131,9 +131,9 @@ def iter_findings(journal: Journal, game: Game) -> Iterator[str]:
             return
         recorded = entry.transaction
         for name in ("id", "kind", "record", "transfers", "state"):
-            found, computed = getattr(recorded, name), getattr(expected, name)
-            if _convert_tuples(found) != _convert_tuples(computed):
-                yield f"{where}: {name} is {found}; expected {computed}"
+            recorded_value, expected_value = getattr(recorded, name), getattr(expected, name)
+            if _convert_tuples(recorded_value) != _convert_tuples(expected_value):
+                yield f"{where}: {name} is {recorded_value}; expected {expected_value}"
 
 
 def _convert_tuples(value: Json) -> Json:

@@ -28,11 +28,11 @@ class ContributionLedger:
 
     def add_contribution(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
         """Add the contribution of a wager to its level, or to the successor of a closed level."""
-        grown = record.level.contribute(contribution.wager_cents)
+        grown_level = record.level.contribute(contribution.wager_cents)
         if not record.successor:
-            self._store_level_after_contribution(session, replace(record, level=grown), contribution)
+            self._store_level_after_contribution(session, replace(record, level=grown_level), contribution)
             return
-        amount, empty = grown.release_whole_amount()
+        amount, empty = grown_level.release_whole_amount()
         session.put_level(replace(record, level=empty))
         self.add_moved_amount(session, record.successor, amount)
 
@@ -98,14 +98,14 @@ class ContributionLedger:
         amount_cents = int((record.closing_cents or record.level.terms.base_cents) * share)
         session.note(self._at(), "late_hit", level=record.id, amount_cents=amount_cents)
         level = record.level
-        paid = replace(
+        paid_hit = replace(
             level,
             seeded=level.seeded + amount_cents,
             paid=level.paid + amount_cents,
             hits=level.hits + 1,
         )
         left_cents = max(0, record.closing_cents - amount_cents)
-        return amount_cents, replace(record, level=paid, closing_cents=left_cents)
+        return amount_cents, replace(record, level=paid_hit, closing_cents=left_cents)
 
     def return_award(self, session: Session, hit: ClaimRecord) -> None:
         """Return the award of a game that was declared void to its progressive level."""
@@ -158,12 +158,12 @@ class ContributionLedger:
         the last one without a recorded reason, so the correction is recorded as a fall. A controller's store
         is never behind its machines unless it was restored from an older copy.
         """
-        wrong = find_unlawful_fall(
+        unlawful_fall = find_unlawful_fall(
             record.level.shown_cents, record.falls, enrolment.shown_cents, enrolment.falls
         )
-        if not wrong:
+        if not unlawful_fall:
             return
-        session.note(self._at(), "went_back", machine=machine, level=record.id, why=wrong)
+        session.note(self._at(), "went_back", machine=machine, level=record.id, why=unlawful_fall)
         if enrolment.falls - record.falls <= FALLS_AHEAD_MAX:
             session.put_level(replace(record, falls=enrolment.falls + 1, fell_by="correction"))
 

@@ -123,27 +123,30 @@ class Controller:
                 session.store_message_time(machine, self._format_time())
             return [answer for received in messages for answer in self._process_message(session, received)]
 
-    def _drop(self, received: ReceivedMessage, error: Exception) -> None:
+    def _drop(self, received_message: ReceivedMessage, error: Exception) -> None:
         """Record that processing a message raised an error, so that the message has no effect."""
-        why = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
+        reason = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
         with self._store.transaction() as session:
             session.note(
                 self._format_time(),
                 "dropped",
-                sender=received.sender,
-                of=received.message.type,
-                why=ascii(why),
+                sender=received_message.sender,
+                of=received_message.message.type,
+                why=ascii(reason),
             )
 
-    def _process_message(self, session: Session, received: ReceivedMessage) -> list[FromController]:
+    def _process_message(self, session: Session, received_message: ReceivedMessage) -> list[FromController]:
         """Process one message of a machine and return the replies.
 
         A message under another machine's name is only recorded.
         """
-        message = received.message
-        if received.sender != message.machine:
+        message = received_message.message
+        if received_message.sender != message.machine:
             session.note(
-                self._format_time(), "forged", sender=received.sender, message=message.model_dump(mode="json")
+                self._format_time(),
+                "forged",
+                sender=received_message.sender,
+                message=message.model_dump(mode="json"),
             )
             return []
         if not session.may_enrol(message.machine):
@@ -174,17 +177,19 @@ class Controller:
                 session, join, enrolment, RefusalReason.UNKNOWN_LEVEL, "there is no such level"
             )
         if record.successor:
-            why = f"it was given up, and {record.successor} has what it held"
-            return self._refuse_join(session, join, enrolment, RefusalReason.LEVEL_CLOSED, why)
+            reason = f"it was given up, and {record.successor} has what it held"
+            return self._refuse_join(session, join, enrolment, RefusalReason.LEVEL_CLOSED, reason)
         if enrolment.stake_cents != record.stake_cents:
-            why = f"a wager of {enrolment.stake_cents}; every machine of this level asks {record.stake_cents}"
-            return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_STAKE, why)
+            reason = (
+                f"a wager of {enrolment.stake_cents}; every machine of this level asks {record.stake_cents}"
+            )
+            return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_STAKE, reason)
         if enrolment.odds != record.odds:
-            why = f"{enrolment.odds} hits a wager; every machine of this level offers {record.odds}"
-            return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_ODDS, why)
+            reason = f"{enrolment.odds} hits a wager; every machine of this level offers {record.odds}"
+            return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_ODDS, reason)
         self._books.correct_outdated_level(session, record, join.machine, enrolment)
-        terms, counted = record.level.terms, session.read_last_counted(join.machine, enrolment.level)
-        if counted is None:
+        terms, last_counted = record.level.terms, session.read_last_counted(join.machine, enrolment.level)
+        if last_counted is None:
             session.store_last_counted(join.machine, enrolment.level, 0)
             session.note(self._format_time(), "enrolled", machine=join.machine, level=enrolment.level)
         return Joined(
@@ -195,7 +200,7 @@ class Controller:
             base_cents=terms.base_cents,
             ceiling_cents=terms.ceiling_cents,
             mystery=terms.mystery,
-            counted=counted or 0,
+            counted=last_counted or 0,
             won=self._mysteries.list_won_prizes(session, join.machine, enrolment.level)
             if terms.mystery
             else (),
@@ -203,51 +208,63 @@ class Controller:
         )
 
     def _refuse_join(
-        self, session: Session, join: Join, enrolment: LevelEnrolment, reason: RefusalReason, why: str
+        self,
+        session: Session,
+        join: Join,
+        enrolment: LevelEnrolment,
+        reason: RefusalReason,
+        refusal_reason: str,
     ) -> FromController:
         """Record why a machine may not enrol in a level, and return the refusal."""
-        refused = Refused(
+        refusal = Refused(
             machine=join.machine,
             reason=reason,
             of="join",
             level=enrolment.level,
             nonce=join.nonce,
-            detail=why,
+            detail=refusal_reason,
         )
-        _note_refusal(session, self._format_time(), refused)
-        return refused
+        _note_refusal(session, self._format_time(), refusal)
+        return refusal
 
     # ------------------------------------------------------------------ contributions
     def _count_contribution(self, session: Session, contribution: Contribution) -> FromController:
         """Record the contribution of one wager exactly once and in order, and return the reply."""
-        record, counted = (
+        record, last_counted = (
             session.read_level(contribution.level),
             session.read_last_counted(contribution.machine, contribution.level),
         )
         if record is None:
             return self._refuse(session, contribution, RefusalReason.UNKNOWN_LEVEL, "there is no such level")
-        if counted is None:
+        if last_counted is None:
             return self._refuse(
                 session, contribution, RefusalReason.NOT_JOINED, "it has not enrolled in this level"
             )
-        if contribution.sequence > counted + 1:
+        if contribution.sequence > last_counted + 1:
             return self._refuse(
-                session, contribution, RefusalReason.GAP, f"{counted + 1} is next", following=counted + 1
+                session,
+                contribution,
+                RefusalReason.GAP,
+                f"{last_counted + 1} is next",
+                following=last_counted + 1,
             )
-        if contribution.sequence == counted + 1:
-            owed = record.stake_cents * record.level.terms.increment
-            right = (record.stake_cents, owed)
+        if contribution.sequence == last_counted + 1:
+            due_amount = record.stake_cents * record.level.terms.increment
+            due_contribution = (record.stake_cents, due_amount)
         else:
-            right = session.find_contribution(
+            due_contribution = session.find_contribution(
                 contribution.machine, contribution.level, contribution.sequence
             ) or (
                 0,
                 Fraction(0),
             )
-        if (contribution.wager_cents, contribution.amount) != right:
-            why = f"{contribution.amount} of a wager of {contribution.wager_cents}; {right[1]} of {right[0]} is right"
-            return self._refuse(session, contribution, RefusalReason.WRONG_AMOUNT, why)
-        if contribution.sequence > counted:
+        if (contribution.wager_cents, contribution.amount) != due_contribution:
+            reason = (
+                f"{contribution.amount} of a wager of {contribution.wager_cents};"
+                f" {due_contribution[1]} of {due_contribution[0]} is right"
+            )
+            return self._refuse(session, contribution, RefusalReason.WRONG_AMOUNT, reason)
+        if contribution.sequence > last_counted:
             session.add_contribution(
                 contribution, hidden=contribution.wager_cents * record.level.terms.hidden
             )
@@ -257,7 +274,7 @@ class Controller:
         return Counted(
             machine=contribution.machine,
             level=contribution.level,
-            sequence=max(counted, contribution.sequence),
+            sequence=max(last_counted, contribution.sequence),
             won=self._mysteries.list_won_prizes(session, contribution.machine, contribution.level)
             if mystery
             else (),
@@ -278,25 +295,25 @@ class Controller:
             ):
                 return self._refuse(session, claim, RefusalReason.CLAIM_DIFFERS, "it was another hit's first")
             return _build_award(recorded_hit)
-        record, counted = (
+        record, last_counted = (
             session.read_level(claim.level),
             session.read_last_counted(claim.machine, claim.level),
         )
         if record is None:
             return self._refuse(session, claim, RefusalReason.UNKNOWN_LEVEL, "there is no such level")
-        if counted is None:
+        if last_counted is None:
             return self._refuse(session, claim, RefusalReason.NOT_JOINED, "it has not enrolled in this level")
         if record.level.terms.mystery or claim.claim.startswith(CLAIM_PREFIX):
-            why = "the controller decides who wins a mystery level"
-            return self._refuse(session, claim, RefusalReason.UNKNOWN_CLAIM, why)
+            reason = "the controller decides who wins a mystery level"
+            return self._refuse(session, claim, RefusalReason.UNKNOWN_CLAIM, reason)
         if claim.share is not None and str(claim.share) not in record.shares:
-            why = f"{claim.share} of it; no wager wins that part of this level"
-            return self._refuse(session, claim, RefusalReason.OTHER_ODDS, why)
+            reason = f"{claim.share} of it; no wager wins that part of this level"
+            return self._refuse(session, claim, RefusalReason.OTHER_ODDS, reason)
         if claim.after < 1:
             return self._refuse(session, claim, RefusalReason.NO_WAGER, "it names no contribution")
-        if counted < claim.after:
-            why = f"contribution {claim.after} is not counted yet"
-            return self._refuse(session, claim, RefusalReason.CLAIM_EARLY, why, following=counted + 1)
+        if last_counted < claim.after:
+            reason = f"contribution {claim.after} is not counted yet"
+            return self._refuse(session, claim, RefusalReason.CLAIM_EARLY, reason, following=last_counted + 1)
         return self._hold_improbable_claim(session, record, claim) or _build_award(
             self._books.pay_hit(session, record, claim)
         )
@@ -310,11 +327,11 @@ class Controller:
         """
         held_claim = session.find_held_claim(claim.claim)
         if held_claim is None:
-            why = holding.find_claim_doubt(session, record, claim)
-            if not why:
+            refusal_reason = holding.find_claim_doubt(session, record, claim)
+            if not refusal_reason:
                 return None
-            answer = self._refuse(session, claim, RefusalReason.CLAIM_HELD, why)
-            holding.hold_claim(session, claim.claim, claim, why, self._format_time())
+            answer = self._refuse(session, claim, RefusalReason.CLAIM_HELD, refusal_reason)
+            holding.hold_claim(session, claim.claim, claim, refusal_reason, self._format_time())
             return answer
         if Claim.model_validate(held_claim.message) != claim:
             return self._refuse(session, claim, RefusalReason.CLAIM_DIFFERS, "it was another hit's first")
@@ -349,12 +366,12 @@ class Controller:
                     self._format_time(), "commit_differs", claim=hit.claim, reported=commit.amount_cents
                 )
             return Closed(machine=commit.machine, claim=commit.claim)
-        paid = replace(hit, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
-        session.put_claim(paid)
+        paid_hit = replace(hit, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
+        session.put_claim(paid_hit)
         if commit.way == "void":
             self._books.return_award(session, hit)
         elif paid_cents != hit.amount_cents:
-            self._pay_otherwise(session, paid, commit)
+            self._pay_otherwise(session, paid_hit, commit)
         return Closed(machine=commit.machine, claim=commit.claim)
 
     def _pay_otherwise(self, session: Session, hit: ClaimRecord, commit: Commit) -> None:
@@ -363,17 +380,22 @@ class Controller:
         If the payment is implausible, hold it for a ruling instead.
         """
         record = session.read_level(hit.level)
-        why = "" if record is None else holding.find_payment_error(record, hit, commit.amount_cents)
-        if not why:
+        reason = "" if record is None else holding.find_payment_error(record, hit, commit.amount_cents)
+        if not reason:
             self._books.adjust_to_payment(session, hit)
             return
-        holding.hold_claim(session, holding.format_payment_id(hit.claim), commit, why, self._format_time())
+        holding.hold_claim(session, holding.format_payment_id(hit.claim), commit, reason, self._format_time())
         amounts = {"award_cents": hit.amount_cents, "paid_cents": commit.amount_cents}
         session.note(self._format_time(), "payment_held", claim=hit.claim, machine=hit.machine, **amounts)
 
     # ------------------------------------------------------------------ refusals
     def _refuse(
-        self, session: Session, message: FromMachine, reason: RefusalReason, why: str, following: int = 0
+        self,
+        session: Session,
+        message: FromMachine,
+        reason: RefusalReason,
+        refusal_reason: str,
+        following: int = 0,
     ) -> FromController:
         """Return the refusal of a machine's message, and record it as an event if it is new.
 
@@ -388,7 +410,7 @@ class Controller:
         if reason is RefusalReason.GAP:
             is_recorded = self._gaps.get((message.machine, level)) == following
             self._gaps[message.machine, level] = following
-        refused = Refused(
+        refusal = Refused(
             machine=message.machine,
             reason=reason,
             of=message.type,
@@ -397,11 +419,11 @@ class Controller:
             nonce=getattr(message, "nonce", ""),
             sequence=getattr(message, "sequence", 0),
             next=following,
-            detail=why,
+            detail=refusal_reason,
         )
         if not is_recorded:
-            _note_refusal(session, self._format_time(), refused)
-        return refused
+            _note_refusal(session, self._format_time(), refusal)
+        return refusal
 
     # ------------------------------------------------------------------ what it says by itself
     def list_values(self) -> list[Value]:
@@ -492,16 +514,16 @@ class Controller:
                 f"level {record.id}: stake {record.stake_cents} and odds {record.odds} cannot become "
                 f"{chance.stake_cents} and {chance.odds}: open another level"
             )
-        pending = record.level.next_terms or record.level.terms
-        if pending == definition.terms and record.names == dict(definition.names):
+        pending_terms = record.level.next_terms or record.level.terms
+        if pending_terms == definition.terms and record.names == dict(definition.names):
             return []
-        changed = replace(
+        changed_record = replace(
             record,
             names=dict(definition.names),
             level=record.level.change_terms(definition.terms),
             hits_most=chance.hits_most,
         )
-        session.put_level(changed)
+        session.put_level(changed_record)
         session.note(self._format_time(), "changed", level=record.id, terms=definition.terms.to_json())
         return [f"{record.id}: new terms after the next win"]
 
@@ -600,16 +622,16 @@ class Controller:
         return self._now().isoformat()
 
 
-def _note_refusal(session: Session, at: str, refused: Refused) -> None:
+def _note_refusal(session: Session, at: str, refusal: Refused) -> None:
     """Record the refusal of a machine's message as an event of the controller."""
     session.note(
         at,
         "refused",
-        machine=refused.machine,
-        of=refused.of,
-        level=refused.level,
-        reason=refused.reason,
-        why=refused.detail,
+        machine=refusal.machine,
+        of=refusal.of,
+        level=refusal.level,
+        reason=refusal.reason,
+        why=refusal.detail,
     )
 
 
@@ -629,10 +651,10 @@ def _prove(session: Session, record: LevelRecord) -> None:
     """Raise ControllerError unless a level's totals equal the sums of its contributions and of the win register."""
     hits = [hit for hit in session.read_win_register() if hit.level == record.id and hit.way != "void"]
     level = record.level
-    paid = sum(hit.amount_cents for hit in hits)
-    if (level.paid, level.hits) != (paid, len(hits)):
+    paid_cents = sum(hit.amount_cents for hit in hits)
+    if (level.paid, level.hits) != (paid_cents, len(hits)):
         raise ControllerError(
-            f"level {record.id}: {level.hits} hits paid {level.paid}; the register has {len(hits)} of {paid}"
+            f"level {record.id}: {level.hits} hits paid {level.paid}; the register has {len(hits)} of {paid_cents}"
         )
     contributed = session.sum_contributions(record.id)
     if level.contributed != contributed:

@@ -50,12 +50,12 @@ def _require_all_tables(store: Store) -> Store:
 def open_controller(store: str | None, *, to_read: bool = False) -> Iterator[Controller]:
     """Yield a controller on the named store, without a network connection; errors become one-line messages."""
     try:
-        opened = open_store(store, to_read=to_read)
+        opened_store = open_store(store, to_read=to_read)
     except REPORTED_ERRORS as error:
         raise click.ClickException(str(error)) from error
     try:
-        yield Controller(opened, SystemClock().now)
+        yield Controller(opened_store, SystemClock().now)
     except REPORTED_ERRORS as error:
         raise click.ClickException(str(error)) from error
     finally:
-        opened.close()
+        opened_store.close()

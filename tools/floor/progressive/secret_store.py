@@ -63,7 +63,7 @@ def read_key(folder: Path) -> bytes:
 
 def start_generator(term: int) -> RandomService:
     """Return a new, seeded random number generator that passed all its tests. Raises :class:`SecretError`."""
-    who = Personalization(
+    personalization = Personalization(
         product="open-egm controller",
         version=version("open-egm"),
         machine_serial="controller",
@@ -71,7 +71,7 @@ def start_generator(term: int) -> RandomService:
         boot_counter=term,
     )
     try:
-        return RandomService.start(personalization=who)
+        return RandomService.start(personalization=personalization)
     except RngError as error:
         raise SecretError(f"the generator does not start: {error}") from error
 

@@ -88,7 +88,7 @@ class Service:
             lambda: context,
             CONTROLLER_CERTIFICATE_NAME,
             self._run_session,
-            lambda why: self._report(f"no broker: {why}"),
+            lambda reason: self._report(f"no broker: {reason}"),
             retry_seconds=self._retry_seconds,
             limit_seconds=self._limit_seconds,
         )
@@ -145,15 +145,15 @@ class Service:
 
         A message that is still in the socket needs a few turns of the event loop to arrive.
         """
-        heard, turns = [await self._inbox.get()], 0
-        while len(heard) < _BATCH_MESSAGES_MAX and turns < _LOOP_TURNS_WITHOUT_MESSAGE:
+        messages, turns = [await self._inbox.get()], 0
+        while len(messages) < _BATCH_MESSAGES_MAX and turns < _LOOP_TURNS_WITHOUT_MESSAGE:
             if self._inbox.empty():
                 turns += 1
                 await asyncio.sleep(0)
             else:
-                heard.append(self._inbox.get_nowait())
+                messages.append(self._inbox.get_nowait())
                 turns = 0
-        return heard
+        return messages
 
     async def _publish_reply(self, line: BrokerLine, answer: FromController) -> None:
         """Publish a reply to its machine.

@@ -105,8 +105,8 @@ class Sign:
             level = self._levels[value.level] = _Level(value, value.amount_cents * 1000, now_ns)
         elif not value.is_after(level.value.run, level.value.sequence, level.value.time_utc, silent=silent):
             return ""
-        elif wrong := value.find_contradiction(level.value.amount_cents, level.value.falls):
-            return wrong
+        elif contradiction := value.find_contradiction(level.value.amount_cents, level.value.falls):
+            return contradiction
         else:
             if value.falls != level.value.falls:
                 level.start, level.changed_ns = value.amount_cents * 1000, now_ns
@@ -216,13 +216,13 @@ async def listen(
     async def receive_values(line: BrokerLine) -> None:
         """Update the sign with each received level value, and report invalid ones."""
         async for message in line.messages:
-            wrong = _process_value(sign, message, now_ns())
-            if wrong:
-                report(wrong)
+            contradiction = _process_value(sign, message, now_ns())
+            if contradiction:
+                report(contradiction)
 
-    def report_lost(why: str) -> None:
+    def report_lost(reason: str) -> None:
         """Report that there is no connection to the broker, and why."""
-        (lost or report)(f"no broker: {why}")
+        (lost or report)(f"no broker: {reason}")
 
     context = build_tls_context(slot)
     await stay_connected(slot, lambda: context, name, follow_levels, report_lost, retry_seconds=retry_seconds)

@@ -33,38 +33,42 @@ class SignPicture(Picture):
     def paint(self, surface: pygame.Surface, plates: tuple[Plate, ...], now_ns: int, currency: str) -> None:
         """Draw the levels of an overhead sign on ``surface``, with amounts in ``currency`` (ISO 4217)."""
         self.painter.surface = surface
-        both = tuple(
+        texts_of_languages = tuple(
             self._texts.setdefault((language, ""), Texts(language)) for language in LOCALE_BY_LANGUAGE
         )
         seconds = now_ns / 1e9
-        form = both[int(seconds / _LANGUAGE_SECONDS) % len(both)]
+        form = texts_of_languages[int(seconds / _LANGUAGE_SECONDS) % len(texts_of_languages)]
         stage = Stage(self.painter, form, self.layout, View(now=seconds))
-        surface.blit(draw_backdrop(stage, _format_bilingual_text(both, "progressive.sign")), (0, 0))
+        surface.blit(
+            draw_backdrop(stage, _format_bilingual_text(texts_of_languages, "progressive.sign")), (0, 0)
+        )
         rect = x, y, w, h = find_board_rect(self.layout)
         draw_frame_lamps(stage, rect, "idle")
         if not plates:
-            _draw_no_amount(stage, both, rect)
+            _draw_no_amount(stage, texts_of_languages, rect)
         sheet = int(seconds / _GROUP_SECONDS) % max(1, -(-len(plates) // _PLATES_AT_ONCE_MAX))
         sheet_plates = plates[sheet * _PLATES_AT_ONCE_MAX : (sheet + 1) * _PLATES_AT_ONCE_MAX]
         for i, plate in enumerate(sheet_plates):
             step = (h - 20) / len(sheet_plates)
             tall = min(step - 10, _PLATE_HEIGHT_MAX)
             top = y + 10 + i * step + (step - tall) / 2
-            _draw_plate(stage, both, plate, (x + 20, top, w - 40, tall), currency)
+            _draw_plate(stage, texts_of_languages, plate, (x + 20, top, w - 40, tall), currency)
         _draw_staff_lamp(stage, plates)
 
 
-def _format_bilingual_text(both: tuple[Texts, ...], key: str) -> str:
+def _format_bilingual_text(texts_of_languages: tuple[Texts, ...], key: str) -> str:
     """Return a text in both languages, as one line."""
-    return _LANGUAGE_SEPARATOR.join(texts.say(key) for texts in both)
+    return _LANGUAGE_SEPARATOR.join(texts.say(key) for texts in texts_of_languages)
 
 
-def _draw_plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str) -> None:
+def _draw_plate(
+    stage: Stage, texts_of_languages: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str
+) -> None:
     """Draw one progressive level: its name over its amount, or over a text if the amount is not known."""
     p, (x, y, w, h) = stage.painter, rect
     size = "marquee" if h > 320 else "title"
     head = stage.theme.sizes[size] * 1.5
-    names = dict.fromkeys(texts.choose_translation(plate.names, plate.level) for texts in both)
+    names = dict.fromkeys(texts.choose_translation(plate.names, plate.level) for texts in texts_of_languages)
     paint = "text_dim" if plate.thousandths is None else build_gold_gradient(p.theme)
     p.text(
         _LANGUAGE_SEPARATOR.join(names),
@@ -79,13 +83,13 @@ def _draw_plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect,
         p.text(winner_text, (x + w / 2, y + h + head * 0.4), Style("heavy", "title", "win"), width=w - 8)
     drums: Rect = (x, y + head, w, h - head)
     if plate.thousandths is None:
-        _draw_no_amount(stage, both, drums)
+        _draw_no_amount(stage, texts_of_languages, drums)
         return
     amount = stage.texts.money(plate.thousandths // 1000, currency)
     draw_odometer(p, amount, drums, thousandths=plate.thousandths % 1000)
 
 
-def _draw_no_amount(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
+def _draw_no_amount(stage: Stage, texts_of_languages: tuple[Texts, ...], rect: Rect) -> None:
     """Draw the text that is displayed in place of an unknown amount."""
     x, y, w, h = rect
     tall = min(h * 0.8, 200.0)
@@ -93,7 +97,7 @@ def _draw_no_amount(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
     stage.painter.panel(
         (x + w * 0.12, top, w * 0.76, tall), radius=24, fill=(40, 22, 4, 255), edge="amber", line=4
     )
-    lines = [texts.say("progressive.stale") for texts in both]
+    lines = [texts.say("progressive.stale") for texts in texts_of_languages]
     if tall < 150:
         lines = [_LANGUAGE_SEPARATOR.join(lines)]
     for i, line in enumerate(lines):

@@ -78,8 +78,8 @@ class SignBook:
         records = {
             name: self._build_record(name, heard_ns, now_ns) for name, heard_ns in self._heard_ns.items()
         }
-        changed = [sign for name, sign in records.items() if self._has_changed(name, sign)]
-        if changed or (records and now_ns - self._written_ns >= _RECORD_INTERVAL_NS):
+        changed_signs = [sign for name, sign in records.items() if self._has_changed(name, sign)]
+        if changed_signs or (records and now_ns - self._written_ns >= _RECORD_INTERVAL_NS):
             self._written_ns = now_ns
             with self._store.transaction() as session:
                 listed = {record.id for record in read_signs(session)}
@@ -89,10 +89,10 @@ class SignBook:
                         del self._heard_ns[name]
                         continue
                     session.put_sign(name, sign.to_text())
-                for sign in changed:
+                for sign in changed_signs:
                     dark = list(sign.dark)
                     session.note(sign.since, f"sign_{sign.status}", sign=sign.id, dark=dark)
-            for sign in changed:
+            for sign in changed_signs:
                 self._report(_format_sign_line(sign))
         self._known = {name: sign for name, sign in records.items() if name in self._heard_ns}
         return tuple(self._known.values())

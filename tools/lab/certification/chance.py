@@ -48,9 +48,9 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
         decisions = 0
         for bet in bets:
             for _ in range(_GAMES):
-                decided, drawn = _play_game(case, bet, option, decisions)
+                decided, draws = _play_game(case, bet, option, decisions)
                 decisions += decided
-                if not drawn:
+                if not draws:
                     yield Finding(
                         "draw-on-every-path", ("B-01",), Status.FAIL, f"bet {bet.bet}, {name}: nothing drawn"
                     )
@@ -93,17 +93,19 @@ def strategy(case: Case) -> Iterator[Finding]:
     )
     for code in case.profile.languages if holds_reels else ():
         if not any(word in case.game.help.get(code, "").lower() for word in _HOLD[code]):
-            why = f"the rules in {code} do not say that reels may be held"
-            yield Finding("strategy", ("P-10", "C-10"), Status.FAIL, why)
+            reason = f"the rules in {code} do not say that reels may be held"
+            yield Finding("strategy", ("P-10", "C-10"), Status.FAIL, reason)
     for bet in case.analysis.bets:
         if bet.worst_rtp is not None:
             worst = format_percent(bet.worst_rtp)
-            same = "however the player decides" if bet.worst_rtp == bet.rtp else f"at best, {worst} at worst"
+            range_text = (
+                "however the player decides" if bet.worst_rtp == bet.rtp else f"at best, {worst} at worst"
+            )
             yield Finding(
                 "strategy",
                 ("P-10", "C-10"),
                 status_from_check(ok=bet.strategy is not None and bet.worst_rtp <= bet.rtp),
-                f"bet {bet.bet}: {format_percent(bet.rtp)} {same}: {bet.strategy}",
+                f"bet {bet.bet}: {format_percent(bet.rtp)} {range_text}: {bet.strategy}",
             )
     worst_return, best_return = case.analysis.worst_rtp, case.analysis.maximum_rtp
     bets = format_count(len(case.analysis.bets), "bet")
@@ -132,11 +134,10 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
             if wins:
                 evidence += f", {format_count(len(wins), 'win')} of {wins[0]:,} to {wins[-1]:,}"
             else:
-                played = _count_games_to_win(case, bet)
-                evidence += (
-                    f"; in {format_count(played or _GAMES_OF_WIN, 'game')} {'one' if played else 'none'} won"
-                )
-            status = status_from_check(ok=bet.rtp > 0 and bool(wins or played))
+                games_to_win = _count_games_to_win(case, bet)
+                games_text = format_count(games_to_win or _GAMES_OF_WIN, "game")
+                evidence += f"; in {games_text} {'one' if games_to_win else 'none'} won"
+            status = status_from_check(ok=bet.rtp > 0 and bool(wins or games_to_win))
         if never:
             evidence, status = f"no result wins {never}", Status.FAIL
         elif bet.bet in not_bought:
@@ -178,12 +179,14 @@ def pay_tables(case: Case) -> Iterator[Finding]:
         if (name, spot) not in rows_with_odds
     ]
     if displayed_rows:
-        missing = [words for words, spot in rows_without_odds if spot not in by_play]
+        missing_rows = [words for words, spot in rows_without_odds if spot not in by_play]
         evidence = f"{format_count(len(displayed_rows) - len(rows_without_odds), 'row')} with their odds"
         evidence += (
-            f"; printed, and no figure says how often it is won: {', '.join(missing)}" if missing else ""
+            f"; printed, and no figure says how often it is won: {', '.join(missing_rows)}"
+            if missing_rows
+            else ""
         )
-        yield Finding("pay-tables", ("B-12", "C-22"), status_from_check(ok=not missing), evidence)
+        yield Finding("pay-tables", ("B-12", "C-22"), status_from_check(ok=not missing_rows), evidence)
     if decided := [words for words, spot in rows_without_odds if spot in by_play]:
         evidence = f"{', '.join(decided)}: decided by the play of the hand, and not counted apart"
         yield Finding("pay-tables", ("B-12", "C-22"), Status.NOTED, evidence)
@@ -193,11 +196,13 @@ def stages_played(case: Case) -> Iterator[Finding]:
     """Check that every stage whose prizes are displayed can be reached with some bet."""
     rules = case.game.rules
     if isinstance(rules, ReelRules):
-        played = {made.mode.stage for made in rules.stages.values()}
-        played |= {feature.feature for bet in case.analysis.bets for feature in bet.features}
-        never = sorted(set(rules.definition.stage) - played)
+        played_stages = {made.mode.stage for made in rules.stages.values()}
+        played_stages |= {feature.feature for bet in case.analysis.bets for feature in bet.features}
+        never = sorted(set(rules.definition.stage) - played_stages)
         words = (
-            f"{', '.join(never)}: nothing leads there" if never else f"{format_count(len(played), 'stage')}"
+            f"{', '.join(never)}: nothing leads there"
+            if never
+            else f"{format_count(len(played_stages), 'stage')}"
         )
         yield Finding("stages-played", ("B-12", "B-17"), status_from_check(ok=not never), words)
 

@@ -78,10 +78,12 @@ def _match_renamed_symbols(old_data: Any, new_data: Any) -> dict[str, str]:
     The mapping is empty if the definitions have different numbers of symbols, or if the match would be
     ambiguous because the old definition already used a new id.
     """
-    old, new = ([s.get("id") for s in data.get("symbol", ())] for data in (old_data, new_data))
-    if len(old) != len(new) or len(set(new)) != len(new):
+    old_symbols, new_symbols = (
+        [s.get("id") for s in data.get("symbol", ())] for data in (old_data, new_data)
+    )
+    if len(old_symbols) != len(new_symbols) or len(set(new_symbols)) != len(new_symbols):
         return {}
-    renamed = {a: b for a, b in zip(old, new, strict=True) if a != b}
+    renamed = {a: b for a, b in zip(old_symbols, new_symbols, strict=True) if a != b}
     words = set(re.findall(r"[\w-]+", json.dumps({**old_data, "game": None})))
     return {} if words & set(renamed.values()) else renamed
 

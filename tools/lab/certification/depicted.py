@@ -70,8 +70,8 @@ class RealObject:
         For example, no two of the 52 cards of one deck are equal.
         """
         packs = -(-sum(counts) // sum(self.pieces))
-        both = zip(sorted(counts, reverse=True), sorted(self.pieces, reverse=True), strict=False)
-        return len(counts) <= len(self.pieces) and all(n <= packs * of for n, of in both)
+        count_pairs = zip(sorted(counts, reverse=True), sorted(self.pieces, reverse=True), strict=False)
+        return len(counts) <= len(self.pieces) and all(n <= packs * of for n, of in count_pairs)
 
 
 def build_real_object(game: Game, purpose: str) -> RealObject:
@@ -97,10 +97,10 @@ def _count_equal_parts(rules: Rules) -> int | None:
     """
     if isinstance(rules, TwoHandsRules):
         return POSITION_SPOTS
-    shown = rules.presentation()
-    if "dice" in shown:
+    presentation = rules.presentation()
+    if "dice" in presentation:
         return FACES
-    parts = shown.get("wheel", shown.get("parts"))
+    parts = presentation.get("wheel", presentation.get("parts"))
     return len(parts) if isinstance(parts, list) else None
 
 
@@ -216,11 +216,11 @@ def build_wager(game: Game, bet: BetAnalysis) -> Wager:
     If players play against each other, the wager includes the bets of all seats of the round, which shows
     every card.
     """
-    own = {**bet.options.get("bets", {}), **bet.required_bets}
+    own_bets = {**bet.options.get("bets", {}), **bet.required_bets}
     if "others" in bet.options:
-        seats = {str(bet.options["seat"]): own, **bet.options["others"]}
+        seats = {str(bet.options["seat"]): own_bets, **bet.options["others"]}
         return game.wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
-    laid = {**bet.options, "bets": own} if bet.required_bets else bet.options
+    laid = {**bet.options, "bets": own_bets} if bet.required_bets else bet.options
     return game.wager(bet.cost_credits + sum(bet.required_bets.values()), **laid)
 
 
@@ -275,8 +275,8 @@ def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
     for name, stage in rules.list_shown_stages().items():
         reels = stage.reels if isinstance(stage, ReelSpinStage | CascadingReels | HeldReels) else None
         for reel, weights in enumerate(reels.weights if reels else ()):
-            if reels and (wrong := _find_reel_error(reels, reel)):
-                status, evidence = Status.FAIL, wrong
+            if reels and (reel_error := _find_reel_error(reels, reel)):
+                status, evidence = Status.FAIL, reel_error
             elif set(weights) == {1}:
                 status, evidence = Status.PASS, f"{format_count(len(weights), 'equally likely stop')}"
             elif 0 in weights:
@@ -307,11 +307,11 @@ def _find_reel_error(reels: ReelSet, reel: int) -> str:
     spun = Counter(
         reels.spin(_ScriptedDraws([0] * reel + [value], last=False))[reel] for value in range(total)
     )
-    again = Counter(
+    counts_again = Counter(
         reels.spin_some(_ScriptedDraws([value], last=False), [reel])[reel] for value in range(total)
     )
-    for how, drawn in (("drawn", spun), ("drawn again", again)):
+    for manner, drawn in (("drawn", spun), ("drawn again", counts_again)):
         for stop, weight in enumerate(weights):
             if drawn[stop] != weight:
-                return f"stop {stop + 1} is {how} by {drawn[stop]} of {total:,} numbers, and its weight is {weight}"
+                return f"stop {stop + 1} is {manner} by {drawn[stop]} of {total:,} numbers, and its weight is {weight}"
     return ""

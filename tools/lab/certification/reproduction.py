@@ -95,9 +95,9 @@ def _reproduce_verdicts(
     with start_service().step() as draw:
         findings_here = check_every_rule(Case(game, path, analyse(game), profile, draw, games))
     signed = json.loads(findings.read_text(encoding="utf-8"))
-    refused = {each["rule"] for each in signed if each["status"] == Status.FAIL}
+    failed_rules = {each["rule"] for each in signed if each["status"] == Status.FAIL}
     failed_here = {each.rule for each in findings_here if each.status is Status.FAIL}
-    differing = ", ".join(sorted(refused ^ failed_here))
+    differing = ", ".join(sorted(failed_rules ^ failed_here))
     rules = format_count(len({f.rule for f in findings_here}), "rule")
     return ReproducedItem(f"{game.id}: verdict of {rules}", differing and f"another verdict: {differing}")
 
@@ -117,11 +117,11 @@ def _find_first_difference(signed: bytes, reproduced: bytes) -> str:
 
 # ------------------------------------------------------------------ a submission
 def _compare_packages(
-    folder: Path, built: Mapping[str, bytes], archive: str, wheel: str
+    folder: Path, built_files: Mapping[str, bytes], archive: str, wheel: str
 ) -> Iterator[ReproducedItem]:
     """Yield, for each package of a submission, whether the package built from its source is identical to it."""
     for name in (archive, wheel):
-        is_identical = built.get(name) == (folder / name).read_bytes()
+        is_identical = built_files.get(name) == (folder / name).read_bytes()
         yield ReproducedItem(f"{name} from {archive}", "" if is_identical else "the build is another")
 
 

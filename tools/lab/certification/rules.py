@@ -63,21 +63,21 @@ def return_floor(case: Case) -> Iterator[Finding]:
     If the profile requires the minimum return only of some bets, the others below it are noted.
     """
     floor = case.profile.returns.find_minimum(case.game.family)
-    counted = case.profile.progressives.counted
-    refused = floor.find_bet_below(
+    counted_share = case.profile.progressives.counted
+    bet_below_floor = floor.find_bet_below(
         {
-            bet.bet: bet.compute_rtp_counting(counted)
+            bet.bet: bet.compute_rtp_counting(counted_share)
             for bet in case.analysis.bets
             if not bet.is_covered_by_players
         }
     )
     for bet in case.analysis.bets:
-        rtp = bet.compute_rtp_counting(counted)
-        words = f" ({counted} of its progressives counted)" if bet.progressives else ""
+        rtp = bet.compute_rtp_counting(counted_share)
+        words = f" ({counted_share} of its progressives counted)" if bet.progressives else ""
         yield Finding(
             "return-floor",
             ("C-05", "C-06", "R-09"),
-            Status.PASS if rtp >= floor.least else Status.FAIL if refused else Status.NOTED,
+            Status.PASS if rtp >= floor.least else Status.FAIL if bet_below_floor else Status.NOTED,
             f"bet {bet.bet}: {format_percent(rtp)} = {_format_short(rtp)}{words}; the floor {_FLOOR_OF[floor.of]} is "
             f"{format_percent(floor.least)}",
         )
@@ -227,7 +227,7 @@ def _find_unequal_chances(case: Case) -> str:
 
 def prizes_in_kind(case: Case) -> Iterator[Finding]:
     """Check that prizes in kind are allowed, described in each language, and stated separately (s.90; NJ-A(e))."""
-    allowed = case.profile.by_hand.prizes_in_kind != "refused"
+    is_allowed = case.profile.by_hand.prizes_in_kind != "refused"
     for prize in case.game.prizes_in_kind():
         unsaid = [code for code in case.profile.languages if not prize.description.get(code)]
         shares = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize.id]
@@ -243,8 +243,8 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
         yield Finding(
             "prizes-in-kind",
             ("C-03", "C-09"),
-            status_from_check(ok=allowed and not unsaid),
-            f"{prize.id}: {words if allowed else 'this place has prizes of money'}; worth "
+            status_from_check(ok=is_allowed and not unsaid),
+            f"{prize.id}: {words if is_allowed else 'this place has prizes of money'}; worth "
             f"{prize.value_cents:,} minor units, apart from the return: {separate_returns}",
         )
 
@@ -252,17 +252,17 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
 def languages(case: Case) -> Iterator[Finding]:
     """Check that the game's title and rules exist in every language of the profile, with different texts."""
     for code in case.profile.languages:
-        missing = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
+        missing_texts = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
         help_ = case.game.help.get(code, "")
         codes_with_same_text = [
             c for c, text in case.game.help.items() if c != code and text.split() == help_.split()
         ]
         evidence = f"title and {len(help_.split())} words of rules"
-        if missing:
-            evidence = f"no {', '.join(missing)}"
+        if missing_texts:
+            evidence = f"no {', '.join(missing_texts)}"
         elif codes_with_same_text:
             evidence = f"the rules are those in {', '.join(codes_with_same_text)}, word for word"
-        ok = not missing and not codes_with_same_text
+        ok = not missing_texts and not codes_with_same_text
         yield Finding("languages", ("C-02", "C-18"), status_from_check(ok=ok), f"{code}: {evidence}")
 
 
@@ -293,7 +293,7 @@ def _remove_case_and_accents(text: str) -> str:
 def longest_odds(case: Case) -> Iterator[Finding]:
     """Check that no award is rarer than the profile allows."""
     limit = case.profile.awards.longest_one_in
-    allowed = "no limit here" if limit is None else f"at most 1 in {limit:,}"
+    limit_text = "no limit here" if limit is None else f"at most 1 in {limit:,}"
     for bet in case.analysis.bets:
         awards = list_awards(bet)
         if not awards:
@@ -304,7 +304,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
             "longest-odds",
             ("B-12",),
             status_from_check(ok=limit is None or rarest.rate * limit >= 1),
-            f"bet {bet.bet}: {_format_award(rarest)}; {allowed}",
+            f"bet {bet.bet}: {_format_award(rarest)}; {limit_text}",
         )
 
 
@@ -358,13 +358,13 @@ def bet_limit(case: Case) -> Iterator[Finding]:
     """
     limit, layout = case.profile.play.bet_limit_cents, case.game.rules.layout()
     for cents in case.game.denominations_cents:
-        allowed = [n for n in case.game.bet_options if case.game.round_cost(n) * cents <= limit]
+        allowed_bets = [n for n in case.game.bet_options if case.game.round_cost(n) * cents <= limit]
         every_bet = format_count(len(case.game.bet_options), "bet")
-        bets = f"{len(allowed)} of {every_bet} within {format_count(limit, 'cent')}"
+        bets = f"{len(allowed_bets)} of {every_bet} within {format_count(limit, 'cent')}"
         yield Finding(
             "bet-limit",
             ("C-04",),
-            status_from_check(ok=bool(allowed)),
+            status_from_check(ok=bool(allowed_bets)),
             f"{format_count(cents, 'cent')} a credit: {bets}",
         )
         accepted = case.game.rules.find_highest_bet(limit // cents)
@@ -384,19 +384,19 @@ def double_up(case: Case) -> Iterator[Finding]:
     if not isinstance(rules, ReelRules) or rules.definition.double_up is None:
         return
     table = rules.definition.double_up
-    wrong = []
+    faults = []
     smallest = min((p.credits for bet in case.analysis.bets for p in bet.prizes if p.credits), default=0)
     if 2 * smallest > table.most_credits:
-        wrong.append(f"never offered: the smallest prize is {format_count(smallest, 'credit')}")
+        faults.append(f"never offered: the smallest prize is {format_count(smallest, 'credit')}")
     silent = [
         code
         for code in case.profile.languages
         if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP.get(code, ()))
     ]
-    wrong += [f"the rules in {code} do not speak of it" for code in silent]
+    faults += [f"the rules in {code} do not speak of it" for code in silent]
     limits = f"{format_count(table.most_rounds, 'round')}, {format_count(table.most_credits, 'credit')}"
     evidence = f"even, may be declined; at most {limits}"
-    yield Finding("double-up", ("C-20",), status_from_check(ok=not wrong), "; ".join(wrong) or evidence)
+    yield Finding("double-up", ("C-20",), status_from_check(ok=not faults), "; ".join(faults) or evidence)
 
 
 def simulation(case: Case) -> Iterator[Finding]:
@@ -501,8 +501,8 @@ def replay(case: Case) -> Iterator[Finding]:
             return recorded_choices[-1]
 
         outcome = play_with_answers(game.play(wager, draw), wager, repeat_choice)
-        again = play_with_choices(game.play(wager, ReplayDraw(draw.records)), wager, choices)
-        if again.to_json() != outcome.to_json():
+        replayed = play_with_choices(game.play(wager, ReplayDraw(draw.records)), wager, choices)
+        if replayed.to_json() != outcome.to_json():
             yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")
             return
     yield Finding(

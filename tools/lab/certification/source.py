@@ -34,11 +34,11 @@ def find_commit(root: Path, out: Path) -> str:
     if out.resolve().is_relative_to(root.resolve()):
         paths.append(f":(exclude){out.resolve().relative_to(root.resolve())}")
     status = _run_git(root, "status", "--porcelain", "-z", "--no-renames", "--", *paths).decode()
-    if changed := [line[3:] for line in status.split("\0") if line]:
-        more = f" and {len(changed) - _SHOWN} more" if changed[_SHOWN:] else ""
+    if changed_files := [line[3:] for line in status.split("\0") if line]:
+        omission_note = f" and {len(changed_files) - _SHOWN} more" if changed_files[_SHOWN:] else ""
         raise OperatorError(
-            f"{root}: {', '.join(changed[:_SHOWN])}{more}: not committed; a submission is made of a commit. Commit, "
-            "stash or remove what has changed since"
+            f"{root}: {', '.join(changed_files[:_SHOWN])}{omission_note}: not committed; a submission is made of a"
+            " commit. Commit, stash or remove what has changed since"
         )
     return commit
 

@@ -110,11 +110,11 @@ def build_submission(
     for case, findings in checked_games:
         text = json.dumps([each.to_json() for each in findings], indent=2, ensure_ascii=False)
         files[f"{case.game.id}{FINDINGS}"] = text.encode()
-    missing = [f"{BATTERY}: `egm rng battery --json FILE` writes it, --battery FILE adds it"]
+    missing_files = [f"{BATTERY}: `egm rng battery --json FILE` writes it, --battery FILE adds it"]
     if battery is not None:
-        files[BATTERY], missing = battery, []
+        files[BATTERY], missing_files = battery, []
     check_key_absent(files, key)
-    return files, {**_list_facts(checked_games), "commit": commit, "missing": missing}
+    return files, {**_list_facts(checked_games), "commit": commit, "missing": missing_files}
 
 
 def _list_facts(checked_games: CheckedGames) -> dict[str, object]:

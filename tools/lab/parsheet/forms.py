@@ -23,8 +23,8 @@ def format_cell(value: Any) -> str:
 
 def to_csv(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> str:
     """Return the PAR sheet as one long CSV table: bet, section, name, figure, exact, decimal."""
-    out = io.StringIO()
-    writer = csv.writer(out)
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
     writer.writerow(["bet", "section", "name", "figure", "exact", "decimal"])
     data = build_sheet(game, analysis, limits)
     for key in ("game", "version", "date", "digest_sha256"):
@@ -45,7 +45,7 @@ def to_csv(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) 
             )
     for feature in data["feature_sheets"]:
         _write_feature_csv(writer, feature)
-    return out.getvalue()
+    return buffer.getvalue()
 
 
 def _write_feature_csv(writer: Any, feature: dict[str, Any]) -> None:
@@ -133,6 +133,6 @@ def _plot(bet: dict[str, Any]) -> str:
     right.set_xscale("log")
     right.set_title("return after so many games, %")
     right.legend()
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=110, metadata={"Software": None})
-    return base64.b64encode(out.getvalue()).decode()
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
+    return base64.b64encode(buffer.getvalue()).decode()

@@ -37,25 +37,25 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[Sheet]:
             if bonus.fee
             else "part of every bet"
         )
-        how = (
+        method_text = (
             f"ball {bonus.ball} on the way multiplies its win by {bonus.factor}"
             if isinstance(bonus, BallBonus)
             else "every win times "
             + ", ".join(f"{f} ({w} in {sum(bonus.weights.values())})" for f, w in bonus.weights.items())
         )
-        facts.append((f"bonus {bonus.id}", f"{how}; {fee}"))
+        facts.append((f"bonus {bonus.id}", f"{method_text}; {fee}"))
     yield build_sheet_data("Keno", facts)
     for table in sorted(definition.table, key=lambda one: one.spots):
         rows = []
-        back = Fraction(0)
+        return_share = Fraction(0)
         for catch in reversed(definition.list_possible_catches(table.spots)):
             draws = count_catches(definition, table.spots, catch, 0, 0)
             odds, pay = Fraction(draws, definition.cycle), table.pays.get(catch, 0)
-            back += odds * pay
+            return_share += odds * pay
             rows.append([catch, pay, draws, to_exact_data(odds), to_exact_data(odds * pay)])
         yield build_sheet_data(
             f"Keno, {format_count(table.spots, 'spot')}",
-            [("return of one credit, before bonuses and levels", to_exact_data(back))],
+            [("return of one credit, before bonuses and levels", to_exact_data(return_share))],
             ("catch", "pays a credit", "draws", "probability", "return"),
             rows,
         )

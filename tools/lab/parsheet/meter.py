@@ -72,8 +72,8 @@ def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalV
         record: Any = entry.record
         if record["game"] != game.id:
             continue
-        stored: Any = view.state(f"level:{record['pool']}")
-        level = Level.from_json(stored)
+        stored_level: Any = view.state(f"level:{record['pool']}")
+        level = Level.from_json(stored_level)
         for bet in analysis.bets:
             for share in bet.progressives:
                 if share.level == record["level"]:

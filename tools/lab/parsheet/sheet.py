@@ -226,8 +226,12 @@ def build_win_classes(distribution: WinDistribution, cost: int) -> dict[str, Any
             }
         )
         low = high
-    nothing = Fraction(distribution.counts.get(0, 0), distribution.total)
-    return {"nothing": to_exact_data(nothing), "classes": rows, "left_out": to_exact_data(distribution.tail)}
+    no_win_probability = Fraction(distribution.counts.get(0, 0), distribution.total)
+    return {
+        "nothing": to_exact_data(no_win_probability),
+        "classes": rows,
+        "left_out": to_exact_data(distribution.tail),
+    }
 
 
 def build_reel_sheets(game: Game) -> list[dict[str, Any]]:

@@ -110,15 +110,15 @@ class BulkDraws:
         """
         bounds = list_selection_bounds(population, picks)
         _check_count(count)
-        chosen = np.empty((count, picks), dtype=find_smallest_type(max(population, 2)))
+        chosen_values = np.empty((count, picks), dtype=find_smallest_type(max(population, 2)))
         if not picks:
-            return chosen
+            return chosen_values
         rows = max(1, _UNITS_AT_ONCE // max(1, _Pattern.count_units(bounds)))
         for first in range(0, count, rows):
-            chosen[first : first + rows] = self._draw_without_replacement(
-                chosen.dtype, bounds, min(rows, count - first)
+            chosen_values[first : first + rows] = self._draw_without_replacement(
+                chosen_values.dtype, bounds, min(rows, count - first)
             )
-        return chosen
+        return chosen_values
 
     def _draw_without_replacement(
         self, dtype: np.dtype[np.unsignedinteger], bounds: Sequence[int], rows: int
@@ -129,13 +129,13 @@ class BulkDraws:
         piece put back at or before the index increases the index by one.
         """
         indices = [offset.astype(dtype) for offset in self._draw_rows(bounds, rows)]
-        dealt = np.empty((len(indices), rows), dtype=dtype)
+        dealt_values = np.empty((len(indices), rows), dtype=dtype)
         for i, index in enumerate(indices):
-            piece = dealt[i]
+            piece = dealt_values[i]
             piece[:] = index
             for earlier_index in reversed(indices[:i]):
                 piece += piece >= earlier_index
-        return dealt.T
+        return dealt_values.T
 
     def _draw_rows(self, bounds: Sequence[int], rows: int) -> list[Array]:
         """Return the draws of ``rows`` rows below ``bounds``: for each bound an array with one draw per row."""
@@ -161,19 +161,19 @@ class BulkDraws:
         to 65,535 can end a rejected word, so those few units are processed one by one.
         """
         units = self._read_units(rows * pattern.units)
-        dropped: list[int] = []
+        dropped_positions: list[int] = []
         looked_at = 0
         for _ in range(REJECTIONS_MAX * 8):
-            before = len(dropped)
+            dropped_before = len(dropped_positions)
             for near_top in np.flatnonzero(units[looked_at:] >= pattern.lowest_thrown_away):
                 end = looked_at + int(near_top)
-                width = pattern.count_rejected_units(units, end, end - len(dropped))
-                dropped.extend(range(end + 1 - width, end + 1))
+                width = pattern.count_rejected_units(units, end, end - len(dropped_positions))
+                dropped_positions.extend(range(end + 1 - width, end + 1))
                 self.rejections += width > 0
-            if len(dropped) == before:
-                return np.delete(units, dropped) if dropped else units
+            if len(dropped_positions) == dropped_before:
+                return np.delete(units, dropped_positions) if dropped_positions else units
             looked_at = len(units)
-            units = np.concatenate([units, self._read_units(len(dropped) - before)])
+            units = np.concatenate([units, self._read_units(len(dropped_positions) - dropped_before)])
         raise RejectionLimit(f"{self.rejections} words were thrown away for {rows} rows of draws")
 
     def _read_units(self, count: int) -> NDArray[np.uint16]:

@@ -103,14 +103,14 @@ def build_report(
     """Return the report on RNG tests as JSON data: every measurement, and what it means."""
     dieharder = read_dieharder()
     scaling = _check_scaling(verdicts)
-    passed = all(verdict.has_passed for verdict in verdicts) and not any(row["error"] for row in scaling)
+    has_passed = all(verdict.has_passed for verdict in verdicts) and not any(row["error"] for row in scaling)
     return {
         "statement": STATEMENT,
         "title": "Random number generator of open-egm: self-assessment",
         "version": version("open-egm"),
         "date": now.astimezone(UTC).isoformat(timespec="seconds"),
         "standards": list(STANDARDS),
-        "passed": passed,
+        "passed": has_passed,
         "alpha": alpha,
         "scope": {
             "files": _list_source_files(),

@@ -57,8 +57,8 @@ def run_overlaps_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     chance = sizes / bound
     pairs = np.bincount(values * groups + np.roll(values, -1), minlength=groups * groups)
     single = ((np.bincount(values, minlength=groups) - count * chance) ** 2 / (count * chance)).sum()
-    both = np.outer(chance, chance).ravel() * count
-    statistic = float(((pairs - both) ** 2 / both).sum() - single)
+    pair_counts = np.outer(chance, chance).ravel() * count
+    statistic = float(((pairs - pair_counts) ** 2 / pair_counts).sum() - single)
     yield compute_scaled_chi_square_result(
         "overlaps", f"overlapping pairs of {groups} groups", statistic, groups * (groups - 1), count
     )
@@ -72,11 +72,11 @@ def compute_coupon_lengths(bound: int) -> Floats:
     """
     chance_by_seen = np.zeros(bound + 1)
     chance_by_seen[0] = 1.0
-    new = (bound - np.arange(bound + 1)) / bound
+    new_value_chances = (bound - np.arange(bound + 1)) / bound
     chances = [0.0]
     while 1 - sum(chances) > 1e-9:
         finished = chance_by_seen[bound]
-        chance_of_new = chance_by_seen * new
+        chance_of_new = chance_by_seen * new_value_chances
         chance_by_seen = chance_by_seen - chance_of_new
         chance_by_seen[1:] += chance_of_new[:-1]
         chances.append(chance_by_seen[bound] - finished)
@@ -177,12 +177,12 @@ def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[StatisticalResul
     while bound**joined < 10 * (len(flat) // joined):
         joined += positions
     rows = flat[: len(flat) // joined * joined].reshape(-1, joined)
-    counted = min(joined, int(62 / math.log2(bound)))
+    counted_length = min(joined, int(62 / math.log2(bound)))
     codes = np.zeros(len(rows), dtype=np.int64)
-    for i in range(counted):
+    for i in range(counted_length):
         codes = codes * bound + rows[:, i].astype(np.int64)
-    detail = f"{joined // positions} plays together, {counted} numbers of them"
-    yield compute_duplicates_result("duplicates", detail, codes, bound**counted)
+    detail = f"{joined // positions} plays together, {counted_length} numbers of them"
+    yield compute_duplicates_result("duplicates", detail, codes, bound**counted_length)
 
 
 def run_gap_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:

@@ -58,10 +58,10 @@ def plant_biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
     members = np.tile(np.arange(game.population, dtype=np.uint16), (plays, 1))
     rows = np.arange(plays)
     for card in range(game.population):
-        other = draws.below(game.population, plays)
-        members[rows, other], members[rows, card] = (
+        other_positions = draws.below(game.population, plays)
+        members[rows, other_positions], members[rows, card] = (
             members[rows, card],
-            members[rows, other].copy(),
+            members[rows, other_positions].copy(),
         )
     return members[:, : game.picks]
 

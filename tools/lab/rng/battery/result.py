@@ -132,13 +132,13 @@ def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -
     plays is used. The p-value is small if there are many pairs; half of the probability of the observed count
     itself is added to each tail.
     """
-    used = codes[: max(2, cells // 10)]
-    counts = np.unique(used, return_counts=True)[1].astype(np.int64)
+    used_codes = codes[: max(2, cells // 10)]
+    counts = np.unique(used_codes, return_counts=True)[1].astype(np.int64)
     pairs = int((counts * (counts - 1) // 2).sum())
-    mean = len(used) * (len(used) - 1) / 2 / cells
+    mean = len(used_codes) * (len(used_codes) - 1) / 2 / cells
     p_value = float(stats.poisson.sf(pairs, mean) + stats.poisson.pmf(pairs, mean) / 2)
     return StatisticalResult(
-        test=test, detail=detail, statistic=float(pairs), dof=None, p_value=p_value, outcomes=len(used)
+        test=test, detail=detail, statistic=float(pairs), dof=None, p_value=p_value, outcomes=len(used_codes)
     )
 
 
