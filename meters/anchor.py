@@ -72,9 +72,9 @@ class AnchorFile:
     def read(storage: Storage, folder: Path, key: MachineKey) -> AnchorReading:
         """Return the content of the anchor file in ``folder``, with seals verified by ``key``."""
         data = read_file(storage, folder / ANCHOR_FILE_NAME) or b""
-        old = _unpack_slot(key, b"", data)  # one slot, written by a version that had only one
-        if old is not None:
-            return AnchorReading(old, intact=True)
+        old_anchor = _unpack_slot(key, b"", data)  # one slot, written by a version that had only one
+        if old_anchor is not None:
+            return AnchorReading(old_anchor, intact=True)
         slots = [
             _unpack_slot(key, bytes([n]), data[at : at + _SLOT_BYTES]) for n, at in enumerate(_SLOT_OFFSETS)
         ]

@@ -62,14 +62,16 @@ class ArchiveEnd:
         try:
             if not isinstance(stored, Mapping):
                 raise TypeError(f"{type(stored).__name__}")
-            found = cls(
+            boundary = cls(
                 int(str(stored["through"])),
                 *(str(stored[name]) for name in ("head", "segment", "index", "genesis")),
             )
-            _ = found.genesis
-        except (KeyError, TypeError, ValueError) as why:
-            raise JournalDamaged("journal", f"the stored end of its archive cannot be read: {why!r}") from why
-        return found
+            _ = boundary.genesis
+        except (KeyError, TypeError, ValueError) as error:
+            raise JournalDamaged(
+                "journal", f"the stored end of its archive cannot be read: {error!r}"
+            ) from error
+        return boundary
 
     def to_state(self) -> dict[str, JSON]:
         """Return the archive boundary as the JSON that the machine state stores."""
@@ -103,9 +105,9 @@ def is_left_over_file(name: str, through: int) -> bool:
     That is a segment with entries after ``through`` (the last recorded one), a temporary file, or an index
     for another last entry.
     """
-    found = _SEGMENT_NAME_PATTERN.fullmatch(name)
-    if found is not None:
-        return int(found[1]) > through
+    match = _SEGMENT_NAME_PATTERN.fullmatch(name)
+    if match is not None:
+        return int(match[1]) > through
     return name.endswith(".new") or (name.endswith(INDEX_SUFFIX) and name != format_index_name(through))
 
 
@@ -130,26 +132,26 @@ class Archive:
     def _list_segment_ranges(self) -> list[tuple[int, int]]:
         """Return the first and last entry of every archive segment on any medium, in order."""
         through = self.through
-        found = {
+        ranges = {
             (int(match[1]), int(match[2]))
             for folder in self.folders
             for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.names(folder))
             if match is not None
         }
-        return sorted(pair for pair in found if pair[1] <= through)
+        return sorted(pair for pair in ranges if pair[1] <= through)
 
     def find_newer_archived_entry(self, sequence: int, genesis: StoredEntry) -> int:
         """Return the last entry number of this journal's newest segment, or 0 if it is not later than ``sequence``."""
-        public_key, found = checkpoint.read_public_key(genesis, "journal"), 0
+        public_key, last_found = checkpoint.read_public_key(genesis, "journal"), 0
         for folder in self.folders:
             with suppress(JournalUnwritable):
                 for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.names(folder)):
-                    if match is None or int(match[2]) <= max(sequence, found):
+                    if match is None or int(match[2]) <= max(sequence, last_found):
                         continue
                     with suppress(JournalDamaged):
                         trailer = Segment(self._storage, folder / match[0], public_key).trailer
-                        found = trailer.last if trailer.genesis_hex == genesis.hash_hex else found
-        return found
+                        last_found = trailer.last if trailer.genesis_hex == genesis.hash_hex else last_found
+        return last_found
 
     def _open_intact_copies(self, first: int, last: int) -> list[Segment]:
         """Return the copies of an archive segment whose signed trailer is valid, at most one per medium.
@@ -179,8 +181,8 @@ class Archive:
                     )
                 if last == boundary.through and trailer.digest != boundary.segment:
                     raise JournalDamaged(str(path), "its digest is not that of the segment the journal names")
-            except JournalDamaged as why:
-                reasons.append(str(why))
+            except JournalDamaged as error:
+                reasons.append(str(error))
             else:
                 copies.append(segment)
         if not copies:
@@ -192,7 +194,7 @@ class Archive:
 
         Raises :class:`JournalDamaged` naming what is missing, altered or misplaced.
         """
-        expected, before = 0, None
+        expected, previous_digest = 0, None
         for first, last in self._list_segment_ranges():
             if last <= since:
                 continue
@@ -201,15 +203,15 @@ class Archive:
             if first != expected:
                 raise self._build_missing_error(expected or since + 1, first - 1)
             copies = self._open_intact_copies(first, last)
-            if before is not None:
-                copies = [copy for copy in copies if copy.trailer.before == before]
+            if previous_digest is not None:
+                copies = [copy for copy in copies if copy.trailer.before == previous_digest]
                 if not copies:
                     raise JournalDamaged(
                         f"the archive, entries {first} to {last}",
                         "the segment does not follow the one before it: one of the two was exchanged",
                     )
             yield copies
-            expected, before = last + 1, copies[0].trailer.digest
+            expected, previous_digest = last + 1, copies[0].trailer.digest
         if (expected or since + 1) <= self.through:
             raise self._build_missing_error(expected or since + 1, self.through)
 
@@ -221,14 +223,14 @@ class Archive:
         )
 
     @staticmethod
-    def _read_intact_copy(copies: Sequence[Segment], read: Callable[[Segment], list[T]]) -> list[T]:
-        """Return the result of ``read`` for the first copy of a segment that is intact in the part that is read."""
+    def _read_intact_copy(copies: Sequence[Segment], read_segment: Callable[[Segment], list[T]]) -> list[T]:
+        """Return the result of ``read_segment`` for the first copy that is intact in the part that is read."""
         reasons = []
         for copy in copies:
             try:
-                return read(copy)
-            except JournalDamaged as why:
-                reasons.append(str(why))
+                return read_segment(copy)
+            except JournalDamaged as error:
+                reasons.append(str(error))
         trailer = copies[0].trailer
         raise JournalDamaged(f"the archive, entries {trailer.first} to {trailer.last}", "; ".join(reasons))
 
@@ -321,10 +323,10 @@ class Archive:
         reasons = []
         for folder in self.folders:
             index = IdentifierIndex(self._storage, folder / format_index_name(boundary.through))
-            wrong = self._find_index_error(index, boundary.index)
-            if not wrong:
+            index_error = self._find_index_error(index, boundary.index)
+            if not index_error:
                 return index
-            reasons.append(wrong)
+            reasons.append(index_error)
         raise JournalDamaged("the archive", "; ".join(reasons))
 
     def _find_index_error(self, index: IdentifierIndex, digest: str) -> str:
@@ -333,8 +335,8 @@ class Archive:
             return f"{index.path} is missing"
         try:
             index.check(digest)
-        except JournalDamaged as why:
-            return str(why)
+        except JournalDamaged as error:
+            return str(error)
         return ""
 
     def list_paths_lacking_index(self, index: IdentifierIndex) -> list[Path]:
@@ -358,13 +360,13 @@ class Archive:
         if index is None or (parse_root_sequence(tx_id, journal_tag) or 0) > through:
             return None
         for number in index.find_entry_numbers(tx_id):
-            found = self.read_entry(number)
-            if found.id == tx_id:
-                return found
+            archived_entry = self.read_entry(number)
+            if archived_entry.id == tx_id:
+                return archived_entry
         own_sequence = parse_entry_sequence(tx_id)
         if own_sequence is not None and 0 < own_sequence <= through:
-            found = self.read_entry(own_sequence)
-            return found if found.id == tx_id else None
+            archived_entry = self.read_entry(own_sequence)
+            return archived_entry if archived_entry.id == tx_id else None
         play = parse_play_start(tx_id)
         if play is None or not 0 < play[0] <= through or index.find_entry_numbers(play[1]):
             return None
@@ -396,5 +398,5 @@ def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) ->
         return Archive(storage, (folder,), lambda: None)
     first = Segment(storage, folder / names[0], public_key).read_block(0)[0]
     trailer = Segment(storage, folder / names[-1], public_key).trailer
-    reached = ArchiveEnd(trailer.last, trailer.head_hex, trailer.digest, "", first.body.decode())
-    return Archive(storage, (folder,), lambda: reached)
+    boundary = ArchiveEnd(trailer.last, trailer.head_hex, trailer.digest, "", first.body.decode())
+    return Archive(storage, (folder,), lambda: boundary)

@@ -65,10 +65,10 @@ class Archivist:
         through = 0 if boundary is None else boundary.through
         if sequence - through < segment_size + at_hand:
             return None
-        found = self._source.walk(
+        checkpoints = self._source.walk(
             (checkpoint.CHECKPOINT_KIND,), through + segment_size - 1, None, 1, newest_first=False
         )
-        last = next(found, None)
+        last = next(checkpoints, None)
         return None if last is None or last.sequence > sequence - at_hand else last.sequence
 
     def write_segment_in_steps(
@@ -82,7 +82,7 @@ class Archivist:
         for folder in self._archive.folders:
             self._remove_left_over_files(folder, through)
         before = "" if boundary is None else boundary.segment
-        known = self._archive.kinds()
+        known_kinds = self._archive.kinds()
         name = format_segment_name(through + 1, last)
         fresh = [folder / (name + ".new") for folder in self._archive.folders]
         writer = SegmentWriter(
@@ -100,7 +100,7 @@ class Archivist:
                 if number % _STEP_ENTRIES == 0:
                     yield
             genesis_hex = hashlib.sha256(genesis_body.encode()).hexdigest()
-            digest = writer.finish(self._key, before, sorted(known), genesis_hex)
+            digest = writer.finish(self._key, before, sorted(known_kinds), genesis_hex)
             yield from writer.sync()
         finally:
             writer.close()
@@ -108,11 +108,11 @@ class Archivist:
         self._publish_new_files(fresh)
         yield
         index = yield from self._write_index(last, gathered.build_records())
-        reached = ArchiveEnd(last, head_hex, digest, index, genesis_body)
+        boundary_after = ArchiveEnd(last, head_hex, digest, index, genesis_body)
         return Transaction(
             id=f"{ARCHIVED_KIND}:{last}",
             kind=ARCHIVED_KIND,
-            state={ARCHIVE_END_KEY: reached.to_state()},
+            state={ARCHIVE_END_KEY: boundary_after.to_state()},
             record={"first": through + 1, "last": last, "head": head_hex, "segment": digest},
         )
 
@@ -140,9 +140,11 @@ class Archivist:
 
         ``through`` is the last entry that it covers.
         """
-        known = self._archive.index()
+        known_index = self._archive.index()
         chunks: Iterator[bytes] = (
-            iter_joined_chunks(iter(records)) if known is None else known.iter_merged_chunks(records)
+            iter_joined_chunks(iter(records))
+            if known_index is None
+            else known_index.iter_merged_chunks(records)
         )
         fresh = [folder / (format_index_name(through) + ".new") for folder in self._archive.folders]
         files: list[StorageFile] = []
@@ -195,8 +197,8 @@ class Archivist:
             if any(file.size() != size for file in files):
                 return False
             for at in range(0, size, _STEP_BYTES):
-                first, *others = (file.read_at(at, _STEP_BYTES) for file in files)
-                if any(other != first for other in others):
+                first, *other_parts = (file.read_at(at, _STEP_BYTES) for file in files)
+                if any(other != first for other in other_parts):
                     return False
                 yield
         finally:
@@ -212,8 +214,8 @@ class Archivist:
                 for number in range(len(copy.trailer.blocks)):
                     copy.read_block(number)
                     yield
-            except JournalDamaged as why:
-                reasons.append(str(why))
+            except JournalDamaged as error:
+                reasons.append(str(error))
             else:
                 return copy.path
         trailer = copies[0].trailer
@@ -246,8 +248,8 @@ class Archivist:
         """
         if index is None:
             return []
-        lacking = self._archive.list_paths_lacking_index(index)
-        for path in lacking:
+        paths = self._archive.list_paths_lacking_index(index)
+        for path in paths:
             for _ in self._copy(index.path, path):
                 pass
-        return lacking
+        return paths

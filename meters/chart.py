@@ -188,8 +188,8 @@ _MATCHERS: Final = tuple((compile_account_pattern(a.pattern), a) for a in ACCOUN
 def find_account(name: str) -> Account:
     """Return the account of the chart to which an account name belongs; raise :class:`UnknownAccount` if none does."""
     for pattern, line in _MATCHERS:
-        found = pattern.fullmatch(name)
-        if found and found.groupdict().get("kind", CREDIT_KINDS[0]) in CREDIT_KINDS:
+        match = pattern.fullmatch(name)
+        if match and match.groupdict().get("kind", CREDIT_KINDS[0]) in CREDIT_KINDS:
             return line
     raise UnknownAccount(f"account {name!r} is not in the chart of accounts (meters/chart.py)")
 
@@ -213,5 +213,5 @@ def check_flow(source: str, target: str) -> None:
 @lru_cache(maxsize=4096)
 def parse_account_words(name: str) -> dict[str, str]:
     """Return the variable parts of an account name, such as position, kind or level, by their names."""
-    found = compile_account_pattern(find_account(name).pattern).fullmatch(name)
-    return found.groupdict() if found else {}
+    match = compile_account_pattern(find_account(name).pattern).fullmatch(name)
+    return match.groupdict() if match else {}

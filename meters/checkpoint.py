@@ -70,9 +70,9 @@ def decode_ledger(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Led
     ledger.outflows_cents = Counter(saved["given"])
     ledger.inflows_cents = Counter(saved["taken"])
     for tx_id, kind, at, transfers in saved["pending"]:
-        moved = tuple(Transfer(*t) for t in transfers)
-        ledger.pending[tx_id] = Reservation(tx_id, kind, at, moved)
-        for t in moved:
+        decoded_transfers = tuple(Transfer(*t) for t in transfers)
+        ledger.pending[tx_id] = Reservation(tx_id, kind, at, decoded_transfers)
+        for t in decoded_transfers:
             ledger.reserved_cents[t.source] += t.amount_cents
     for source, target, dims, amount_cents, times in saved["flows"]:
         ledger.flows[source, target, tuple(sorted(dims.items()))] = FlowSum(amount_cents, times)
@@ -115,20 +115,20 @@ def check_checkpoint(entry: StoredEntry, public_key: bytes, where: str) -> Mappi
     record: Any = entry.record
     try:
         saved = cast(Mapping[str, object], read_field(record, "ledger"))
-        claimed, signature = (
+        claimed_digest, signature = (
             read_hex_field(record, "ledger_sha256").hex(),
             read_hex_field(record, "signature"),
         )
-        found = compute_ledger_digest(saved)
-    except (TypeError, KeyError, ValueError) as why:
-        raise JournalDamaged(f"{where} entry {entry.sequence}", f"not a checkpoint: {why}") from why
-    if found != claimed:
+        computed_digest = compute_ledger_digest(saved)
+    except (TypeError, KeyError, ValueError) as error:
+        raise JournalDamaged(f"{where} entry {entry.sequence}", f"not a checkpoint: {error}") from error
+    if computed_digest != claimed_digest:
         raise JournalDamaged(
             f"{where} entry {entry.sequence}",
-            f"record.ledger does not have its signed digest: expected {claimed}, found {found}",
+            f"record.ledger does not have its signed digest: expected {claimed_digest}, found {computed_digest}",
         )
     if not is_signed_by(
-        public_key, _build_signed_message(entry.sequence, entry.previous_hex, claimed), signature
+        public_key, _build_signed_message(entry.sequence, entry.previous_hex, claimed_digest), signature
     ):
         raise JournalDamaged(
             f"{where} entry {entry.sequence}",
@@ -147,5 +147,5 @@ def read_public_key(genesis: StoredEntry | None, where: str) -> bytes:
         raise JournalDamaged(f"{where} entry 1", "the entry does not name the machine and its public key")
     try:
         return read_hex_field(record, "public_key")
-    except ValueError as why:
-        raise JournalDamaged(f"{where} entry 1", str(why)) from why
+    except ValueError as error:
+        raise JournalDamaged(f"{where} entry 1", str(error)) from error

@@ -99,17 +99,17 @@ def clear_memory(
     try:
         if medium.exists(state_dir / CLEAR_PLAN_FILE_NAME):
             raise ClearRefused("another clear was started and not completed: complete that one first")
-        found: JournalInspection[IgnoringVisitor] = inspect_journal(
+        inspection: JournalInspection[IgnoringVisitor] = inspect_journal(
             state_dir, second_dir=second, storage=medium
         )
-        _check_clearance(clearance, found)
-        stamp = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{found.challenge}"
+        _check_clearance(clearance, inspection)
+        stamp = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{inspection.challenge}"
         origin: dict[str, JSON] = {
             "person": clearance.person,
             "second_person": clearance.second_person,
             "reason": clearance.reason,
             "evidence": stamp,
-            "before": found.to_json(),
+            "before": inspection.to_json(),
             **(clearance.claims_record or {}),
             "opening": [
                 [transaction.id, compute_transaction_digest(transaction)] for transaction in clearance.opening
@@ -170,8 +170,8 @@ def finish_memory_clear(
         for raw in plan["opening"]:
             journal.append(decode_transaction(raw))
         if not medium.exists(evidence / "after.json"):
-            after: dict[str, JSON] = {"head": journal.head_hash, "meters": journal.meters().values}
-            replace_file(medium, evidence / "after.json", encode_canonical_json(after))
+            state_after: dict[str, JSON] = {"head": journal.head_hash, "meters": journal.meters().values}
+            replace_file(medium, evidence / "after.json", encode_canonical_json(state_after))
     # Remove the flag last: until the new journal owes everything, a restart stops again. Then remove the
     # plan; without the flag it would be resumed and change nothing.
     _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (stop.STOP_FILE_NAME,))
@@ -195,8 +195,8 @@ def _read_plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
         raise ClearRefused(f"{state_dir}: no clear was started")
     try:
         plan: dict[str, object] = json.loads(data)
-    except ValueError as why:
-        raise ClearRefused(f"{state_dir / CLEAR_PLAN_FILE_NAME}: not the plan of a clear: {why}") from why
+    except ValueError as error:
+        raise ClearRefused(f"{state_dir / CLEAR_PLAN_FILE_NAME}: not the plan of a clear: {error}") from error
     return plan
 
 
@@ -217,19 +217,21 @@ def _move_all(
         _move_files_aside(medium, state_dir, evidence, (KEY_NAME,))
 
 
-def _check_clearance(clearance: Clearance, found: JournalInspection[Any]) -> None:
+def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -> None:
     """Refuse a memory clear without two people, a reason, the current challenge, and an account of the credit."""
     persons = {clearance.person.strip(), clearance.second_person.strip()}
     if "" in persons or len(persons) != 2:
         raise ClearRefused("a clear needs two different people")
     if not clearance.reason.strip():
         raise ClearRefused("a clear needs a reason")
-    if clearance.challenge != found.challenge:
+    if clearance.challenge != inspection.challenge:
         raise ClearRefused("the challenge is not that of what is stored now; inspect it again")
-    stated = sorted({copy.credits_cents for copy in (found.first, found.second, found.together)})
-    if clearance.owed_cents not in stated:
+    credits_found = sorted(
+        {copy.credits_cents for copy in (inspection.first, inspection.second, inspection.together)}
+    )
+    if clearance.owed_cents not in credits_found:
         raise ClearRefused(
-            f"the machine may owe the player {' or '.join(map(str, stated))} cents of credit,"
+            f"the machine may owe the player {' or '.join(map(str, credits_found))} cents of credit,"
             f" {clearance.owed_cents} are accounted for: settle or carry over each claim"
         )
     flows = [
@@ -250,13 +252,13 @@ def _move_files_aside(medium: Storage, folder: Path, target: Path, endings: tupl
     medium.sync_folder(folder)
 
 
-def _move_file(medium: Storage, old: Path, new: Path) -> None:
+def _move_file(medium: Storage, old_path: Path, new_path: Path) -> None:
     """Rename a file; if the new name is on another medium, copy the file and remove the old one."""
     try:
-        medium.rename(old, new)
+        medium.rename(old_path, new_path)
     except JournalUnwritable:  # the archive may be on another medium
-        replace_file(medium, new, read_file(medium, old) or b"")
-        medium.remove(old)
+        replace_file(medium, new_path, read_file(medium, old_path) or b"")
+        medium.remove(old_path)
 
 
 def _is_key_intact(medium: Storage, *folders: Path) -> bool:

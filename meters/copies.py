@@ -160,7 +160,7 @@ class JournalCopies:
         damage = self._open_database()
         absent = not location.storage.exists(location.state_dir / DATABASE_NAME)
         empty = absent or (not damage and self.database.read_last()[0] == 0)
-        anchored = max(found.sequence for _, found in self._read_anchors())
+        anchored = max(anchor.sequence for _, anchor in self._read_anchors())
         if not self._journal_exists and not scan.sequence and empty and not anchored:
             self._create_empty_copies(log, scan, absent=absent)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
@@ -185,14 +185,14 @@ class JournalCopies:
         Only if every anchor is intact and the damage is in the log's last segment: the newest journal head
         proves that the removed entry was never acknowledged. Otherwise nothing is removed.
         """
-        found = [anchor for _, anchor in self._read_anchors() if anchor.head is not None]
+        anchors = [anchor for _, anchor in self._read_anchors() if anchor.head is not None]
         if (
-            not found
-            or not all(anchor.intact for anchor in found)
+            not anchors
+            or not all(anchor.intact for anchor in anchors)
             or scan.bad_segment != log.list_segment_starts()[-1]
         ):
             return False
-        head = max((anchor.head for anchor in found if anchor.head), key=lambda head: head.sequence)
+        head = max((anchor.head for anchor in anchors if anchor.head), key=lambda head: head.sequence)
         return log.remove_unacknowledged_record(head.sequence, head.hash_hex)
 
     def _open_first_copy_only(self) -> None:
@@ -213,8 +213,8 @@ class JournalCopies:
             self._database = WritableDatabase.attach(
                 self._location.storage, self._location.state_dir, self._key
             )
-        except JournalDamaged as why:
-            return str(why)
+        except JournalDamaged as error:
+            return str(error)
         return ""
 
     def _create_empty_copies(self, log: LogCopy, scan: LogScan, *, absent: bool) -> None:
@@ -250,11 +250,11 @@ class JournalCopies:
         An intact log therefore never begins later than the first copy.
         """
         base, _ = self.database.read_base()
-        begins, _ = log.base
-        if scan.damage or begins <= base <= scan.sequence:
+        log_base, _ = log.base
+        if scan.damage or log_base <= base <= scan.sequence:
             return scan
-        why = f"entries {begins + 1} to {scan.sequence} are there, those after {base} must be"
-        return replace(scan, damage=why, bad_segment=1)
+        reason = f"entries {log_base + 1} to {scan.sequence} are there, those after {base} must be"
+        return replace(scan, damage=reason, bad_segment=1)
 
     def _rebuild_log(self, log: LogCopy, scan: LogScan) -> LogScan:
         """Rewrite the log from its damaged segment on, using the first copy; verify it and return the new scan."""
@@ -266,20 +266,24 @@ class JournalCopies:
         if scan.sequence > last or keep > last:
             raise JournalDamaged("both copies", f"the first ends at entry {last}; {scan.damage}")
         log.put_aside(bad_segment)
-        before = log.scan()
+        scan_before = log.scan()
         if not log.list_segment_starts() and base[0]:
             log.begin_after(*base)
-            before = LogScan(*base)
-        if before.damage or before.sequence != keep or before.head_hex != self.database.hash_at(keep):
+            scan_before = LogScan(*base)
+        if (
+            scan_before.damage
+            or scan_before.sequence != keep
+            or scan_before.head_hex != self.database.hash_at(keep)
+        ):
             raise JournalDamaged("both copies", f"they disagree at entry {keep}; {scan.damage}")
         _append_all(log, self._iter_authentic_entries(self.database.iter_sealed_entries(keep)))
-        after = log.scan()
-        if after.damage or after.sequence != last:
+        scan_after = log.scan()
+        if scan_after.damage or scan_after.sequence != last:
             raise JournalDamaged(
-                SECOND_COPY_NAME, f"it cannot be rewritten: {after.damage}; before: {scan.damage}"
+                SECOND_COPY_NAME, f"it cannot be rewritten: {scan_after.damage}; before: {scan.damage}"
             )
         self.findings.append(MendingReport(RepairKind.REPAIRED, SECOND_COPY_NAME, scan.damage))
-        return after
+        return scan_after
 
     def _complete_shorter_copy(self, log: LogCopy, scan: LogScan) -> None:
         """Add the missing last entries to the copy of the journal that has fewer, from the other copy.
@@ -288,21 +292,25 @@ class JournalCopies:
         """
         last, head_hex = self.database.read_last()
         common = min(last, scan.sequence)
-        ours = head_hex if common == last else self.database.hash_at(common)
-        theirs = scan.head_hex if common == scan.sequence else log.hash_at(common)
-        if ours != theirs:
-            raise JournalDamaged("both copies", f"they disagree at entry {common}: {ours} and {theirs}")
-        behind = max(last, scan.sequence) - common
-        if not behind:
+        database_hash = head_hex if common == last else self.database.hash_at(common)
+        log_hash = scan.head_hex if common == scan.sequence else log.hash_at(common)
+        if database_hash != log_hash:
+            raise JournalDamaged(
+                "both copies", f"they disagree at entry {common}: {database_hash} and {log_hash}"
+            )
+        missing_entries = max(last, scan.sequence) - common
+        if not missing_entries:
             return
         if last < scan.sequence:
             self.database.extend(self._iter_authentic_entries(log.records(last)))
         else:
             _append_all(log, self._iter_authentic_entries(self.database.iter_sealed_entries(common)))
         where = FIRST_COPY_NAME if last < scan.sequence else SECOND_COPY_NAME
-        mending = RepairKind.COMPLETED if behind == 1 else RepairKind.REPAIRED
+        mending = RepairKind.COMPLETED if missing_entries == 1 else RepairKind.REPAIRED
         self.findings.append(
-            MendingReport(mending, where, f"{behind} entries after {common} were in the other copy only")
+            MendingReport(
+                mending, where, f"{missing_entries} entries after {common} were in the other copy only"
+            )
         )
 
     def _iter_authentic_entries(self, items: Iterable[SealedEntry]) -> Iterable[SealedEntry]:
@@ -321,14 +329,14 @@ class JournalCopies:
         location = self._location
         sequence, head_hex = self.database.read_last()
         anchors = self._read_anchors()
-        heads = [found.head for _, found in anchors if found.head is not None]
+        heads = [anchor.head for _, anchor in anchors if anchor.head is not None]
         if not heads and (self._journal_exists or sequence):
             raise JournalDamaged(
                 " and ".join(str(folder / ANCHOR_NAME) for folder in location.media),
                 "every journal head is missing or damaged, so entries may be missing at the end undetected",
             )
-        intact = [found for _, found in anchors if found.intact]
-        acknowledged = max(found.sequence for found in intact or [found for _, found in anchors])
+        intact = [anchor for _, anchor in anchors if anchor.intact]
+        acknowledged = max(anchor.sequence for anchor in intact or [anchor for _, anchor in anchors])
         if acknowledged > sequence:
             raise JournalDamaged(
                 "both copies", f"they end at entry {sequence}, {acknowledged} was acknowledged"
@@ -337,8 +345,8 @@ class JournalCopies:
         for head in heads:
             if head.sequence >= base and self.database.hash_at(head.sequence) != head.hash_hex:
                 raise JournalDamaged("both copies", f"entry {head.sequence} is not the acknowledged one")
-        for folder, found in anchors:
-            if heads and not found.intact:
+        for folder, folder_anchor in anchors:
+            if heads and not folder_anchor.intact:
                 path = folder / ANCHOR_NAME
                 self.findings.append(
                     MendingReport(RepairKind.ANCHOR_LOST, str(path), "the sealed head is missing or broken")

@@ -124,12 +124,12 @@ class DatabaseReader:
         """Run one SQL statement; raise :class:`JournalDamaged` or :class:`JournalUnwritable` if SQLite refuses it."""
         try:
             return self._database.execute(sql, parameters)
-        except MediumError as why:
-            text = str(why)
+        except MediumError as error:
+            text = str(error)
             if any(sign in text for sign in _DAMAGE_TEXTS):
-                raise JournalDamaged(str(self._path), text) from why
+                raise JournalDamaged(str(self._path), text) from error
             kind = MediumFull if _DISK_FULL_TEXT in text else JournalUnwritable
-            raise kind(f"{self._path}: {text}") from why
+            raise kind(f"{self._path}: {text}") from error
 
     def close(self) -> None:
         """Close the database file."""
@@ -175,8 +175,8 @@ class DatabaseReader:
                 " WHERE sequence > ? ORDER BY sequence LIMIT ?",
                 (sequence, _BATCH_ROWS),
             ).fetchall()
-            for digest, seal, stored, tx_id, kind, ref in rows:
-                body = self._unpack_body(sequence + 1, stored)
+            for digest, seal, stored_body, tx_id, kind, ref in rows:
+                body = self._unpack_body(sequence + 1, stored_body)
                 entry = decode_next_entry(body, _to_hex(digest), sequence + 1, head_hex, str(self._path))
                 self._check_columns(entry, tx_id, kind, ref)
                 sequence, head_hex = entry.sequence, entry.hash_hex
@@ -198,15 +198,15 @@ class DatabaseReader:
 
     def kinds(self) -> list[str]:
         """Return every kind of entry in the database, sorted (one index step per kind)."""
-        found: list[str] = []
+        kind_names: list[str] = []
         while True:
-            last = found[-1] if found else ""
+            last = kind_names[-1] if kind_names else ""
             row = self.run(
                 "SELECT kind FROM entries WHERE kind > ? ORDER BY kind LIMIT 1", (last,)
             ).fetchone()
             if row is None:
-                return found
-            found.append(row[0])
+                return kind_names
+            kind_names.append(row[0])
 
     def walk(
         self,
@@ -253,23 +253,23 @@ class DatabaseReader:
             low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
             page = min(2 * page, _BATCH_ROWS)
 
-    def _unpack_body(self, sequence: int, stored: bytes) -> bytes:
+    def _unpack_body(self, sequence: int, stored_body: bytes) -> bytes:
         """Return the JSON bytes of entry ``sequence`` from their stored form. Raises :class:`JournalDamaged`."""
         try:
-            return unpack_entry(stored)
-        except ValueError as why:
-            raise JournalDamaged(f"{self._path} entry {sequence}", str(why)) from why
+            return unpack_entry(stored_body)
+        except ValueError as error:
+            raise JournalDamaged(f"{self._path} entry {sequence}", str(error)) from error
 
     def _check_columns(self, entry: StoredEntry, tx_id: str, kind: str, ref: str | None) -> None:
         """Raise :class:`JournalDamaged` unless the columns of an entry's row match the entry in its body."""
         if (tx_id, kind, ref) == (entry.id, entry.kind, entry.ref):
             return
-        stored = {"id": (tx_id, entry.id), "kind": (kind, entry.kind), "ref": (ref, entry.ref)}
-        for column, (found, written) in stored.items():
-            if found != written:
+        value_pairs = {"id": (tx_id, entry.id), "kind": (kind, entry.kind), "ref": (ref, entry.ref)}
+        for column, (column_value, entry_value) in value_pairs.items():
+            if column_value != entry_value:
                 raise JournalDamaged(
                     f"{self._path} entry {entry.sequence}",
-                    f"the column {column!r} is {found!r}, the entry's own is {written!r}",
+                    f"the column {column!r} is {column_value!r}, the entry's own is {entry_value!r}",
                 )
 
     def _decode_row(self, row: _Row) -> StoredEntry:
@@ -277,12 +277,12 @@ class DatabaseReader:
 
         Raises :class:`JournalDamaged`.
         """
-        sequence, digest, stored, tx_id, kind, ref = row
-        body = self._unpack_body(sequence, stored)
+        sequence, digest, stored_body, tx_id, kind, ref = row
+        body = self._unpack_body(sequence, stored_body)
         try:
             entry = decode(body)
-        except ValueError as why:
-            raise JournalDamaged(f"{self._path} entry {sequence}", str(why)) from why
+        except ValueError as error:
+            raise JournalDamaged(f"{self._path} entry {sequence}", str(error)) from error
         if entry.hash_hex != _to_hex(digest) or entry.sequence != sequence:
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is not what was written")
         self._check_columns(entry, tx_id, kind, ref)
@@ -322,11 +322,11 @@ class WritableDatabase(DatabaseReader):
             reader.run("BEGIN IMMEDIATE")
             for statement in _SCHEMA:
                 reader.run(statement)
-            before = None
+            sequence_before = None
             for item in items:
-                before = item.entry.sequence - 1 if before is None else before
+                sequence_before = item.entry.sequence - 1 if sequence_before is None else sequence_before
                 reader.run(_INSERT_ENTRY_SQL, _build_row(item))
-            reader.run("INSERT INTO archived VALUES (?)", (before or 0,))
+            reader.run("INSERT INTO archived VALUES (?)", (sequence_before or 0,))
             reader.run(f"PRAGMA user_version={DATABASE_FORMAT}")
             reader.run("COMMIT")
             reader.run("PRAGMA journal_mode=WAL")
@@ -349,9 +349,9 @@ class WritableDatabase(DatabaseReader):
         """
         path = folder / DATABASE_FILE_NAME
         for suffix in ("", "-wal"):
-            old = path.with_name(path.name + suffix)
-            if storage.exists(old):
-                storage.rename(old, old.with_name(old.name + ".damaged"))
+            old_path = path.with_name(path.name + suffix)
+            if storage.exists(old_path):
+                storage.rename(old_path, old_path.with_name(old_path.name + ".damaged"))
         storage.remove(path.with_name(path.name + "-shm"))
         storage.sync_folder(folder)
 
@@ -424,10 +424,10 @@ class WritableDatabase(DatabaseReader):
 
     def _remove_some_archived(self) -> None:
         """Remove the oldest archived entries from the file, at most ``_ROWS_DROPPED_AT_ONCE`` of them."""
-        after = min(self._archived, self._first + _ROWS_DROPPED_AT_ONCE - 1)
-        self.run("UPDATE archived SET through = ?", (after,))
-        self.run("DELETE FROM entries WHERE sequence <= ?", (after,))
-        self._first = after + 1
+        last_removed = min(self._archived, self._first + _ROWS_DROPPED_AT_ONCE - 1)
+        self.run("UPDATE archived SET through = ?", (last_removed,))
+        self.run("DELETE FROM entries WHERE sequence <= ?", (last_removed,))
+        self._first = last_removed + 1
 
     def extend(self, items: Iterable[SealedEntry]) -> None:
         """Append journal entries in one transaction, for repairs from the other copy."""
@@ -465,8 +465,8 @@ class WritableDatabase(DatabaseReader):
         self.run("PRAGMA busy_timeout=0")
         try:
             busy, _, _ = self.run("PRAGMA wal_checkpoint(RESTART)").fetchone()
-        except JournalUnwritable as why:
-            if "locked" not in str(why):
+        except JournalUnwritable as error:
+            if "locked" not in str(error):
                 raise
             busy = 1
         finally:

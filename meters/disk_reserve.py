@@ -44,22 +44,22 @@ class DiskReserve:
                         self._allocate_reserve(folder)
                     continue
                 full = full or f"{folder}: {free >> 20} MiB left"
-            except JournalUnwritable as why:
-                full = full or str(why)
+            except JournalUnwritable as error:
+                full = full or str(error)
         if full:
             self.release()
         return full
 
     def release(self) -> bool:
         """Delete the reserve file on every medium, which frees its space; return whether there was any."""
-        given = False
+        is_released = False
         for folder in self._folders:
             with suppress(JournalUnwritable):
                 if self._storage.exists(folder / RESERVE_FILE_NAME):
                     self._storage.remove(folder / RESERVE_FILE_NAME)
                     self._storage.sync_folder(folder)
-                    given = True
-        return given
+                    is_released = True
+        return is_released
 
     def _is_intact(self, folder: Path) -> bool:
         """Return whether the reserve file in ``folder`` exists and has its full size."""

@@ -139,8 +139,8 @@ def encode_canonical_json(value: object) -> bytes:
     """Return the canonical JSON bytes of ``value``; raise :class:`InvalidTransaction` if it cannot be encoded."""
     try:
         return _encoder.encode(value).encode()
-    except (TypeError, ValueError, RecursionError) as why:
-        raise InvalidTransaction(f"not recordable as JSON: {why}") from why
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidTransaction(f"not recordable as JSON: {error}") from error
 
 
 def parse(data: bytes) -> Any:
@@ -184,8 +184,8 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
         )
     try:
         return decode(body)
-    except ValueError as why:
-        raise InvalidTransaction(f"{transaction.id}: {why} cannot be recorded") from why
+    except ValueError as error:
+        raise InvalidTransaction(f"{transaction.id}: {error} cannot be recorded") from error
 
 
 def build_entry_content(transaction: Transaction) -> dict[str, object]:
@@ -208,8 +208,10 @@ def build_entry_content(transaction: Transaction) -> dict[str, object]:
 def has_same_content(stored: StoredEntry, transaction: Transaction) -> bool:
     """Return whether ``transaction`` has exactly the content recorded in the entry ``stored``."""
     # Encode and parse it, as the stored entry was: keys that are not text have become text.
-    given = parse(encode_canonical_json(build_entry_content(transaction)))
-    return encode_canonical_json(build_entry_content(stored.transaction)) == encode_canonical_json(given)
+    given_content = parse(encode_canonical_json(build_entry_content(transaction)))
+    return encode_canonical_json(build_entry_content(stored.transaction)) == encode_canonical_json(
+        given_content
+    )
 
 
 def decode(body: bytes) -> StoredEntry:
@@ -223,8 +225,8 @@ def decode(body: bytes) -> StoredEntry:
         if not raw.keys() <= _FIELDS:
             raise ValueError(f"not an entry (fields {sorted(raw.keys() - _FIELDS)})")
         _check_written(raw, body)
-    except (KeyError, TypeError, AttributeError, RecursionError) as why:
-        raise ValueError(f"not an entry ({type(why).__name__}: {why})") from why
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"not an entry ({type(error).__name__}: {error})") from error
     return _decode_content(raw, body)
 
 
@@ -247,8 +249,8 @@ def _decode_content(raw: dict[str, object], body: bytes) -> StoredEntry:
             transaction=_read_back(raw, body),
             body=body,
         )
-    except (KeyError, TypeError, AttributeError, RecursionError) as why:
-        raise ValueError(f"not an entry ({type(why).__name__}: {why})") from why
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"not an entry ({type(error).__name__}: {error})") from error
 
 
 def _reject_duplicate_names(members: list[tuple[str, object]]) -> dict[str, object]:
@@ -265,12 +267,12 @@ def _check_written(raw: object, body: bytes) -> None:
     Otherwise two readers could disagree, for example about a duplicate name, while the hash is the same.
     """
     try:
-        written = encode_canonical_json(raw)
-    except InvalidTransaction as why:
-        raise ValueError(str(why)) from None
-    if written == body:
+        canonical = encode_canonical_json(raw)
+    except InvalidTransaction as error:
+        raise ValueError(str(error)) from None
+    if canonical == body:
         return
-    if len(written) != len(body):
+    if len(canonical) != len(body):
         raise ValueError("not canonical JSON as a journal writes it: a duplicate name, or another encoding")
     json.loads(body, object_pairs_hook=_reject_duplicate_names)  # keys that were numbers keep their order
 
@@ -326,15 +328,15 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     for times in counts.values():
         if type(times) is not int or not 0 < times <= AMOUNT_MAX:
             return None
-    moved = []
+    decoded_transfers = []
     for transfer in transfers:
         if type(transfer) is not list or len(transfer) != _PLAIN_TRANSFER:
             return None
-        moved.append(_create_plain_transfer(*transfer))
+        decoded_transfers.append(_create_plain_transfer(*transfer))
     transaction = object.__new__(Transaction)
     _put(transaction, "id", tx_id)
     _put(transaction, "kind", kind)
-    _put(transaction, "transfers", tuple(moved))
+    _put(transaction, "transfers", tuple(decoded_transfers))
     _put(transaction, "phase", Phase.POST)
     _put(transaction, "ref", None)
     _put(transaction, "dims", dims)
@@ -414,13 +416,13 @@ def decode_next_entry(
     """
     try:
         entry = decode(body)
-    except ValueError as why:
-        raise JournalDamaged(f"{where} entry {sequence}", str(why)) from why
-    for name, found, expected in (
+    except ValueError as error:
+        raise JournalDamaged(f"{where} entry {sequence}", str(error)) from error
+    for name, value, expected in (
         ("hash", hash_hex, entry.hash_hex),
         ("sequence", entry.sequence, sequence),
         ("previous hash", entry.previous_hex, previous_hex),
     ):
-        if found != expected:
-            raise JournalDamaged(f"{where} entry {sequence}", f"{name} is {found}, expected {expected}")
+        if value != expected:
+            raise JournalDamaged(f"{where} entry {sequence}", f"{name} is {value}, expected {expected}")
     return entry

@@ -93,8 +93,8 @@ def verify_readout(signed: Mapping[str, object], name: str) -> bytes:
             READOUT_SIGNATURE_PREFIX + encode_canonical_json(read_field(signed, "readout")),
             signature,
         )
-    except ValueError as why:
-        raise JournalDamaged(name, f"not a signed readout ({why})") from why
+    except ValueError as error:
+        raise JournalDamaged(name, f"not a signed readout ({error})") from error
     if not right:
         raise JournalDamaged(name, "the signature is not that of this readout")
     return public_key
@@ -126,8 +126,8 @@ class ExportReader:
                 read_time_field(raw, "time"),
                 read_entry_number_field(raw, "after") if "after" in raw else 0,
             )
-        except ValueError as why:
-            raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({why})") from why
+        except ValueError as error:
+            raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({error})") from error
 
     def iter_bodies(self) -> Iterator[bytes]:
         """Yield the bytes of each exported entry; then set :attr:`footer_fault` from digest and signature.
@@ -147,8 +147,8 @@ class ExportReader:
         self._line += 1
         line = self._file.readline(BODY_BYTES_MAX + 2)
         if len(line.removesuffix(b"\n")) > BODY_BYTES_MAX:
-            why = f"longer than any entry: {BODY_BYTES_MAX:,} bytes are read"
-            raise JournalDamaged(f"{self._name} line {self._line}", why)
+            reason = f"longer than any entry: {BODY_BYTES_MAX:,} bytes are read"
+            raise JournalDamaged(f"{self._name} line {self._line}", reason)
         return line
 
     def _check_footer(self, line: bytes) -> str:
@@ -156,8 +156,8 @@ class ExportReader:
         try:
             raw = parse(line)
             sha256, signature = read_hex_field(raw, "sha256").hex(), read_hex_field(raw, "signature")
-        except ValueError as why:
-            return f"the footer is missing or broken ({why})"
+        except ValueError as error:
+            return f"the footer is missing or broken ({error})"
         if sha256 != self._digest.hexdigest():
             return f"the file's SHA-256 is {self._digest.hexdigest()}, the footer says {sha256}"
         if not is_signed_by(self.header.public_key, _PURPOSE + sha256.encode(), signature):

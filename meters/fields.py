@@ -25,10 +25,10 @@ def read_field(raw: object, name: str) -> object:
 
 def build_field_error(raw: object, name: str, due: str) -> ValueError:
     """Return the error for a JSON object's field that has a wrong value; ``due`` says what is expected."""
-    shown = repr(read_field(raw, name))
-    if len(shown) > _SHOWN_CHARACTERS_MAX:
-        shown = f"{shown[:_SHOWN_CHARACTERS_MAX]}..."
-    return ValueError(f"{name} is {shown}, not {due}")
+    shown_value = repr(read_field(raw, name))
+    if len(shown_value) > _SHOWN_CHARACTERS_MAX:
+        shown_value = f"{shown_value[:_SHOWN_CHARACTERS_MAX]}..."
+    return ValueError(f"{name} is {shown_value}, not {due}")
 
 
 def read_hex_field(raw: object, name: str) -> bytes:
@@ -58,9 +58,9 @@ def read_time_field(raw: object, name: str) -> datetime:
     """Return a JSON object's field that is an ISO 8601 time with offset. Raises ``ValueError``."""
     text = read_field(raw, name)
     try:
-        found = datetime.fromisoformat(text) if isinstance(text, str) else None
+        time = datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
+        time = None
+    if time is None or time.tzinfo is None:
         raise build_field_error(raw, name, "a time with its offset")
-    return found
+    return time

@@ -43,8 +43,8 @@ def make_journal_tag(first_hash_hex: str) -> str:
 
 def parse_entry_sequence(tx_id: str) -> int | None:
     """Return the entry number that an identifier states, or None if it states none."""
-    found = _SELF_NUMBERED_ID.fullmatch(tx_id)
-    return None if found is None else int(found[1] or found[2])
+    match = _SELF_NUMBERED_ID.fullmatch(tx_id)
+    return None if match is None else int(match[1] or match[2])
 
 
 def parse_play_start(tx_id: str) -> tuple[int, str] | None:
@@ -52,8 +52,8 @@ def parse_play_start(tx_id: str) -> tuple[int, str] | None:
 
     Return None for any other identifier.
     """
-    found = _PLAY_ID.fullmatch(tx_id)
-    return None if found is None else (int(found[2]), f"{found[1]}.start")
+    match = _PLAY_ID.fullmatch(tx_id)
+    return None if match is None else (int(match[2]), f"{match[1]}.start")
 
 
 def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
@@ -62,8 +62,8 @@ def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
     An identifier may be derived from another one (``ID.end``) and then has that one's number. No entry with a
     lower number can have the identifier.
     """
-    found = _NUMBERED_ID.fullmatch(tx_id)
-    return int(found[1]) if found is not None and found[2] == journal_tag else None
+    match = _NUMBERED_ID.fullmatch(tx_id)
+    return int(match[1]) if match is not None and match[2] == journal_tag else None
 
 
 class IdentifierCollector:
@@ -109,10 +109,10 @@ class IdentifierIndex:
 
     def check(self, digest: str) -> None:
         """Raise :class:`JournalDamaged` unless the index file is the one with this SHA-256."""
-        found = hashlib.sha256()
+        hasher = hashlib.sha256()
         for chunk in self._iter_chunks():
-            found.update(chunk)
-        if found.hexdigest() != digest:
+            hasher.update(chunk)
+        if hasher.hexdigest() != digest:
             raise JournalDamaged(str(self.path), "the index of identifiers is not what was written")
 
     def find_entry_numbers(self, tx_id: str) -> list[int]:
@@ -127,13 +127,13 @@ class IdentifierIndex:
                     low = middle + 1
                 else:
                     high = middle
-            found = []
+            numbers = []
             while (record := file.read_at(low * _RECORD_STRUCT.size, _RECORD_STRUCT.size))[
                 :8
             ] == lowest_record[:8]:
-                found.append(_RECORD_STRUCT.unpack(record)[1])
+                numbers.append(_RECORD_STRUCT.unpack(record)[1])
                 low += 1
-            return found
+            return numbers
         finally:
             file.close()
 
@@ -149,12 +149,12 @@ class IdentifierIndex:
 
     def iter_merged_chunks(self, records: list[bytes]) -> Iterator[bytes]:
         """Yield the bytes of the index with ``records`` added, a chunk at a time."""
-        known = (
+        known_records = (
             chunk[at : at + _RECORD_STRUCT.size]
             for chunk in self._iter_chunks()
             for at in range(0, len(chunk), _RECORD_STRUCT.size)
         )
-        return iter_joined_chunks(merge(known, records))
+        return iter_joined_chunks(merge(known_records, records))
 
 
 def iter_joined_chunks(records: Iterator[bytes]) -> Iterator[bytes]:

@@ -128,44 +128,44 @@ class Journal(JournalView):
         """
         medium = storage or DiskStorage()
         second = second_dir or state_dir / SECOND_FOLDER
-        found = find_pairing(medium, state_dir, second, machine_id)
+        pairing = find_pairing(medium, state_dir, second, machine_id)
         if cleared is not None:
-            found = MediaPairing(missing=found.missing)
+            pairing = MediaPairing(missing=pairing.missing)
         opening = _Opening(medium, state_dir, second, machine_id, now, policy or Policy(), cleared, may_begin)
-        if not found.missing:
+        if not pairing.missing:
             try:
-                return cls._open_with_room(opening, found)
-            except JournalUnwritable as why:
-                if not alone or isinstance(why, MediumFull):
+                return cls._open_with_room(opening, pairing)
+            except JournalUnwritable as error:
+                if not alone or isinstance(error, MediumFull):
                     raise
                 # It may have been either medium; opening the first alone shows whether it was the second.
-                found = replace(found, missing=str(why))
+                pairing = replace(pairing, missing=str(error))
         elif not alone:
-            raise MediumMissing(found.missing)
-        if not found.journal_exists:
-            raise JournalUnwritable(f"a journal begins on both media: {found.missing}")
-        return cls._open_with_room(opening, found)
+            raise MediumMissing(pairing.missing)
+        if not pairing.journal_exists:
+            raise JournalUnwritable(f"a journal begins on both media: {pairing.missing}")
+        return cls._open_with_room(opening, pairing)
 
     @classmethod
-    def _open_with_room(cls, opening: "_Opening", found: MediaPairing) -> "Journal":
+    def _open_with_room(cls, opening: "_Opening", pairing: MediaPairing) -> "Journal":
         """Open the journal. If a medium is full, release the reserved space and try once more."""
         try:
-            return cls._open_once(opening, found)
+            return cls._open_once(opening, pairing)
         except MediumFull:
-            media = (opening.state_dir,) if found.missing else (opening.state_dir, opening.second_dir)
+            media = (opening.state_dir,) if pairing.missing else (opening.state_dir, opening.second_dir)
             if not DiskReserve(opening.storage, media, opening.policy.reserve_bytes).release():
                 raise
-            return cls._open_once(opening, found)
+            return cls._open_once(opening, pairing)
 
     @classmethod
-    def _open_once(cls, opening: "_Opening", found: MediaPairing) -> "Journal":
+    def _open_once(cls, opening: "_Opening", pairing: MediaPairing) -> "Journal":
         """Lock both media, check that the journal may be opened, open its copies and load the ledger."""
         location = JournalLocation(
             opening.storage,
             opening.state_dir,
             opening.second_dir,
             opening.policy.segment_bytes,
-            bool(found.missing),
+            bool(pairing.missing),
         )
         locks: list[FolderLock] = []
         journal = None
@@ -173,13 +173,17 @@ class Journal(JournalView):
             locks.extend(FolderLock(folder) for folder in dict.fromkeys(location.media))
             if opening.cleared is None:
                 stop.check_stop_flag(location.storage, location.media)
-            if found.first is not None:
-                found.first.write(location.storage, location.state_dir)
-            if opening.cleared is None and not found.journal_exists and not location.has_journal:
+            if pairing.first is not None:
+                pairing.first.write(location.storage, location.state_dir)
+            if opening.cleared is None and not pairing.journal_exists and not location.has_journal:
                 check_beginning(location)
                 opening.may_begin()
-            journal = cls(location, load_or_create_key(location), found, locks, opening.now, opening.policy)
-            if opening.cleared is None and not found.journal_exists and journal._database.read_last()[0] == 0:
+            journal = cls(location, load_or_create_key(location), pairing, locks, opening.now, opening.policy)
+            if (
+                opening.cleared is None
+                and not pairing.journal_exists
+                and journal._database.read_last()[0] == 0
+            ):
                 opening.may_begin()
             journal._start(opening.machine_id, opening.cleared)
             write_labels(location.storage, location.media, journal._key, opening.machine_id)
@@ -218,8 +222,8 @@ class Journal(JournalView):
         full no new game may start, but what is owed can still be recorded.
         """
         if self._failure is None:
-            before, self._full = self._full, self._room.check_reserves()
-            if self._full and not before:
+            full_before, self._full = self._full, self._room.check_reserves()
+            if self._full and not full_before:
                 self._record_findings((MendingReport(RepairKind.FULL, "reserve", self._full),))
         return self._full
 
@@ -280,10 +284,11 @@ class Journal(JournalView):
             )
         self._ledger = ledger
         genesis = self.genesis.record
-        found = genesis.get("machine_id") if isinstance(genesis, Mapping) else None
-        if machine_id and found and found != machine_id:
+        recorded_machine_id = genesis.get("machine_id") if isinstance(genesis, Mapping) else None
+        if machine_id and recorded_machine_id and recorded_machine_id != machine_id:
             raise JournalDamaged(
-                str(self._location.state_dir), f"the journal belongs to machine {found}, not {machine_id}"
+                str(self._location.state_dir),
+                f"the journal belongs to machine {recorded_machine_id}, not {machine_id}",
             )
         ledger.run_full_audit()
         if furthest := self._archive.find_newer_archived_entry(self.sequence, self.genesis):
@@ -292,13 +297,13 @@ class Journal(JournalView):
                 f"both copies end at entry {self.sequence}, and the archive goes to {furthest}",
             )
         try:
-            written = self._create_archivist().mend(self._load_identifier_index())
-        except JournalUnwritable as why:
-            written = []
-            self._copies.findings.append(MendingReport(RepairKind.ARCHIVE_DELAYED, "the archive", str(why)))
+            written_files = self._create_archivist().mend(self._load_identifier_index())
+        except JournalUnwritable as error:
+            written_files = []
+            self._copies.findings.append(MendingReport(RepairKind.ARCHIVE_DELAYED, "the archive", str(error)))
         self._copies.findings += [
             MendingReport(RepairKind.REPAIRED, str(path), "the index of identifiers was missing or damaged")
-            for path in written
+            for path in written_files
         ]
         newest = next(self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None)
         self._drop_archived(None if newest is None else read_checkpoint_boundary(newest))
@@ -331,55 +336,55 @@ class Journal(JournalView):
                 f"the journal stopped and must be reopened: {self._failure}"
             ) from self._failure
         try:
-            stored = self._database.by_id(transaction.id)
-        except JournalDamaged as why:
-            self._repair_and_reopen(why)
-            stored = self._database.by_id(transaction.id)
-        stored = stored or self._find_archived_entry(transaction.id)
-        if stored is not None:
-            if not has_same_content(stored, transaction):
+            stored_entry = self._database.by_id(transaction.id)
+        except JournalDamaged as error:
+            self._repair_and_reopen(error)
+            stored_entry = self._database.by_id(transaction.id)
+        stored_entry = stored_entry or self._find_archived_entry(transaction.id)
+        if stored_entry is not None:
+            if not has_same_content(stored_entry, transaction):
                 raise IdConflict(
-                    f"id {transaction.id} was used at entry {stored.sequence} with other content"
+                    f"id {transaction.id} was used at entry {stored_entry.sequence} with other content"
                 )
-            return Posted(stored.sequence, stored.hash_hex, existed=True)
+            return Posted(stored_entry.sequence, stored_entry.hash_hex, existed=True)
         try:
             posted = self._write(transaction)
-        except MediumFull as why:
-            posted = self._write_in_reserve(transaction, why)
+        except MediumFull as error:
+            posted = self._write_in_reserve(transaction, error)
         try:
             if posted.sequence % self._policy.checkpoint_every == 0:
                 self.checkpoint()
             elif self._full and posted.sequence % _ENTRIES_BETWEEN_WAL_MOVES == 0:
                 self._copies.database.settle()  # so that the WAL does not need to grow
-        except JournalUnwritable as why:
+        except JournalUnwritable as error:
             # The caller's entry is durable nevertheless; the next append reports that the medium fails.
-            self._failure = why
-            if isinstance(why, MediumFull):
+            self._failure = error
+            if isinstance(error, MediumFull):
                 with suppress(JournalUnwritable):
-                    self._reopen_in_reserve(why)
+                    self._reopen_in_reserve(error)
         return posted
 
     def _find_archived_entry(self, tx_id: str) -> StoredEntry | None:
         """Return the archived entry with this id, or None. Raises :class:`IdConflict` if it cannot be read."""
         try:
             return self._archive.find(tx_id, self.journal_tag, self._load_identifier_index())
-        except JournalDamaged as why:
-            raise IdConflict(f"id {tx_id} is of an archived entry that cannot be read: {why}") from why
+        except JournalDamaged as error:
+            raise IdConflict(f"id {tx_id} is of an archived entry that cannot be read: {error}") from error
 
-    def _write_in_reserve(self, transaction: Transaction, why: MediumFull) -> Posted:
+    def _write_in_reserve(self, transaction: Transaction, error: MediumFull) -> Posted:
         """Release the reserved space and write the transaction again, unless the first copy has stored it already."""
-        self._reopen_in_reserve(why)
-        stored = self._database.by_id(transaction.id)
-        if stored is not None:  # the first copy had room for it
-            return Posted(stored.sequence, stored.hash_hex, existed=False)
+        self._reopen_in_reserve(error)
+        stored_entry = self._database.by_id(transaction.id)
+        if stored_entry is not None:  # the first copy had room for it
+            return Posted(stored_entry.sequence, stored_entry.hash_hex, existed=False)
         return self._write(transaction)
 
-    def _reopen_in_reserve(self, why: MediumFull) -> None:
-        """Release the reserved space and open the copies again. Raises ``why`` if no space was reserved."""
+    def _reopen_in_reserve(self, error: MediumFull) -> None:
+        """Release the reserved space and open the copies again. Raises ``error`` if no space was reserved."""
         if not self._room.release():
-            raise why
-        self._reopen(why)
-        self._full = str(why)
+            raise error
+        self._reopen(error)
+        self._full = str(error)
         self._failure = None
         self._start("", None)
         self._record_findings((MendingReport(RepairKind.FULL, "reserve", self._full),))
@@ -394,12 +399,12 @@ class Journal(JournalView):
             self._copies.append(SealedEntry(entry, self._key.seal(bytes.fromhex(entry.hash_hex))))
             self._ledger.apply_effect(plan, entry)
             self._ledger.self_audit()
-        except SelfAuditFailed as why:
-            self._failure = why
-            stop.write_stop_flag(self._location.storage, self._location.media, str(why))
+        except SelfAuditFailed as error:
+            self._failure = error
+            stop.write_stop_flag(self._location.storage, self._location.media, str(error))
             raise
-        except JournalError as why:
-            self._failure = why
+        except JournalError as error:
+            self._failure = error
             raise
         return Posted(entry.sequence, entry.hash_hex, existed=False)
 
@@ -431,8 +436,8 @@ class Journal(JournalView):
         self._ledger.self_audit()
         try:
             self._copies.check(self.sequence, self.head_hash)
-        except JournalDamaged as why:
-            self._repair_and_reopen(why)
+        except JournalDamaged as error:
+            self._repair_and_reopen(error)
         self._archive_some()
 
     # ------------------------------------------------------------------ the archive
@@ -459,13 +464,13 @@ class Journal(JournalView):
                 next(self._sealing)
             elif self._archive.through:
                 self._compare_archives()
-        except StopIteration as done:
+        except StopIteration as result:
             self._sealing = None
-            self.append(done.value)
-        except (JournalUnwritable, JournalDamaged) as why:
+            self.append(result.value)
+        except (JournalUnwritable, JournalDamaged) as error:
             self._sealing = None
             self._archive_checks_to_skip = _CHECKS_BEFORE_NEXT_ARCHIVING
-            self._record_archive_event(RepairKind.ARCHIVE_DELAYED, str(why))
+            self._record_archive_event(RepairKind.ARCHIVE_DELAYED, str(error))
 
     def _compare_archives(self) -> None:
         """Continue comparing the archives of both media, repairing each from the other."""
@@ -476,15 +481,15 @@ class Journal(JournalView):
             if self._comparing is None:
                 self._comparing = self._create_archivist().compare_media_in_steps()
             next(self._comparing)
-        except StopIteration as done:
+        except StopIteration as result:
             self._comparing = None
-            if done.value:
-                names = ", ".join(path.name for path in done.value)
+            if result.value:
+                names = ", ".join(path.name for path in result.value)
                 self._record_archive_event(RepairKind.REPAIRED, f"copied from the other medium: {names}")
-        except (JournalUnwritable, JournalDamaged) as why:
+        except (JournalUnwritable, JournalDamaged) as error:
             self._comparing = None
             self._comparison_checks_to_skip = _CHECKS_BEFORE_NEXT_COMPARISON
-            self._record_archive_event("memory.archive_damaged", str(why))
+            self._record_archive_event("memory.archive_damaged", str(error))
 
     def _begin_next_segment(self) -> Generator[None, None, Transaction] | None:
         """Return a new generator that writes the next archive segment, or None if there are too few entries for one."""
@@ -501,14 +506,14 @@ class Journal(JournalView):
             else archivist.write_segment_in_steps(boundary, last, self.genesis.body.decode())
         )
 
-    def _record_archive_event(self, code: str, why: str) -> None:
+    def _record_archive_event(self, code: str, reason: str) -> None:
         """Append a journal entry for an event of the archive, with this code and reason."""
         self.append(
             Transaction(
                 id=f"{code}:{self.sequence + 1}:0",
                 kind="event",
                 counts={code: 1},
-                record={"code": code, "where": "the archive", "why": why},
+                record={"code": code, "where": "the archive", "why": reason},
             )
         )
 
@@ -524,9 +529,9 @@ class Journal(JournalView):
         self._failure = None
         self._start("", None)
 
-    def _reopen(self, why: JournalError) -> None:
-        """Close both copies and open them again, which checks all of them. Meanwhile writing fails with ``why``."""
-        self._failure = why
+    def _reopen(self, error: JournalError) -> None:
+        """Close both copies and open them again, which checks all of them. Meanwhile writing fails with ``error``."""
+        self._failure = error
         self._sealing = self._comparing = None
         self._copies.close()
         self._copies = JournalCopies(self._location, self._key, journal_exists=True)

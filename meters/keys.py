@@ -65,13 +65,13 @@ class MachineKey:
         With ``mend``, a lost or damaged copy is rewritten. Raises :class:`JournalDamaged` if no copy is
         intact, or two differ.
         """
-        old = _read_unmirrored_seed(storage, folders[0])
-        if old is not None:
+        old_seed = _read_unmirrored_seed(storage, folders[0])
+        if old_seed is not None:
             if mend and folders[1:]:
                 key_copies = MirroredValue(storage, folders[1:], KEY_FILE_NAME)
                 if key_copies.read() is None:
-                    key_copies.write(old)
-            return cls(old)
+                    key_copies.write(old_seed)
+            return cls(old_seed)
         mirror = MirroredValue(storage, folders, KEY_FILE_NAME)
         seed = mirror.read(mend=mend)
         if seed is None:
@@ -80,8 +80,8 @@ class MachineKey:
         key.findings = mirror.findings
         for folder in folders if mend else ():
             if storage.make_private(folder / KEY_FILE_NAME):
-                why = f"{folder / KEY_FILE_NAME} could be read by others than its owner"
-                key.findings.append(MendingReport(RepairKind.REPAIRED, KEY_FILE_NAME, why))
+                reason = f"{folder / KEY_FILE_NAME} could be read by others than its owner"
+                key.findings.append(MendingReport(RepairKind.REPAIRED, KEY_FILE_NAME, reason))
         return key
 
     @classmethod

@@ -162,8 +162,8 @@ class Ledger:
                 if transaction.id in self.pending:
                     raise InvalidTransaction(f"{transaction.id}: the id is already reserved")
                 self._check_funds(transaction.id, (), transfers)
-                held = merge_dims(transfers, dims)
-                opens = Reservation(transaction.id, transaction.kind, self.sequence + 1, held)
+                held_transfers = merge_dims(transfers, dims)
+                opens = Reservation(transaction.id, transaction.kind, self.sequence + 1, held_transfers)
                 return LedgerEffect((), (), counts, opens=opens)
             case Phase.SETTLE | Phase.VOID:
                 reservation = self.pending.get(transaction.ref or "")
@@ -174,17 +174,19 @@ class Ledger:
                 moves = reservation.transfers if transaction.phase is Phase.SETTLE else ()
                 return LedgerEffect(moves, _build_cells(moves, {}, ()), counts, closes=reservation)
 
-    def _check_funds(self, tx_id: str, moves: tuple[Transfer, ...], holds: tuple[Transfer, ...]) -> None:
+    def _check_funds(
+        self, tx_id: str, moves: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
+    ) -> None:
         """Raise :class:`Overdrawn` if a transfer or reservation would make the player's credit negative."""
         change: dict[str, int] = {}
-        if len(moves) == 1 and not holds:  # the receiving account only gains, so no check is needed
+        if len(moves) == 1 and not held_transfers:  # the receiving account only gains, so no check is needed
             (t,) = moves
             change[t.source] = -t.amount_cents
             moves = ()
         for t in moves:
             change[t.source] = change.get(t.source, 0) - t.amount_cents
             change[t.target] = change.get(t.target, 0) + t.amount_cents
-        for t in holds:
+        for t in held_transfers:
             change[t.source] = change.get(t.source, 0) - t.amount_cents
         for name, amount_cents in change.items():
             if amount_cents >= 0 or not find_account(name).is_never_negative:
@@ -211,8 +213,8 @@ class Ledger:
             for t in plan.closes.transfers:
                 self.reserved_cents[t.source] -= t.amount_cents
         transaction = entry.transaction
-        for what, times in plan.counts:
-            self.counts[what] += times
+        for count_name, times in plan.counts:
+            self.counts[count_name] += times
         for mark in transaction.marks:
             self.marks[mark] = self.count_totals()
         for key, value in transaction.state.items():
@@ -248,10 +250,10 @@ class Ledger:
             try:
                 plan = self.compute_effect(entry.transaction)
                 self.apply_effect(plan, entry)
-            except Exception as why:
+            except Exception as error:
                 raise JournalDamaged(
-                    f"entry {entry.sequence} ({entry.id})", f"cannot be applied: {why!r}"
-                ) from why
+                    f"entry {entry.sequence} ({entry.id})", f"cannot be applied: {error!r}"
+                ) from error
 
     # ------------------------------------------------------------------ the self-audit
     def self_audit(self) -> None:
@@ -286,20 +288,22 @@ class Ledger:
     def run_full_audit(self) -> None:
         """Run the self-audit; also compare account totals with meter cells, and reserved amounts with reservations."""
         self.self_audit()
-        given: Counter[str] = Counter()
-        taken: Counter[str] = Counter()
-        held: Counter[str] = Counter()
+        given_cents: Counter[str] = Counter()
+        taken_cents: Counter[str] = Counter()
+        held_cents: Counter[str] = Counter()
         for (source, target, _), flow in self.flows.items():
-            given[source] += flow.amount_cents
-            taken[target] += flow.amount_cents
+            given_cents[source] += flow.amount_cents
+            taken_cents[target] += flow.amount_cents
         for reservation in self.pending.values():
             for t in reservation.transfers:
-                held[t.source] += t.amount_cents
-        for what, stored, summed in (
-            ("out", self.outflows_cents, given),
-            ("in", self.inflows_cents, taken),
-            ("held", self.reserved_cents, held),
+                held_cents[t.source] += t.amount_cents
+        for sum_name, stored_sums, summed in (
+            ("out", self.outflows_cents, given_cents),
+            ("in", self.inflows_cents, taken_cents),
+            ("held", self.reserved_cents, held_cents),
         ):
-            if +stored != +summed:
-                names = sorted(n for n in stored.keys() | summed.keys() if stored[n] != summed[n])
-                raise SelfAuditFailed(f"account totals {what} and meter cells disagree on {', '.join(names)}")
+            if +stored_sums != +summed:
+                names = sorted(n for n in stored_sums.keys() | summed.keys() if stored_sums[n] != summed[n])
+                raise SelfAuditFailed(
+                    f"account totals {sum_name} and meter cells disagree on {', '.join(names)}"
+                )

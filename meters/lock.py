@@ -24,16 +24,16 @@ class FolderLock:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        except OSError as why:
-            raise JournalUnwritable(f"state folder {folder}: {why.strerror} ({path})") from why
+        except OSError as error:
+            raise JournalUnwritable(f"state folder {folder}: {error.strerror} ({path})") from error
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as why:
+        except OSError as error:
             holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip() or "unknown"
             os.close(self._fd)
             raise JournalLocked(
                 f"state folder {folder} is in use by the machine of process {holder}"
-            ) from why
+            ) from error
         # The holder's name is only for error messages; on a full disk the lock works without it.
         with suppress(OSError):
             os.pwrite(self._fd, f"{os.getpid():<31}\n".encode(), 0)

@@ -150,8 +150,8 @@ class LogCopy:
         firsts, segment = self.list_segment_starts(), None
         try:
             sequence, head_hex = self._read_base(firsts[0]) if firsts else (0, GENESIS_HASH)
-        except JournalDamaged as why:
-            return LogScan(0, GENESIS_HASH, str(why), firsts[0])
+        except JournalDamaged as error:
+            return LogScan(0, GENESIS_HASH, str(error), firsts[0])
         self.base = self._sequence, self._head_hex = sequence, head_hex
         for first in firsts:
             try:
@@ -161,8 +161,8 @@ class LogCopy:
                         "the segment before the last is not closed",
                     )
                 segment = self._scan_segment(first, sequence, head_hex)
-            except JournalDamaged as why:
-                return LogScan(sequence, head_hex, str(why), min(first, sequence + 1))
+            except JournalDamaged as error:
+                return LogScan(sequence, head_hex, str(error), min(first, sequence + 1))
             sequence, head_hex = segment.sequence, segment.head_hex
         self._sequence, self._head_hex = sequence, head_hex
         if segment is not None and not segment.closed:
@@ -197,8 +197,8 @@ class LogCopy:
                 return _Segment(first, last, digest.hex(), limit, len(data), closed=True)
             raise JournalDamaged(str(path), "the closed segment is not what was written")
         start = end = _HEADER_BYTES
-        for item, after in _iter_records(path, data, limit, sequence, head_hex):
-            start, end = end, after
+        for item, end_after in _iter_records(path, data, limit, sequence, head_hex):
+            start, end = end, end_after
             sequence, head_hex = item.entry.sequence, item.entry.hash_hex
         return _Segment(first, sequence, head_hex, start, end, closed=False)
 
@@ -324,12 +324,12 @@ class LogCopy:
             return False
         path = self._build_segment_path(firsts[-1])
         data, end = read_file(self._storage, path) or b"", _HEADER_BYTES
-        found: tuple[int, str] | None = None
+        last_intact: tuple[int, str] | None = None
         with suppress(JournalDamaged):
-            found = self._read_base(firsts[-1])
-            for item, after in _iter_records(path, data, _find_records_end(data), *found):
-                found, end = (item.entry.sequence, item.entry.hash_hex), after
-        if found != (acknowledged, head_hex):
+            last_intact = self._read_base(firsts[-1])
+            for item, end_after in _iter_records(path, data, _find_records_end(data), *last_intact):
+                last_intact, end = (item.entry.sequence, item.entry.hash_hex), end_after
+        if last_intact != (acknowledged, head_hex):
             return False
         file = self._storage.open_file(path, write=True)
         try:
@@ -400,13 +400,13 @@ class LogCopy:
                 active = first == self._first
                 end = self._end if active else file.size() - 32
                 expected = self._digest.digest() if active else file.read_at(end, 32)
-                found = hashlib.sha256()
+                hasher = hashlib.sha256()
                 for at in range(0, end, size):
-                    found.update(file.read_at(at, min(size, end - at)))
+                    hasher.update(file.read_at(at, min(size, end - at)))
                     yield first
             finally:
                 file.close()
-            if found.digest() != expected:
+            if hasher.digest() != expected:
                 raise JournalDamaged(str(path), "the segment is not what was written")
 
     def _build_segment_path(self, first: int) -> Path:
@@ -439,8 +439,8 @@ def _iter_records(
             )
         try:
             body = unpack_entry(payload[SEAL_BYTES:])
-        except ValueError as why:
-            raise JournalDamaged(f"{path} entry {sequence + 1}", str(why)) from why
+        except ValueError as error:
+            raise JournalDamaged(f"{path} entry {sequence + 1}", str(error)) from error
         entry = decode_next_entry(body, hashlib.sha256(body).hexdigest(), sequence + 1, head_hex, str(path))
         sequence, head_hex = entry.sequence, entry.hash_hex
         at += _RECORD.size + length

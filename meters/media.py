@@ -71,9 +71,9 @@ class MediumLabel:
             return None
 
     @classmethod
-    def _from_stored(cls, stored: Mapping[str, Any]) -> Self:
+    def _from_stored(cls, stored_label: Mapping[str, Any]) -> Self:
         """Return the medium's label from its stored form."""
-        return cls(**{**stored, "which": MediumName(stored["which"])})
+        return cls(**{**stored_label, "which": MediumName(stored_label["which"])})
 
     def write(self, storage: Storage, folder: Path) -> None:
         """Write the label to the medium in ``folder``, durably."""
@@ -110,8 +110,8 @@ def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id
     try:
         second = MediumLabel.read(storage, second_dir)
         has_key = storage.exists(second_dir / KEY_NAME)
-    except JournalUnwritable as why:
-        return MediaPairing(journal_exists=first is not None, missing=str(why))
+    except JournalUnwritable as error:
+        return MediaPairing(journal_exists=first is not None, missing=str(error))
     for label, folder in ((first, state_dir), (second, second_dir)):
         if label is not None and label is (first or second):
             _check_machine(label, folder, machine_id)
@@ -132,9 +132,10 @@ def _pair_without_second_label(
     if has_key and (is_inside or _have_same_key(storage, state_dir, second_dir)):
         return MediaPairing(journal_exists=True)
     if is_inside:
-        why = "it was emptied, and is made again from the first medium"
+        reason = "it was emptied, and is made again from the first medium"
         return MediaPairing(
-            journal_exists=True, findings=(MendingReport(RepairKind.MEDIUM_REPLACED, "second medium", why),)
+            journal_exists=True,
+            findings=(MendingReport(RepairKind.MEDIUM_REPLACED, "second medium", reason),),
         )
     return MediaPairing(journal_exists=True, missing=f"{second_dir}: no medium of this machine is there")
 
@@ -157,9 +158,9 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
             journal_exists=True, missing=f"{second_dir}: the medium is the {second.which} of machine {owner}"
         )
     if second.put_in_by and second.beside == first.id:
-        why = f"a new one, put in by {second.put_in_by}"
-        found = MendingReport(RepairKind.MEDIUM_REPLACED, "second medium", why)
-        return MediaPairing(journal_exists=True, refill=True, findings=(found,))
+        reason = f"a new one, put in by {second.put_in_by}"
+        finding = MendingReport(RepairKind.MEDIUM_REPLACED, "second medium", reason)
+        return MediaPairing(journal_exists=True, refill=True, findings=(finding,))
     if first.put_in_by and first.beside == second.id:
         return MediaPairing(journal_exists=True, findings=(_build_replaced_first_finding(first),))
     if _are_paired(first, second):
@@ -170,9 +171,9 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
         return MediaPairing(
             journal_exists=True, missing=f"{second_dir}: the medium was replaced since it was last used"
         )
-    why = "it was replaced since it was last used"
+    reason = "it was replaced since it was last used"
     return MediaPairing(
-        journal_exists=True, findings=(MendingReport(RepairKind.MEDIUM_REPLACED, "first medium", why),)
+        journal_exists=True, findings=(MendingReport(RepairKind.MEDIUM_REPLACED, "first medium", reason),)
     )
 
 
@@ -210,8 +211,8 @@ def _pair_without_first(
 
 def _build_replaced_first_finding(first: MediumLabel) -> MendingReport:
     """Return the finding that the first medium was replaced, for the event log."""
-    why = f"it was blank, put in by {first.put_in_by}, and is made again from the second medium"
-    return MendingReport(RepairKind.MEDIUM_REPLACED, "first medium", why)
+    reason = f"it was blank, put in by {first.put_in_by}, and is made again from the second medium"
+    return MendingReport(RepairKind.MEDIUM_REPLACED, "first medium", reason)
 
 
 def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
@@ -230,16 +231,19 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
     """
     if len(folders) != len(MediumName):
         return
-    found = [MediumLabel.read(storage, folder) for folder in folders]
-    old = [stored if stored is not None and stored.machine == key.fingerprint else None for stored in found]
-    ids = [create_medium_id(storage) if stored is None else stored.id for stored in old]
-    first, second = old
-    pairing = max((stored.pairing for stored in old if stored is not None), default=1)
+    stored_labels = [MediumLabel.read(storage, folder) for folder in folders]
+    old_labels = [
+        stored if stored is not None and stored.machine == key.fingerprint else None
+        for stored in stored_labels
+    ]
+    ids = [create_medium_id(storage) if stored is None else stored.id for stored in old_labels]
+    first, second = old_labels
+    pairing = max((stored.pairing for stored in old_labels if stored is not None), default=1)
     new_second = second is not None and bool(second.put_in_by)
     if first is not None and second is not None and not new_second and not _are_paired(first, second):
         pairing += 1
     for n in (0, 1) if new_second else (1, 0):
-        stored = old[n]
+        stored = old_labels[n]
         serial = machine_id or ("" if stored is None else stored.machine_id)
         label = MediumLabel(key.fingerprint, serial, tuple(MediumName)[n], ids[n], ids[1 - n], pairing)
         if label != stored:

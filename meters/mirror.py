@@ -92,13 +92,13 @@ class MirroredValue:
         for folder in self._folders:
             try:
                 self._write_copy(folder, generation, value)
-            except JournalUnwritable as why:
-                refusals.append(why)
+            except JournalUnwritable as error:
+                refusals.append(error)
         if len(refusals) == len(self._folders):
             raise refusals[0]
         self.findings += [
-            MendingReport(RepairKind.REPAIRED, self._name, f"one copy could not be written: {why}")
-            for why in refusals
+            MendingReport(RepairKind.REPAIRED, self._name, f"one copy could not be written: {reason}")
+            for reason in refusals
         ]
 
     def remove(self) -> None:
@@ -138,8 +138,8 @@ class MirroredValue:
         path = folder / self._name
         try:
             data = read_file(self._storage, path)
-        except JournalUnwritable as why:
-            return _Copy(folder, why=str(why), refused=True)
+        except JournalUnwritable as error:
+            return _Copy(folder, why=str(error), refused=True)
         if data is None:
             return _Copy(folder)
         header = _HEADER.match(data)
@@ -154,12 +154,12 @@ class MirroredValue:
     def _repair_copy(self, copy: _Copy, best: _Copy) -> None:
         """Write the value of ``best`` to the medium of ``copy``, and record a finding whether or not this succeeds."""
         path = copy.folder / self._name
-        why = copy.why or (f"{path} was behind" if copy.generation else f"{path} was missing")
+        reason = copy.why or (f"{path} was behind" if copy.generation else f"{path} was missing")
         try:
             self._write_copy(copy.folder, best.generation, best.value)
         except JournalUnwritable as refusal:
-            why = f"{why}, and cannot be written: {refusal}"
-        self.findings.append(MendingReport(RepairKind.REPAIRED, self._name, why))
+            reason = f"{reason}, and cannot be written: {refusal}"
+        self.findings.append(MendingReport(RepairKind.REPAIRED, self._name, reason))
 
     def _write_copy(self, folder: Path, generation: int, value: bytes) -> None:
         """Replace the file in ``folder`` by this value with a new header."""

@@ -43,8 +43,8 @@ _deflater: Final = zlib.compressobj(
 
 def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
     """Return a journal entry's bytes with its previous hash emptied, or None if that is not reversible."""
-    head, named, tail = body.partition(_NAMED % previous_hex.encode())
-    return None if not named or _UNNAMED in head else head + _UNNAMED + tail
+    head, hash_text, tail = body.partition(_NAMED % previous_hex.encode())
+    return None if not hash_text or _UNNAMED in head else head + _UNNAMED + tail
 
 
 def restore_previous_hash(short: bytes, previous_hex: str) -> bytes:
@@ -65,12 +65,12 @@ def inflate(data: bytes, max_bytes: int) -> bytes:
     """
     inflater = zlib.decompressobj(_RAW_DEFLATE_WINDOW, _DICTIONARY)
     try:
-        found = inflater.decompress(data, max_bytes)
-    except zlib.error as why:
-        raise ValueError(f"not what was packed ({why})") from why
+        inflated = inflater.decompress(data, max_bytes)
+    except zlib.error as error:
+        raise ValueError(f"not what was packed ({error})") from error
     if not inflater.eof or inflater.unused_data:
         raise ValueError("not what was packed (it does not end where it should)")
-    return found
+    return inflated
 
 
 @lru_cache(maxsize=1)
@@ -79,10 +79,10 @@ def pack_entry(body: bytes, previous_hex: str) -> bytes:
 
     The result is cached, because both copies request it for the same body, one after the other.
     """
-    short = remove_previous_hash(body, previous_hex)
-    if short is None:
+    short_body = remove_previous_hash(body, previous_hex)
+    if short_body is None:
         return body
-    return _PACKED_MARK + bytes.fromhex(previous_hex) + deflate(short)
+    return _PACKED_MARK + bytes.fromhex(previous_hex) + deflate(short_body)
 
 
 def unpack_entry(stored: bytes) -> bytes:

@@ -59,9 +59,9 @@ class MeterReading:
             for name, amount in _list_meter_changes(cell):
                 values[name] = values.get(name, 0) + amount
         occurrences = [name for name in values if name not in METER_BY_NAME]
-        for mark, then in self.since.items():
+        for mark, value_then in self.since.items():
             for name in occurrences:
-                values[f"{name}.since_{mark}"] = values[name] - then.get(name, 0)
+                values[f"{name}.since_{mark}"] = values[name] - value_then.get(name, 0)
         return values
 
     def value(self, name: str) -> int:

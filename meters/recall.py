@@ -81,16 +81,20 @@ class Play:
         """
         if self.end is None:
             return None
-        back = (*(() if self.push is None else self.push.transfers), *self.end.transfers)
-        won_cents: int = sum(t.amount_cents for t in back if find_account(t.source).role is Role.WIN)
+        returned_transfers = (*(() if self.push is None else self.push.transfers), *self.end.transfers)
+        won_cents: int = sum(
+            t.amount_cents for t in returned_transfers if find_account(t.source).role is Role.WIN
+        )
         return self._returned_before_cents + won_cents
 
     @property
     def push_cents(self) -> int:
         """Return the returned stakes contained in the play's win, in minor units."""
         ends = () if self.end is None else self.end.transfers
-        back = (*(() if self.push is None else self.push.transfers), *ends)
-        return self._returned_before_cents + sum(t.amount_cents for t in back if t.source == "house:push")
+        returned_transfers = (*(() if self.push is None else self.push.transfers), *ends)
+        return self._returned_before_cents + sum(
+            t.amount_cents for t in returned_transfers if t.source == "house:push"
+        )
 
     @property
     def _returned_before_cents(self) -> int:
@@ -102,9 +106,9 @@ class Play:
     @property
     def levels_won(self) -> tuple[tuple[str, int], ...]:
         """Return the progressive levels that the play won, in order, with their amounts in minor units."""
-        paid = () if self.end is None else self.end.transfers
-        named = ((parse_account_words(t.source).get("level"), t.amount_cents) for t in paid)
-        return tuple((level, cents) for level, cents in named if level is not None)
+        paid_transfers = () if self.end is None else self.end.transfers
+        level_amounts = ((parse_account_words(t.source).get("level"), t.amount_cents) for t in paid_transfers)
+        return tuple((level, cents) for level, cents in level_amounts if level is not None)
 
     @property
     def prizes_won(self) -> tuple[Mapping[str, object], ...]:
@@ -114,8 +118,8 @@ class Play:
     @property
     def credit_before_cents(self) -> int | None:
         """Return the player's credit when the play began, in minor units, if recorded."""
-        before = read_details(self.start).get("credit_before_cents")
-        return before if isinstance(before, int) else None
+        credit_cents = read_details(self.start).get("credit_before_cents")
+        return credit_cents if isinstance(credit_cents, int) else None
 
     @property
     def credit_after_cents(self) -> int | None:
@@ -128,8 +132,10 @@ class Play:
         if before is None or self.end is None or "staked" in read_details(self.start):
             return None
         push = () if self.push is None else (self.push,)
-        moved = (t for entry in (self.start, *self.steps, *push, self.end) for t in entry.transfers)
-        change_cents: int = sum(t.amount_cents * (_is_credit(t.target) - _is_credit(t.source)) for t in moved)
+        transfers = (t for entry in (self.start, *self.steps, *push, self.end) for t in entry.transfers)
+        change_cents: int = sum(
+            t.amount_cents * (_is_credit(t.target) - _is_credit(t.source)) for t in transfers
+        )
         return before + change_cents
 
     @property
@@ -157,15 +163,15 @@ def iter_recent_plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Pl
     for entry in view.entries(kinds, since=starts[-1].sequence) if starts else ():
         later.setdefault(entry.id.rpartition(".")[0], []).append(entry)
     for n, start in enumerate(starts):
-        after = later.get(str(read_details(start)["play_id"]), [])
+        later_entries = later.get(str(read_details(start)["play_id"]), [])
         yield Play(
             start=start,
-            steps=tuple(e for e in after if e.kind in PLAY_STEPS),
-            end=next((e for e in after if e.kind in PLAY_ENDS), None),
+            steps=tuple(e for e in later_entries if e.kind in PLAY_STEPS),
+            end=next((e for e in later_entries if e.kind in PLAY_ENDS), None),
             added_cents=_sum_added_credit(
                 view, _find_previous_play_start(view, start, starts[n + 1 : n + 2]), start
             ),
-            push=next((e for e in after if e.kind == PLAY_PUSH), None),
+            push=next((e for e in later_entries if e.kind == PLAY_PUSH), None),
         )
 
 
@@ -195,20 +201,20 @@ def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Seque
 
 def _sum_added_credit(view: JournalView, since: int, start: StoredEntry) -> Mapping[str, int]:
     """Return the credit added at a play's position after entry ``since`` and before the play, by source account."""
-    added: Counter[str] = Counter()
+    added_cents: Counter[str] = Counter()
     for entry in view.entries(since=since, until=start.sequence):
         if _read_position(entry) != _read_position(start):
             continue
-        moved = entry.transfers if entry.phase is Phase.POST else ()
+        transfers = entry.transfers if entry.phase is Phase.POST else ()
         if entry.phase is Phase.SETTLE:
             reservation = view.get(entry.ref or "")
-            moved = reservation.transfers if reservation else ()
-        for t in moved:
+            transfers = reservation.transfers if reservation else ()
+        for t in transfers:
             source = find_account(t.source)
             if (
                 source.book is Book.LIVE
                 and source.role is Role.IN
                 and find_account(t.target).role is Role.CREDIT
             ):
-                added[t.source] += t.amount_cents
-    return dict(added)
+                added_cents[t.source] += t.amount_cents
+    return dict(added_cents)

@@ -105,10 +105,10 @@ class JournalInspection(Generic[W]):
     def disputed_meters(self) -> dict[str, tuple[int | None, int | None]]:
         """Return the meters that differ between the copies or are in one only, with each copy's value or None."""
         names = sorted(self.first.values.keys() | self.second.values.keys())
-        both = ((n, self.first.values.get(n), self.second.values.get(n)) for n in names)
+        value_pairs = ((n, self.first.values.get(n), self.second.values.get(n)) for n in names)
         return {
             name: (first_value, second_value)
-            for name, first_value, second_value in both
+            for name, first_value, second_value in value_pairs
             if first_value != second_value
         }
 
@@ -150,14 +150,14 @@ def inspect_journal(
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
     key = _load_key(medium, state_dir, second)
-    with ExitStack() as opened:
-        first_reader, why = _open_first_copy(medium, state_dir, key, opened)
+    with ExitStack() as open_files:
+        first_reader, reason = _open_first_copy(medium, state_dir, key, open_files)
         second_reader: Read = JournalLocation(medium, state_dir, second).log().records
         if key is not None:
             first_reader = _prepend_archive(first_reader, medium, state_dir, key)
             second_reader = _prepend_archive(second_reader, medium, second, key)
         first, second_copy = (
-            _replay_copies((first_reader,), visitor, key, why),
+            _replay_copies((first_reader,), visitor, key, reason),
             _replay_copies((second_reader,), visitor, key, ""),
         )
         agree = _are_copies_in_agreement(first_reader, second_reader, first, second_copy)
@@ -172,28 +172,28 @@ def inspect_journal(
 
 
 def _open_first_copy(
-    medium: Storage, state_dir: Path, key: MachineKey | None, opened: ExitStack
+    medium: Storage, state_dir: Path, key: MachineKey | None, open_files: ExitStack
 ) -> tuple[Read, str]:
     """Return a reader of the journal's first copy, and a text on what is wrong with its file, or "".
 
     Entries may be readable even if something is wrong.
     """
-    why = ""
+    reason = ""
     try:
         if key is not None:
             verify_pages(medium, state_dir, key)
     except Exception as damage:  # noqa: BLE001 (its entries are read all the same, each proved by itself)
-        why = str(damage)
+        reason = str(damage)
     try:
         database = DatabaseReader.open(medium, state_dir)
     except Exception as damage:  # noqa: BLE001 (whatever is wrong with it, the other copy must be read)
         return lambda _: (), str(damage)
-    opened.callback(database.close)
-    return database.iter_sealed_entries, why
+    open_files.callback(database.close)
+    return database.iter_sealed_entries, reason
 
 
-def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:
-    """Return a reader of a medium's archive followed by the copy of the journal that ``read`` reads.
+def _prepend_archive(read_copy: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:
+    """Return a reader of a medium's archive followed by the copy of the journal that ``read_copy`` reads.
 
     Archived entries have no seals of their own; the segment's signature authenticates them.
     """
@@ -205,7 +205,7 @@ def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey)
         ).iter_bodies(after):
             after = sequence
             yield SealedEntry(decode(body), key.seal(bytes.fromhex(hash_hex)))
-        yield from read(after)
+        yield from read_copy(after)
 
     return read_archive_then_copy
 
@@ -216,42 +216,42 @@ def _choose_longer(first: SalvagedJournal[W], second: SalvagedJournal[W]) -> Sal
 
 
 def _replay_copies(
-    copies: tuple[Read, ...], visitor: Callable[[], W], key: MachineKey | None, why: str
+    copies: tuple[Read, ...], visitor: Callable[[], W], key: MachineKey | None, reason: str
 ) -> SalvagedJournal[W]:
     """Replay the entries that these copies of the journal have; where one is damaged, continue with another.
 
-    ``why``: what is already known to be wrong with the copies, or an empty string.
+    ``reason``: what is already known to be wrong with the copies, or an empty string.
     """
-    ledger, seen = Ledger(), visitor()
+    ledger, replay_visitor = Ledger(), visitor()
     stuck = 0
     while stuck < len(copies):
-        for read in copies:
-            before = ledger.sequence
+        for read_copy in copies:
+            sequence_before = ledger.sequence
             try:
-                for entry in _iter_proved_entries(read, ledger, key):
+                for entry in _iter_proved_entries(read_copy, ledger, key):
                     plan = ledger.compute_effect(entry.transaction)
                     ledger.apply_effect(plan, entry)
-                    seen.visit(entry)
+                    replay_visitor.visit(entry)
             except Exception as damage:  # noqa: BLE001 (any error of a damaged entry ends the reading)
-                why = why or str(damage)
-            stuck = 0 if ledger.sequence > before else stuck + 1
+                reason = reason or str(damage)
+            stuck = 0 if ledger.sequence > sequence_before else stuck + 1
     return SalvagedJournal(
         sequence=ledger.sequence,
         head_hex=ledger.head_hex,
         values=_read_meter_values(ledger),
         credits_cents=ledger.credits_cents(),
-        why=why,
+        why=reason,
         ledger=ledger,
-        visitor=seen,
+        visitor=replay_visitor,
     )
 
 
-def _iter_proved_entries(read: Read, ledger: Ledger, key: MachineKey | None) -> Iterator[StoredEntry]:
+def _iter_proved_entries(read_copy: Read, ledger: Ledger, key: MachineKey | None) -> Iterator[StoredEntry]:
     """Yield the entries of a copy after the last one of ``ledger``, proving their chain.
 
     With a key the seals are verified too.
     """
-    for item in read(ledger.sequence):
+    for item in read_copy(ledger.sequence):
         entry = item.entry
         if (entry.sequence, entry.previous_hex) != (ledger.sequence + 1, ledger.head_hex):
             raise JournalDamaged(
@@ -292,10 +292,10 @@ def _load_key(medium: Storage, *folders: Path) -> MachineKey | None:
 
 def _find_acknowledged_sequence(medium: Storage, key: MachineKey | None, *folders: Path) -> int:
     """Return the number of the last journal entry that an authenticated head on either medium names, or 0."""
-    known = 0
+    acknowledged = 0
     if key is None:
-        return known
+        return acknowledged
     for folder in folders:
         with suppress(Exception):  # an unreadable medium contributes nothing
-            known = max(known, AnchorFile.read(medium, folder, key).sequence)
-    return known
+            acknowledged = max(acknowledged, AnchorFile.read(medium, folder, key).sequence)
+    return acknowledged

@@ -101,8 +101,8 @@ class SegmentWriter:
 
     def add(self, entry: StoredEntry) -> None:
         """Append the next journal entry to the archive segment."""
-        short = remove_previous_hash(entry.body, entry.previous_hex)
-        self._lines.append(_UNSHORTENED + entry.body if short is None else short)
+        short_body = remove_previous_hash(entry.body, entry.previous_hex)
+        self._lines.append(_UNSHORTENED + entry.body if short_body is None else short_body)
         self._kinds[entry.kind] += 1
         self._last, self._head_hex = entry.sequence, entry.hash_hex
         if len(self._lines) == SEGMENT_BLOCK_ENTRIES:
@@ -202,10 +202,10 @@ class Segment:
                 blocks=[(first, end, previous) for first, end, previous in trailer["blocks"]],
                 digest=hashlib.sha256(signed).hexdigest(),
             )
-        except (ValueError, KeyError, TypeError) as why:
+        except (ValueError, KeyError, TypeError) as error:
             raise JournalDamaged(
-                str(self.path), f"the signed trailer of the segment is not valid ({why!r})"
-            ) from why
+                str(self.path), f"the signed trailer of the segment is not valid ({error!r})"
+            ) from error
 
     def find_block_number(self, sequence: int) -> int:
         """Return the number of the segment's block that contains entry ``sequence``, or else of the nearest block."""
@@ -227,7 +227,7 @@ class Segment:
         first, end, previous_hex = blocks[number]
         start = blocks[number - 1][1] if number else 0
         last = (self.trailer.last + 1, 0, self.trailer.head_hex)
-        after = blocks[number + 1] if number + 1 < len(blocks) else last
+        next_block = blocks[number + 1] if number + 1 < len(blocks) else last
         file = self._storage.open_file(self.path, write=False)
         try:
             data = file.read_at(start, end - start)
@@ -236,13 +236,15 @@ class Segment:
         where = f"{self.path} block {number + 1}"
         try:
             lines = inflate(data, _BLOCK_BYTES_MAX).split(b"\n")
-        except ValueError as why:
-            raise JournalDamaged(where, str(why)) from why
-        found: list[tuple[bytes, str]] = []
+        except ValueError as error:
+            raise JournalDamaged(where, str(error)) from error
+        bodies: list[tuple[bytes, str]] = []
         for line in lines:
             body = line[1:] if line[:1] == _UNSHORTENED else restore_previous_hash(line, previous_hex)
             previous_hex = hashlib.sha256(body).hexdigest()
-            found.append((body, previous_hex))
-        if (first + len(found), previous_hex) != (after[0], after[2]):
-            raise JournalDamaged(where, f"its entries are not those from {first} to {after[0] - 1} as signed")
-        return found
+            bodies.append((body, previous_hex))
+        if (first + len(bodies), previous_hex) != (next_block[0], next_block[2]):
+            raise JournalDamaged(
+                where, f"its entries are not those from {first} to {next_block[0] - 1} as signed"
+            )
+        return bodies

@@ -149,10 +149,10 @@ def replace_file(storage: Storage, path: Path, data: bytes) -> None:
     storage.sync_folder(path.parent)
 
 
-def _build_write_error(path: Path, why: OSError) -> JournalUnwritable:
+def _build_write_error(path: Path, error: OSError) -> JournalUnwritable:
     """Return the error for ``path`` that says why the operating system refused to access it."""
-    kind = MediumFull if why.errno in _NO_ROOM else JournalUnwritable
-    return kind(f"{path}: {why.strerror or why}")
+    kind = MediumFull if error.errno in _NO_ROOM else JournalUnwritable
+    return kind(f"{path}: {error.strerror or error}")
 
 
 @contextmanager
@@ -160,8 +160,8 @@ def _convert_os_errors(path: Path) -> Iterator[None]:
     """Convert each ``OSError`` in the block to :class:`JournalUnwritable` for ``path``."""
     try:
         yield
-    except OSError as why:
-        raise _build_write_error(path, why) from why
+    except OSError as error:
+        raise _build_write_error(path, error) from error
 
 
 class _SqliteDatabase:
@@ -179,8 +179,8 @@ class _SqliteDatabase:
         """Run one SQL statement. Raises :class:`MediumError`."""
         try:
             return self._connection.execute(sql, parameters)
-        except sqlite3.Error as why:
-            raise MediumError(f"{type(why).__name__}: {why}") from why
+        except sqlite3.Error as error:
+            raise MediumError(f"{type(error).__name__}: {error}") from error
 
     def close(self) -> None:
         """Close the connection, and remove the temporary folder if there is one."""
@@ -196,11 +196,13 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
         return sqlite3.connect(
             f"file:{quote(str(path))}?{query}", uri=True, isolation_level=None, check_same_thread=False
         )
-    except sqlite3.Error as why:
+    except sqlite3.Error as error:
         if not path.exists():
-            none = f"{path.parent}: no machine has been started in this folder: there is no {path.name}"
-            raise JournalUnwritable(none) from why
-        raise JournalUnwritable(f"cannot open {path}: {why}") from why
+            no_machine_error = (
+                f"{path.parent}: no machine has been started in this folder: there is no {path.name}"
+            )
+            raise JournalUnwritable(no_machine_error) from error
+        raise JournalUnwritable(f"cannot open {path}: {error}") from error
 
 
 def _create_folder_in_memory() -> Path:
@@ -239,24 +241,24 @@ class _DiskFile:
         """Return up to ``size`` bytes of the file from ``offset``."""
         try:
             return os.pread(self._fd, size, offset)
-        except OSError as why:
-            raise _build_write_error(self._path, why) from why
+        except OSError as error:
+            raise _build_write_error(self._path, error) from error
 
     def write_at(self, offset: int, data: bytes) -> None:
         """Write all of ``data`` to the file at ``offset``."""
         try:
-            done = os.pwrite(self._fd, data, offset)
-            while done < len(data):
-                done += os.pwrite(self._fd, data[done:], offset + done)
-        except OSError as why:
-            raise _build_write_error(self._path, why) from why
+            written_bytes = os.pwrite(self._fd, data, offset)
+            while written_bytes < len(data):
+                written_bytes += os.pwrite(self._fd, data[written_bytes:], offset + written_bytes)
+        except OSError as error:
+            raise _build_write_error(self._path, error) from error
 
     def sync(self) -> None:
         """Return once everything written to the file is durable."""
         try:
             os.fdatasync(self._fd)
-        except OSError as why:
-            raise _build_write_error(self._path, why) from why
+        except OSError as error:
+            raise _build_write_error(self._path, error) from error
 
     def truncate(self, size: int) -> None:
         """Set the file's size."""
@@ -361,8 +363,8 @@ class DiskStorage:
     def free_bytes(self, folder: Path) -> int:
         """Return the space that the medium of ``folder`` still has for unprivileged users."""
         with _convert_os_errors(folder):
-            found = os.statvfs(folder)
-            return found.f_bavail * found.f_frsize
+            status = os.statvfs(folder)
+            return status.f_bavail * status.f_frsize
 
     def make_private(self, path: Path) -> bool:
         """Remove the access of everybody but the owner to the file ``path``; return whether others had any."""

@@ -67,23 +67,23 @@ class PageSums:
         """
         self._load()
         page = 1
-        while (found := self._find_first_bad_page(page)) is not None:
-            known = self._moving, self._sums
+        while (bad_page := self._find_first_bad_page(page)) is not None:
+            state_before = self._moving, self._sums
             self._load()
-            if known == (self._moving, self._sums):
-                raise found[1]
-            page = found[0]
+            if state_before == (self._moving, self._sums):
+                raise bad_page[1]
+            page = bad_page[0]
 
     def _find_first_bad_page(self, first: int) -> tuple[int, JournalDamaged] | None:
         """Return the first page from ``first`` on that differs from its sum, with its error, or None."""
         size = self._file.size()
         if not self._moving and size != len(self._sums) * PAGE_BYTES:
-            why = f"{size} bytes, {len(self._sums)} pages expected"
-            return first, JournalDamaged(str(self._path), why)
-        for page, found in self._read_sums(range(first, len(self._sums) + 1)):
-            if found != self._sums[page - 1] and page not in self._moving:
-                why = "the page is not what was written"
-                return page, JournalDamaged(f"{self._path} page {page}", why)
+            reason = f"{size} bytes, {len(self._sums)} pages expected"
+            return first, JournalDamaged(str(self._path), reason)
+        for page, page_sum in self._read_sums(range(first, len(self._sums) + 1)):
+            if page_sum != self._sums[page - 1] and page not in self._moving:
+                reason = "the page is not what was written"
+                return page, JournalDamaged(f"{self._path} page {page}", reason)
         return None
 
     def verify_some(self, first: int, pages: int) -> int:
@@ -93,8 +93,8 @@ class PageSums:
         page.
         """
         last = min(first + pages - 1, len(self._sums))
-        for page, found in self._read_sums(range(first, last + 1)):
-            if found != self._sums[page - 1] and page not in self._moving:
+        for page, page_sum in self._read_sums(range(first, last + 1)):
+            if page_sum != self._sums[page - 1] and page not in self._moving:
                 raise JournalDamaged(f"{self._path} page {page}", "the page is not what was written")
         return last + 1 if last < len(self._sums) else 1
 
@@ -125,11 +125,11 @@ class PageSums:
         if not moving:
             return True
         self._save(moving)
-        done = move_wal()
-        if done:
+        is_moved = move_wal()
+        if is_moved:
             self._record(moving)
             self._save(frozenset())
-        return done
+        return is_moved
 
     def record_all(self) -> None:
         """Record the current sums of every page of a database file that was just created and verified."""
@@ -145,9 +145,9 @@ class PageSums:
         """
         count = self._file.size() // PAGE_BYTES
         del self._sums[count:]
-        grown = range(len(self._sums) + 1, count + 1)
-        self._sums.extend([0] * len(grown))
-        for page in {*pages, *grown}:
+        new_pages = range(len(self._sums) + 1, count + 1)
+        self._sums.extend([0] * len(new_pages))
+        for page in {*pages, *new_pages}:
             if page <= count:
                 self._sums[page - 1] = zlib.crc32(self._file.read_at((page - 1) * PAGE_BYTES, PAGE_BYTES))
 

@@ -229,8 +229,8 @@ class Transaction:
                 self._check_state()
             if self.record is not None:
                 _check_json(self.record, DEPTH_MAX)
-        except (TypeError, ValueError) as why:
-            raise InvalidTransaction(f"{self.id}: not recordable: {why}") from why
+        except (TypeError, ValueError) as error:
+            raise InvalidTransaction(f"{self.id}: not recordable: {error}") from error
 
     def _check_state(self) -> None:
         """Raise ``TypeError`` or ``ValueError`` unless the state keys are names and JSON can represent their values."""

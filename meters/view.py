@@ -166,12 +166,12 @@ class JournalView:
         Archived entries are read from the archive transparently. If the view was opened with the machine's
         key, each seal is proved too (the archive's segments are signed). Raises :class:`JournalDamaged`.
         """
-        reached = after
-        while reached < self.sequence:
+        last_sequence = after
+        while last_sequence < self.sequence:
             base = self._find_last_archived()
             try:
-                for sequence, body in self._iter_chained_bodies(reached):
-                    reached = sequence
+                for sequence, body in self._iter_chained_bodies(last_sequence):
+                    last_sequence = sequence
                     yield body
             except JournalDamaged:
                 if self._find_last_archived() == base:
@@ -222,9 +222,9 @@ class JournalView:
 
     def _read_boundary(self) -> ArchiveEnd | None:
         """Return the end of the archive as the machine state stores it, or None if nothing was archived."""
-        stored = self._ledger.state.get(ARCHIVE_END_KEY)
-        if stored is not self._known[0]:
-            self._known = stored, ArchiveEnd.from_state(stored)
+        stored_boundary = self._ledger.state.get(ARCHIVE_END_KEY)
+        if stored_boundary is not self._known[0]:
+            self._known = stored_boundary, ArchiveEnd.from_state(stored_boundary)
         return self._known[1]
 
     def _find_last_archived(self) -> int:
@@ -311,13 +311,15 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     where = "journal"
     base, _ = database.read_base()
     newest = next(database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None)
-    known = None if newest is None else read_checkpoint_boundary(newest)
-    if base and known is None:
+    known_boundary = None if newest is None else read_checkpoint_boundary(newest)
+    if base and known_boundary is None:
         raise JournalDamaged(
             where, f"entries 1 to {base} are missing, and no checkpoint says they are archived"
         )
     genesis = (
-        known.genesis if base and known else next(database.walk((), 0, None, 1, newest_first=False), None)
+        known_boundary.genesis
+        if base and known_boundary
+        else next(database.walk((), 0, None, 1, newest_first=False), None)
     )
     public_key = checkpoint.read_public_key(genesis, where)
     ledger = Ledger()
@@ -341,8 +343,8 @@ def read_checkpoint_boundary(entry: StoredEntry) -> ArchiveEnd | None:
     record: Any = entry.record
     try:
         return ArchiveEnd.from_state(record["ledger"]["state"].get(ARCHIVE_END_KEY))
-    except (KeyError, TypeError, AttributeError) as why:
-        raise JournalDamaged(f"journal entry {entry.sequence}", f"not a checkpoint: {why!r}") from why
+    except (KeyError, TypeError, AttributeError) as error:
+        raise JournalDamaged(f"journal entry {entry.sequence}", f"not a checkpoint: {error!r}") from error
 
 
 def open_view(
