@@ -85,10 +85,10 @@ class WinDistribution:
 
     def find_largest_expected_win(self, times: int, games: int) -> int:
         """Return the largest amount that at least ``times`` of ``games`` games win or exceed on average; 0 if none."""
-        missing = Fraction(times, games) * self.total - self.tail * self.total
+        missing_amount = Fraction(times, games) * self.total - self.tail * self.total
         for win in sorted(self.counts, reverse=True):
-            missing -= self.counts[win]
-            if missing <= 0:
+            missing_amount -= self.counts[win]
+            if missing_amount <= 0:
                 return max(win, 0)
         return 0
 
@@ -403,12 +403,14 @@ class Analysis:
         for bet in self.bets:
             for prize in bet.prizes:
                 tables.setdefault(prize.where, set()).add(prize.name)
-        missing = {
+        missing_prizes = {
             bet.bet: {(p.where, name) for p in bet.prizes for name in tables[p.where]}
             - {(p.where, p.name) for p in bet.prizes}
             for bet in self.bets
         }
-        return {bet: tuple(sorted(name for _, name in names)) for bet, names in missing.items() if names}
+        return {
+            bet: tuple(sorted(name for _, name in names)) for bet, names in missing_prizes.items() if names
+        }
 
 
 def compute_mystery_rate(steps: Fraction) -> Fraction:

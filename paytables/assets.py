@@ -118,9 +118,9 @@ def add_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: str
     if not assets:
         return dict(data)
     digests = {name: assets[name].digest for name in sorted(assets)}
-    stated = data["art"].get("sha256", digests)
+    stated_digests = data["art"].get("sha256", digests)
     for name, digest in digests.items():
-        if not isinstance(stated, Mapping) or stated.get(name) != digest:
+        if not isinstance(stated_digests, Mapping) or stated_digests.get(name) != digest:
             raise DefinitionError(file, "art.sha256", f"{name} is another file: it has {digest}")
     return {**data, "art": {**data["art"], "sha256": digests}}
 
@@ -296,5 +296,5 @@ def _find_sound_error(data: bytes, suffix: str) -> str:
 def read_samples(data: bytes) -> bytes:
     """Return the audio samples in a WAV file that :func:`read_assets` has accepted."""
     with wave.open(io.BytesIO(data)) as file:
-        found: bytes = file.readframes(SOUND_SAMPLES_PER_SECOND * SOUND_SECONDS_MAX)
-        return found
+        samples: bytes = file.readframes(SOUND_SAMPLES_PER_SECOND * SOUND_SECONDS_MAX)
+        return samples

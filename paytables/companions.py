@@ -33,16 +33,16 @@ def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int
     followers = [spot_ for spot_ in spots.values() if spot_.times is not None]
     bets = {spot.id: credits_}
     while True:
-        more = dict(bets)
+        more_bets = dict(bets)
         for name, staked in bets.items():
             for needed, least in _iter_needed_spots(spots, spots[name], staked):
-                more[needed] = max(more.get(needed, 0), least)
+                more_bets[needed] = max(more_bets.get(needed, 0), least)
         for follower in followers:
-            if follower.times is not None and follower.needs in more:
-                more[follower.id] = follower.times * more[follower.needs]
-        if more == bets:
+            if follower.times is not None and follower.needs in more_bets:
+                more_bets[follower.id] = follower.times * more_bets[follower.needs]
+        if more_bets == bets:
             return {name: bets[name] for name in spots if name in bets}
-        bets = more
+        bets = more_bets
 
 
 def find_first_stakes(spots: Mapping[str, Spot]) -> set[int]:

@@ -58,8 +58,8 @@ def check_ascending(values: tuple[int, ...]) -> tuple[int, ...]:
     """Return the values unchanged, or raise ValueError if they are not strictly increasing."""
     for value, next_value in pairwise(values):
         if value >= next_value:
-            why = "is listed twice" if value == next_value else f"is listed after {value}"
-            raise ValueError(f"{next_value} {why}: list different values in ascending order")
+            reason = "is listed twice" if value == next_value else f"is listed after {value}"
+            raise ValueError(f"{next_value} {reason}: list different values in ascending order")
     return values
 
 
@@ -130,9 +130,11 @@ class Art(Strict):
     @classmethod
     def _check_sounds(cls, sounds: dict[str, str]) -> dict[str, str]:
         """Refuse a sound for an event that does not exist."""
-        unknown = [name for name in sounds if name not in REPLACEABLE_SOUNDS]
-        if unknown:
-            raise ValueError(f"no sound {unknown[0]!r}; {format_known_names(unknown[0], REPLACEABLE_SOUNDS)}")
+        unknown_sounds = [name for name in sounds if name not in REPLACEABLE_SOUNDS]
+        if unknown_sounds:
+            raise ValueError(
+                f"no sound {unknown_sounds[0]!r}; {format_known_names(unknown_sounds[0], REPLACEABLE_SOUNDS)}"
+            )
         return sounds
 
 
@@ -235,10 +237,12 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
                 reason = _describe_unknown_key(model, data, problem["loc"], key)
             if reason not in reasons.setdefault(key, []):
                 reasons[key].append(reason)
-        (key, first), *others = reasons.items()
+        (key, first), *other_reasons = reasons.items()
         reason_text = ", or ".join([first[0], *(r.removeprefix("Input should be ") for r in first[1:])])
-        more = f" (wrong as well: {', '.join(other for other, _ in others[:3])})" if others else ""
-        raise DefinitionError(file, key, f"{reason_text}{more}") from None
+        others_text = (
+            f" (wrong as well: {', '.join(other for other, _ in other_reasons[:3])})" if other_reasons else ""
+        )
+        raise DefinitionError(file, key, f"{reason_text}{others_text}") from None
 
 
 def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key: str) -> str:

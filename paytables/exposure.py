@@ -31,9 +31,9 @@ def find_highest_stake(spots: Sequence[Spot], table_most: int | None, credits_: 
     return _ReachableStakes([spot for spot in spots if not spot.added], max(most, 0)).find_highest_sum()
 
 
-def _remove_spots(spots: Sequence[Spot], removed: set[str]) -> Sequence[Spot]:
+def _remove_spots(spots: Sequence[Spot], removed_ids: set[str]) -> Sequence[Spot]:
     """Return the spots that are not removed and do not require, directly or indirectly, a bet on a removed spot."""
-    left = [spot for spot in spots if spot.id not in removed and spot.needs not in removed]
+    left = [spot for spot in spots if spot.id not in removed_ids and spot.needs not in removed_ids]
     return (
         left
         if len(left) == len(spots)
@@ -124,9 +124,9 @@ class _ReachableStakes:
     def _add_sums(self, sums: Sums, added_sums: Sums) -> Sums:
         """Return every sum of one element from each of two sets of stakes; all sets are stored as bits."""
         combined: Sums = 0
-        few, many = sorted((sums, added_sums), key=Sums.bit_count)
-        for bit in _iter_bits(few):
-            combined |= many << bit
+        smaller, larger = sorted((sums, added_sums), key=Sums.bit_count)
+        for bit in _iter_bits(smaller):
+            combined |= larger << bit
         return combined & self.within
 
 

@@ -47,12 +47,12 @@ def check_binding_digest(data: Mapping[str, object], file: str) -> None:
     """Raise :class:`DefinitionError` if the stored figures were changed or belong to other rules."""
     proved = data.get(PROVED_KEY)
     if isinstance(proved, Mapping) and proved and proved.get(DIGEST_KEY) != _compute_digest(data):
-        what = "is of other rules or other figures" if DIGEST_KEY in proved else "is missing"
-        why = (
-            f"{what}: `python -m tools.dev prove {file}` works [proved] out again; "
+        difference = "is of other rules or other figures" if DIGEST_KEY in proved else "is missing"
+        reason = (
+            f"{difference}: `python -m tools.dev prove {file}` works [proved] out again; "
             "without any [proved] the figures are worked out when they are asked for"
         )
-        raise DefinitionError(file, f"{PROVED_KEY}.{DIGEST_KEY}", why)
+        raise DefinitionError(file, f"{PROVED_KEY}.{DIGEST_KEY}", reason)
 
 
 def _compute_digest(data: Mapping[str, object]) -> str:

@@ -328,8 +328,8 @@ def find_family(name: str, file: str = "") -> GameFamily[Any]:
         raise DefinitionError(
             file, "game.family", f"no family {name!r}; {format_known_names(name, sorted(FAMILIES))}"
         )
-    found: GameFamily[Any] = importlib.import_module(FAMILIES[name]).FAMILY
-    return found
+    family: GameFamily[Any] = importlib.import_module(FAMILIES[name]).FAMILY
+    return family
 
 
 def build_game(
@@ -461,7 +461,7 @@ def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
 
 def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
     """Yield a remark on each number in a game's help text that occurs neither in its definition nor in its pays."""
-    known = (
+    known_names = (
         prose.find_numbers_in_definition(game.text)
         | prose.find_figures(*game.rules.explain())
         | find_family(game.family).figures
@@ -470,7 +470,7 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
         if strange := [
             figure
             for figure in prose.list_written_numbers(text)
-            if not any(reading <= known for reading in prose.find_readings(figure))
+            if not any(reading <= known_names for reading in prose.find_readings(figure))
         ]:
             words = f"mentions {', '.join(dict.fromkeys(strange))}, which is not a number of the game"
             yield Remark(f"game.help.{code}", words)
@@ -479,13 +479,13 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
 def _iter_zero_win_remarks(game: Game) -> Iterator[Remark]:
     """Yield a remark on each pay that returns only the stake, such as ``0:1`` and ``x1``."""
     rows = game.presentation().get("pays")
-    shown = [(f"spot {spot.id}", spot.odds) for spot in game.rules.layout()]
-    shown += (
+    shown_odds = [(f"spot {spot.id}", spot.odds) for spot in game.rules.layout()]
+    shown_odds += (
         [(str(row["name"]), row["odds"]) for row in rows if "odds" in row] if isinstance(rows, list) else []
     )
-    for what, odds in shown:
+    for subject, odds in shown_odds:
         if odds in {"0:1", "x1"}:
-            yield Remark(what, f"pays {odds}: a win only returns the stake")
+            yield Remark(subject, f"pays {odds}: a win only returns the stake")
 
 
 def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
@@ -493,26 +493,26 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
 
     ``analysis`` may be of any depth, or None if the figures are beyond exact computation.
     """
-    found = [*game.rules.remarks(), *_iter_help_figure_remarks(game), *_iter_zero_win_remarks(game)]
+    remarks = [*game.rules.remarks(), *_iter_help_figure_remarks(game), *_iter_zero_win_remarks(game)]
     #: Odds behind a line bet pay true odds, and are never bet alone.
-    required = {name for spot in game.rules.layout() if spot.needs for name in (spot.id, spot.group)}
+    required_spots = {name for spot in game.rules.layout() if spot.needs for name in (spot.id, spot.group)}
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
-            found.append(Remark(f"bet {bet.bet}", words))
-        elif bet.rtp == 1 and required.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
+            remarks.append(Remark(f"bet {bet.bet}", words))
+        elif bet.rtp == 1 and required_spots.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
             words = "returns 100 %: the operator keeps nothing"
-            found.append(Remark(f"bet {bet.bet}", words))
-        found += [
+            remarks.append(Remark(f"bet {bet.bet}", words))
+        remarks += [
             Remark(f"bet {bet.bet}", f"no result wins {p.where} {p.name}: others take its place")
             for p in bet.never_won
         ]
         most = bet.win_max_credits
         if most is not None and most * max(game.denominations_cents) > definition.DEFINITION_CREDITS_MAX:
-            found.append(
+            remarks.append(
                 Remark(
                     f"bet {bet.bet}",
                     f"may win {most:,} credits: more cents than a ten-digit meter holds",
                 )
             )
-    return tuple(found)
+    return tuple(remarks)

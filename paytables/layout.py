@@ -53,10 +53,10 @@ class Odds:
 
         Raises ValueError for other text.
         """
-        found = ODDS_PATTERN.fullmatch(text)
-        if found is None:
+        match = ODDS_PATTERN.fullmatch(text)
+        if match is None:
             raise ValueError(f'{text!r} is not valid odds: write "35:1" (net), or "x36" (stake included)')
-        won, to, total = found.groups()
+        won, to, total = match.groups()
         net = Fraction(total) - 1 if total else Fraction(won) / int(to)
         if net < 0:
             raise ValueError(f"{text!r} returns less than the stake")
@@ -92,10 +92,10 @@ class Odds:
 
         Raises ValueError if that is a fraction and ``rounding`` is not given.
         """
-        back = credits_ * (1 + self.net)
-        if back.denominator > 1 and rounding is None:
+        returned_credits = credits_ * (1 + self.net)
+        if returned_credits.denominator > 1 and rounding is None:
             raise ValueError(f"{format_count(credits_, 'credit')} at {self.text} pay no whole credits")
-        return int(back // 1)
+        return int(returned_credits // 1)
 
 
 def _parse_odds(value: Any) -> Any:
@@ -209,8 +209,8 @@ class TableLayout:
         the allowed amounts.
         """
         if set(options) - {"bets", "seats", "form"} or len(options) > 1:
-            given = ", ".join(sorted(options))
-            raise WagerError(f"a table takes bets, seats with bets, or a form; not {given}")
+            given_options = ", ".join(sorted(options))
+            raise WagerError(f"a table takes bets, seats with bets, or a form; not {given_options}")
         if "seats" in options:
             seats = self._parse_seats(options["seats"])
             return self._build_wager(
@@ -224,9 +224,9 @@ class TableLayout:
                 return Wager(credits_, {"bets": self.parse_bets(form.bets)})
         if not options and credits_ == 0 and self.standing:
             return Wager(0, {"bets": {}})
-        named = f" of form {options['form']!r}" if options else ""
+        form_text = f" of form {options['form']!r}" if options else ""
         raise WagerError(
-            f"no bet{named} of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
+            f"no bet{form_text} of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
     def with_other_seats(self, wager: Wager, seat: object, others: object) -> Wager:
@@ -234,12 +234,14 @@ class TableLayout:
 
         Raises :class:`WagerError` if there is no such seat, or if the other seats' bets are not valid.
         """
-        known = {str(number): number for number in range(self.table.seats)}
-        if isinstance(seat, bool) or seat not in known.values() or "bets" not in wager.options:
-            raise WagerError(f"seat: there is no seat {seat!r} for one player; there are {', '.join(known)}")
-        if not isinstance(others, Mapping) or not set(others) <= known.keys() - {str(seat)}:
+        seat_by_text = {str(number): number for number in range(self.table.seats)}
+        if isinstance(seat, bool) or seat not in seat_by_text.values() or "bets" not in wager.options:
+            raise WagerError(
+                f"seat: there is no seat {seat!r} for one player; there are {', '.join(seat_by_text)}"
+            )
+        if not isinstance(others, Mapping) or not set(others) <= seat_by_text.keys() - {str(seat)}:
             raise WagerError(f"others: must map the numbers of seats other than {seat} to their bets")
-        other_bets = {number: self.parse_bets(bets, known[number]) for number, bets in others.items()}
+        other_bets = {number: self.parse_bets(bets, seat_by_text[number]) for number, bets in others.items()}
         return replace(wager, options={"bets": wager.options["bets"], "seat": seat, "others": other_bets})
 
     def _build_wager(
@@ -262,11 +264,14 @@ class TableLayout:
             raise WagerError("seats: this table has one seat; use `bets`")
         if not isinstance(requested, Mapping) or not requested:
             raise WagerError("seats: must map the number of each playing seat to its bets")
-        known = {str(seat): seat for seat in range(self.table.seats)}
+        seat_by_text = {str(seat): seat for seat in range(self.table.seats)}
         for seat in requested:
-            if str(seat) not in known:
-                raise WagerError(f"seats: there is no seat {seat!r}; there are {', '.join(known)}")
-        return {known[str(seat)]: self.parse_bets(bets, known[str(seat)]) for seat, bets in requested.items()}
+            if str(seat) not in seat_by_text:
+                raise WagerError(f"seats: there is no seat {seat!r}; there are {', '.join(seat_by_text)}")
+        return {
+            seat_by_text[str(seat)]: self.parse_bets(bets, seat_by_text[str(seat)])
+            for seat, bets in requested.items()
+        }
 
     def parse_bets(self, requested: object, seat: int = 0) -> dict[str, int]:
         """Return the requested bets of one seat after checking them, in the order of the spots.
@@ -282,11 +287,11 @@ class TableLayout:
             if name not in self.by_id:
                 raise WagerError(f"bets: there is no spot {name!r}")
         bets = {spot.id: requested[spot.id] for spot in self.spots if spot.id in requested}
-        after = standing_credits | {
+        bets_after = standing_credits | {
             name: self._compute_bet_after(self.by_id[name], each, standing_credits.get(name, 0))
             for name, each in bets.items()
         }
-        self._check_seat_bets(after)
+        self._check_seat_bets(bets_after)
         return bets
 
     def _find_standing_credits(self, seat: int) -> dict[str, int]:
@@ -322,15 +327,15 @@ class TableLayout:
 
     def with_required_bets(self, figures: BetAnalysis) -> BetAnalysis:
         """Return the figures of a bet, with the minimum other bets that it requires as ``required_bets``."""
-        own: Mapping[str, int] = figures.options["bets"]
+        own_bets: Mapping[str, int] = figures.options["bets"]
         laid = {
             name: bet_credits
-            for spot, credits_ in own.items()
+            for spot, credits_ in own_bets.items()
             for name, bet_credits in self.find_smallest_bets_with(self.by_id[spot], credits_).items()
         }
         return replace(
             figures,
-            required_bets={name: bet_credits for name, bet_credits in laid.items() if name not in own},
+            required_bets={name: bet_credits for name, bet_credits in laid.items() if name not in own_bets},
         )
 
     def round_cost(self, bets: Mapping[str, int]) -> int:
@@ -351,28 +356,30 @@ class TableLayout:
         spots = [spot for spot in self.spots if spot.hand_of != 0]
         return exposure.find_highest_stake(spots, self.table.most, credits_)
 
-    def _compute_bet_after(self, spot: Spot, credits_: object, stood: int) -> int:
+    def _compute_bet_after(self, spot: Spot, credits_: object, standing_credits: int) -> int:
         """Return the bet on a spot, in credits, after the player adds ``credits_`` to it or takes some off.
 
-        ``stood`` is the bet on the spot before. Raises :class:`WagerError` if the change is not allowed.
+        ``standing_credits`` is the bet on the spot before. Raises :class:`WagerError` if the change is not allowed.
         """
         where = f"bets.{spot.id}"
         if isinstance(credits_, bool) or not isinstance(credits_, int) or credits_ == 0:
             raise WagerError(f"{where}: {credits_!r} is not a number of credits to stake")
-        after = stood + credits_
-        if after < 0:
-            raise WagerError(f"{where}: {format_count(-credits_, 'credit')} down; {stood:,} stand there")
+        credits_after = standing_credits + credits_
+        if credits_after < 0:
+            raise WagerError(
+                f"{where}: {format_count(-credits_, 'credit')} down; {standing_credits:,} stand there"
+            )
         if credits_ < 0 and spot.id not in self.removable:
             raise WagerError(f"{where}: a bet there may not be taken down")
         if credits_ > 0 and not spot.open:
             raise WagerError(f"{where}: the spot is closed in the table's current state")
-        if after and not spot.least <= after <= spot.most:
+        if credits_after and not spot.least <= credits_after <= spot.most:
             raise WagerError(
-                f"{where}: {format_count(after, 'credit')}; {spot.least:,} to {spot.most:,} may be staked"
+                f"{where}: {format_count(credits_after, 'credit')}; {spot.least:,} to {spot.most:,} may be staked"
             )
         if credits_ % spot.step:
             raise WagerError(f"{where}: {format_count(credits_, 'credit')}: not a multiple of {spot.step:,}")
-        return after
+        return credits_after
 
     def check_highest_win(self, given_back: Mapping[int, int]) -> None:
         """Raise :class:`WagerError` if a seat could win more than the table's win limit.
@@ -408,9 +415,9 @@ class TableRules(Tableless):
 
         The copy shares all cached values, so no cached value may depend on that state.
         """
-        moved = object.__new__(type(self))
-        vars(moved).update(vars(self) | state)
-        return moved
+        copy = object.__new__(type(self))
+        vars(copy).update(vars(self) | state)
+        return copy
 
     def layout(self) -> tuple[Spot, ...]:
         """Return the table's betting spots in its current state."""
@@ -479,8 +486,8 @@ def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file:
     """Raise :class:`DefinitionError` if odds pay a fraction of a credit on a bet within the limits."""
     multiple = lcm(*(odds_.net.denominator for odds_ in odds))
     if limits.step % multiple:
-        why = f"{limits.step} does not pay whole credits: it must be a multiple of {multiple}"
-        raise DefinitionError(file, f"{key}.step", why)
+        reason = f"{limits.step} does not pay whole credits: it must be a multiple of {multiple}"
+        raise DefinitionError(file, f"{key}.step", reason)
 
 
 def find_stated_stakes(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
@@ -581,12 +588,12 @@ def analyse_cases(
     wins: dict[int, int] = defaultdict(int)
     prizes: dict[tuple[str, str, int], int] = defaultdict(int)
     shared: set[tuple[str, str, int]] = set()  # prizes with a weight that is an exact share
-    total_weight = added = 0
+    total_weight = added_weight = 0
     for case in cases:
         weight = case.weight.numerator * (unit // case.weight.denominator)
         wins[sum(settlement.credits for settlement in case.settlements) - case.added] += weight
         total_weight += weight
-        added += weight * case.added
+        added_weight += weight * case.added
         for settlement in case.settlements:
             if settlement.credits:
                 key = (settlement.name, settlement.spot, settlement.credits)
@@ -601,7 +608,7 @@ def analyse_cases(
         options=wager.options,
         rtp=distribution.moment(1) / cost,
         cycle=total_weight if is_counted else None,
-        mean_staked_credits=cost + Fraction(added, total_weight) if added else None,
+        mean_staked_credits=cost + Fraction(added_weight, total_weight) if added_weight else None,
     )
     if depth is Depth.RETURN:
         return figures

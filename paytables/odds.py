@@ -54,9 +54,9 @@ def list_awards(bet: BetAnalysis) -> list[DisclosedAward]:
     prizes = [(p.name, p.where, p.credits, p.rate) for p in bet.prizes if p.credits]
     prizes += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
     most = max((credits_ for _, _, credits_, _ in prizes), default=0)
-    found = [DisclosedAward(*row, top=row[2] == most) for row in prizes if row[3]]
-    found += [DisclosedAward(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
-    return sorted(found, key=lambda award: (award.rate, award.where, award.name))
+    awards = [DisclosedAward(*row, top=row[2] == most) for row in prizes if row[3]]
+    awards += [DisclosedAward(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
+    return sorted(awards, key=lambda award: (award.rate, award.where, award.name))
 
 
 def list_longer_awards(candidates: Sequence[DisclosedAward], limits: OddsLimits) -> list[DisclosedAward]:

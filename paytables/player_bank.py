@@ -150,9 +150,11 @@ def mirror_settlement(stake: Settlement, banker: int = 0) -> Settlement:
     bet = Bet(BANK, stake.staked, banker)
     if stake.name == "push":
         return push_bet(bet)
-    lost = stake.name == "won"
-    back = 0 if lost else 2 * bet.credits
-    return Settlement("lost" if lost else "won", back, spot=BANK, staked=bet.credits, seat=banker)
+    is_lost = stake.name == "won"
+    returned_credits = 0 if is_lost else 2 * bet.credits
+    return Settlement(
+        "lost" if is_lost else "won", returned_credits, spot=BANK, staked=bet.credits, seat=banker
+    )
 
 
 class PlayerBankRules(SeatedRules):
@@ -189,9 +191,9 @@ class PlayerBankRules(SeatedRules):
             turn = BankTurn.from_json(table[BANK], self.table_layout.table.seats)
         if turn == self.turn:
             return self
-        moved = self.with_state(turn=turn)
-        vars(moved).pop("table_layout", None)  # the layout depends on the turn
-        return moved
+        rules_after = self.with_state(turn=turn)
+        vars(rules_after).pop("table_layout", None)  # the layout depends on the turn
+        return rules_after
 
     def build_current_view(self) -> Mapping[str, object]:
         """Return the seat that is offered the bank first, for the screen; empty if no seat may be the bank."""
@@ -227,8 +229,8 @@ class PlayerBankRules(SeatedRules):
             unplayed -= covered if (bet.seat, bet.spot) == (banker, BANK) else 0
             if unplayed:
                 returned.append(push_bet(replace(bet, credits=unplayed), NOT_COVERED_SETTLEMENT))
-        played = tuple(bet for bet in bets if bet.spot != BANK and bet.seat != banker)
-        return BankedRound(banker, played, tuple(returned))
+        player_bets = tuple(bet for bet in bets if bet.spot != BANK and bet.seat != banker)
+        return BankedRound(banker, player_bets, tuple(returned))
 
     def ask_whether_bank_covers(
         self, banked: BankedRound, display: Mapping[str, object], viewer: int | None
@@ -262,9 +264,9 @@ class PlayerBankRules(SeatedRules):
         if self.player_bank is None or (viewer is None and len(seats) == 1):
             return None
         turn = self.turn
-        after = (
+        next_turn = (
             BankTurn(turn.seat, seats)
             if banked.banker is None
             else BankTurn((banked.banker + 1) % self.table_layout.table.seats, turn.took_part, banked.banker)
         )
-        return {BANK: after.to_json()}
+        return {BANK: next_turn.to_json()}

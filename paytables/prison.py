@@ -78,21 +78,21 @@ def settle_or_imprison(
     """
     staying: list[ImprisonedBet] = []
     for bet in bets:
-        settlement, stays = decide(bet)
-        if settlement is not None and stays is not None:
+        settlement, held_bet = decide(bet)
+        if settlement is not None and held_bet is not None:
             prompt = {
                 "spot": bet.spot,
                 "staked": bet.credits,
-                "credits": stays.half_stake_credits,
+                "credits": held_bet.half_stake_credits,
                 "advice": HALF_ANSWER,
             }
             answer = yield Decision(kind, (HALF_ANSWER, PRISON_ANSWER), {**shown, **prompt}, seat=bet.seat)
-            taken = answer is None or answer.value == HALF_ANSWER
-            settlement, stays = (settlement, None) if taken else (None, stays)
+            takes_half = answer is None or answer.value == HALF_ANSWER
+            settlement, held_bet = (settlement, None) if takes_half else (None, held_bet)
         if settlement is not None:
             yield settlement
-        elif stays is not None:
-            staying.append(stays)
+        elif held_bet is not None:
+            staying.append(held_bet)
     return staying
 
 
@@ -121,15 +121,15 @@ def held_from_json(
     """Return the held bets of a stored table state. Raises ValueError for a state that no round can leave."""
     if not isinstance(data, list) or not data:
         raise ValueError(f"no standing bets: {data!r}")
-    held = []
+    held_bets = []
     for bet, stored_bet in zip(bets_from_json(data, spots, seats), data, strict=True):
         count = stored_bet.get("count")
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(f"standing bets without their count: {data!r}")
-        held.append(ImprisonedBet(bet.spot, bet.credits, bet.seat, count))
-    if len({(bet.seat, bet.spot, bet.count) for bet in held}) != len(held):
+        held_bets.append(ImprisonedBet(bet.spot, bet.credits, bet.seat, count))
+    if len({(bet.seat, bet.spot, bet.count) for bet in held_bets}) != len(held_bets):
         raise ValueError("a bet is listed twice")
-    return tuple(held)
+    return tuple(held_bets)
 
 
 def with_prison_choice(figures: BetAnalysis, strategy: str, worst: Fraction, note: str) -> BetAnalysis:

@@ -43,8 +43,8 @@ class SeatedRules(TableRules):
         """Play a round: alone, or as one seat of several."""
         accepted = self.wager(wager.credits, **wager.options)
         bets, seat = (*accepted.bets, *accepted.others), accepted.seat
-        played = self.play_seats(sorted(bets, key=_get_seat), draw, seat)
-        return played if seat is None else filter_steps_for_seat(played, seat)
+        played_round = self.play_seats(sorted(bets, key=_get_seat), draw, seat)
+        return played_round if seat is None else filter_steps_for_seat(played_round, seat)
 
     def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` after checking its bets. Raises WagerError.
@@ -52,12 +52,12 @@ class SeatedRules(TableRules):
         In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the
         other seats.
         """
-        seat, others = options.pop("seat", None), options.pop("others", {})
+        seat, other_seats = options.pop("seat", None), options.pop("others", {})
         accepted = super().wager(credits_, **options)
         return (
             accepted
-            if seat is None and not others
-            else self.table_layout.with_other_seats(accepted, seat, others)
+            if seat is None and not other_seats
+            else self.table_layout.with_other_seats(accepted, seat, other_seats)
         )
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
@@ -88,11 +88,11 @@ def list_seat_hands(seats: int, **keys: object) -> list[dict[str, object]]:
     ``keys`` are added to each hand: the number of its cards, for example.
     """
     first = {"id": format_hand_id(0), "names": {"en": "Player", "fr": "Joueur"}, **keys}
-    others = (
+    other_hands = (
         {"id": format_hand_id(seat), "names": {"en": name, "fr": f"Joueur {seat + 1}"}, **keys, "with": []}
         for seat, name in ((seat, f"Player {seat + 1}") for seat in range(1, seats))
     )
-    return [first, *others]
+    return [first, *other_hands]
 
 
 def describe_owner(seat: int, viewer: int | None) -> dict[str, object]:

@@ -27,8 +27,8 @@ def _parse_pay(value: object) -> object:
     """Return a row's pay in a definition: odds, or a share of the level if it is written in percent."""
     if not isinstance(value, str):
         return value
-    found = _PER_CENT.fullmatch(value)
-    return Odds.parse(value) if found is None else Odds(value, Fraction(-1), Fraction(int(found[1]), 100))
+    match = _PER_CENT.fullmatch(value)
+    return Odds.parse(value) if match is None else Odds(value, Fraction(-1), Fraction(int(match[1]), 100))
 
 
 #: Odds, or a percentage of the bet's progressive level.
@@ -118,18 +118,18 @@ def check_levels(
 
     ``spots`` has both by spot. Raises :class:`DefinitionError` with the key.
     """
-    named = {level.spot: level for level in levels}
+    level_by_spot = {level.spot: level for level in levels}
     for n, level in enumerate(levels):
         key = f"progressive.{n}"
         if level.id in {other.id for other in levels[:n]}:
             raise DefinitionError(file, f"{key}.id", f"{level.id!r} is there twice")
-        if level.spot not in spots or named[level.spot] is not level:
-            why = (
+        if level.spot not in spots or level_by_spot[level.spot] is not level:
+            reason = (
                 "another level has it"
                 if level.spot in spots
                 else f"there is no such spot; {format_known_names(level.spot, spots)}"
             )
-            raise DefinitionError(file, f"{key}.spot", f"{level.spot!r}: {why}")
+            raise DefinitionError(file, f"{key}.spot", f"{level.spot!r}: {reason}")
         limits, pays = spots[level.spot]
         if limits.least != limits.most:
             raise DefinitionError(
@@ -142,12 +142,12 @@ def check_levels(
         if Fraction(1) not in shares:
             raise DefinitionError(file, f"{key}.spot", f'no row of {level.spot!r} pays "100%" of it')
         if level.reset_credits * min(shares) < 1:
-            why = f"{format_count(level.reset_credits, 'credit')}: a row pays less than one of it"
-            raise DefinitionError(file, f"{key}.reset_credits", why)
+            reason = f"{format_count(level.reset_credits, 'credit')}: a row pays less than one of it"
+            raise DefinitionError(file, f"{key}.reset_credits", reason)
         if Fraction(level.increment) >= 1:
             raise DefinitionError(file, f"{key}.increment", f"{level.increment}: a part of the bet, below 1")
     for spot, (_, pays) in spots.items():
-        if spot not in named and any(odds.share for odds in pays):
+        if spot not in level_by_spot and any(odds.share for odds in pays):
             raise DefinitionError(
                 file, f"spot {spot}", "a row pays a share of a level, and no level has this spot"
             )

@@ -146,19 +146,21 @@ def locate(name: str | Path, library: Path) -> Path:
         if path.suffix != _SUFFIX:
             raise DefinitionError(str(name), "", f"the name of a definition ends in {_SUFFIX}")
         return path.resolve()
-    written = str(name)
-    if written.endswith(_SUFFIX):
-        raise DefinitionError(written, "", f"a file is named by a path: write ./{written}")
-    if _ID.fullmatch(written):
-        for path in (library / f"{written}{_SUFFIX}", *library.glob(f"*/{written}{_SUFFIX}")):
+    written_name = str(name)
+    if written_name.endswith(_SUFFIX):
+        raise DefinitionError(written_name, "", f"a file is named by a path: write ./{written_name}")
+    if _ID.fullmatch(written_name):
+        for path in (library / f"{written_name}{_SUFFIX}", *library.glob(f"*/{written_name}{_SUFFIX}")):
             if path.is_file():
                 return path.resolve()
-    if "/" in written or _is_file(written):
-        raise DefinitionError(written, "", f"the name of a definition ends in {_SUFFIX}")
-    if not written:
+    if "/" in written_name or _is_file(written_name):
+        raise DefinitionError(written_name, "", f"the name of a definition ends in {_SUFFIX}")
+    if not written_name:
         raise DefinitionError("''", "", "no name is given")
-    known = sorted(path.stem for path in library.rglob(f"*{_SUFFIX}"))
-    raise UnknownNameError(written, "", f"not in the library; {format_known_names(written, known)}")
+    known_names = sorted(path.stem for path in library.rglob(f"*{_SUFFIX}"))
+    raise UnknownNameError(
+        written_name, "", f"not in the library; {format_known_names(written_name, known_names)}"
+    )
 
 
 def read(name: str | Path, library: Path) -> Source:

@@ -106,8 +106,8 @@ class Tableless:
 
         None if decisions may add to the stake, because the figures subtract the added amount from a win.
         """
-        found = self.analyse_wager(wager)
-        return found.max_win_credits if found.mean_staked_credits is None else None
+        figures = self.analyse_wager(wager)
+        return figures.max_win_credits if figures.mean_staked_credits is None else None
 
     def reserve(self, wager: Wager) -> int:  # noqa: ARG002 (the contract's)
         """Return 0: no decision during a round adds to the stake."""

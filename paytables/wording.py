@@ -43,9 +43,11 @@ def find_nearest_words(word: str, known: Iterable[str], max_words: int = 3) -> t
 def format_known_names(word: str, known: Iterable[str]) -> str:
     """Return the hint for an unknown name: the known names, and the one that was probably meant."""
     known = [*known]
-    *others, last = find_nearest_words(word, known) or ("",)
-    meant = f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?" if last else ""
-    if meant and len(known) > _LISTED:
-        return meant
+    *other_words, last = find_nearest_words(word, known) or ("",)
+    suggestion = (
+        f"did you mean {', '.join(other_words) + ' or ' if other_words else ''}{last}?" if last else ""
+    )
+    if suggestion and len(known) > _LISTED:
+        return suggestion
     listed = f"there are: {', '.join(known) or 'none'}"
-    return f"{listed}; {meant}" if meant else listed
+    return f"{listed}; {suggestion}" if suggestion else listed

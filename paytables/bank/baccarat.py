@@ -123,18 +123,18 @@ def _format_pay_line(bet: BaccaratBet, code: str) -> str:
 def _format_pays(bet: BaccaratBet, code: str) -> str:
     """Return the odds of a baccarat bet as text in one language, with its other terms if it has any."""
     if bet.margins:
-        by = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[code]
+        by_text = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[code]
         if bet.three_cards_only:
-            by = {
+            by_text = {
                 "en": "natural {0}; with three cards, by {1}",
                 "fr": "naturel {0}; avec trois cartes, par {1}",
             }[code]
         margins = ", ".join(f"{n}: {odds.text}" for n, odds in sorted(bet.margins.items(), reverse=True))
-        return by.format(bet.pays.text, margins)
+        return by_text.format(bet.pays.text, margins)
     if bet.on == "pairs":
         return {"en": "half on each, {0}", "fr": "moitié sur chacune, {0}"}[code].format(bet.pays.text)
-    more = {"en": "{0}, with six {1}", "fr": "{0}, avec six {1}"}[code]
-    pays = bet.pays.text if bet.pays_six is None else more.format(bet.pays.text, bet.pays_six.text)
+    six_text = {"en": "{0}, with six {1}", "fr": "{0}, avec six {1}"}[code]
+    pays = bet.pays.text if bet.pays_six is None else six_text.format(bet.pays.text, bet.pays_six.text)
     if bet.commission is not None:
         pays += f", {bet.commission.describe()[code]}"
     return pays
@@ -174,12 +174,12 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Sett
         return settle_bet(bet, None)
     if rule.pays_six is not None and coup.points[1] == 6:
         return settle_bet(bet, rule.pays_six, "won with six")
-    paid = settle_bet(bet, rule.pays)
+    settlement = settle_bet(bet, rule.pays)
     commission = rule.compute_commission(bet.credits)
     return (
-        paid
+        settlement
         if not commission
-        else replace(paid, credits=paid.credits - commission, detail={"commission": commission})
+        else replace(settlement, credits=settlement.credits - commission, detail={"commission": commission})
     )
 
 
@@ -218,9 +218,9 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
     def list_named_hands(self) -> Hands:
         """Return the player's and the bank's hand with their displayed names, which are those of the bets on them."""
         bets = reversed(self.list_bets())
-        called: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
+        name_by_hand: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
         hands = reversed(self.hands)  # the player's hand is on the left, as dealt
-        return tuple((hand, called.get(hand, names), most) for hand, names, most in hands)
+        return tuple((hand, name_by_hand.get(hand, names), most) for hand, names, most in hands)
 
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs: betting spots, hands, and the results that have scoreboard columns."""
@@ -245,8 +245,8 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             if count_points(hands[0]) < _PLAYER_STANDS_FROM:
                 yield _deal_card(hands, 0, shoe, draw)
                 third = hands[0][-1]
-            drawn = None if third is None else CARD_POINTS[rank_of(third)]
-            if drawn in BANK_DRAW_TABLE[count_points(hands[1])]:
+            third_card_points = None if third is None else CARD_POINTS[rank_of(third)]
+            if third_card_points in BANK_DRAW_TABLE[count_points(hands[1])]:
                 yield _deal_card(hands, 1, shoe, draw)
         coup = BaccaratCoup(
             (count_points(hands[0]), count_points(hands[1])),
@@ -304,11 +304,11 @@ def compute_coup_chances(
 
     The player draws a third card with fewer than ``least_standing_points`` points.
     """
-    found = Counter[tuple[Both, Both, Pairs]]()
+    ways_by_coup = Counter[tuple[Both, Both, Pairs]]()
     for coup, ways in _iter_ways(decks, least_standing_points):
-        found[coup] += ways
-    total = found.total()
-    return {BaccaratCoup(*coup): Fraction(ways, total) for coup, ways in found.items()}
+        ways_by_coup[coup] += ways
+    total = ways_by_coup.total()
+    return {BaccaratCoup(*coup): Fraction(ways, total) for coup, ways in ways_by_coup.items()}
 
 
 #: Bits for one count in a packed row of ten: no sum of the orders of six cards, by rank, needs more.
@@ -347,13 +347,17 @@ def _iter_ways(decks: int, least_standing_points: int) -> Iterator[tuple[tuple[B
         products = row * tens
         for both, ranks in _count_pair_orders(decks, player, bank).items():
             key = sum(player) % 10, sum(bank) % 10, both
-            before, orders = sums.get(key, (0, 0, 0)), ways * ranks
-            sums[key] = (before[0] + orders, before[1] + orders * row, before[2] + orders * products)
+            sums_before, orders = sums.get(key, (0, 0, 0)), ways * ranks
+            sums[key] = (
+                sums_before[0] + orders,
+                sums_before[1] + orders * row,
+                sums_before[2] + orders * products,
+            )
     for (first, second, both), summed in sums.items():
-        for (points, dealt), orders in _count_third_card_orders(
+        for (points, card_counts), orders in _count_third_card_orders(
             first, second, summed, sum(counts) - 4, least_standing_points
         ).items():
-            yield (points, dealt, both), orders
+            yield (points, card_counts, both), orders
 
 
 def _unpack_counts(packed: int, number: int) -> list[int]:
@@ -372,24 +376,24 @@ def _count_third_card_orders(
     orders, packed_row, packed_products = summed
     if max(player, bank) >= NATURAL_POINTS_MIN:
         return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
-    found = Counter[tuple[Both, Both]]()
+    orders_by_result = Counter[tuple[Both, Both]]()
     row = _unpack_counts(packed_row, 10)
     if player >= least_standing_points:
         if None not in BANK_DRAW_TABLE[bank]:
             return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
         for v, left_orders in enumerate(row):  # another card follows the bank's
-            found[(player, (bank + v) % 10), (2, 3)] += left_orders * (cards - 1)
-        return found
+            orders_by_result[(player, (bank + v) % 10), (2, 3)] += left_orders * (cards - 1)
+        return orders_by_result
     products = _unpack_counts(packed_products, 100)
     for third, left_orders in enumerate(row):
         end = (player + third) % 10
         if third not in BANK_DRAW_TABLE[bank]:
-            found[(end, bank), (3, 2)] += left_orders * (cards - 1)
+            orders_by_result[(end, bank), (3, 2)] += left_orders * (cards - 1)
             continue
         for v in range(10):
             both_draw_orders = products[10 * third + v] - (left_orders if v == third else 0)
-            found[(end, (bank + v) % 10), (3, 3)] += both_draw_orders
-    return found
+            orders_by_result[(end, (bank + v) % 10), (3, 3)] += both_draw_orders
+    return orders_by_result
 
 
 @cache
@@ -403,7 +407,7 @@ def _count_pair_orders(decks: int, player: tuple[int, int], bank: tuple[int, int
     if (0, 0) not in hands:
         return {(player[0] == player[1], bank[0] == bank[1]): perm(16 * decks, 4)}
     zeros = [(hand, n) for hand, cards in enumerate(hands) for n in range(2) if cards[n] == 0]
-    found = Counter[Pairs]()
+    ways_by_pairs = Counter[Pairs]()
     for ranks in product(range(4), repeat=len(zeros)):
         ways = prod(perm(4 * decks, ranks.count(rank)) for rank in range(4))
         rank_at = dict(zip(zeros, ranks, strict=True))
@@ -411,9 +415,9 @@ def _count_pair_orders(decks: int, player: tuple[int, int], bank: tuple[int, int
             cards[0] == cards[1] and (cards[0] != 0 or rank_at[hand, 0] == rank_at[hand, 1])
             for hand, cards in enumerate(hands)
         )
-        found[first, second] += ways
+        ways_by_pairs[first, second] += ways
     other_orders = perm(16 * decks - len(zeros), 4 - len(zeros))
-    return {both: ways * other_orders for both, ways in found.items()}
+    return {both: ways * other_orders for both, ways in ways_by_pairs.items()}
 
 
 FAMILY = build_bank_family(BaccaratDefinition, BaccaratRules)

@@ -108,12 +108,12 @@ class Banker(Strict):
         for cards in dict.fromkeys(self.draw_table):
             points = [n for n in range(10) if self.draw_table[n] == cards]
             key = "always" if set(cards) == set(_THIRD_CARDS) else "some" if cards else "never"
-            dealt = _format_ranges(cards)
-            called = [texts["stood"]] * (_NO_THIRD_CARD in cards) + [texts["third"].format(dealt)] * bool(
-                dealt
-            )
+            card_ranges = _format_ranges(cards)
+            card_texts = [texts["stood"]] * (_NO_THIRD_CARD in cards) + [
+                texts["third"].format(card_ranges)
+            ] * bool(card_ranges)
             lines.append(
-                texts[key].format(_format_ranges("".join(map(str, points))), texts["or"].join(called))
+                texts[key].format(_format_ranges("".join(map(str, points))), texts["or"].join(card_texts))
             )
         return [*lines, texts[self.against]]
 
@@ -206,8 +206,8 @@ class BanqueDefinition(BankDefinition):
     @model_validator(mode="after")
     def _check_one_bet_each(self) -> Self:
         """Refuse two bets on the same tableau, and two bets à cheval."""
-        on = [bet.on for bet in self.bet]
-        if len(set(on)) < len(on):
+        bet_tableaux = [bet.on for bet in self.bet]
+        if len(set(bet_tableaux)) < len(bet_tableaux):
             raise ValueError("bet: one bet on each tableau, and one on both")
         return self
 
@@ -273,8 +273,8 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     # ------------------------------------------------------------------ a round
     def find_hand_holder(self, tableau: str, bets: Sequence[Bet]) -> int | None:
         """Return the seat that holds a tableau's hand: the first that bets on it alone, else à cheval, or None."""
-        for on in (tableau, BOTH_TABLEAUX):
-            seats = [bet.seat for bet in bets if self._bets_by_id[bet.spot].on == on]
+        for tableau_name in (tableau, BOTH_TABLEAUX):
+            seats = [bet.seat for bet in bets if self._bets_by_id[bet.spot].on == tableau_name]
             if seats:
                 return min(seats)
         return None
@@ -325,8 +325,8 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         prompt = felt.to_json() | {"hand": name}
         if may_see(holder, felt.viewer):
             stakes = {bet.spot: bet.credits for bet in bets if bet.seat == holder}
-            held = [each for each in TABLEAU_NAMES if felt.holders[each] == holder]
-            prompt["advice"] = self.find_best_answers(stakes, held)[TABLEAU_NAMES.index(name)]
+            held_tableaux = [each for each in TABLEAU_NAMES if felt.holders[each] == holder]
+            prompt["advice"] = self.find_best_answers(stakes, held_tableaux)[TABLEAU_NAMES.index(name)]
         decision = Decision("banque", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=holder)
         return bool(decision.check((yield decision)) == DRAW_ANSWER)
 
@@ -355,22 +355,22 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
     def _list_staked_tableaux(self, stakes: Collection[str]) -> list[str]:
         """Return the tableaux on which the seat has a bet, alone or à cheval; ``stakes`` are keyed by spot."""
-        on = {self._bets_by_id[spot].on for spot in stakes}
-        return [name for name in TABLEAU_NAMES if on & {name, BOTH_TABLEAUX}]
+        staked_tableaux = {self._bets_by_id[spot].on for spot in stakes}
+        return [name for name in TABLEAU_NAMES if staked_tableaux & {name, BOTH_TABLEAUX}]
 
     def _list_answer_returns(
-        self, stakes: Mapping[str, int], held: Collection[str]
+        self, stakes: Mapping[str, int], held_tableaux: Collection[str]
     ) -> dict[Answers, Fraction]:
         """Return the mean return of a seat's stakes for each way to play five points on the tableaux it holds.
 
-        A tableau that is not in ``held`` always draws at five.
+        A tableau that is not in ``held_tableaux`` always draws at five.
         """
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return {
             answers: compute_mean_return(wager, self._iter_cases(wager, answers))
             for answers in ALL_ANSWER_PAIRS
             if all(
-                answer == DRAW_ANSWER or name in held
+                answer == DRAW_ANSWER or name in held_tableaux
                 for name, answer in zip(TABLEAU_NAMES, answers, strict=True)
             )
         }
@@ -389,12 +389,12 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
         A tableau without a stake draws at five, and so does one whose holder is absent or does not answer.
         """
-        found = super().analyse_stakes(name, stakes, depth)
+        figures = super().analyse_stakes(name, stakes, depth)
         returns = self._list_answer_returns(stakes, self._list_staked_tableaux(stakes))
         best = max(returns, key=lambda answers: returns[answers])
         strategy = best[0] if len(set(best)) == 1 else f"{best[0]} on tableau 1 and {best[1]} on tableau 2"
         return replace(
-            found,
+            figures,
             strategy=f"{strategy} at five",
             simplest_strategy="draw at five",
             simplest_rtp=returns[DRAW_ANSWER, DRAW_ANSWER],
@@ -420,27 +420,29 @@ def _compute_result_chances(
 
     A result is 1, 0 or -1 if the tableau beats, ties or loses to the banker. The shoe is fresh.
     """
-    found: dict[Answers, Counter[Results]] = {answers: Counter() for answers in ALL_ANSWER_PAIRS}
+    counts_by_answers: dict[Answers, Counter[Results]] = {answers: Counter() for answers in ALL_ANSWER_PAIRS}
     cards_left = 52 * decks - 6
     for (totals, bank), sums in _sum_first_cards(decks).items():
-        counted: dict[tuple[bool, ...], Counter[Results]] = {}
-        for answers, results in found.items():
+        counts_by_draws: dict[tuple[bool, ...], Counter[Results]] = {}
+        for answers, results in counts_by_answers.items():
             drawing = tuple(
                 total < _FREE_CHOICE_POINTS or (total == _FREE_CHOICE_POINTS and answer == DRAW_ANSWER)
                 for total, answer in zip(totals, answers, strict=True)
             )
-            if drawing not in counted:
-                counted[drawing] = _count_results(
+            if drawing not in counts_by_draws:
+                counts_by_draws[drawing] = _count_results(
                     totals, bank, drawing, sums, table[bank], against, cards_left
                 )
-            results.update(counted[drawing])
+            results.update(counts_by_draws[drawing])
             if totals[0] < totals[1]:
-                mirrored = {(second, first): ways for (first, second), ways in counted[drawing].items()}
-                found[answers[1], answers[0]].update(mirrored)
+                mirrored = {
+                    (second, first): ways for (first, second), ways in counts_by_draws[drawing].items()
+                }
+                counts_by_answers[answers[1], answers[0]].update(mirrored)
     total = perm(52 * decks, CARDS_MAX)
     return {
         answers: {results: Fraction(ways, total) for results, ways in sorted(counts.items())}
-        for answers, counts in found.items()
+        for answers, counts in counts_by_answers.items()
     }
 
 
@@ -455,7 +457,7 @@ def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _Sums]:
         ((a + b) % 10, (1 << 3 * a) + (1 << 3 * b), 1 + (a != b))
         for a, b in combinations_with_replacement(range(10), 2)
     ]
-    dealt: dict[int, _Sums] = {}
+    sums_by_code: dict[int, _Sums] = {}
     sums: dict[tuple[Results, int], list[int]] = {}
     for first, second in product(pairs, pairs):
         if first[0] > second[0]:
@@ -463,12 +465,12 @@ def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _Sums]:
         most_drawn = 1 + (first[0] <= _FREE_CHOICE_POINTS) + (second[0] <= _FREE_CHOICE_POINTS)
         for bank in pairs:
             code = first[1] + second[1] + bank[1]
-            if code not in dealt:
-                dealt[code] = _weigh_first_cards(counts, code)
+            if code not in sums_by_code:
+                sums_by_code[code] = _weigh_first_cards(counts, code)
             summed = sums.setdefault(((first[0], second[0]), bank[0]), [0, 0, 0, 0])
             orders = first[2] * second[2] * bank[2]
-            for drawn in range(most_drawn + 1):
-                summed[drawn] += orders * dealt[code][drawn]
+            for drawn_count in range(most_drawn + 1):
+                summed[drawn_count] += orders * sums_by_code[code][drawn_count]
     return {key: (a, b, c, d) for key, (a, b, c, d) in sums.items()}
 
 
@@ -481,9 +483,9 @@ def _weigh_first_cards(counts: Sequence[int], code: int) -> _Sums:
     """
     ways, left_ = 1, list(counts)
     for points, count in enumerate(counts):
-        taken = code >> 3 * points & 7
-        ways *= perm(count, taken)
-        left_[points] -= taken
+        taken_count = code >> 3 * points & 7
+        ways *= perm(count, taken_count)
+        left_[points] -= taken_count
     row, tens, hundreds = (
         sum(n << step * points for points, n in enumerate(left_))
         for step in (_PACKED_COUNT_BITS, _PACKED_ROW_BITS, 10 * _PACKED_ROW_BITS)
@@ -512,22 +514,22 @@ def _count_results(
     ``drawing`` says which tableaux draw. ``cards`` are the third cards against which the banker draws, and
     ``cards_left`` is the number of cards after the first six.
     """
-    found = Counter[Results]()
-    drawn = sum(drawing)
-    orders = perm(cards_left - drawn, 3 - drawn)
-    orders_of_banker = perm(cards_left - drawn - 1, 2 - drawn)
-    unpacked = [_unpack_counts(packed, 10**n) for n, packed in enumerate(sums[: drawn + 2])]
-    for third_cards in product(range(10), repeat=drawn):
-        dealt = iter(third_cards)
-        seen = [next(dealt) if draws else None for draws in drawing]
-        ends = [(total + (third or 0)) % 10 for total, third in zip(totals, seen, strict=True)]
-        if not _should_banker_draw(cards, against, seen):
-            found[_compare_with_bank(ends, bank)] += orders * _count_orders(unpacked, third_cards)
+    orders_by_results = Counter[Results]()
+    drawn_count = sum(drawing)
+    orders = perm(cards_left - drawn_count, 3 - drawn_count)
+    orders_of_banker = perm(cards_left - drawn_count - 1, 2 - drawn_count)
+    unpacked = [_unpack_counts(packed, 10**n) for n, packed in enumerate(sums[: drawn_count + 2])]
+    for third_cards in product(range(10), repeat=drawn_count):
+        third_card_points = iter(third_cards)
+        seen_points = [next(third_card_points) if draws else None for draws in drawing]
+        ends = [(total + (third or 0)) % 10 for total, third in zip(totals, seen_points, strict=True)]
+        if not _should_banker_draw(cards, against, seen_points):
+            orders_by_results[_compare_with_bank(ends, bank)] += orders * _count_orders(unpacked, third_cards)
             continue
-        for more in range(10):
-            ways = orders_of_banker * _count_orders(unpacked, (*third_cards, more))
-            found[_compare_with_bank(ends, (bank + more) % 10)] += ways
-    return found
+        for card_points in range(10):
+            ways = orders_of_banker * _count_orders(unpacked, (*third_cards, card_points))
+            orders_by_results[_compare_with_bank(ends, (bank + card_points) % 10)] += ways
+    return orders_by_results
 
 
 def _compare_with_bank(ends: Sequence[int], bank: int) -> Results:
@@ -536,21 +538,21 @@ def _compare_with_bank(ends: Sequence[int], bank: int) -> Results:
     return (first > bank) - (first < bank), (second > bank) - (second < bank)
 
 
-def _count_orders(unpacked: Sequence[Sequence[int]], dealt: tuple[int, ...]) -> int:
-    """Return the number of ways to deal the first cards and then the cards with the points in ``dealt``.
+def _count_orders(unpacked: Sequence[Sequence[int]], dealt_points: tuple[int, ...]) -> int:
+    """Return the number of ways to deal the first cards and then the cards with the points in ``dealt_points``.
 
     ``unpacked`` holds the sums of the products of remaining cards; if two dealt cards have equal points, the
     second has one card fewer to be chosen from.
     """
-    if not dealt:
+    if not dealt_points:
         return unpacked[0][0]
-    if len(dealt) == 1:
-        return unpacked[1][dealt[0]]
-    if len(dealt) == 2:
-        first, second = dealt
+    if len(dealt_points) == 1:
+        return unpacked[1][dealt_points[0]]
+    if len(dealt_points) == 2:
+        first, second = dealt_points
         ways = unpacked[2][10 * first + second]
         return ways - unpacked[1][first] if first == second else ways
-    first, second, third = dealt
+    first, second, third = dealt_points
     ways = unpacked[3][100 * first + 10 * second + third]
     fewer = (first == third) + (second == third)
     if first == second:

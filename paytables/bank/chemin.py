@@ -152,8 +152,8 @@ class BankHoldingTurn:
         if not isinstance(data, Mapping) or "seat" not in data or set(data) - {"seat", "least", "follower"}:
             raise ValueError(f"no round leaves the bank as {data!r}")
         seat, least, follower = data["seat"], data.get("least", 0), data.get("follower")
-        known = [number for number in (seat, follower) if number is not None]
-        if not all(type(number) is int and number in range(seats) for number in known) or seat is None:
+        known_seats = [number for number in (seat, follower) if number is not None]
+        if not all(type(number) is int and number in range(seats) for number in known_seats) or seat is None:
             raise ValueError(f"the bank: there is no such seat in {data!r}")
         if type(least) is not int or not 0 <= least <= most or (follower is not None and not least):
             raise ValueError(f"no round leaves the bank as {data!r}")
@@ -278,18 +278,22 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         if not banco:
             raise RefusedRoundError("bank_not_covered", "bets: nobody bets against the bank")
         covered[banker, BANK_SPOT] = banco
-        played = tuple(
+        played_bets = tuple(
             Bet(spot, credits_, seat)
             for (seat, spot), credits_ in covered.items()
             if credits_ and spot != BANK_SPOT
         )
-        largest = max(played, key=lambda bet: bet.credits)
+        largest = max(played_bets, key=lambda bet: bet.credits)
         returned = tuple(
-            Settlement(NOT_COVERED_SETTLEMENT, rest, spot=spot, staked=rest, seat=seat)
+            Settlement(
+                NOT_COVERED_SETTLEMENT, uncovered_credits, spot=spot, staked=uncovered_credits, seat=seat
+            )
             for (seat, spot), credits_ in laid.items()
-            if (rest := credits_ - covered.get((seat, spot), 0))
+            if (uncovered_credits := credits_ - covered.get((seat, spot), 0))
         )
-        return CheminCoup(banker, banco, largest.seat if caller is None else caller, caller, played, returned)
+        return CheminCoup(
+            banker, banco, largest.seat if caller is None else caller, caller, played_bets, returned
+        )
 
     def _list_seats_from(self, first: int) -> list[int]:
         """Return every seat of the table in turn, starting with ``first``."""
@@ -302,12 +306,12 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         Raises WagerError if no seat offers it, or only its holder, with less than the bank that must stand.
         """
         for seat in self._list_seats_from(self.turn.seat):
-            offered = laid.get((seat, BANK_SPOT), 0)
+            offered_credits = laid.get((seat, BANK_SPOT), 0)
             holds_again = seat == self.turn.seat and self.turn.least > 0
-            if holds_again and offered >= self.turn.least:
+            if holds_again and offered_credits >= self.turn.least:
                 return seat, self.turn.least
-            if offered and not holds_again:
-                return seat, offered
+            if offered_credits and not holds_again:
+                return seat, offered_credits
         if laid.get((self.turn.seat, BANK_SPOT), 0):
             raise RefusedRoundError(
                 "bank_below_least",
@@ -440,21 +444,28 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         with the least number of seats, in which the bet is covered.
         """
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        found = super().analyse_stakes(name, stakes, depth)
+        figures = super().analyse_stakes(name, stakes, depth)
         seats = self._build_sample_seats(stakes)
-        own = 0 if BANK_SPOT in stakes else 1
-        options = {"bets": dict(stakes), "seat": own, "others": {str(n): bets for n, bets in seats.items()}}
-        found = replace(
-            found, options=options, table={BANK_SPOT: BankHoldingTurn().to_json()}, is_covered_by_players=True
+        own_seat = 0 if BANK_SPOT in stakes else 1
+        options = {
+            "bets": dict(stakes),
+            "seat": own_seat,
+            "others": {str(n): bets for n, bets in seats.items()},
+        }
+        figures = replace(
+            figures,
+            options=options,
+            table={BANK_SPOT: BankHoldingTurn().to_json()},
+            is_covered_by_players=True,
         )
         if BANK_SPOT in stakes:
-            return found
+            return figures
         returns = {
             answer: compute_mean_return(wager, self._iter_cases(stakes, answer))
             for answer in (DRAW_ANSWER, STAND_ANSWER)
         }
         return replace(
-            found,
+            figures,
             strategy=f"{self._find_best_answer()} at five",
             simplest_strategy="draw at five",
             simplest_rtp=returns[DRAW_ANSWER],
@@ -467,8 +478,8 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         least = {STAKE_SPOT: stake.least}
         if BANK_SPOT in stakes:
             return {1: {BANCO_SPOT: stakes[BANK_SPOT]}, 2: least, 3: least}
-        held = max(stakes.get(BANCO_SPOT, stakes.get(STAKE_SPOT, 0)), bank.least)
-        return {0: {BANK_SPOT: held}, 2: least, 3: least}
+        held_credits = max(stakes.get(BANCO_SPOT, stakes.get(STAKE_SPOT, 0)), bank.least)
+        return {0: {BANK_SPOT: held_credits}, 2: least, 3: least}
 
 
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
@@ -478,7 +489,7 @@ def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
 
     The outer key is the play of five points: ``draw`` or ``stand``.
     """
-    found: dict[str, dict[int, Fraction]] = {}
+    chances_by_answer: dict[str, dict[int, Fraction]] = {}
     for answer, least_standing_points in (
         (DRAW_ANSWER, _FREE_CHOICE_POINTS + 1),
         (STAND_ANSWER, _FREE_CHOICE_POINTS),
@@ -486,8 +497,8 @@ def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
         chances = dict.fromkeys((1, 0, -1), Fraction(0))
         for coup, chance in compute_coup_chances(decks, least_standing_points).items():
             chances[{"player": 1, "tie": 0, "bank": -1}[coup.winner]] += chance
-        found[answer] = chances
-    return found
+        chances_by_answer[answer] = chances
+    return chances_by_answer
 
 
 FAMILY = build_bank_family(CheminDefinition, CheminRules)

@@ -76,13 +76,13 @@ def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[C
         for n in range(rules.burn):
             shoe.deal(draw, f"burn {n + 1}")
         return shoe, [Cue("shuffle", {"decks": rules.decks}), Cue("burn", {"cards": rules.burn})]
-    shown = shoe.deal(draw, "burn")
-    burned_count = min(rank_of(shown) + 2, 10) if RANKS[rank_of(shown)] != "A" else 1
+    burn_card = shoe.deal(draw, "burn")
+    burned_count = min(rank_of(burn_card) + 2, 10) if RANKS[rank_of(burn_card)] != "A" else 1
     for n in range(burned_count):
         shoe.deal(draw, f"burn {n + 1}")
     return shoe, [
         Cue("shuffle", {"decks": rules.decks}),
-        Cue("burn", {"card": format_card(shown), "cards": burned_count}),
+        Cue("burn", {"card": format_card(burn_card), "cards": burned_count}),
     ]
 
 

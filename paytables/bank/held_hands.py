@@ -42,10 +42,10 @@ class SeatHandsView:
     def turn_face_up(self, *names: str) -> Iterator[Cue]:
         """Turn hands face up; yield the animation cues of the cards that the viewer does not see yet."""
         for name in names:
-            seen = self._list_seen_cards(name)
+            seen_cards = self._list_seen_cards(name)
             self.face_up.add(name)
             for index, card in enumerate(self.cards[name]):
-                if seen[index] == FACE_DOWN:
+                if seen_cards[index] == FACE_DOWN:
                     yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
 
     def count_points(self, name: str) -> int:
@@ -54,8 +54,8 @@ class SeatHandsView:
 
     def compare_points(self, name: str, other: str) -> int:
         """Return 1 if a hand beats the other, 0 if they tie, -1 if it loses."""
-        points, others = self.count_points(name), self.count_points(other)
-        return (points > others) - (points < others)
+        points, other_points = self.count_points(name), self.count_points(other)
+        return (points > other_points) - (points < other_points)
 
     def to_json(self) -> dict[str, object]:
         """Return the hands as the screen shows them, with the points of each hand whose cards the viewer all sees."""

@@ -45,12 +45,12 @@ class RedDogBet(BankBet):
     def pay_texts(self) -> Mapping[str, Sequence[str]]:
         """Return, by language, one line per spread of the cards with what it pays."""
         spread = {"en": "spread {0}: {1}", "fr": "écart de {0} : {1}"}
-        more = {"en": "more: {0}", "fr": "davantage : {0}"}
+        more_text = {"en": "more: {0}", "fr": "davantage : {0}"}
         triple = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
         return {
             code: [
                 *(spread[code].format(n, odds.text) for n, odds in sorted(self.spreads.items())),
-                more[code].format(self.pays.text),
+                more_text[code].format(self.pays.text),
                 triple[code].format(self.triple.text),
             ]
             for code in ("en", "fr")
@@ -127,8 +127,10 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
     def raised_spreads(self) -> frozenset[int]:
         """Return the spreads of the cards at which a raise has a positive expectation, from a fresh shoe."""
         decks, rule = self.definition.shoe.decks, self.definition.ante
-        between = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANKS - 1)}
-        return frozenset(n for n, chance in between.items() if chance * (1 + rule.find_odds(n).net) > 1)
+        chance_by_spread = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANKS - 1)}
+        return frozenset(
+            n for n, chance in chance_by_spread.items() if chance * (1 + rule.find_odds(n).net) > 1
+        )
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every case of a red dog round in which the player raises at the spreads where a raise is best."""
@@ -158,21 +160,21 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
                 for third, n in enumerate(counts):
                     if ways * n:
                         ranks = [first, second] if spread == 0 else [first, second, third]
-                        done = [_settle_by_ranks(placed_bet, rule, ranks) for placed_bet in bets]
+                        settlements = [_settle_by_ranks(placed_bet, rule, ranks) for placed_bet in bets]
                         yield WeightedResult(
-                            ways * n, done, added=sum(placed_bet.credits for placed_bet in bets[1:])
+                            ways * n, settlements, added=sum(placed_bet.credits for placed_bet in bets[1:])
                         )
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of the best strategy, with those of never raising and of the worst strategy."""
-        found = super().analyse_stakes(name, stakes, depth)
+        figures = super().analyse_stakes(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         every = frozenset(range(1, _RANKS - 1))
         never = compute_mean_return(wager, self._iter_cases(wager, frozenset()))
         worst = compute_mean_return(wager, self._iter_cases(wager, every - self.raised_spreads))
         least = min(self.raised_spreads, default=0)
         return replace(
-            found,
+            figures,
             strategy=f"raise at a spread of {least} or more" if least else "never raise",
             simplest_strategy="never raise",
             simplest_rtp=never,

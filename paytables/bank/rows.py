@@ -110,16 +110,16 @@ class _RowPairCount:
         A cell has the sums of both rows as powers of t and u; now ``cards`` powers of t fit beside each power
         of u. While only high cards were added, few powers are needed.
         """
-        before, self.u = self.u, self.t * cards
-        mask = (1 << before) - 1
+        cell_bits, self.u = self.u, self.t * cards
+        mask = (1 << cell_bits) - 1
 
         def widen_cell(cell: int) -> int:
             """Return a cell of trente et quarante row sums with more room for cards between its powers of u."""
-            found, second = 0, 0
+            wide_cell, second = 0, 0
             while cell:
-                found |= (cell & mask) << (second * self.u)
-                cell, second = cell >> before, second + 1
-            return found
+                wide_cell |= (cell & mask) << (second * self.u)
+                cell, second = cell >> cell_bits, second + 1
+            return wide_cell
 
         return [[[widen_cell(cell) for cell in row] for row in cells] for cells in every]
 
@@ -152,7 +152,7 @@ class _RowPairCount:
 
         The rows are those of trente et quarante.
         """
-        found, reach = 0, range(b, -1, -value)
+        total_ways, reach = 0, range(b, -1, -value)
         for i, (sum_before, several) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
             row, ways, place = cells[sum_before], 0, 0
             for before, factor in zip(reach, several, strict=False):
@@ -160,17 +160,17 @@ class _RowPairCount:
                     ways += row[before] * factor << place
                 place += self.u
             if ways:
-                found += ways * factors[0][i] << (i * self.t)
-        return found
+                total_ways += ways * factors[0][i] << (i * self.t)
+        return total_ways
 
     def _count_ways_with_aces(self, cells: Cells, end: int) -> int:
         """Return the ways in which both trente et quarante rows reach ``end`` when each is completed with aces."""
-        count, found = self.counts[1], 0
+        count, total_ways = self.counts[1], 0
         for i in range(min(count, end) + 1):
             for j in range(min(count - i, i) + 1):
                 ways = cells[end - i][end - j] * comb(count, i) * comb(count - i, j) * (1 + (j < i))
-                found += ways << (i * self.t + j * self.u)
-        return found
+                total_ways += ways << (i * self.t + j * self.u)
+        return total_ways
 
     def _iter_terms(self, cell: int) -> Iterator[tuple[int, int, int]]:
         """Yield a packed cell of trente et quarante rows: cards in the first row, in the second row, and ways."""

@@ -124,8 +124,8 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand, which a player may hold, and one for each seat."""
-        bank, *others = super().describe_hands()
-        return [{**bank, **self.bank_owner}, *others]
+        bank, *player_hands = super().describe_hands()
+        return [{**bank, **self.bank_owner}, *player_hands]
 
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
@@ -141,11 +141,11 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         for _ in range(_CARDS_PER_HAND):
             for name in (*names.values(), BANK):
                 yield felt.deal_card(name, shoe, draw)
-        own = names.get(banked.played[0].seat if viewer is None else viewer, BANK)
+        own_hand = names.get(banked.played[0].seat if viewer is None else viewer, BANK)
         for bet in banked.played:
             name = names[bet.seat]
             points = tuple(sorted(CARD_POINTS[rank_of(card)] for card in felt.cards[name]))
-            prompt = _build_display(felt, own)
+            prompt = _build_display(felt, own_hand)
             if may_see(bet.seat, viewer):
                 prompt["advice"] = self.find_better_answer(points, bet.credits)
             decision = Decision("super-pan", (STAND_ANSWER, DRAW_ANSWER), prompt, seat=bet.seat)
@@ -159,7 +159,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             yield stake
             yield from banked.settle_bank(stake)
         return Outcome(
-            display=_build_display(felt, own), table=self.build_table_after_bank(banked, bets, viewer)
+            display=_build_display(felt, own_hand), table=self.build_table_after_bank(banked, bets, viewer)
         )
 
     def _settle_bet(self, bet: Bet, player: int, bank: int) -> Settlement:
@@ -177,8 +177,8 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
         It is computed for a fresh shoe.
         """
-        stand, drawn = _compute_chances(hand, self.definition.shoe.decks)
-        should_draw = self._compute_stake_value(drawn, stake) > self._compute_stake_value(stand, stake)
+        stand, draw_chances = _compute_chances(hand, self.definition.shoe.decks)
+        should_draw = self._compute_stake_value(draw_chances, stake) > self._compute_stake_value(stand, stake)
         return DRAW_ANSWER if should_draw else STAND_ANSWER
 
     def _compute_stake_value(self, chances: Mapping[int, Fraction], stake: int) -> Fraction:
@@ -220,11 +220,11 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         unheld = [push_bet(Bet(BANK, stakes[BANK]), NOT_COVERED_SETTLEMENT)] if BANK in stakes else []
         total = comb(sum(counts), _CARDS_PER_HAND)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS_PER_HAND):
-            dealt = Fraction(_count_ways(counts, hand), total)
+            hand_chance = Fraction(_count_ways(counts, hand), total)
             chances = _compute_chances(hand, decks)[answer(hand) == DRAW_ANSWER]
             for won, chance in chances.items():
-                if chance * dealt:
-                    yield WeightedResult(chance * dealt, [*unheld, self._settle_bet(bet, won, 0)])
+                if chance * hand_chance:
+                    yield WeightedResult(chance * hand_chance, [*unheld, self._settle_bet(bet, won, 0)])
 
     def _iter_bank_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[WeightedResult]:
         """Yield the cases of a seat that holds the bank, against one opposing stake of the same credits.
@@ -242,13 +242,13 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of the stake, and of the bank if a player may be it."""
-        found, bank = super().analyse(depth), self.definition.player_bank
+        analysis, bank = super().analyse(depth), self.definition.player_bank
         if bank is None:
-            return found
+            return analysis
         figures = self.table_layout.with_required_bets(
             self.analyse_stakes(BANK, {BANK: bank.limits.least}, depth)
         )
-        return replace(found, bets=(*found.bets, figures))
+        return replace(analysis, bets=(*analysis.bets, figures))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return a bet's figures for the player's best decisions, for the bank's drawing rule, and for the worst ones.
@@ -256,12 +256,12 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         The bank has no choice: its figures are those against the best decisions, in a round in which one
         other seat has a stake of the same credits.
         """
-        found = super().analyse_stakes(name, stakes, depth)
+        base_figures = super().analyse_stakes(name, stakes, depth)
         if BANK in stakes:
-            others = {"1": {STAKE_SPOT: stakes[BANK]}}
+            other_bets = {"1": {STAKE_SPOT: stakes[BANK]}}
             return replace(
-                found,
-                options={"bets": dict(stakes), "seat": 0, "others": others},
+                base_figures,
+                options={"bets": dict(stakes), "seat": 0, "others": other_bets},
                 is_covered_by_players=True,
                 table={BANK: BankTurn(took_part=(0, 1)).to_json()},
             )
@@ -279,7 +279,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         ]
         most = max(sum(hand) % 10 for hand in draws)
         return replace(
-            found,
+            base_figures,
             strategy=f"draw on {most} or less",
             simplest_strategy="draw on five or less, as the bank does",
             simplest_rtp=compute_mean_return(wager, by_bank),
@@ -287,9 +287,9 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         )
 
 
-def _build_display(felt: SeatHandsView, own: str) -> dict[str, object]:
+def _build_display(felt: SeatHandsView, own_hand: str) -> dict[str, object]:
     """Return the hands as the screen shows them, with the points of the viewer's own hand as the result."""
-    return felt.to_json() | {"result": str(felt.count_points(own))}
+    return felt.to_json() | {"result": str(felt.count_points(own_hand))}
 
 
 def _count_points(hand: Sequence[Card]) -> int:
@@ -326,14 +326,14 @@ def _compute_chances(
         counts_left[points] -= 1
     own_points, cards = sum(hand) % 10, sum(counts_left)
     stand = _compute_chances_against(own_points, counts_left)
-    drawn = dict.fromkeys((1, 0, -1), Fraction(0))
+    draw_chances = dict.fromkeys((1, 0, -1), Fraction(0))
     for points, n in enumerate(counts_left):
         if n:
             counts_left[points] -= 1
             for won, chance in _compute_chances_against((own_points + points) % 10, counts_left).items():
-                drawn[won] += Fraction(n, cards) * chance
+                draw_chances[won] += Fraction(n, cards) * chance
             counts_left[points] += 1
-    return stand, drawn
+    return stand, draw_chances
 
 
 def _compute_chances_against(points: int, counts_left: Sequence[int]) -> Mapping[int, Fraction]:
@@ -362,8 +362,8 @@ def _count_bank_points(counts_left: tuple[int, ...]) -> tuple[int, ...]:
         if points > _BANK_DRAWS:
             ends[points] += ways * (cards - _CARDS_PER_HAND)
             continue
-        for more, n in enumerate(counts_left):
-            ends[(points + more) % 10] += ways * (n - bank.count(more))
+        for card_points, n in enumerate(counts_left):
+            ends[(points + card_points) % 10] += ways * (n - bank.count(card_points))
     return tuple(ends)
 
 

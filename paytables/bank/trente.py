@@ -117,7 +117,7 @@ class TrenteDefinition(BankDefinition):
                 share, least = self.insurance.share, self.insurance.least
                 insurance_text = words.format(self.insurance.percent, share, least)
                 lines[code].append(f"{getattr(self.insurance.name, code)} - {insurance_text}")
-        return {code: [*found, self.shoe.format_deck_line(code)] for code, found in lines.items()}
+        return {code: [*pay_lines, self.shoe.format_deck_line(code)] for code, pay_lines in lines.items()}
 
 
 #: The text of the insurance's terms, by language.
@@ -202,15 +202,15 @@ class TrenteRules(BankRules[TrenteDefinition]):
         shoe = {"shoe": table["shoe"]} if "shoe" in table else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
-        held = self._read_held_bets(table["held"]) if "held" in table else ()
-        return self.with_state(table=shoe, held=held)
+        held_bets = self._read_held_bets(table["held"]) if "held" in table else ()
+        return self.with_state(table=shoe, held=held_bets)
 
     def _read_held_bets(self, data: object) -> tuple[ImprisonedBet, ...]:
         """Return the stakes in prison in a stored table state. Raises ValueError if no round can leave them."""
         if not isinstance(data, list) or not data:
             raise ValueError(f"no round of this table leaves {data!r} in prison")
-        held = held_from_json(data, self.bets_by_chance, self.definition.table.seats)
-        for bet in held:
+        held_bets = held_from_json(data, self.bets_by_chance, self.definition.table.seats)
+        for bet in held_bets:
             limits = self.bets_by_chance[bet.spot].limits
             if (
                 not limits.least <= bet.credits <= limits.most
@@ -218,7 +218,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 or not bet.may_stay
             ):
                 raise ValueError(f"no bet of this table can be {bet.to_json()} with count {bet.count}")
-        return held
+        return held_bets
 
     def list_standing_bets(self) -> tuple[Bet, ...]:
         """Return the stakes in prison, which remain on the table for the next coup."""
@@ -252,7 +252,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 yield _deal_card(rows, name, shoe, draw) if is_complete else Cue("stop", {"cards": shoe.left})
         points = (_count_points(rows["black"]), _count_points(rows["red"])) if is_complete else None
         coup = TrenteCoup(points, first_red=is_red(rows["black"][0]))
-        shown = _build_display(rows, coup)
+        display = _build_display(rows, coup)
         bets = list_bets_on_table(self.held, accepted, self.table_layout.spots)
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED_SUFFIX)}
 
@@ -260,9 +260,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
             """Return the result of this coup of trente et quarante for a bet."""
             return self.decide_bet(bet, coup, insured=(bet.seat, bet.spot + INSURED_SUFFIX) in insured)
 
-        staying = yield from settle_or_imprison(bets, decide_bet, shown, "refait")
+        staying = yield from settle_or_imprison(bets, decide_bet, display, "refait")
         return Outcome(
-            display=shown, table=_build_table_state(build_table_after_round(rules, shoe, self.table), staying)
+            display=display,
+            table=_build_table_state(build_table_after_round(rules, shoe, self.table), staying),
         )
 
     def decide_bet(self, bet: ImprisonedBet, coup: TrenteCoup, *, insured: bool) -> BetResult:
@@ -314,15 +315,15 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of a bet on each chance at its minimum, with insurance and without."""
-        found, insurance = super().analyse(depth), self.definition.insurance
+        base_analysis, insurance = super().analyse(depth), self.definition.insurance
         if insurance is None:
-            return found
-        more = []
+            return base_analysis
+        insured_figures = []
         for bet in self.list_bets():
             least = self.table_layout.by_id[bet.id + INSURED_SUFFIX].least
             stakes = {bet.id: least * insurance.share, bet.id + INSURED_SUFFIX: least}
-            more.append(self.analyse_stakes(bet.id + INSURED_SUFFIX, stakes, depth))
-        return replace(found, bets=(*found.bets, *more))
+            insured_figures.append(self.analyse_stakes(bet.id + INSURED_SUFFIX, stakes, depth))
+        return replace(base_analysis, bets=(*base_analysis.bets, *insured_figures))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return a bet's figures for always taking part of the stake back, and for always leaving it in prison."""
@@ -391,9 +392,9 @@ def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw
     return Cue("deal", {"hand": name, "card": format_card(card)})
 
 
-def _build_table_state(shoe: Mapping[str, object] | None, held: Sequence[ImprisonedBet]) -> object:
+def _build_table_state(shoe: Mapping[str, object] | None, held_bets: Sequence[ImprisonedBet]) -> object:
     """Return the table state to store, from the shoe and the stakes in prison; None if there is neither."""
-    table = {**(shoe or {}), **({"held": held_to_json(held)} if held else {})}
+    table = {**(shoe or {}), **({"held": held_to_json(held_bets)} if held_bets else {})}
     return table or None
 
 
@@ -419,12 +420,12 @@ def _build_rules(data: TrenteDefinition, file: str) -> TrenteRules:
     """
     insurance = data.insurance
     if insurance is not None and (100 % insurance.percent or insurance.least % insurance.share):
-        why = f"{insurance.percent} % of {format_count(insurance.least, 'credit')} is not a whole number of credits"
-        raise DefinitionError(file, "insurance", why)
+        reason = f"{insurance.percent} % of {format_count(insurance.least, 'credit')} is not a whole number of credits"
+        raise DefinitionError(file, "insurance", reason)
     for n, bet in enumerate(data.bet):
         if bet.limits.step % 2:
-            why = f"{bet.limits.step} has no half: the refait gives the half back"
-            raise DefinitionError(file, f"bet.{n}.limits.step", why)
+            reason = f"{bet.limits.step} has no half: the refait gives the half back"
+            raise DefinitionError(file, f"bet.{n}.limits.step", reason)
         if bet.on in {earlier.on for earlier in data.bet[:n]}:
             raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.on} is there twice")
     rules = TrenteRules(data)

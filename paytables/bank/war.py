@@ -100,9 +100,9 @@ class WarRules(SeatedBankRules[WarDefinition]):
             if order:
                 yield _settle_main_bet(seat_bets[MAIN_SPOT], self.definition.main, order)
                 continue
-            added = Bet(WAR_SPOT, seat_bets[MAIN_SPOT].credits, seat)
+            war_bet = Bet(WAR_SPOT, seat_bets[MAIN_SPOT].credits, seat)
             prompt = _build_display(hands, viewer) | ({"advice": "war"} if may_see(seat, viewer) else {})
-            decision = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat)
+            decision = Decision("war", ("surrender", "war"), prompt, {"war": war_bet}, seat)
             if decision.check((yield decision)) == "surrender":
                 yield _settle_surrender(seat_bets[MAIN_SPOT])
                 continue
@@ -112,7 +112,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
                 hands[owner] = [hands[owner][0], shoe.deal(draw, f"war {_format_hand_id(owner)}")]
                 yield _build_deal_cue(hands, owner)
             order = _compare_ranks(hands[seat][1], hands[_BANK][1])
-            yield from _settle_war(seat_bets[MAIN_SPOT], added, self.definition.main, order)
+            yield from _settle_war(seat_bets[MAIN_SPOT], war_bet, self.definition.main, order)
         return Outcome(
             display=_build_display(hands, viewer), table=build_table_after_round(rules, shoe, self.table)
         )
@@ -141,24 +141,24 @@ class WarRules(SeatedBankRules[WarDefinition]):
         bets = {bet.spot: bet for bet in wager.bets}
         equal = Fraction(of_rank - 1, cards - 1)
         for order in (1, -1):
-            done = [self._settle_first_cards(bet, order) for bet in bets.values()]
-            yield WeightedResult((1 - equal) / 2, done)
+            settlements = [self._settle_first_cards(bet, order) for bet in bets.values()]
+            yield WeightedResult((1 - equal) / 2, settlements)
         if MAIN_SPOT not in bets or surrender:
-            done = [
+            settlements = [
                 _settle_surrender(bet) if bet.spot == MAIN_SPOT else self._settle_first_cards(bet, 0)
                 for bet in bets.values()
             ]
-            yield WeightedResult(equal, done)
+            yield WeightedResult(equal, settlements)
             return
         remaining = cards - 2
         pairs = Fraction(
             12 * of_rank * (of_rank - 1) + (of_rank - 2) * (of_rank - 3), remaining * (remaining - 1)
         )
         tie = [self._settle_first_cards(bets[TIE_SPOT], 0)] if TIE_SPOT in bets else []
-        added = Bet(WAR_SPOT, bets[MAIN_SPOT].credits)
+        war_bet = Bet(WAR_SPOT, bets[MAIN_SPOT].credits)
         for order, chance in ((1, (1 - pairs) / 2), (-1, (1 - pairs) / 2), (0, pairs)):
-            done = [*tie, *_settle_war(bets[MAIN_SPOT], added, self.definition.main, order)]
-            yield WeightedResult(equal * chance, done, added=added.credits)
+            settlements = [*tie, *_settle_war(bets[MAIN_SPOT], war_bet, self.definition.main, order)]
+            yield WeightedResult(equal * chance, settlements, added=war_bet.credits)
 
     def _settle_first_cards(self, bet: Bet, order: int) -> Settlement:
         """Return the settlement of the main bet, or of the bet on the tie, by the first cards.
@@ -173,17 +173,17 @@ class WarRules(SeatedBankRules[WarDefinition]):
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of always going to war, and of always surrendering half the stake at a tie."""
-        found = super().analyse_stakes(name, stakes, depth)
+        base_figures = super().analyse_stakes(name, stakes, depth)
         if MAIN_SPOT not in stakes:
-            return found
+            return base_figures
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         up = compute_mean_return(wager, self._iter_cases(wager, surrender=True))
         return replace(
-            found,
+            base_figures,
             strategy="always go to war",
             simplest_strategy="always go to war",
-            simplest_rtp=found.rtp,
-            worst_rtp=min(up, found.rtp),
+            simplest_rtp=base_figures.rtp,
+            worst_rtp=min(up, base_figures.rtp),
         )
 
 
@@ -205,14 +205,14 @@ def _settle_surrender(bet: Bet) -> Settlement:
     return Settlement("surrendered", bet.credits // 2, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
-def _settle_war(bet: Bet, added: Bet, rule: BankBet, order: int) -> list[Settlement]:
+def _settle_war(bet: Bet, war_bet: Bet, rule: BankBet, order: int) -> list[Settlement]:
     """Return the settlements of the main bet and of the stake added for the war.
 
     ``order`` is 1, 0 or -1 if the player's second card is higher than, equal to or lower than the bank's.
     """
     if order < 0:
-        return [settle_bet(bet, None), settle_bet(added, None)]
-    return [settle_bet(bet, rule.pays), settle_bet(added, rule.pays) if order == 0 else push_bet(added)]
+        return [settle_bet(bet, None), settle_bet(war_bet, None)]
+    return [settle_bet(bet, rule.pays), settle_bet(war_bet, rule.pays) if order == 0 else push_bet(war_bet)]
 
 
 def _format_hand_id(owner: int) -> str:
@@ -245,8 +245,8 @@ def _build_display(hands: Mapping[int, Sequence[Card]], viewer: int | None) -> d
 def _build_rules(data: WarDefinition, file: str) -> WarRules:
     """Build the rules of war after checking the bets. Raises :class:`DefinitionError`."""
     if data.main.limits.step % 2:
-        why = f"{data.main.limits.step} has no half: who does not go to war gives half the stake up"
-        raise DefinitionError(file, "main.limits.step", why)
+        reason = f"{data.main.limits.step} has no half: who does not go to war gives half the stake up"
+        raise DefinitionError(file, "main.limits.step", reason)
     rules = WarRules(data)
     check_bets(rules, file)
     return rules

@@ -68,7 +68,7 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Quest
     """Return the byte index, in a stored strategy, of the decision for each blackjack situation and hand."""
     shoe = build_shoe(decks)
     playable_hands = [hand for hand, known in list_every_hand(shoe).items() if known.cards >= 2]
-    found: dict[Question, int] = {}
+    index_by_question: dict[Question, int] = {}
     for of_suit in (False, True)[: 1 + suited]:
         for up in range(ACES, TEN + 1):
             kinds = [(HandSituation(up), playable_hands)]
@@ -90,8 +90,8 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Quest
             for kind, hands in kinds:
                 for hand in hands:
                     if not of_suit or hand in SUITED:
-                        found[kind, hand, of_suit] = len(found)
-    return found
+                        index_by_question[kind, hand, of_suit] = len(index_by_question)
+    return index_by_question
 
 
 #: The index, in a stored blackjack play, of the answer to whether each pair is split.
@@ -126,10 +126,10 @@ class PackedStrategy:
         even: set[int],
     ) -> "PackedStrategy":
         """Return a blackjack strategy in its packed form. Situations missing from ``answers`` cannot occur."""
-        own = bytes(answers.get(question, STAND) for question in cls(house, b"").answer_indexes)
+        answer_bytes = bytes(answers.get(question, STAND) for question in cls(house, b"").answer_indexes)
         into = bytes(splits.get(pair, 0) for pair in _PAIR_INDEXES)
         cover = bytes(hand in insured for hand in _index_insurable_hands(house.decks))
-        return cls(house, own + into + cover + bytes(up in even for up in (ACES, TEN)))
+        return cls(house, answer_bytes + into + cover + bytes(up in even for up in (ACES, TEN)))
 
     @cached_property
     def answer_indexes(self) -> dict[Question, int]:
@@ -179,5 +179,5 @@ def read_advice(house: ExactHouseRules, policy: str) -> PackedStrategy | None:
 
     Certification refuses a definition whose strategy is for other rules.
     """
-    found = PackedStrategy(house, unpack_policy(policy))
-    return found if len(found.text) == found.size else None
+    strategy = PackedStrategy(house, unpack_policy(policy))
+    return strategy if len(strategy.text) == strategy.size else None

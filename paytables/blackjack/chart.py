@@ -75,9 +75,13 @@ class TotalsChart:
 
         def choose_from_chart(kind: HandSituation, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
             """Return the chart's decision for a blackjack hand, chosen among the permitted ``options``."""
-            known = table.rounds[0].known[hand]
+            known_hand = table.rounds[0].known[hand]
             return self.find_answer(
-                kind.dealer_up_card, list_values(hand), known.best_total, soft=known.soft, options=options
+                kind.dealer_up_card,
+                list_values(hand),
+                known_hand.best_total,
+                soft=known_hand.soft,
+                options=options,
             )
 
         return choose_from_chart
@@ -103,20 +107,20 @@ def guess_first_answer(cell: Cell) -> Answer:
 
 def format_chart(chart: TotalsChart) -> tuple[str, ...]:
     """Return a blackjack chart as text: a line per total or pair, a letter for each first card from two to ace."""
-    found = []
+    lines = []
     for soft, name in ((False, "hard"), (True, "soft")):
         for total in range(4 if not soft else 12, BEST_TOTAL + 1):
             answers = [chart.answers.get((up, (soft, total))) for up in DEALER_UP_CARDS]
             if any(answer is not None for answer in answers):
                 row = [_LETTERS[answer or guess_first_answer((soft, total))] for answer in answers]
-                found.append(f"{name} {total:2} " + "".join(row))
-    found += [
+                lines.append(f"{name} {total:2} " + "".join(row))
+    lines += [
         f"pair {pair:2} "
         + "".join(SPLIT_LETTER if (up, pair) in chart.pairs else "." for up in DEALER_UP_CARDS)
         for pair in range(ACES, TEN + 1)
         if any((up, pair) in chart.pairs for up in DEALER_UP_CARDS)
     ]
-    return tuple(found)
+    return tuple(lines)
 
 
 def parse_chart(text: Iterable[str]) -> TotalsChart:
@@ -239,45 +243,47 @@ class _DealerCardColumn:
 
         A branch is the hands from the first deal, or the hands of a split.
         """
-        known, found = self.round.known, dict[int, _HandInSearch]()
+        known_hands, hands = self.round.known, dict[int, _HandInSearch]()
         for hand in reversed(branch.tree):
-            if known[hand].cards < 2:
+            if known_hands[hand].cards < 2:
                 break
             options = self._compute_answer_values(hand, branch)
             place = _HandInSearch(
-                (known[hand].soft, known[hand].best_total),
+                (known_hands[hand].soft, known_hands[hand].best_total),
                 options[STAND],
                 options.get(DOUBLE),
                 options.get(HIT),
             )
             if place.drawn is not None:
-                place.children = [found[child] for _, child in known[hand].hands_after_card if child in found]
-            found[hand] = place
-        self.ordered += reversed(found.values())
-        return found
+                place.children = [
+                    hands[child] for _, child in known_hands[hand].hands_after_card if child in hands
+                ]
+            hands[hand] = place
+        self.ordered += reversed(hands.values())
+        return hands
 
     def _compute_answer_values(self, hand: int, branch: SplitBranch) -> dict[int, int]:
         """Return the value of each decision for a blackjack hand, without the values of hands after a draw.
 
         It is averaged over whether the cards are of one suit.
         """
-        known, play = self.round.known[hand], self.play
+        hand_value, play = self.round.known[hand], self.play
         worth: dict[int, Sums] = dict.fromkeys(branch.tree, (0, 0))
-        plain = play.evaluate_options(known, branch.tree, hand, worth, branch.kind, suited=False)
-        found = {answer: mean for answer, (mean, _) in plain.items()}
-        if play.house.suited_678 is not None and known.cards == 2 and hand in SUITED:
+        plain = play.evaluate_options(hand_value, branch.tree, hand, worth, branch.kind, suited=False)
+        value_by_answer = {answer: mean for answer, (mean, _) in plain.items()}
+        if play.house.suited_678 is not None and hand_value.cards == 2 and hand in SUITED:
             third = SIX_SEVEN_EIGHT
             if third in branch.tree:
                 worth[third] = (play.compute_standing_value(third, branch.tree[third]), 0)
-            for answer in found:
-                both = [
-                    play.evaluate_options(known, branch.tree, hand, worth, branch.kind, suited=suited)[
+            for answer in value_by_answer:
+                suited_sums = [
+                    play.evaluate_options(hand_value, branch.tree, hand, worth, branch.kind, suited=suited)[
                         answer
                     ][0]
                     for suited in (False, True)
                 ]
-                found[answer] += (both[1] - both[0]) // 4
-        return found
+                value_by_answer[answer] += (suited_sums[1] - suited_sums[0]) // 4
+        return value_by_answer
 
     def improve(self, chart: TotalsChart) -> None:
         """Improve the decisions of ``chart`` against this first card of the dealer until no change helps."""
@@ -317,7 +323,7 @@ class _DealerCardColumn:
         This also stores the values of the total's hands.
         """
         hands = self.cells[cell]
-        found = current_answer
+        best_answer = current_answer
         weighed = [hand for hand in hands if hand.weight and hand.drawn is not None]
         if weighed:
             sums = {
@@ -326,9 +332,9 @@ class _DealerCardColumn:
                 if not answer[1] or any(hand.double is not None for hand in weighed)
             }
             top = max(sums.values())
-            found = (
+            best_answer = (
                 current_answer if sums.get(current_answer) == top else max(sums, key=lambda each: sums[each])
             )
         for hand in hands:
-            hand.value = hand.compute_value(found)
-        return found
+            hand.value = hand.compute_value(best_answer)
+        return best_answer

@@ -29,17 +29,17 @@ def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = Tru
     ``hole``: the dealer looks at a hidden second card, so that a blackjack ends the round. ``taken``: the
     player draws a third card if a row needs it; otherwise rows of three and more cards are never paid.
     """
-    found: dict[tuple[str, int], int | Fraction] = {}
+    ways_by_row: dict[tuple[str, int], int | Fraction] = {}
     rows = tuple(row for row in side.row if taken or row.cards <= 2)
     for ways, dealt, up in _iter_deal_orders(rows, (), [decks] * _CARDS, 1):
         for row, part in _iter_won_rows(rows, dealt, up, decks, hole=hole):
             key = row.id, len(dealt) + (up is not None)
-            found[key] = found.get(key, 0) + ways * part
+            ways_by_row[key] = ways_by_row.get(key, 0) + ways * part
     return {
         row.id: sum(
             (
                 Fraction(ways) / perm(_CARDS * decks, cards)
-                for (of, cards), ways in found.items()
+                for (of, cards), ways in ways_by_row.items()
                 if of == row.id
             ),
             Fraction(0),
@@ -58,11 +58,11 @@ def _iter_deal_orders(
     Cards that all rows treat alike are dealt once and counted as often as they occur. If no row has a single
     card, two first cards of different ranks are dealt in one order only, which is counted for both.
     """
-    open_ = [row for row in rows if row.cards > len(dealt) and _may_become(row, dealt)]
-    if open_:
-        both = len(dealt) == 1 and all(row.cards > 1 for row in rows)
+    open_rows = [row for row in rows if row.cards > len(dealt) and _may_become(row, dealt)]
+    if open_rows:
+        deals_both_cards = len(dealt) == 1 and all(row.cards > 1 for row in rows)
         for card, alike in _iter_different_cards(rows, dealt):
-            order = rank_of(card) - rank_of(dealt[0]) if both else 0
+            order = rank_of(card) - rank_of(dealt[0]) if deals_both_cards else 0
             if counts_left[card] and order >= 0:
                 count = counts_left[card] * alike * (2 if order else 1)
                 counts_left[card] -= 1
@@ -82,13 +82,13 @@ def _iter_different_cards(rows: Sequence[SideBetRow], dealt: Sequence[Card]) -> 
     All suits that were not dealt yet are equivalent. If a row requires colours, only suits of the same colour
     are equivalent; before the first card the colours are equivalent too, unless a row names one.
     """
-    named = any(row.suits in {"red", "black"} for row in rows)
-    coloured = named or (bool(dealt) and any(row.suits == "colour" for row in rows))
-    seen = {get_suit(card) for card in dealt}
+    names_colours = any(row.suits in {"red", "black"} for row in rows)
+    coloured = names_colours or (bool(dealt) and any(row.suits == "colour" for row in rows))
+    seen_suits = {get_suit(card) for card in dealt}
     suits: dict[object, list[Card]] = {}
     for card in range(_SUITS):  # the four cards of the first rank
-        kind = card if get_suit(card) in seen else is_red(card) if coloured else None
-        suits.setdefault((get_suit(card) in seen, kind), []).append(card)
+        kind = card if get_suit(card) in seen_suits else is_red(card) if coloured else None
+        suits.setdefault((get_suit(card) in seen_suits, kind), []).append(card)
     for first in range(0, _CARDS, _SUITS):
         for alike in suits.values():
             yield first + alike[0], len(alike)
@@ -101,8 +101,8 @@ def _may_become(row: SideBetRow, dealt: Sequence[Card]) -> bool:
     """
     ranks = [rank_of(card) for card in dealt]
     if row.ranks:
-        known = parse_patterns(row.ranks)
-        if not any(all(ranks.count(rank) <= pattern.count(rank) for rank in ranks) for pattern in known):
+        patterns = parse_patterns(row.ranks)
+        if not any(all(ranks.count(rank) <= pattern.count(rank) for rank in ranks) for pattern in patterns):
             return False
     if row.kind == "same" and len(set(ranks)) > 1:
         return False
@@ -132,9 +132,9 @@ def _iter_won_rows(
         remaining *= 1 - goes_on
 
 
-def _compute_blackjack_chance(out: Sequence[Card], decks: int) -> Fraction:
-    """Return the probability that two cards drawn from the shoe, without the cards ``out``, are a blackjack."""
-    values = [get_card_value(card) for card in out]
-    cards_left = _CARDS * decks - len(out)
+def _compute_blackjack_chance(cards_out: Sequence[Card], decks: int) -> Fraction:
+    """Return the probability that two cards drawn from the shoe, without the cards ``cards_out``, are a blackjack."""
+    values = [get_card_value(card) for card in cards_out]
+    cards_left = _CARDS * decks - len(cards_out)
     aces, tens = 4 * decks - values.count(ACES), 16 * decks - values.count(TEN)
     return Fraction(2 * aces * tens, cards_left * (cards_left - 1))

@@ -109,12 +109,12 @@ class Dealer:
         columns = [np.ascontiguousarray(column) for column in remaining.T]
         once = [[self._falls[times][column] for times in range(3)] for column in columns]
         for drawn, ways, end in self.hands:
-            found = None
+            dealer_ways = None
             for n, times in enumerate(drawn):
                 if times:
                     part = once[n][times] if times < 3 else self._falls[times][columns[n]]
-                    found = part * ways if found is None else found * part
-            ended[end, sum(drawn)] += found
+                    dealer_ways = part * ways if dealer_ways is None else dealer_ways * part
+            ended[end, sum(drawn)] += dealer_ways
         cards = remaining.sum(axis=1)
         return self._count_wins_minus_losses(ended, cards, total)
 
@@ -124,7 +124,7 @@ class Dealer:
         ``ended[end, length]`` counts the dealer's hands of a length by result; ``cards`` are left in the
         shoe.
         """
-        found: Ints = np.zeros(len(cards), dtype=object)
+        differences: Ints = np.zeros(len(cards), dtype=object)
         sizes = sorted(set(cards.tolist()))
         place = np.searchsorted(np.array(sizes), cards)
         for length in range(1, self.most + 1):
@@ -136,5 +136,5 @@ class Dealer:
                 of = np.flatnonzero(total == stand)
                 row = ended[:, length, of]
                 net = row[: max(stand - 1, 0)].sum(axis=0) + row[ENDS - 1] - row[stand : ENDS - 1].sum(axis=0)
-                found[of] += net.astype(object) * weights[of]
-        return list(found.tolist())
+                differences[of] += net.astype(object) * weights[of]
+        return list(differences.tolist())

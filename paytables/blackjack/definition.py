@@ -48,7 +48,7 @@ class BlackjackDefinition(TableDefinition):
         """Return every pay of the table except the even money of a plain win: its stake, name, title and odds."""
         rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
         even = EVEN_MONEY_ODDS if self.house.even_money else None
-        own = [
+        own_pays = [
             (MAIN, BLACKJACK, Text(en="Blackjack", fr="Blackjack"), rules.blackjack),
             (MAIN, SEVENS, Text(en="Three sevens", fr="Trois sept"), rules.sevens),
             (MAIN, SUITED, suited, rules.suited_678),
@@ -56,7 +56,7 @@ class BlackjackDefinition(TableDefinition):
             (INSURANCE, INSURANCE, INSURANCE_TEXT, rules.insurance),
         ]
         sides = [(side.id, row.id, row.name, row.pays) for side in self.side for row in side.row]
-        return [(spot, name, title, odds) for spot, name, title, odds in own if odds is not None] + sides
+        return [(spot, name, title, odds) for spot, name, title, odds in own_pays if odds is not None] + sides
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return the house rules and the pays other than even money, as text by language."""

@@ -161,20 +161,20 @@ def _compute_proof(
 
 def find_proof(definition: BlackjackDefinition) -> Proof:
     """Return the proof (exact figures) stored in a blackjack definition, or compute it if none is stored."""
-    stored = definition.proved.get(MAIN)
-    return stored or _compute_proof(
+    stored_proof = definition.proved.get(MAIN)
+    return stored_proof or _compute_proof(
         definition.house, ignore_progress_report, backed=definition.rules.back_bets
     )
 
 
 def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fraction, Fraction]:
     """Return the probability that a side bet wins each part of its progressive level, by part."""
-    found: dict[Fraction, Fraction] = {}
+    chance_by_share: dict[Fraction, Fraction] = {}
     for row, chance in _compute_row_chances(definition, side).items():
         share = next(paid_row.pays.share for paid_row in side.row if paid_row.id == row)
         if share:
-            found[share] = found.get(share, Fraction(0)) + chance
-    return found
+            chance_by_share[share] = chance_by_share.get(share, Fraction(0)) + chance
+    return chance_by_share
 
 
 def _compute_row_chances(
@@ -187,8 +187,8 @@ def _compute_row_chances(
 def compute_side_return(definition: BlackjackDefinition, side: Side, *, taken: bool = True) -> Fraction:
     """Return what a blackjack side bet returns per credit on average, without progressive levels."""
     rows = {row.id: 1 + row.pays.net for row in side.row}
-    found = _compute_row_chances(definition, side, taken=taken)
-    return sum((rows[row] * chance for row, chance in found.items()), Fraction(0))
+    chance_by_row = _compute_row_chances(definition, side, taken=taken)
+    return sum((rows[row] * chance for row, chance in chance_by_row.items()), Fraction(0))
 
 
 def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
@@ -211,9 +211,9 @@ def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
         for side in definition.side
     ]
     if definition.rules.back_bets:
-        others = {"0": {MAIN: least}}
-        own = _analyse_back_bets(definition, BACK, {format_back_spot_id(0): least}, depth)
-        bets.append(replace(own, options={**own.options, "seat": 1, "others": others}))
+        other_bets = {"0": {MAIN: least}}
+        back_figures = _analyse_back_bets(definition, BACK, {format_back_spot_id(0): least}, depth)
+        bets.append(replace(back_figures, options={**back_figures.options, "seat": 1, "others": other_bets}))
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
@@ -265,18 +265,22 @@ def _analyse_stakes(
     """
     proof, cost = find_proof(definition), sum(stakes.values())
     sides = {side.id: side for side in definition.side}
-    own: dict[str, int] = {}
+    own_stakes: dict[str, int] = {}
     for spot, credits_ in stakes.items():
         group = _BOX_SUFFIX_PATTERN.sub("", spot) if spot not in sides else spot
-        own[group] = own.get(group, 0) + credits_
-    hand = sum(own.pop(action, 0) for action in ACTIONS)
-    if INSURANCE in own:
+        own_stakes[group] = own_stakes.get(group, 0) + credits_
+    hand = sum(own_stakes.pop(action, 0) for action in ACTIONS)
+    if INSURANCE in own_stakes:
         raise AnalysisError("insurance is staked in play, and not in a wager")
     back = sum(
-        (own[side_id] * compute_side_return(definition, sides[side_id]) for side_id in own), Fraction(0)
+        (own_stakes[side_id] * compute_side_return(definition, sides[side_id]) for side_id in own_stakes),
+        Fraction(0),
     )
     low = sum(
-        (own[side_id] * compute_side_return(definition, sides[side_id], taken=False) for side_id in own),
+        (
+            own_stakes[side_id] * compute_side_return(definition, sides[side_id], taken=False)
+            for side_id in own_stakes
+        ),
         Fraction(0),
     )
 
@@ -285,30 +289,30 @@ def _analyse_stakes(
         return (hand * (1 + Fraction(mean)) + side_returns) / cost
 
     prizes = []
-    for side_id in own if depth is not Depth.RETURN else ():
-        found = _compute_row_chances(definition, sides[side_id])
+    for side_id in own_stakes if depth is not Depth.RETURN else ():
+        chance_by_row = _compute_row_chances(definition, sides[side_id])
         for row in sides[side_id].row:
-            won = int(own[side_id] * (1 + row.pays.net))
+            won = int(own_stakes[side_id] * (1 + row.pays.net))
             prizes.append(
                 PrizeFigures(
                     name=row.id,
                     where=side_id,
                     credits=won,
-                    rate=found[row.id],
-                    rtp=found[row.id] * won / cost,
+                    rate=chance_by_row[row.id],
+                    rtp=chance_by_row[row.id] * won / cost,
                 )
             )
     levels = [
-        _build_progressive_share(definition, level, own[level.spot], cost)
+        _build_progressive_share(definition, level, own_stakes[level.spot], cost)
         for level in definition.progressive
-        if level.spot in own
+        if level.spot in own_stakes
     ]
     notes = [
         f"the dealer's own rules return {_format_percent(1 + Fraction(proof.dealers))} of a bet on the hand"
     ]
     notes += [
         f"of {side_id!r} alone {_format_percent(compute_side_return(definition, sides[side_id]))} comes back"
-        for side_id in own
+        for side_id in own_stakes
     ]
     if proof.sampled is not None and set(stakes) <= set(ACTIONS) and len({*stakes.values()}) == 1:
         notes += _iter_sampling_notes(definition, proof.sampled, len(stakes))
@@ -323,7 +327,7 @@ def _analyse_stakes(
         worst_rtp=compute_rtp(proof.worst, low),
         simplest_strategy=CHART_STRATEGY_TEXT,
         simplest_rtp=compute_rtp(proof.charted, back),
-        mean_staked_credits=hand * Fraction(proof.staked) + sum(own.values()) if hand else None,
+        mean_staked_credits=hand * Fraction(proof.staked) + sum(own_stakes.values()) if hand else None,
         notes=tuple(notes),
     )
     return figures if depth in {Depth.RETURN, Depth.PRIZES} else _with_distribution(figures, proof, hand)

@@ -65,23 +65,23 @@ class HandValue:
 @cache
 def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
     """Return every blackjack hand of up to 21 that a shoe allows, from the empty one on, fewer cards first."""
-    found: dict[int, HandValue] = {}
+    value_by_hand: dict[int, HandValue] = {}
     layer = [0]
     while layer:
-        after: dict[int, None] = {}
+        next_hands: dict[int, None] = {}
         for hand in layer:
             counts = unpack_counts(hand)
             hard = sum((n + 1) * count for n, count in enumerate(counts))
-            drawn = [
+            hands_after_card = [
                 (n, hand + PACKED_CARD_BY_VALUE[n])
                 for n in range(TEN)
                 if hard + n + 1 <= BEST_TOTAL and counts[n] < shoe[n]
             ]
             soft = counts[0] > 0 and hard + 10 <= BEST_TOTAL
-            found[hand] = HandValue(sum(counts), hard + 10 * soft, soft, tuple(drawn))
-            after.update(dict.fromkeys(child for _, child in drawn))
-        layer = list(after)
-    return found
+            value_by_hand[hand] = HandValue(sum(counts), hard + 10 * soft, soft, tuple(hands_after_card))
+            next_hands.update(dict.fromkeys(child for _, child in hands_after_card))
+        layer = list(next_hands)
+    return value_by_hand
 
 
 @cache
@@ -115,23 +115,23 @@ def compute_split_coefficients(hands: int) -> tuple[SplitCoefficients, ...]:
     that lack cards of that value are needed: index ``j`` of the result is for a shoe that lacks ``j`` of
     them. The caller multiplies by the probability that ``j`` draws all have that value.
     """
-    found = [SplitCoefficients() for _ in range(2 * hands)]
+    coefficients = [SplitCoefficients() for _ in range(2 * hands)]
     for resplits, done, open_ in _iter_second_card_orders(hands, 2, 0, 0):
         for others in range(done):  # a finished hand, the others of which are not pairs
             sign = (-1) ** others * comb(done - 1, others)
-            found[resplits + others].plain += sign * done
-            found[resplits + others].first_plain += sign
+            coefficients[resplits + others].plain += sign * done
+            coefficients[resplits + others].first_plain += sign
         for others in range(done + 1 if open_ else 0):  # a hand at the limit: any second card
             sign = (-1) ** others * comb(done, others)
-            part = found[resplits + others]
+            part = coefficients[resplits + others]
             part.plain += sign * open_
             part.paired += sign * open_
             if not done:
                 part.first_plain += sign
                 part.first_paired += sign
-    while found and found[-1] == SplitCoefficients():
-        found.pop()
-    return tuple(found)
+    while coefficients and coefficients[-1] == SplitCoefficients():
+        coefficients.pop()
+    return tuple(coefficients)
 
 
 def _iter_second_card_orders(

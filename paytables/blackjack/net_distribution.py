@@ -126,8 +126,8 @@ class _NetDistribution:
     def __init__(self, table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult) -> None:
         house = table.house
         self.table, self.house, self.answers, self.played = table, house, answers, played
-        paid = [house.blackjack, house.insurance or Fraction(0), house.sevens, house.suited_678]
-        self.unit = 2 * lcm(*(odds.denominator for odds in paid if odds is not None))
+        pays = [house.blackjack, house.insurance or Fraction(0), house.sevens, house.suited_678]
+        self.unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
         """The number of parts into which a stake is divided, so that every net is a whole number."""
         self.share = 1 if house.suited_678 is None else 16  # two cards are of one suit in a quarter of orders
         self.first_stake_only = house.hole or house.original_only
@@ -137,16 +137,16 @@ class _NetDistribution:
 
         If a pair is split into three hands, the result has only the right mean and variance.
         """
-        found: dict[int, Fraction] = defaultdict(Fraction)
+        chance_by_net: dict[int, Fraction] = defaultdict(Fraction)
         for round_ in self.table.rounds:
             part = Fraction(self.table.shoe[round_.up - 1], sum(self.table.shoe))
             for net, chance in self._iter_round_nets(round_):
-                found[net] += part * chance
-        return {Fraction(net, self.unit): chance for net, chance in sorted(found.items()) if chance}
+                chance_by_net[net] += part * chance
+        return {Fraction(net, self.unit): chance for net, chance in sorted(chance_by_net.items()) if chance}
 
     def _iter_round_nets(self, round_: SolvedRound) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result with its probability, given the dealer's first card."""
-        alone: dict[tuple[int, Nets], int] = defaultdict(int)
+        single_hand_ends: dict[tuple[int, Nets], int] = defaultdict(int)
         divided = {
             2 * PACKED_CARD_BY_VALUE[split.pair - 1]: split
             for split in round_.splits
@@ -161,15 +161,15 @@ class _NetDistribution:
                     if even
                     else (*(self._convert_odds_to_units(self.house.blackjack),) * ENDS, 0)
                 )
-                alone[hand, _add_nets(nets, insurance_nets)] += 2 * self.share
+                single_hand_ends[hand, _add_nets(nets, insurance_nets)] += 2 * self.share
             elif hand not in divided:
                 orders = self.share * (1 if len(set(list_values(hand))) == 1 else 2)
                 ends = self._count_hand_ends(
                     round_, round_.tree, HandSituation(round_.up), {hand: orders}, first=True
                 )
                 for (cards, nets), end_orders in ends.items():
-                    alone[cards, _add_nets(nets, insurance_nets)] += end_orders
-        yield from _iter_net_chances(round_, _create_one_hand_sums(alone), self.share)
+                    single_hand_ends[cards, _add_nets(nets, insurance_nets)] += end_orders
+        yield from _iter_net_chances(round_, _create_one_hand_sums(single_hand_ends), self.share)
         for hand, split in divided.items():
             yield from self._iter_split_nets(round_, split, self._find_insurance_nets(round_.up, hand))
 
@@ -193,7 +193,7 @@ class _NetDistribution:
         the net results of insurance, which are added.
         """
         hands = self.played.hands_by_pair[round_.up, split.pair, split.fewer]
-        first_hand_ends, others = (
+        first_hand_ends, other_hand_ends = (
             self._count_split_hand_ends(round_, split.branches[hands], first=first) for first in (True, False)
         )
         first_hand_ends = {
@@ -202,7 +202,9 @@ class _NetDistribution:
         }
         if hands == SUPPORT_MAX:
             yield from _iter_net_chances(
-                round_, _join_hand_sums(_create_one_hand_sums(first_hand_ends), others), self.share**2
+                round_,
+                _join_hand_sums(_create_one_hand_sums(first_hand_ends), other_hand_ends),
+                self.share**2,
             )
             return
         done, done_others = (
@@ -217,10 +219,18 @@ class _NetDistribution:
         for hand_end, orders in done.items():
             first_hand_ends[hand_end] = first_hand_ends.get(hand_end, 0) + orders
         pair = PACKED_CARD_BY_VALUE[split.pair - 1]
-        for some, removed_cards, times in ((first_hand_ends, 1, 2), (others, 1, 2), (others, 2, -1)):
-            joint_sums = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), others)
+        for some, removed_cards, times in (
+            (first_hand_ends, 1, 2),
+            (other_hand_ends, 1, 2),
+            (other_hand_ends, 2, -1),
+        ):
+            joint_sums = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), other_hand_ends)
             yield from _iter_net_chances(round_, joint_sums, self.share**2, times)
-        for some, removed_cards, times in ((first_hand_ends, 2, -1), (others, 2, -4), (others, 3, 2)):
+        for some, removed_cards, times in (
+            (first_hand_ends, 2, -1),
+            (other_hand_ends, 2, -4),
+            (other_hand_ends, 3, 2),
+        ):
             yield from _iter_net_chances(
                 round_, _create_one_hand_sums(some, removed_cards * pair), self.share, times
             )
@@ -232,14 +242,14 @@ class _NetDistribution:
 
         ``branches`` are the groups of split hands to add up; ``first``: the hand has the box's first stake.
         """
-        found: dict[tuple[int, Nets], int] = defaultdict(int)
+        orders_by_end: dict[tuple[int, Nets], int] = defaultdict(int)
         for branch in branches:
             starts = dict.fromkeys(self.table.play.list_start_hands(round_.known, branch), self.share)
             for hand_end, orders in self._count_hand_ends(
                 round_, branch.tree, branch.kind, starts, first=first
             ).items():
-                found[hand_end] += orders
-        return found
+                orders_by_end[hand_end] += orders
+        return orders_by_end
 
     # ------------------------------------------------------------ one hand
     def _count_hand_ends(
@@ -250,7 +260,7 @@ class _NetDistribution:
         ``starts`` has the number of orders of each hand of two cards; ``first``: the hand has the box's first
         stake.
         """
-        found: dict[tuple[int, Nets], int] = defaultdict(int)
+        orders_by_end: dict[tuple[int, Nets], int] = defaultdict(int)
         unfinished = dict(starts)
         while unfinished:
             still_unfinished: dict[int, int] = defaultdict(int)
@@ -261,24 +271,26 @@ class _NetDistribution:
                 for suited, share in shares:
                     answer = self.answers[kind, hand, suited]
                     if answer not in {HIT, DOUBLE}:
-                        found[hand, self._find_hand_nets(round_, hand, 1, first=first)] += share
+                        orders_by_end[hand, self._find_hand_nets(round_, hand, 1, first=first)] += share
                         continue
                     stakes = self.doubled_stakes if answer == DOUBLE else 1
                     bust = self._find_lost_nets(stakes, first=first)
-                    found[hand, bust] += share
+                    orders_by_end[hand, bust] += share
                     for child in (c for _, c in round_.known[hand].hands_after_card if c in tree):
-                        found[child, bust] -= share
+                        orders_by_end[child, bust] -= share
                         count = share
                         if suited and child == SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
                             count = share * 3 // 4
                             nets = self._find_immediate_nets(self.house.suited_678, stakes, first=first)
-                            found[child, nets] += share // 4
+                            orders_by_end[child, nets] += share // 4
                         if answer == HIT:
                             still_unfinished[child] += count
                         else:
-                            found[child, self._find_hand_nets(round_, child, stakes, first=first)] += count
+                            orders_by_end[
+                                child, self._find_hand_nets(round_, child, stakes, first=first)
+                            ] += count
             unfinished = still_unfinished
-        return found
+        return orders_by_end
 
     def _find_hand_nets(self, round_: SolvedRound, hand: int, stakes: int, *, first: bool) -> Nets:
         """Return the net that a finished player's hand wins or loses, in units, for each result of the dealer."""
@@ -328,49 +340,51 @@ def _add_nets(nets: Nets, other_nets: Nets) -> Nets:
 
 
 # ------------------------------------------------------------ hands together
-def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _JointResults:
+def _create_one_hand_sums(ends: Ends, removed_hand: int = 0) -> _JointResults:
     """Return the joint results of a single blackjack hand, from the counts of its possible ends.
 
-    ``removed`` are further cards out of the shoe, as a packed hand.
+    ``removed_hand`` are further cards out of the shoe, as a packed hand.
     """
-    none: Ints = np.array([removed], dtype=np.int64)
-    return _join_hand_sums(_JointResults(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
+    removed_cards: Ints = np.array([removed_hand], dtype=np.int64)
+    return _join_hand_sums(
+        _JointResults(removed_cards, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends
+    )
 
 
-def _join_hand_sums(some: _JointResults, ends: Ends) -> _JointResults:
-    """Return the joint results ``some`` of several blackjack hands with one more hand added.
+def _join_hand_sums(sums: _JointResults, ends: Ends) -> _JointResults:
+    """Return the joint results ``sums`` of several blackjack hands with one more hand added.
 
     ``ends`` are the counts of the added hand's possible ends.
     """
-    counted = [(cards, nets, orders) for (cards, nets), orders in ends.items() if orders]
-    every = {net for _, nets, _ in counted for net in nets}
+    counted_ends = [(cards, nets, orders) for (cards, nets), orders in ends.items() if orders]
+    every = {net for _, nets, _ in counted_ends for net in nets}
     low, high = min(every), max(every)
-    step = gcd(some.step, *(net - low for net in every))
-    some = some.refine_step(step)
-    own: Ints = np.array([cards for cards, _, _ in counted], dtype=np.int64)
-    nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted], dtype=np.int64) - low) // step
-    orders: Ints = np.array([count for _, _, count in counted], dtype=np.int64)
+    step = gcd(sums.step, *(net - low for net in every))
+    sums = sums.refine_step(step)
+    own_cards: Ints = np.array([cards for cards, _, _ in counted_ends], dtype=np.int64)
+    nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted_ends], dtype=np.int64) - low) // step
+    orders: Ints = np.array([count for _, _, count in counted_ends], dtype=np.int64)
     cards: Ints = np.zeros(0, dtype=np.int64)
-    for part in np.array_split(np.unique(own), 1 + len(own) * len(some.cards) // 10**7):
-        cards = np.union1d(cards, (part[:, None] + some.cards).ravel())
-    width = some.ways.shape[2] + (high - low) // step
+    for part in np.array_split(np.unique(own_cards), 1 + len(own_cards) * len(sums.cards) // 10**7):
+        cards = np.union1d(cards, (part[:, None] + sums.cards).ravel())
+    width = sums.ways.shape[2] + (high - low) // step
     ways: Ints = np.zeros((len(cards), ENDS + 1, width), dtype=np.int64)
-    compile_kernel(_add_hand)(some.cards, some.ways, own, nets, orders, cards, ways)
-    return _JointResults(cards, ways, some.low + low, step)
+    compile_kernel(_add_hand)(sums.cards, sums.ways, own_cards, nets, orders, cards, ways)
+    return _JointResults(cards, ways, sums.low + low, step)
 
 
 def _add_hand(
-    cards: Ints, ways: Ints, own: Ints, nets: Ints, orders: Ints, joint_cards: Ints, found: Ints
+    cards: Ints, ways: Ints, own_cards: Ints, nets: Ints, orders: Ints, joint_cards: Ints, joint_counts: Ints
 ) -> None:  # pragma: no cover (compiled)
-    """Add one more blackjack hand to the joint results of several hands; the counts are added to ``found``.
+    """Add one more blackjack hand to the joint results of several hands; the counts are added to ``joint_counts``.
 
-    ``own`` and ``orders`` are the cards of the hand and its number of ways by result; ``nets[n, end]`` is the
+    ``own_cards`` and ``orders`` are the cards of the hand and its number of ways by result; ``nets[n, end]`` is the
     index of hand n's net result. The combined cards ``joint_cards`` are sorted.
     """
-    for n in range(len(own)):
+    for n in range(len(own_cards)):
         at = 0
         for row in range(len(cards)):
-            joint_hand, end = cards[row] + own[n], len(joint_cards)
+            joint_hand, end = cards[row] + own_cards[n], len(joint_cards)
             while at < end:  # both are sorted, so the search starts at the last hit
                 middle = (at + end) // 2
                 if joint_cards[middle] < joint_hand:
@@ -379,7 +393,9 @@ def _add_hand(
                     end = middle
             for dealer_end in range(ways.shape[1]):
                 for net in range(ways.shape[2]):
-                    found[at, dealer_end, net + nets[n, dealer_end]] += orders[n] * ways[row, dealer_end, net]
+                    joint_counts[at, dealer_end, net + nets[n, dealer_end]] += (
+                        orders[n] * ways[row, dealer_end, net]
+                    )
 
 
 def _iter_net_chances(
@@ -390,9 +406,9 @@ def _iter_net_chances(
     ``shares`` is the number of parts into which the orders of the hands' cards were divided.
     """
     full, dealer = round_.dealer.full, round_.dealer
-    removed: Ints = sums.cards[:, None] >> COUNT_BITS * np.arange(TEN) & COUNT_MAX
-    fits = (removed <= np.array(full)).all(axis=1)
-    removed, ways, sizes = removed[fits], sums.ways[fits], removed[fits].sum(axis=1)
+    removed_counts: Ints = sums.cards[:, None] >> COUNT_BITS * np.arange(TEN) & COUNT_MAX
+    fits = (removed_counts <= np.array(full)).all(axis=1)
+    removed_counts, ways, sizes = removed_counts[fits], sums.ways[fits], removed_counts[fits].sum(axis=1)
     for size in np.unique(sizes).tolist():
         has_size = sizes == size
         cards_left = round_.cards - size
@@ -401,11 +417,11 @@ def _iter_net_chances(
             compute_falling_factorial(cards_left - length, most_drawn - length)
             for length in range(most_drawn + 1)
         ]
-        counted = weigh_nets(dealer, removed[has_size], ways[has_size], rests)
+        net_ways = weigh_nets(dealer, removed_counts[has_size], ways[has_size], rests)
         total = (
             shares
             * compute_falling_factorial(round_.cards, size)
             * compute_falling_factorial(cards_left, most_drawn)
         )
-        for net, count in enumerate(counted):
+        for net, count in enumerate(net_ways):
             yield sums.step * net + sums.low, times * Fraction(count, total)

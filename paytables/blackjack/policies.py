@@ -81,20 +81,20 @@ class StrategyTable:
         ``choose`` decides whether a hand stands, hits or doubles; ``take`` decides on splits, insurance and
         even money.
         """
-        found = StrategyResult(staked=Fraction(0))
+        result = StrategyResult(staked=Fraction(0))
         for round_ in self.rounds:
-            mean, staked = self._sum_round(round_, choose, take, found)
+            mean, staked = self._sum_round(round_, choose, take, result)
             ways = self.shoe[round_.up - 1]
             total = sum(self.shoe) * round_.total_ways * self.play.unit
-            found.mean += Fraction(ways * mean, total)
-            found.staked += Fraction(ways * staked, total)
-        found.staked += 1
-        return found
+            result.mean += Fraction(ways * mean, total)
+            result.staked += Fraction(ways * staked, total)
+        result.staked += 1
+        return result
 
-    def _sum_round(self, round_: SolvedRound, choose: Chooser, take: Taker, found: StrategyResult) -> Sums:
+    def _sum_round(self, round_: SolvedRound, choose: Chooser, take: Taker, result: StrategyResult) -> Sums:
         """Return the sums of nets and added stakes over all first hands against one first card of the dealer.
 
-        The decisions about splits and insurance are recorded in ``found``.
+        The decisions about splits and insurance are recorded in ``result``.
         """
         values = self.play.evaluate_hands(round_.known, round_.tree, HandSituation(round_.up), choose)
         mean = staked = 0
@@ -103,15 +103,15 @@ class StrategyTable:
                 continue
             orders = 1 if len(set(list_values(hand))) == 1 else 2
             splits = [split for split in round_.splits if 2 * PACKED_CARD_BY_VALUE[split.pair - 1] == hand]
-            played, insured = unsplit, self._sum_with_insurance(round_, hand, take, found)
+            played_sums, insured = unsplit, self._sum_with_insurance(round_, hand, take, result)
             if hand == PACKED_BLACKJACK:
-                played = 0, 0
+                played_sums = 0, 0
             elif splits:
-                played = self._sum_pair(round_, hand, unsplit, splits, choose, take, found)
+                played_sums = self._sum_pair(round_, hand, unsplit, splits, choose, take, result)
             beaten = round_.tree[hand].blackjack_ways * self.play.unit
-            lost = beaten if self.play.first_stake_only and hand != PACKED_BLACKJACK else 0
-            mean += orders * (played[0] - lost + insured[0])
-            staked += orders * (played[1] + insured[1])
+            beaten_ways = beaten if self.play.first_stake_only and hand != PACKED_BLACKJACK else 0
+            mean += orders * (played_sums[0] - beaten_ways + insured[0])
+            staked += orders * (played_sums[1] + insured[1])
         return mean, staked
 
     def _sum_pair(
@@ -122,7 +122,7 @@ class StrategyTable:
         splits: list[SplitPair],
         choose: Chooser,
         take: Taker,
-        found: StrategyResult,
+        result: StrategyResult,
     ) -> Sums:
         """Return the sums of nets and added stakes of a blackjack pair, split or not as ``take`` decides.
 
@@ -132,40 +132,53 @@ class StrategyTable:
         orders = pair_cards * (pair_cards - 1)
         mean, staked = unsplit
         for split in splits:
-            own = (unsplit[0] * split.ways // orders, unsplit[1] * split.ways // orders)
+            own_sums = (unsplit[0] * split.ways // orders, unsplit[1] * split.ways // orders)
             most = max(split.branches)
-            sums = [own, *(self.play.evaluate_split(round_, split, n, choose) for n in range(2, most + 1))]
-            taken = take(PairQuestion("split", round_.up, hand), sums)
-            if taken:
-                found.hands_by_pair[round_.up, split.pair, split.fewer] = taken + 1
-                if taken + 1 < most:  # record what is actually played
-                    self.play.evaluate_split(round_, split, taken + 1, choose)
-            mean, staked = mean + sums[taken][0] - own[0], staked + sums[taken][1] - own[1]
+            sums = [
+                own_sums,
+                *(self.play.evaluate_split(round_, split, n, choose) for n in range(2, most + 1)),
+            ]
+            chosen_index = take(PairQuestion("split", round_.up, hand), sums)
+            if chosen_index:
+                result.hands_by_pair[round_.up, split.pair, split.fewer] = chosen_index + 1
+                if chosen_index + 1 < most:  # record what is actually played
+                    self.play.evaluate_split(round_, split, chosen_index + 1, choose)
+            mean, staked = (
+                mean + sums[chosen_index][0] - own_sums[0],
+                staked + sums[chosen_index][1] - own_sums[1],
+            )
         return mean, staked
 
-    def _sum_with_insurance(self, round_: SolvedRound, hand: int, take: Taker, found: StrategyResult) -> Sums:
+    def _sum_with_insurance(
+        self, round_: SolvedRound, hand: int, take: Taker, result: StrategyResult
+    ) -> Sums:
         """Return the sums of nets and added stakes of insuring a hand, or of declining, as ``take`` decides.
 
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
         if the dealer's first card allows it.
         """
         node, unit, up = round_.tree[hand], self.play.unit, round_.up
-        own = int(self.house.blackjack * unit) * node.ordinary_ways if hand == PACKED_BLACKJACK else 0
-        sums, half = [(own, 0)], unit // 2
+        blackjack_net = (
+            int(self.house.blackjack * unit) * node.ordinary_ways if hand == PACKED_BLACKJACK else 0
+        )
+        sums, half = [(blackjack_net, 0)], unit // 2
         insurable = up == ACES and self.house.insurance is not None
         if insurable and self.house.insurance is not None:
             won = int(self.house.insurance * half) * node.blackjack_ways
             sums.append(
-                (own + won - half * node.ordinary_ways, half * (node.ordinary_ways + node.blackjack_ways))
+                (
+                    blackjack_net + won - half * node.ordinary_ways,
+                    half * (node.ordinary_ways + node.blackjack_ways),
+                )
             )
         if hand == PACKED_BLACKJACK and up in self.house.even_money:
             sums.append((unit * (node.ordinary_ways + node.blackjack_ways), 0))
-        taken = take(PairQuestion("insurance", up, hand), sums)
-        if taken == 1 and insurable:
-            found.insured_hands.add(hand)
-        elif taken:
-            found.even_money_ups.add(up)
-        return sums[taken]
+        chosen_index = take(PairQuestion("insurance", up, hand), sums)
+        if chosen_index == 1 and insurable:
+            result.insured_hands.add(hand)
+        elif chosen_index:
+            result.even_money_ups.add(up)
+        return sums[chosen_index]
 
 
 def choose_best(_kind: HandSituation, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)

@@ -289,14 +289,14 @@ class BlackjackRound:
             options.append("even_money")
         if len(options) == 1:
             return
-        chosen = yield from self._ask_for_decision(box, hand, "insurance", options, stakes)
-        if chosen in stakes:
-            part = 4 if chosen == QUARTER_INSURANCE else 2
+        answer = yield from self._ask_for_decision(box, hand, "insurance", options, stakes)
+        if answer in stakes:
+            part = 4 if answer == QUARTER_INSURANCE else 2
             for piece in hand.own_pieces:
                 box.insurance_bets[piece.dealer_hand_index] = replace(
-                    stakes[chosen], credits=piece.bet.credits // part
+                    stakes[answer], credits=piece.bet.credits // part
                 )
-        elif chosen == "even_money":
+        elif answer == "even_money":
             yield from _settle_pieces(
                 hand,
                 lambda bet: settle_bet(bet, EVEN_MONEY_ODDS, EVEN_MONEY),
@@ -324,14 +324,14 @@ class BlackjackRound:
             options = self._list_options(box, hand)
             if not hand.pieces or len(options) == 1:
                 return
-            again = Bet(format_spot_id(MAIN, box.number), hand.staked, box.seat)
-            stakes = {name: again for name in options if name in {"double", "split"}}
-            chosen = yield from self._ask_for_decision(box, hand, "blackjack", options, stakes)
-            if chosen == "stand":
+            added_bet = Bet(format_spot_id(MAIN, box.number), hand.staked, box.seat)
+            stakes = {name: added_bet for name in options if name in {"double", "split"}}
+            answer = yield from self._ask_for_decision(box, hand, "blackjack", options, stakes)
+            if answer == "stand":
                 return
-            if chosen == "split":
+            if answer == "split":
                 yield self._split_hand(box, hand)
-            elif chosen == "double":
+            elif answer == "double":
                 hand.pieces += _list_added_pieces(box, hand)
                 hand.is_closed = True
             yield from self._deal_card_to_box(box, hand, draw)
@@ -362,16 +362,16 @@ class BlackjackRound:
         The first gets its second card next, the other one when it is played.
         """
         aces = hand.values[0] == ACES and self.house.aces_one_card
-        other = BlackjackHand(
+        second_hand = BlackjackHand(
             f"{box.id}-{len(box.hands) + 1}",
             [hand.cards.pop()],
             _list_added_pieces(box, hand),
             is_from_split=True,
         )
         hand.is_from_split = True
-        hand.is_closed = other.is_closed = aces
-        box.hands.insert(box.hands.index(hand) + 1, other)
-        return Cue("split", {"hand": hand.id, "to": other.id})
+        hand.is_closed = second_hand.is_closed = aces
+        box.hands.insert(box.hands.index(hand) + 1, second_hand)
+        return Cue("split", {"hand": hand.id, "to": second_hand.id})
 
     def _find_immediate_win(self, hand: BlackjackHand) -> tuple[str, Odds] | None:
         """Return name and odds of a player's three cards that win whatever the dealer has, or None."""
@@ -466,13 +466,13 @@ class BlackjackRound:
         only won if the round is completed, and if the round becomes void, their stake is returned.
         """
         for box in self.boxes:
-            ready = [
+            ready_bets = [
                 e
                 for e in box.side_bets
                 if e[0].cards <= max_cards and (levels or e[0].id not in self._levels)
             ]
-            box.side_bets = [side_bet for side_bet in box.side_bets if side_bet not in ready]
-            for side, bet in ready:
+            box.side_bets = [side_bet for side_bet in box.side_bets if side_bet not in ready_bets]
+            for side, bet in ready_bets:
                 row = side.find_winning_row(box.first_cards, self.dealers[0][0])
                 if row is not None and row.pays.share and self._is_own(box):
                     self._hits.append(build_level_hit(self._levels[side.id], row.pays))
@@ -488,15 +488,15 @@ class BlackjackRound:
     # ------------------------------------------------------------ what is shown
     def felt(self) -> dict[str, object]:
         """Return the visible hands for the screen, the dealer's first (:file:`paytables/FELTS.md`)."""
-        shown: list[dict[str, object]] = []
+        shown_hands: list[dict[str, object]] = []
         for index, cards in enumerate(self.dealers):
             names = [format_card(card) for card in cards]
             hidden = self._hidden and len(cards) > 1
             name = DEALER_HAND_ID if index == 0 else f"{DEALER_HAND_ID}-{index + 1}"
             if hidden:
-                shown.append({"id": name, "cards": [names[0], FACE_DOWN]})
+                shown_hands.append({"id": name, "cards": [names[0], FACE_DOWN]})
             else:
-                shown.append(
+                shown_hands.append(
                     {
                         "id": name,
                         "cards": names,
@@ -511,8 +511,8 @@ class BlackjackRound:
                     bets |= {"staked": hand.staked} if hand.staked else {"became": list(hand.result_names)}
                 names = [format_card(card) for card in hand.cards]
                 value_text = describe_value(hand.values, split=hand.is_from_split)
-                shown.append({"id": hand.id, "cards": names, "says": value_text, **bets})
-        return {"kind": "table", "felt": "cards", "hands": shown}
+                shown_hands.append({"id": hand.id, "cards": names, "says": value_text, **bets})
+        return {"kind": "table", "felt": "cards", "hands": shown_hands}
 
     def _format_result(self) -> str:
         """Return the dealer's totals as text, for the row of recent results."""
@@ -559,9 +559,9 @@ def _settle_pieces(
         key = piece.bet.spot, piece.bet.seat, piece.is_back_bet
         stakes[key] = stakes.get(key, 0) + piece.bet.credits
     hand.pieces = [piece for piece in hand.pieces if not is_included(piece)]
-    for (spot, seat, back), credits_ in stakes.items():
+    for (spot, seat, returned_credits), credits_ in stakes.items():
         settlement = replace(settle(Bet(spot, credits_, seat)), detail={"hand": hand.id})
-        if not back:
+        if not returned_credits:
             hand.result_names.append(settlement.name)
         yield settlement
 
@@ -580,10 +580,10 @@ def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[B
     boxes = []
     for seat in sorted({bet.seat for bet in bets}):
         for number in range(definition.boxes):
-            mine = {bet.spot: bet for bet in bets if bet.seat == seat}
-            actions = [mine.get(format_spot_id(name, number)) for name in ACTIONS]
+            bets_by_spot = {bet.spot: bet for bet in bets if bet.seat == seat}
+            actions = [bets_by_spot.get(format_spot_id(name, number)) for name in ACTIONS]
             pieces = [StakePiece(bet, n) for n, bet in enumerate(actions) if bet is not None]
-            sides = [(side, mine.get(format_spot_id(side.id, number))) for side in definition.side]
+            sides = [(side, bets_by_spot.get(format_spot_id(side.id, number))) for side in definition.side]
             staked = [(side, bet) for side, bet in sides if bet is not None]
             if pieces:
                 backed = format_back_spot_id(seat)

@@ -92,10 +92,12 @@ class BlackjackRules(SeatedRules):
             )
         if definition.rules.insurance is not None:
             most = main.hands * limits.most // 2
-            open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
+            insurance_limits: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
             words = self._build_stake_name(INSURANCE_TEXT, box)
             odds = definition.rules.insurance.text
-            spot = _build_spot(format_spot_id(INSURANCE, box), INSURANCE, words, odds, open_, main_id)
+            spot = _build_spot(
+                format_spot_id(INSURANCE, box), INSURANCE, words, odds, insurance_limits, main_id
+            )
             spots.append(replace(spot, added=("1/2",)))
         for side in definition.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.share, odds.net))
@@ -111,8 +113,8 @@ class BlackjackRules(SeatedRules):
         """Return the most that splits and doubles may add to a stake, as a multiple of the stake."""
         rules = self.definition.rules
         hands, doubles = rules.split.hands, bool(rules.double.totals)
-        both = 2 * hands if doubles and rules.double.after_split else max(hands, 1 + doubles)
-        return Fraction(both - 1)
+        stake_units = 2 * hands if doubles and rules.double.after_split else max(hands, 1 + doubles)
+        return Fraction(stake_units - 1)
 
     @property
     def _most_insurance(self) -> Fraction:
@@ -179,12 +181,12 @@ class BlackjackRules(SeatedRules):
                         f"bets.{spot}: seat {owner} has no hand in this round",
                         player=owner + 1,
                     )
-                before = sum(on_table.get((lower, spot), 0) for lower in range(seat))
-                if own_credits + before + bets[spot] > most:
+                credits_of_others = sum(on_table.get((lower, spot), 0) for lower in range(seat))
+                if own_credits + credits_of_others + bets[spot] > most:
                     raise RefusedRoundError(
                         "hand_limit_reached",
-                        f"bets.{spot}: {format_count(bets[spot], 'credit')} more than the {own_credits + before:,}"
-                        f" already bet on the hand; {most:,} at most",
+                        f"bets.{spot}: {format_count(bets[spot], 'credit')} more than the"
+                        f" {own_credits + credits_of_others:,} already bet on the hand; {most:,} at most",
                         player=owner + 1,
                     )
 
@@ -278,13 +280,15 @@ class BlackjackRules(SeatedRules):
             for n in range(definition.main.hands)
         ]
         # one box per player: at a table for several, the hands name the seat
-        alone = self.definition.boxes == 1
-        names = [_number_names(_PLAYER, n, 1 if alone and not n else boxes) for n in range(boxes)]
+        has_one_box = self.definition.boxes == 1
+        names = [_number_names(_PLAYER, n, 1 if has_one_box and not n else boxes) for n in range(boxes)]
         hands: list[dict[str, object]] = [
             {"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)
         ]
-        for other in hands[self.definition.boxes :]:  # hands of other players, shown only once they are dealt
-            other["with"] = []
+        for other_hand in hands[
+            self.definition.boxes :
+        ]:  # hands of other players, shown only once they are dealt
+            other_hand["with"] = []
         return {
             "kind": "table",
             "felt": "cards",
@@ -319,12 +323,12 @@ class BlackjackRules(SeatedRules):
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive level of each side bet in the wager that plays for one."""
         staked = [bet.spot for bet in self.wager(wager.credits, **wager.options).bets]
-        played = []
+        level_plays = []
         for level in self.definition.progressive:
             side_bet = self._build_side_bet(level)
             bets = sum(staked.count(spot) for spot in side_bet.spots)
-            played += [side_bet.play(bets)] if bets else []
-        return tuple(played)
+            level_plays += [side_bet.play(bets)] if bets else []
+        return tuple(level_plays)
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return every progressive level of the side bets, each with the only stake that plays for it."""

@@ -56,22 +56,22 @@ def sample_rounds(
     The simulation continues to the end of the last shoe.
     """
     house, shoe = definition.house, definition.shoe
-    paid = [house.blackjack, house.insurance, house.sevens, house.suited_678]
-    unit = 2 * lcm(*(odds.denominator for odds in paid if odds is not None))
+    pays = [house.blackjack, house.insurance, house.sevens, house.suited_678]
+    unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
     hands = definition.main.hands
-    known = list(list_every_hand(build_shoe(house.decks)).items())
-    place = {hand: n for n, (hand, _) in enumerate(known)}
-    after: Ints = np.full((len(known), TEN + 1), -1, dtype=np.int64)
+    known_hands = list(list_every_hand(build_shoe(house.decks)).items())
+    place = {hand: n for n, (hand, _) in enumerate(known_hands)}
+    next_hands: Ints = np.full((len(known_hands), TEN + 1), -1, dtype=np.int64)
     totals: Ints = np.array(
-        [(hand_value.best_total, hand_value.soft) for _, hand_value in known], dtype=np.int64
+        [(hand_value.best_total, hand_value.soft) for _, hand_value in known_hands], dtype=np.int64
     )
-    for n, (_, hand_value) in enumerate(known):
+    for n, (_, hand_value) in enumerate(known_hands):
         for value, child in hand_value.hands_after_card:
-            after[n, value + 1] = place[child]
+            next_hands[n, value + 1] = place[child]
     numbers = [
         *(house.hole, house.hits_soft_17, house.hole or house.original_only, house.original_only),
         *(house.hands, house.ace_hands, house.aces_one_card, house.same_rank, unit, hands),
-        *(0 if odds is None else int(odds * unit) for odds in paid),
+        *(0 if odds is None else int(odds * unit) for odds in pays),
         *(up in house.even_money and play.takes_even_money(up) for up in _ACES_TENS),
         *(
             -1 if shoe.stop is None else shoe.stop,
@@ -82,7 +82,7 @@ def sample_rounds(
     ]
     rules, tables = (
         _SampledRules(*map(int, numbers)),
-        _SampledTables(after, totals, _VALUES, *_build_play_arrays(play, place)),
+        _SampledTables(next_hands, totals, _VALUES, *_build_play_arrays(play, place)),
     )
     box = _SampledBox(*(np.zeros(6, dtype=np.int64) for _ in _SampledBox._fields))
     steps = _CompiledSteps(
@@ -95,24 +95,24 @@ def sample_rounds(
     )
     cards: Ints = np.arange(52 * house.decks) % 52
     at: Ints = np.zeros(4, dtype=np.int64)
-    found: Ints = np.zeros((hands, 2 * hands * _BOX_RESULT_MAX * unit + 1), dtype=np.int64)
+    net_counts: Ints = np.zeros((hands, 2 * hands * _BOX_RESULT_MAX * unit + 1), dtype=np.int64)
     shoes: Ints = np.zeros(6, dtype=np.int64)
     block = 0
-    while found[0].sum() < rounds:
+    while net_counts[0].sum() < rounds:
         words = np.frombuffer(shake_256(f"{seed} {block}".encode()).digest(4 * _WORDS), dtype="<u4")
         at[0], block = 0, block + 1
         compile_kernel(_play_sampled_rounds, counts_references=False)(
-            steps, _SampledShoe(words, cards, at), rules, tables, box, found, shoes
+            steps, _SampledShoe(words, cards, at), rules, tables, box, net_counts, shoes
         )
     middle = hands * _BOX_RESULT_MAX * unit
     nets = {
         str(banks): {
             format_exact(Fraction(net - middle, unit)): int(count) for net, count in enumerate(row) if count
         }
-        for banks, row in enumerate(found, 1)
+        for banks, row in enumerate(net_counts, 1)
     }
     return Sampled(
-        rounds=int(found[0].sum()),
+        rounds=int(net_counts[0].sum()),
         seed=seed,
         nets=nets,
         error=format_exact(_compute_standard_error(shoes, unit)),
@@ -124,9 +124,9 @@ def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
 
     It comes from whole shoes, because the rounds of one shoe are dependent.
     """
-    count, rounds, net, rounds_squared, nets_squared, both = map(int, shoes)
+    count, rounds, net, rounds_squared, nets_squared, net_products = map(int, shoes)
     mean = Fraction(net, rounds)
-    spread = (nets_squared - 2 * mean * both + mean**2 * rounds_squared) * Fraction(count, count - 1)
+    spread = (nets_squared - 2 * mean * net_products + mean**2 * rounds_squared) * Fraction(count, count - 1)
     parts = 10**14 * spread / (rounds * unit) ** 2
     return Fraction(1 + isqrt(parts.numerator // parts.denominator), 10**7)
 
@@ -309,10 +309,10 @@ def _record_shoe_and_shuffle(
         if shoes[1] >= rules.rounds:
             return False
     at[1] = 0
-    away = rules.burn
-    if away < 0:
-        away = values[steps.card(shoe) >> 2]
-    for _ in range(away):
+    burnt_cards = rules.burn
+    if burnt_cards < 0:
+        burnt_cards = values[steps.card(shoe) >> 2]
+    for _ in range(burnt_cards):
         steps.card(shoe)
     return True
 
@@ -324,16 +324,21 @@ def _split_sampled_hand(
 
     Later hands of the box move up by one.
     """
-    first, second, many, node, stakes, won, same = box
+    first, second, card_counts, node, stakes, won, is_suited = box
     low = tables.values[first[hand] >> 2]
     for n in range(hands, hand + 1, -1):
-        first[n], second[n], many[n], node[n] = first[n - 1], second[n - 1], many[n - 1], node[n - 1]
-        stakes[n], won[n], same[n] = stakes[n - 1], won[n - 1], same[n - 1]
-    first[hand + 1], many[hand + 1], node[hand + 1] = second[hand], 1, tables.after[0, low]
+        first[n], second[n], card_counts[n], node[n] = (
+            first[n - 1],
+            second[n - 1],
+            card_counts[n - 1],
+            node[n - 1],
+        )
+        stakes[n], won[n], is_suited[n] = stakes[n - 1], won[n - 1], is_suited[n - 1]
+    first[hand + 1], card_counts[hand + 1], node[hand + 1] = second[hand], 1, tables.after[0, low]
     stakes[hand + 1], won[hand + 1] = 1, 0
     second[hand] = steps.card(shoe)
     node[hand] = tables.after[tables.after[0, low], tables.values[second[hand] >> 2]]
-    same[hand] = first[hand] & 3 == second[hand] & 3
+    is_suited[hand] = first[hand] & 3 == second[hand] & 3
 
 
 def _play_hand(  # noqa: C901 (one loop for numba)
@@ -351,23 +356,23 @@ def _play_hand(  # noqa: C901 (one loop for numba)
 
     Return the number of hands of the box, and the card value of the split pair (0: none).
     """
-    first, second, many, node, stakes, won, same = box
-    after, totals, values, answers, splits, _ = tables
+    first, second, card_counts, node, stakes, won, is_suited = box
+    next_hands, totals, values, answers, splits, _ = tables
     up, low = values[up_card >> 2], values[first[hand] >> 2]
     fewer = int(rules.same_rank and low == 10 and first[hand] >> 2 == up_card >> 2)
     limit = rules.aces if low == 1 else rules.hands
-    if many[hand] == 1:
+    if card_counts[hand] == 1:
         second[hand] = steps.card(shoe)
-        node[hand] = after[node[hand], values[second[hand] >> 2]]
-        same[hand], many[hand] = first[hand] & 3 == second[hand] & 3, 2
+        node[hand] = next_hands[node[hand], values[second[hand] >> 2]]
+        is_suited[hand], card_counts[hand] = first[hand] & 3 == second[hand] & 3, 2
     while node[hand] >= 0:
-        if many[hand] == 3 and node[hand] == rules.is_sevens and rules.sevens:
+        if card_counts[hand] == 3 and node[hand] == rules.is_sevens and rules.sevens:
             won[hand] = rules.sevens
-        if many[hand] == 3 and node[hand] == rules.is_suited and same[hand] and rules.suited:
+        if card_counts[hand] == 3 and node[hand] == rules.is_suited and is_suited[hand] and rules.suited:
             won[hand] = rules.suited
         if won[hand]:
             break
-        twins = many[hand] == 2 and low == values[second[hand] >> 2]
+        twins = card_counts[hand] == 2 and low == values[second[hand] >> 2]
         if rules.same_rank:
             twins = twins and first[hand] >> 2 == second[hand] >> 2
         if twins and hands < limit and splits[up, low, fewer] > hands:
@@ -384,9 +389,9 @@ def _play_hand(  # noqa: C901 (one loop for numba)
             break
         if answer == 2:
             stakes[hand] = 2
-        drawn = steps.card(shoe)
-        same[hand] &= drawn & 3 == first[hand] & 3
-        node[hand], many[hand] = after[node[hand], values[drawn >> 2]], many[hand] + 1
+        drawn_card = steps.card(shoe)
+        is_suited[hand] &= drawn_card & 3 == first[hand] & 3
+        node[hand], card_counts[hand] = next_hands[node[hand], values[drawn_card >> 2]], card_counts[hand] + 1
     return hands, pair
 
 
@@ -401,20 +406,20 @@ def _draw_dealer_hand(
     compared: bool,  # noqa: FBT001
 ) -> tuple[int, bool]:  # pragma: no cover (compiled)
     """Draw a simulated dealer's hand as far as required; return its total, and whether it is a natural."""
-    total, aces, drawn = up, int(up == 1), 1
+    total, aces, card_count = up, int(up == 1), 1
     if rules.hole:
-        total, aces, drawn = up + hidden, aces + int(hidden == 1), 2
+        total, aces, card_count = up + hidden, aces + int(hidden == 1), 2
     elif looks:
         value = values[steps.card(shoe) >> 2]
-        total, aces, drawn = total + value, aces + int(value == 1), 2
+        total, aces, card_count = total + value, aces + int(value == 1), 2
     while compared:
         best = total + 10 if aces and total <= 11 else total
         if best > 17 or (best == 17 and not (rules.h17 and total == 7)):
             break
         value = values[steps.card(shoe) >> 2]
-        total, aces, drawn = total + value, aces + int(value == 1), drawn + 1
+        total, aces, card_count = total + value, aces + int(value == 1), card_count + 1
     best = total + 10 if aces and total <= 11 else total
-    return best, drawn == 2 and best == 21
+    return best, card_count == 2 and best == 21
 
 
 def _settle_sampled_box(
@@ -451,14 +456,14 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop for numba)
     rules: _SampledRules,
     tables: _SampledTables,
     box: _SampledBox,
-    found: Ints,
+    net_counts: Ints,
     shoes: Ints,
 ) -> None:  # pragma: no cover (compiled)
     """Simulate blackjack rounds until the random words run out or, at the end of a shoe, enough rounds were played."""
     at, values, first, second = shoe.at, tables.values, box.first, box.second
     while at[0] + _ROUND < len(shoe.words):
-        over = at[1] == 0 or len(shoe.cards) - at[1] <= rules.stop or at[2] >= rules.served
-        if over and not steps.shuffle(steps, shoe, rules, values, shoes):
+        is_shoe_over = at[1] == 0 or len(shoe.cards) - at[1] <= rules.stop or at[2] >= rules.served
+        if is_shoe_over and not steps.shuffle(steps, shoe, rules, values, shoes):
             return
         first[0] = steps.card(shoe)
         up_card = steps.card(shoe)
@@ -496,7 +501,7 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop for numba)
                 total += 0 if beaten else rules.natural
             else:
                 total += steps.settle(rules, tables.totals, box, hands, best, beaten)
-            found[bank, total + found.shape[1] // 2] += 1
+            net_counts[bank, total + net_counts.shape[1] // 2] += 1
             if bank == 0:
                 at[3] += total
         at[2] += 1

@@ -196,9 +196,9 @@ class SideBetRow(Strict):
         The dealer's first card counts as one of them if the row says so.
         """
         count = self.cards + self.dealer
-        wrong = [ranks for ranks in self.ranks if len(ranks) != count]
-        if wrong:
-            raise ValueError(f"{wrong[0]!r} are not {count} ranks")
+        wrong_ranks = [ranks for ranks in self.ranks if len(ranks) != count]
+        if wrong_ranks:
+            raise ValueError(f"{wrong_ranks[0]!r} are not {count} ranks")
         if not (self.ranks or self.kind or self.suits or self.total):
             raise ValueError("has no condition on any card")
         if self.dealer and self.cards > 2:

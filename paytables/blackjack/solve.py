@@ -140,23 +140,23 @@ class SolvedRound:
         """The number of cards dealt in one counted order; no round needs more."""
         self._plan: dict[tuple[int, int], int] = {}
         self._weights = [self._count_ways_to_continue(cards_left) for cards_left in range(self.cards + 1)]
-        lacking: list[tuple[int, int, int]] = [(0, 0, 0)]
+        removals: list[tuple[int, int, int]] = [(0, 0, 0)]
         self.splits = self._list_splits()
         """The pairs that may be split."""
         for split in self.splits:
             parts = compute_split_coefficients(self._find_most_hands(split.pair))
-            lacking += [
+            removals += [
                 (split.pair, n, split.cards_left)
                 for n in range(len(parts))
                 if compute_falling_factorial(split.cards_left, n)
             ]
-        lacking = list(dict.fromkeys(lacking))
-        self._standing = self._compute_standing_values(lacking)
+        removals = list(dict.fromkeys(removals))
+        self._standing = self._compute_standing_values(removals)
         """The net results of standing, by the cards missing from the shoe and the player's total."""
         self.tree = self._build_tree(0, 0)
         """The hands that follow one another, from the empty hand on, if no pair is split."""
         shoes: dict[tuple[int, int], Tree] = {
-            (pair, fewer): self._build_tree(pair, fewer) for pair, fewer, _ in lacking if pair
+            (pair, fewer): self._build_tree(pair, fewer) for pair, fewer, _ in removals if pair
         }
         for split in self.splits:
             for hands in range(2, self._find_most_hands(split.pair) + 1):
@@ -198,21 +198,21 @@ class SolvedRound:
 
         If tens are split by rank, pairs of the rank of the dealer's first card are listed separately.
         """
-        found: list[SplitPair] = []
+        splits: list[SplitPair] = []
         for pair in range(ACES, TEN + 1):
             have = self.dealer.full[pair - 1]
             if self._find_most_hands(pair) < 2 or have < 2:
                 continue
             if pair < TEN or not self.house.same_rank:
-                found.append(SplitPair(pair, have * (have - 1), have - 2))
+                splits.append(SplitPair(pair, have * (have - 1), have - 2))
                 continue
             own = 4 * self.house.decks
             if self.up == TEN:
-                found.append(SplitPair(pair, compute_falling_factorial(own - 1, 2), own - 3, fewer=True))
-                found.append(SplitPair(pair, 3 * compute_falling_factorial(own, 2), own - 2))
+                splits.append(SplitPair(pair, compute_falling_factorial(own - 1, 2), own - 3, fewer=True))
+                splits.append(SplitPair(pair, 3 * compute_falling_factorial(own, 2), own - 2))
             else:
-                found.append(SplitPair(pair, 4 * compute_falling_factorial(own, 2), own - 2))
-        return [split for split in found if split.ways]
+                splits.append(SplitPair(pair, 4 * compute_falling_factorial(own, 2), own - 2))
+        return [split for split in splits if split.ways]
 
     def _list_reached_hands(self, pair: int, fewer: int) -> list[tuple[int, int]]:
         """Return each hand that a player can reach, with the combined cards that are then out of the shoe.
@@ -220,13 +220,13 @@ class SolvedRound:
         The dealer's first card is not included. ``pair`` is the value of the pair it was split from, or 0;
         ``fewer`` further cards of that value are missing.
         """
-        out = (1 + fewer) * PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
+        cards_out = (1 + fewer) * PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
         start = PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
         full = self._full
         hands = list_hands_holding(self.shoe, start)
         if pair == ACES and self.house.aces_one_card:
             hands = [hand for hand in hands if self.known[hand].cards <= 2]
-        return [(hand, hand + out) for hand in hands if is_within(hand + out, full)]
+        return [(hand, hand + cards_out) for hand in hands if is_within(hand + cards_out, full)]
 
     def _compute_standing_values(self, shoes: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
         """Return wins minus losses of standing in blackjack, by the cards out of the shoe and the class of the total.
@@ -237,10 +237,10 @@ class SolvedRound:
         for pair, fewer, _ in shoes:
             for hand, out_of_shoe in self._list_reached_hands(pair, fewer):
                 rows[out_of_shoe, max(self.known[hand].best_total - 16, 0)] = None
-        out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
-        removed: Ints = out[:, None] >> COUNT_BITS * np.arange(TEN) & COUNT_MAX
+        cards_out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
+        removed_counts: Ints = cards_out[:, None] >> COUNT_BITS * np.arange(TEN) & COUNT_MAX
         total: Ints = np.array([stand for _, stand in rows], dtype=np.int64)
-        return dict(zip(rows, self.dealer.compute_standing_values(removed, total), strict=True))
+        return dict(zip(rows, self.dealer.compute_standing_values(removed_counts, total), strict=True))
 
     def _build_tree(self, pair: int, fewer: int) -> Tree:
         """Return the ways of every blackjack hand dealt from a shoe that lacks ``fewer`` more cards of a pair.
@@ -251,22 +251,22 @@ class SolvedRound:
         tree: Tree = {}
         full, completes = self.dealer.full, self.dealer.completes
         cards = self.cards - (1 + fewer if pair else 0)
-        for hand, removed in self._list_reached_hands(pair, fewer):
+        for hand, removed_cards in self._list_reached_hands(pair, fewer):
             way = ways.get(hand, 0) if tree else 1
-            known = self.known[hand]
-            in_all, after, longest = self._weights[cards - known.cards]
+            hand_value = self.known[hand]
+            in_all, after, longest = self._weights[cards - hand_value.cards]
             hole = 0
             if completes:
                 hole = (
                     way
-                    * (full[completes - 1] - (removed >> COUNT_BITS * (completes - 1) & COUNT_MAX))
+                    * (full[completes - 1] - (removed_cards >> COUNT_BITS * (completes - 1) & COUNT_MAX))
                     * after
                 )
-            stand = self._standing[removed, max(known.best_total - 16, 0)]
+            stand = self._standing[removed_cards, max(hand_value.best_total - 16, 0)]
             tree[hand] = HandNode(way * in_all - hole, hole, hole, way * stand * longest)
-            for place, child in known.hands_after_card:
+            for place, child in hand_value.hands_after_card:
                 if child not in ways:
-                    ways[child] = way * (full[place] - (removed >> COUNT_BITS * place & COUNT_MAX))
+                    ways[child] = way * (full[place] - (removed_cards >> COUNT_BITS * place & COUNT_MAX))
         return tree
 
     def _mix_shoes(
@@ -302,8 +302,8 @@ class SolvedRound:
                     mine.add(node, times * part.paired, times * part.first_paired, of_value if ranked else 1)
         kind = HandSituation(self.up, pair, dealer_has_pair_rank=split.fewer)
         pairs = HandSituation(self.up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=split.fewer)
-        found = [SplitBranch(kind, one_card, pair, plain), SplitBranch(pairs, two_cards, 0, paired)]
-        return [*found, SplitBranch(pairs, two_cards, 0, unlike)] if ranked else found
+        branches = [SplitBranch(kind, one_card, pair, plain), SplitBranch(pairs, two_cards, 0, paired)]
+        return [*branches, SplitBranch(pairs, two_cards, 0, unlike)] if ranked else branches
 
 
 class StrategyEvaluation:
@@ -345,8 +345,8 @@ class StrategyEvaluation:
         """Return the value of standing on a blackjack hand that carries the given number of stakes."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._compute_immediate_win_value(node, self.house.sevens, stakes)
-        lost = 0 if self.first_stake_only else node.blackjack_ways
-        return (node.standing_net - lost) * stakes * self.unit
+        lost_ways = 0 if self.first_stake_only else node.blackjack_ways
+        return (node.standing_net - lost_ways) * stakes * self.unit
 
     def evaluate_options(
         self,
@@ -363,33 +363,35 @@ class StrategyEvaluation:
         ``values`` has the values of the hands after a draw; ``suited``: two cards are of one suit.
         """
         node, house = tree[hand], self.house
-        found = {STAND: (self.compute_standing_value(hand, node), 0)}
+        sums_by_answer = {STAND: (self.compute_standing_value(hand, node), 0)}
         if (hand_value.best_total == BEST_TOTAL and not hand_value.soft) or (
             hand == _SEVENS and house.sevens is not None
         ):
-            return found
+            return sums_by_answer
         one_card = kind.split_pair_value == ACES and house.aces_one_card
         if one_card and hand_value.cards > 1:
-            return found
+            return sums_by_answer
         mean = staked = doubled = 0
         ways_at_risk = self._count_ways_at_risk(node)
         for _, child in hand_value.hands_after_card:
-            if (after := tree.get(child)) is None:
+            if (child_node := tree.get(child)) is None:
                 continue
-            ways_at_risk -= self._count_ways_at_risk(after)
+            ways_at_risk -= self._count_ways_at_risk(child_node)
             value, more_staked = values[child]
-            double = self.compute_standing_value(child, after, 2)
+            double = self.compute_standing_value(child, child_node, 2)
             if suited and child == SIX_SEVEN_EIGHT and house.suited_678 is not None:
-                value = (3 * value + self._compute_immediate_win_value(after, house.suited_678, 1)) // 4
-                double = (3 * double + self._compute_immediate_win_value(after, house.suited_678, 2)) // 4
+                value = (3 * value + self._compute_immediate_win_value(child_node, house.suited_678, 1)) // 4
+                double = (
+                    3 * double + self._compute_immediate_win_value(child_node, house.suited_678, 2)
+                ) // 4
             mean, staked, doubled = mean + value, staked + more_staked, doubled + double
-        found[HIT] = (mean - ways_at_risk * self.unit, staked)
+        sums_by_answer[HIT] = (mean - ways_at_risk * self.unit, staked)
         if house.may_double(list_values(hand), split=bool(kind.split_pair_value)):
-            found[DOUBLE] = (
+            sums_by_answer[DOUBLE] = (
                 doubled - 2 * ways_at_risk * self.unit,
                 self.count_completed_ways(node) * self.unit,
             )
-        return found
+        return sums_by_answer
 
     def evaluate_hands(
         self, hand_values: Mapping[int, HandValue], tree: Tree, kind: HandSituation, choose: Chooser
@@ -398,19 +400,21 @@ class StrategyEvaluation:
 
         ``choose`` makes the decisions. Hands of one card are left out.
         """
-        found: dict[int, Sums] = {}
+        sums_by_hand: dict[int, Sums] = {}
         mixed = self.house.suited_678 is not None
         for hand in reversed(tree):
             if hand_values[hand].cards < 2:
                 break
-            options = self.evaluate_options(hand_values[hand], tree, hand, found, kind, suited=False)
-            found[hand] = options[choose(kind, hand, False, options)]
+            options = self.evaluate_options(hand_values[hand], tree, hand, sums_by_hand, kind, suited=False)
+            sums_by_hand[hand] = options[choose(kind, hand, False, options)]
             if mixed and hand_values[hand].cards == 2 and hand in SUITED:
-                options = self.evaluate_options(hand_values[hand], tree, hand, found, kind, suited=True)
+                options = self.evaluate_options(
+                    hand_values[hand], tree, hand, sums_by_hand, kind, suited=True
+                )
                 suited_sums = options[choose(kind, hand, True, options)]
-                mean, staked = found[hand]
-                found[hand] = ((3 * mean + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
-        return found
+                mean, staked = sums_by_hand[hand]
+                sums_by_hand[hand] = ((3 * mean + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
+        return sums_by_hand
 
     def evaluate_split(self, round_: SolvedRound, split: SplitPair, hands: int, choose: Chooser) -> Sums:
         """Return the value, and the mean additional stake, of a blackjack pair that is split.
@@ -430,8 +434,8 @@ class StrategyEvaluation:
         """Return the two-card blackjack hands with which a branch of a split starts."""
         if hand_values[branch.start].cards == 2:
             return [branch.start] if branch.start in branch.tree else []
-        drawn = hand_values[branch.start].hands_after_card
-        return [hand for n, hand in drawn if n + 1 != branch.without and hand in branch.tree]
+        hands_after_card = hand_values[branch.start].hands_after_card
+        return [hand for n, hand in hands_after_card if n + 1 != branch.without and hand in branch.tree]
 
     @staticmethod
     def build_pair_node(round_: SolvedRound, split: SplitPair) -> HandNode:

@@ -35,18 +35,20 @@ def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) 
     """
     full: Ints = np.array(dealer.full, dtype=np.int64)
     hands = [(drawn, many, end) for drawn, many, end in dealer.hands if sum(drawn) < len(rests)]
-    drawn: Ints = np.zeros((len(hands), 4 + len(rests)), dtype=np.int64)
-    for row, (counts, many, end) in zip(drawn, hands, strict=True):
+    drawn_counts: Ints = np.zeros((len(hands), 4 + len(rests)), dtype=np.int64)
+    for row, (counts, hand_ways, end) in zip(drawn_counts, hands, strict=True):
         cards = [value + 10 * times for value, count in enumerate(counts) for times in range(count)]
-        row[: 3 + len(cards)] = many, end, len(cards), *cards
+        row[: 3 + len(cards)] = hand_ways, end, len(cards), *cards
     limbs = 1 + max(dealer_weight.bit_length() for dealer_weight in rests) // _LIMB
     more: Ints = np.array(
         [_split_into_limbs(dealer_weight, limbs) for dealer_weight in rests], dtype=np.uint64
     )
     order_limbs = 1 + int(removed[0].sum()) * int(full.max()).bit_length() // _LIMB
-    found: Ints = np.zeros((2, ways.shape[2], order_limbs + limbs + 5), dtype=np.uint64)
-    compile_kernel(_weigh)(full, removed, ways, drawn, more, dealer.completes or 0, order_limbs, found)
-    plus, less = ([sum(int(n) << _LIMB * k for k, n in enumerate(row)) for row in part] for part in found)
+    way_limbs: Ints = np.zeros((2, ways.shape[2], order_limbs + limbs + 5), dtype=np.uint64)
+    compile_kernel(_weigh)(
+        full, removed, ways, drawn_counts, more, dealer.completes or 0, order_limbs, way_limbs
+    )
+    plus, less = ([sum(int(n) << _LIMB * k for k, n in enumerate(row)) for row in part] for part in way_limbs)
     return [positive - negative for positive, negative in zip(plus, less, strict=True)]
 
 
@@ -74,17 +76,17 @@ def _compile_kernel(kernel: Callable[..., object], *, counts_references: bool) -
 
 def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
     full: Ints,
-    removed: Ints,
+    removed_counts: Ints,
     ways: Ints,
-    drawn: Ints,
+    drawn_counts: Ints,
     more: Ints,
     completes: int,
     order_limbs: int,
-    found: Ints,
+    way_limbs: Ints,
 ) -> None:  # pragma: no cover (compiled)
-    """Add to ``found``, for each net result, the orders of the removed cards times those of the dealer's hands.
+    """Add to ``way_limbs``, for each net result, the orders of the removed cards times those of the dealer's hands.
 
-    Numbers are in limbs. ``found[0]`` has the positive and ``found[1]`` the negative ways.
+    Numbers are in limbs. ``way_limbs[0]`` has the positive and ``way_limbs[1]`` the negative ways.
     """
     lengths, limbs = more.shape
     hands = np.zeros((ENDS + 1, lengths), dtype=np.int64)
@@ -93,21 +95,21 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
     dealer_limbs = np.zeros(limbs + 3, dtype=np.uint64)
     product_limbs = np.zeros(order_limbs + limbs + 3, dtype=np.uint64)
     low, bits = np.uint64(_LOW), np.uint64(_LIMB)
-    for row in range(len(removed)):
+    for row in range(len(removed_counts)):
         orders[:] = 0
         orders[0] = 1
         for value in range(10):
-            counts_left[value] = full[value] - removed[row, value]
-            for times in range(removed[row, value]):
+            counts_left[value] = full[value] - removed_counts[row, value]
+            for times in range(removed_counts[row, value]):
                 carry = np.uint64(0)
                 for limb in range(order_limbs):
                     product = orders[limb] * np.uint64(full[value] - times) + carry
                     orders[limb], carry = product & low, product >> bits
         hands[:] = 0
-        for hand in range(len(drawn)):
-            count, end, length = drawn[hand, :3]
+        for hand in range(len(drawn_counts)):
+            count, end, length = drawn_counts[hand, :3]
             for index in range(3, 3 + length):
-                times, value = divmod(drawn[hand, index], 10)
+                times, value = divmod(drawn_counts[hand, index], 10)
                 count *= max(counts_left[value] - times, 0)
             hands[end, length] += count
         if completes:
@@ -141,5 +143,5 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
                     weight = np.uint64(abs(times))
                     for limb in range(len(product_limbs)):
                         product = weight * product_limbs[limb]
-                        found[sign, net, limb] += product & low
-                        found[sign, net, limb + 1] += product >> bits
+                        way_limbs[sign, net, limb] += product & low
+                        way_limbs[sign, net, limb + 1] += product >> bits

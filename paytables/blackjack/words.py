@@ -149,8 +149,8 @@ def describe_rules(
         _choose_language(_ORIGINAL_BETS_ONLY_TEXTS[rules.original_bets_only], code),
     ]
     if rules.double.totals:
-        after = _choose_language(_DOUBLE_AFTER_SPLIT_TEXTS[rules.double.after_split], code)
-        lines.append(_choose_language(_DOUBLE_TEXT, code).format(_format_totals(rules, code), after))
+        split_text = _choose_language(_DOUBLE_AFTER_SPLIT_TEXTS[rules.double.after_split], code)
+        lines.append(_choose_language(_DOUBLE_TEXT, code).format(_format_totals(rules, code), split_text))
     if rules.split.hands > 1:
         split = _choose_language(_SPLIT_TEXT[rules.split.same], code).format(
             rules.split.hands, rules.split.ace_hands
@@ -207,8 +207,8 @@ def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[Side], code: str) 
             lines.setdefault(spot, []).append(
                 f"{_choose_language(title, code)}{colon} {_format_odds(odds, code)}"
             )
-    found = [*lines.pop("main"), *lines.pop("insurance", [])]
-    return found + [_format_side_bet(sides[spot], rows, code, colon) for spot, rows in lines.items()]
+    pay_lines = [*lines.pop("main"), *lines.pop("insurance", [])]
+    return pay_lines + [_format_side_bet(sides[spot], rows, code, colon) for spot, rows in lines.items()]
 
 
 def _format_odds(odds: Odds, code: str) -> str:
@@ -235,7 +235,7 @@ def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
     Each row has its names by language, and a letter for each first card of the dealer, two to ace;
     neighbouring rows with equal letters are combined.
     """
-    found: list[dict[str, object]] = []
+    chart_rows: list[dict[str, object]] = []
     parted = [(line.split()[0], line.split()[2], line.split()[1]) for line in lines]
     for (kind, cells), alike in groupby(parted, lambda line: line[:2]):
         totals = ["A" if kind == "pair" and total == "1" else total for _, _, total in alike]
@@ -247,5 +247,5 @@ def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
                 else _choose_language(_TO_WORD, code).format(totals[0], totals[-1])
             )
             names[code] = name.format(run)
-        found.append({"names": names, "cells": cells})
-    return found
+        chart_rows.append({"names": names, "cells": cells})
+    return chart_rows

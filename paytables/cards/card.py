@@ -73,14 +73,14 @@ def parse_cards(names: str) -> tuple[Card, ...]:
 
 def build_deck(*, joker: bool = False, without: Iterable[int] = ()) -> tuple[Card, ...]:
     """Return the cards of one deck in order, leaving out the ranks ``without``."""
-    out = set(without)
-    return tuple(c for c in range(52) if rank_of(c) not in out) + ((JOKER,) if joker else ())
+    excluded = set(without)
+    return tuple(c for c in range(52) if rank_of(c) not in excluded) + ((JOKER,) if joker else ())
 
 
 @lru_cache
-def _count_deck(joker: bool, without: frozenset[int]) -> tuple[int, ...]:  # noqa: FBT001 (a key of the cache)
+def _count_deck(joker: bool, excluded: frozenset[int]) -> tuple[int, ...]:  # noqa: FBT001 (a key of the cache)
     """Return the number of each card in one deck, leaving out the ranks ``without``."""
-    cards = set(build_deck(joker=joker, without=without))
+    cards = set(build_deck(joker=joker, without=excluded))
     return tuple(int(card in cards) for card in range(JOKER + 1))
 
 

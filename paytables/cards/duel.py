@@ -60,25 +60,25 @@ def count_duel_results(
     table = np.zeros(starts[-1], dtype=np.int32)
     weakest_first = np.argsort(dealers, kind="stable")
     hands = dealer.members[weakest_first]
-    theirs = dealers[weakest_first]
+    dealer_hands = dealers[weakest_first]
     asking = np.argsort(strengths, kind="stable")
-    mine = player.members[chosen]
+    player_hands = player.members[chosen]
     columns = cards if up else 1
-    found = [np.zeros((len(chosen), columns), dtype=np.int64) for _ in range(3)]
-    put, ask = _compile_kernels()
-    done = 0
+    counts = [np.zeros((len(chosen), columns), dtype=np.int64) for _ in range(3)]
+    fill_table, count_hands = _compile_kernels()
+    counted_hands = 0
     marks = np.unique(np.append(strengths, opens)) if opens else np.unique(strengths)
     for mark in marks:
-        below, through = np.searchsorted(theirs, [mark, mark + 1])
-        put(hands[done:below], table, starts, binomial)
+        below, through = np.searchsorted(dealer_hands, [mark, mark + 1])
+        fill_table(hands[counted_hands:below], table, starts, binomial)
         if mark == opens:
-            ask(mine, np.arange(len(mine)), table, starts, binomial, found[2], up)
+            count_hands(player_hands, np.arange(len(player_hands)), table, starts, binomial, counts[2], up)
         lot = asking[np.searchsorted(strengths[asking], mark) : np.searchsorted(strengths[asking], mark + 1)]
-        ask(mine, lot, table, starts, binomial, found[0], up)
-        put(hands[below:through], table, starts, binomial)
-        ask(mine, lot, table, starts, binomial, found[1], up)
-        done = through
-    return DuelCounts(found[0], found[1] - found[0], found[2])
+        count_hands(player_hands, lot, table, starts, binomial, counts[0], up)
+        fill_table(hands[below:through], table, starts, binomial)
+        count_hands(player_hands, lot, table, starts, binomial, counts[1], up)
+        counted_hands = through
+    return DuelCounts(counts[0], counts[1] - counts[0], counts[2])
 
 
 @cache
@@ -113,10 +113,10 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
     table: Ints,
     starts: Ints,
     binomial: Ints,
-    found: Ints,
+    counts: Ints,
     up: bool,  # noqa: FBT001
 ) -> None:
-    """Write to ``found``, for each player hand in ``lot``, how many counted dealer hands share no card with it.
+    """Write to ``counts``, for each player hand in ``lot``, how many counted dealer hands share no card with it.
 
     With ``up`` they are counted separately for each visible card that they contain.
     """
@@ -126,7 +126,7 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
     held = [0] * (1 << (size + 1))
     sign = [0] * (1 << (size + 1))
     for row in lot:
-        for column in range(found.shape[1]):
+        for column in range(counts.shape[1]):
             if up:
                 own = False
                 for index in range(size):
@@ -163,4 +163,4 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
                     if not up or (shown > 0 and (part | bit) & shown):
                         total += sign[part | bit] * table[starts[count] + subset]
                 step += 1
-            found[row, column] = total
+            counts[row, column] = total

@@ -143,25 +143,25 @@ class HandRanking:
 
     def compute_rank_strength(self, ranks: tuple[int, ...]) -> int:
         """Return the strength of the best hand with these sorted ranks, ignoring flushes."""
-        found = self._plain.get(ranks)
-        if found is None:
+        strength = self._plain.get(ranks)
+        if strength is None:
             if len(ranks) > self.order.size:
                 fewer = {ranks[:n] + ranks[n + 1 :] for n in range(len(ranks))}
-                found = max(map(self.compute_rank_strength, fewer))
+                strength = max(map(self.compute_rank_strength, fewer))
             else:
-                found = self._compute_strength_with_wilds(ranks)
-            self._plain[ranks] = found
-        return found
+                strength = self._compute_strength_with_wilds(ranks)
+            self._plain[ranks] = strength
+        return strength
 
     def compute_flush_strength(self, mask: int, wilds: int) -> int:
         """Return the strength of the best flush from cards of one suit and wild cards, or 0 if there is no flush.
 
         ``mask`` has the ranks of the cards of the suit as bits; ``wilds`` is the number of wild cards.
         """
-        found = self._suited.get((mask, wilds))
-        if found is None:
-            found = self._suited[mask, wilds] = self._rank_flush(mask, wilds)
-        return found
+        strength = self._suited.get((mask, wilds))
+        if strength is None:
+            strength = self._suited[mask, wilds] = self._rank_flush(mask, wilds)
+        return strength
 
     def _compute_strength_with_wilds(self, ranks: Sequence[int]) -> int:
         """Return the strength of a hand's ranks, with the best substitution for each wild one."""

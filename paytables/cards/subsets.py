@@ -90,31 +90,31 @@ class CardSets:
         The chosen set has its suits in ascending order of their bits.
         """
         masks = [self.suits >> 13 * suit & 8191 for suit in range(4)]
-        chosen = np.flatnonzero((masks[0] <= masks[1]) & (masks[1] <= masks[2]) & (masks[2] <= masks[3]))
-        same = [masks[n][chosen] == masks[n + 1][chosen] for n in range(3)]
-        like = np.full(len(chosen), 24, dtype=np.int64)
-        like[same[0]] //= 2
-        like[same[1]] //= 2
-        like[same[2]] //= 2
-        like[same[0] & same[1]] = 4  # three suits alike: 24 / 3!
-        like[same[1] & same[2]] = 4
-        like[same[0] & same[2] & ~same[1]] = 6
-        like[same[0] & same[1] & same[2]] = 1
-        return chosen, like
+        chosen_sets = np.flatnonzero((masks[0] <= masks[1]) & (masks[1] <= masks[2]) & (masks[2] <= masks[3]))
+        is_same_mask = [masks[n][chosen_sets] == masks[n + 1][chosen_sets] for n in range(3)]
+        class_sizes = np.full(len(chosen_sets), 24, dtype=np.int64)
+        class_sizes[is_same_mask[0]] //= 2
+        class_sizes[is_same_mask[1]] //= 2
+        class_sizes[is_same_mask[2]] //= 2
+        class_sizes[is_same_mask[0] & is_same_mask[1]] = 4  # three suits alike: 24 / 3!
+        class_sizes[is_same_mask[1] & is_same_mask[2]] = 4
+        class_sizes[is_same_mask[0] & is_same_mask[2] & ~is_same_mask[1]] = 6
+        class_sizes[is_same_mask[0] & is_same_mask[1] & is_same_mask[2]] = 1
+        return chosen_sets, class_sizes
 
     @cached_property
     def suit_class_by_set(self) -> Ints:
         """Return, for each set of cards, the index in :attr:`list_suit_classes` of its class."""
-        chosen, _ = self.list_suit_classes
+        chosen_sets, _ = self.list_suit_classes
         parts = np.stack([self.suits >> 13 * suit & 8191 for suit in range(4)], axis=1)
         parts.sort(axis=1)
         key = parts[:, 0] | parts[:, 1] << 13 | parts[:, 2] << 26 | parts[:, 3] << 39
         if self.cards > JOKER:
             key = key << 1 | (self.highest_card == JOKER)
-        known = key[chosen]
-        order = np.argsort(known)
-        found: Ints = order[np.searchsorted(known[order], key)]
-        return found
+        known_keys = key[chosen_sets]
+        order = np.argsort(known_keys)
+        class_by_set: Ints = order[np.searchsorted(known_keys[order], key)]
+        return class_by_set
 
     def compute_strengths(self, order: RankingRules) -> Ints:
         """Return the poker strength of each set of cards: that of the best hand in it, if it has more cards."""
@@ -161,8 +161,8 @@ class CardSets:
         level = self
         while level.size:
             table = tables[-1]
-            some = np.flatnonzero(table)
-            rows: Ints | slice = some if 2 * len(some) < level.count else slice(None)
+            used_indexes = np.flatnonzero(table)
+            rows: Ints | slice = used_indexes if 2 * len(used_indexes) < level.count else slice(None)
             fewer = np.zeros(level.smaller_sets.count, dtype=np.int64)
             for without in level.index_without_each_card:
                 # Sums below 2 ** 53 are exact in the floats that bincount adds.
@@ -205,17 +205,17 @@ class CardSets:
         ``masks[n]`` has, as bits, the cards that the n-th chosen hand holds. Unlike :meth:`sum_over_holds`,
         only this one way to hold cards of each hand is computed.
         """
-        found = np.zeros((len(table_sets), len(chosen)), dtype=np.int64)
+        sums = np.zeros((len(table_sets), len(chosen)), dtype=np.int64)
         every_card = (1 << self.size) - 1
         for mask in np.unique(masks).tolist():
-            here = np.flatnonzero(masks == mask)
+            mask_indexes = np.flatnonzero(masks == mask)
             for both in range(mask, every_card + 1):
                 if both & mask == mask:
                     sign = -1 if (both ^ mask).bit_count() % 2 else 1
-                    number = self.number_subsets(chosen[here], both)
-                    for row, tables in zip(found, table_sets, strict=True):
-                        row[here] += sign * tables[both.bit_count()][number]
-        return found
+                    number = self.number_subsets(chosen[mask_indexes], both)
+                    for row, tables in zip(sums, table_sets, strict=True):
+                        row[mask_indexes] += sign * tables[both.bit_count()][number]
+        return sums
 
 
 @lru_cache(maxsize=16)

@@ -41,8 +41,8 @@ class Decision:
     def check(self, choice: "Choice | None") -> Json:
         """Return the chosen option. Raises :class:`ChoiceError` unless it is one of the options."""
         if choice is None or choice.value not in self.options:
-            got = "nothing" if choice is None else repr(choice.value)
-            raise ChoiceError(f"{self.kind}: {got} is not one of {list(self.options)}")
+            given_text = "nothing" if choice is None else repr(choice.value)
+            raise ChoiceError(f"{self.kind}: {given_text} is not one of {list(self.options)}")
         return choice.value
 
     def adds(self, option: Json) -> int:
@@ -61,8 +61,12 @@ class Decision:
 
     def limit_to_credits(self, credits_: int) -> "Decision":
         """Return the decision with only those options that add at most ``credits_`` to the stake."""
-        open_ = tuple(option for option in self.options if self.adds(option) <= credits_)
-        return self if len(open_) == len(self.options) else replace(self, options=open_)
+        affordable_options = tuple(option for option in self.options if self.adds(option) <= credits_)
+        return (
+            self
+            if len(affordable_options) == len(self.options)
+            else replace(self, options=affordable_options)
+        )
 
     def to_json(self) -> dict[str, Json]:
         """Return the decision as the JSON object that journal and screen use."""
@@ -266,14 +270,14 @@ class Round:
         The first call has no choice, each later one has the answer to the last decision. Raises
         :class:`ChoiceError` for an answer that is not among the options.
         """
-        pending, self.cues = self.decision, []
+        decision, self.cues = self.decision, []
         try:
-            if pending is None:
+            if decision is None:
                 step = next(self._play)
             else:
-                added = pending.bet(pending.check(choice))
+                added_bet = decision.bet(decision.check(choice))
                 step = self._play.send(choice)
-                self.staked += () if added is None else (added,)
+                self.staked += () if added_bet is None else (added_bet,)
             while not isinstance(step, Decision):
                 if isinstance(step, Cue):
                     self.cues.append(step)
@@ -308,13 +312,13 @@ def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Cho
 
     Raises :class:`ChoiceError`.
     """
-    played = Round(play, wager)
-    played.advance()
-    while played.decision is not None:
-        played.advance(answer(played.decision))
-    if played.outcome is None:
+    round_ = Round(play, wager)
+    round_.advance()
+    while round_.decision is not None:
+        round_.advance(answer(round_.decision))
+    if round_.outcome is None:
         raise ChoiceError("the game neither asks nor ends")
-    return played.outcome
+    return round_.outcome
 
 
 def play_with_choices(play: Play, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
@@ -322,17 +326,17 @@ def play_with_choices(play: Play, wager: Wager, choices: Iterable[Choice] = ()) 
 
     Raises :class:`ChoiceError` if a decision has no choice left, or if choices remain unused.
     """
-    pending = iter(choices)
+    remaining_choices = iter(choices)
 
     def take_next_choice(decision: Decision) -> Choice:
         """Return the next of the given choices. Raises :class:`ChoiceError` if none is left."""
-        choice = next(pending, None)
+        choice = next(remaining_choices, None)
         if choice is None:
             raise ChoiceError(f"{decision.kind}: no choice given; the options are {list(decision.options)}")
         return choice
 
     outcome = play_with_answers(play, wager, take_next_choice)
-    unused = len(list(pending))
-    if unused:
-        raise ChoiceError(f"the game ended with {unused} choices unused")
+    unused_count = len(list(remaining_choices))
+    if unused_count:
+        raise ChoiceError(f"the game ended with {unused_count} choices unused")
     return outcome

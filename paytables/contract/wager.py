@@ -98,12 +98,12 @@ class Spot:
     def stakes_cents(self, denomination_cents: int) -> range:
         """Return the stakes possible on this spot at a denomination, in minor units; empty if no bet is accepted."""
         every = range(self.least, self.most + 1, self.step)
-        found = range(
+        stakes = range(
             every.start * denomination_cents, every.stop * denomination_cents, self.step * denomination_cents
         )
         if self.worth_cents is None:
-            return found
-        return range(self.worth_cents, self.worth_cents + (self.worth_cents in found))
+            return stakes
+        return range(self.worth_cents, self.worth_cents + (self.worth_cents in stakes))
 
     def to_json(self) -> dict[str, Json]:
         """Return the spot as the screen reads it in ``presentation()["spots"]``."""

@@ -48,13 +48,13 @@ class BetReturnChain:
 
     def find_reachable_states(self, start: CrapsState) -> set[CrapsState]:
         """Return every state of the table that follows ``start``. The search stops above :data:`CHAIN_STATES_MAX`."""
-        found, ahead = {start}, [start]
-        while ahead and len(found) <= CHAIN_STATES_MAX:
-            for _, _, after in self.iter_throws(ahead.pop()):
-                if after not in found:
-                    found.add(after)
-                    ahead.append(after)
-        return found
+        states, unvisited = {start}, [start]
+        while unvisited and len(states) <= CHAIN_STATES_MAX:
+            for _, _, next_state in self.iter_throws(unvisited.pop()):
+                if next_state not in states:
+                    states.add(next_state)
+                    unvisited.append(next_state)
+        return states
 
     def compute_return_chances(self, start: CrapsState) -> Sums[int]:
         """Return the probability of each total that the bets on the craps table return until all are decided."""
@@ -67,17 +67,17 @@ class BetReturnChain:
             for state in same_bet_states:  # grows by the states with the same bets
                 row: dict[int, Fraction] = {}
                 later: Sums[int] = {}
-                for chance, settled, after in self.iter_throws(state):
-                    if (after.bets, after.reversed_bets) == (start.bets, start.reversed_bets):
-                        if after not in same_bet_states:
-                            same_bet_states.append(after)
-                        add_sums(row, {same_bet_states.index(after): chance})
+                for chance, settled, next_state in self.iter_throws(state):
+                    if (next_state.bets, next_state.reversed_bets) == (start.bets, start.reversed_bets):
+                        if next_state not in same_bet_states:
+                            same_bet_states.append(next_state)
+                        add_sums(row, {same_bet_states.index(next_state): chance})
                     else:
-                        back = sum(settlement.credits for settlement in settled)
-                        later_wins = self.compute_return_chances(after)
+                        returned_credits = sum(settlement.credits for settlement in settled)
+                        later_wins = self.compute_return_chances(next_state)
                         add_sums(
                             later,
-                            {back + later_win: share for later_win, share in later_wins.items()},
+                            {returned_credits + later_win: share for later_win, share in later_wins.items()},
                             chance,
                         )
                 rows.append(row)
@@ -113,22 +113,24 @@ def _find_highest_bet_returns(
         if boxed
         else (bet_spot_rules,)
     )
-    found = [0] * len(DICE_PAIRS)
+    highest_returns = [0] * len(DICE_PAIRS)
     for spot_rules in travelled:
-        held = (
+        held_bets = (
             point is not None
             and not spot_rules.key
             and (spot_rules.line or spot_rules.bet.kind in {"pass", "dontpass"})
         )
-        points = (point,) if held else (None, *POINT_NUMBERS)
+        points = (point,) if held_bets else (None, *POINT_NUMBERS)
         for tried_point, is_reversed in product(
             points, (False, True) if spot_rules.can_switch_on_off else (False,)
         ):
             for n, dice in enumerate(DICE_PAIRS):
                 result = spot_rules.decide_bet(dice, tried_point, is_reversed=is_reversed)
                 if isinstance(result, Odds):
-                    found[n] = max(found[n], spot_rules.settle_decided(bet, result, tried_point).credits)
-    return found
+                    highest_returns[n] = max(
+                        highest_returns[n], spot_rules.settle_decided(bet, result, tried_point).credits
+                    )
+    return highest_returns
 
 
 def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) -> Fraction:
@@ -137,16 +139,16 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
     Throws in which the bet is off count. An odds bet counts each time its line bet has a number; ``point`` is
     that number for odds on pass and don't pass.
     """
-    on = spot_rules.line or spot_rules.bet.kind
+    rate_key = spot_rules.line or spot_rules.bet.kind
     rate = {
         "pass": COME_OUT_STATE,
         "dontpass": COME_OUT_STATE,
         "come": 1 - COME_OUT_STATE,
         "dontcome": 1 - COME_OUT_STATE,
     }
-    if on in rate:
+    if rate_key in rate:
         number = spot_rules.number or point
-        return rate[on] * (Fraction(WAYS_BY_TOTAL[number], 36) if number and spot_rules.line else 1)
+        return rate[rate_key] * (Fraction(WAYS_BY_TOTAL[number], 36) if number and spot_rules.line else 1)
     if not spot_rules.can_outlast_throw:
         return Fraction(1)
     plays = 1 - COME_OUT_STATE if spot_rules.bet.off else Fraction(1)
@@ -161,7 +163,7 @@ def compute_decided_per_throw(spot_rules: SpotRules, point: int | None) -> Fract
 
 def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAnalysis, ...]:
     """Return the exact figures of the minimum craps bet of each kind and price, played to its end."""
-    found: dict[str, BetAnalysis] = {}
+    figures_by_name: dict[str, BetAnalysis] = {}
     for spot_rules in rules_by_spot.values():
         if spot_rules.key and spot_rules.bet.kind in {"come", "dontcome"}:
             continue  # the destination of a come bet: part of its figures
@@ -176,9 +178,9 @@ def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: Depth) -> tuple
                 if spot_rules.line and not spot_rules.key
                 else spot_rules.group
             )
-            if name not in found:
-                found[name] = _analyse_bet_alone(rules_by_spot, spot_rules, point, name, depth)
-    return tuple(found.values())
+            if name not in figures_by_name:
+                figures_by_name[name] = _analyse_bet_alone(rules_by_spot, spot_rules, point, name, depth)
+    return tuple(figures_by_name.values())
 
 
 def _analyse_bet_alone(
@@ -240,8 +242,8 @@ def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
 def _iter_cases(chain: BetReturnChain, start: CrapsState) -> Iterator[WeightedResult]:
     """Yield one case for each total that the only bet on a craps table may return."""
     (bet,) = start.bets
-    for back, chance in chain.compute_return_chances(start).items():
-        name = "push" if back == bet.credits else "won" if back else "lost"
+    for returned_credits, chance in chain.compute_return_chances(start).items():
+        name = "push" if returned_credits == bet.credits else "won" if returned_credits else "lost"
         weight = chance * 36
         weight_or_chance = (
             int(weight)
@@ -249,7 +251,8 @@ def _iter_cases(chain: BetReturnChain, start: CrapsState) -> Iterator[WeightedRe
             else chance
         )
         yield WeightedResult(
-            weight_or_chance, (Settlement(name, back, spot=bet.spot, staked=bet.credits, seat=bet.seat),)
+            weight_or_chance,
+            (Settlement(name, returned_credits, spot=bet.spot, staked=bet.credits, seat=bet.seat),),
         )
 
 
@@ -313,8 +316,14 @@ def _compute_sum_variance(
 def _iter_prizes(distributions: Mapping[Bet, WinDistribution], cost: int) -> Iterable[PrizeFigures]:
     """Yield the results of each craps bet that return credits, as prizes; ``cost`` is the wager's cost in credits."""
     for bet, distribution in distributions.items():
-        for back, count in distribution.counts.items():
-            if back:
+        for returned_credits, count in distribution.counts.items():
+            if returned_credits:
                 rate = Fraction(count, distribution.total)
-                name = "push" if back == bet.credits else "won"
-                yield PrizeFigures(name=name, where=bet.spot, credits=back, rate=rate, rtp=rate * back / cost)
+                name = "push" if returned_credits == bet.credits else "won"
+                yield PrizeFigures(
+                    name=name,
+                    where=bet.spot,
+                    credits=returned_credits,
+                    rate=rate,
+                    rtp=rate * returned_credits / cost,
+                )

@@ -96,7 +96,7 @@ class CrapsRules(TableRules):
         leave the minimum don't pass bet, that bet stays too, without its odds.
         """
         remaining: list[Bet] = []
-        given: list[Settlement] = []
+        settlements: list[Settlement] = []
         for bet in self.state.bets:
             spot_rules = self.rules_by_spot[bet.spot]
             least = (
@@ -104,11 +104,11 @@ class CrapsRules(TableRules):
             )
             if least < bet.credits:
                 taken_down = replace(bet, credits=bet.credits - least)
-                given.append(spot_rules.settle_taken_down(taken_down, self.state.point))
+                settlements.append(spot_rules.settle_taken_down(taken_down, self.state.point))
             if least:
                 remaining.append(replace(bet, credits=min(least, bet.credits)))
         table = self.state.with_bets(remaining, self.state.reversed_bets, self.definition.table.seats)
-        return tuple(given), table.to_json()
+        return tuple(settlements), table.to_json()
 
     def _find_least_to_leave(self, spot_rules: SpotRules, seat: int) -> int:
         """Return the least credits that a seat may leave on a spot when it takes bets down.
@@ -143,27 +143,27 @@ class CrapsRules(TableRules):
 
     def _find_available_wager(self, credits_: int) -> Wager:
         """Return the first offered bet of that cost that the table accepts in its current state, as a wager."""
-        refused: WagerError | None = None
+        first_error: WagerError | None = None
         for form in self.definition.form:
             if sum(form.bets.values()) == credits_:
                 try:
                     wager = self.table_layout.wager(credits_, form=form.id)
                     self.place_bets(wager)
                 except WagerError as error:
-                    refused = refused or error
+                    first_error = first_error or error
                 else:
                     return wager
-        raise refused or WagerError(
+        raise first_error or WagerError(
             f"no bet of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
     def place_bets(self, wager: Wager) -> CrapsState:
         """Return the table state with the wager's bets placed, before the throw. Raises :class:`WagerError`."""
         state = self.state
-        standing = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
+        standing_credits = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
         for bet in wager.bets:
             where, spot_rules = (bet.seat, bet.spot), self.rules_by_spot[bet.spot]
-            standing_stake = standing.pop(where, 0)
+            standing_stake = standing_credits.pop(where, 0)
             if standing_stake and bet.credits > 0 and spot_rules.bet.kind in {"dontpass", "dontcome"}:
                 raise WagerError(
                     f"bets.{bet.spot}: {format_count(standing_stake, 'credit')} stand there and may not be increased"
@@ -173,15 +173,15 @@ class CrapsRules(TableRules):
                     f"bets.{bet.spot}: the shooter must leave {format_count(least, 'credit')} there"
                 )
             if standing_stake + bet.credits:
-                standing[where] = standing_stake + bet.credits
-        if not standing:
+                standing_credits[where] = standing_stake + bet.credits
+        if not standing_credits:
             raise WagerError("bets: nothing is left to throw for; leaving the table gives back what may be")
-        bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing.items()]
-        table = state.with_bets(bets, self._list_reversed_bets(wager, standing))
+        bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing_credits.items()]
+        table = state.with_bets(bets, self._list_reversed_bets(wager, standing_credits))
         return self._give_dice_to_shooter(table, wager)
 
     def _list_reversed_bets(
-        self, wager: Wager, standing: Mapping[tuple[int, str], int]
+        self, wager: Wager, standing_credits: Mapping[tuple[int, str], int]
     ) -> Iterable[tuple[int, str]]:
         """Return seat and spot of each bet that is turned on or off, by this wager or in an earlier round.
 
@@ -194,7 +194,7 @@ class CrapsRules(TableRules):
                 raise WagerError(f"working: {spot!r} is not a bet that a player can turn on or off")
             if not isinstance(plays, bool):
                 raise WagerError(f"working.{spot}: must be true or false, not {plays!r}")
-            if (seat, spot) not in standing:
+            if (seat, spot) not in standing_credits:
                 raise WagerError(f"working.{spot}: no bet stands there")
             (reversed_bets.add if plays == spot_rules.bet.off else reversed_bets.discard)((seat, spot))
         return reversed_bets
@@ -230,7 +230,7 @@ class CrapsRules(TableRules):
             if bet.credits < 0:
                 taken_down = replace(bet, credits=-bet.credits)
                 yield self.rules_by_spot[bet.spot].settle_taken_down(taken_down, self.state.point)
-        settlements, after = apply_throw(self.rules_by_spot, table, dice, self.definition.table.seats)
+        settlements, state_after = apply_throw(self.rules_by_spot, table, dice, self.definition.table.seats)
         yield from settlements
         display = {
             "kind": "table",
@@ -239,11 +239,11 @@ class CrapsRules(TableRules):
             "dice": list(dice),
             "total": sum(dice),
             "come_out": table.point is None,
-            "point": after.point,
-            "shooter": after.shooter,
-            "standing": [bet.to_json() for bet in after.bets],
+            "point": state_after.point,
+            "shooter": state_after.shooter,
+            "standing": [bet.to_json() for bet in state_after.bets],
         }
-        return Outcome(display=display, table=after.to_json())
+        return Outcome(display=display, table=state_after.to_json())
 
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the layout and the point."""

@@ -69,12 +69,12 @@ class SpotRules:
         A line spot accepts bets before a come-out, a come spot after it, and an odds spot once the point is
         known.
         """
-        known, kind = point is not None, self.bet.kind
+        has_point, kind = point is not None, self.bet.kind
         if kind in {"pass", "dontpass"}:
-            return not known or self.bet.put
+            return not has_point or self.bet.put
         if kind in _COME_BET_KINDS:
-            return known and not self.key
-        return known or bool(self.key) or not self.line
+            return has_point and not self.key
+        return has_point or bool(self.key) or not self.line
 
     @cached_property
     def _wins_on_seven(self) -> bool:
@@ -85,8 +85,8 @@ class SpotRules:
         """Return all the odds that a craps bet on this spot may pay while ``point`` is the table's point."""
         if self.bet.kind in _LINE_BET_KINDS:
             return (EVEN_MONEY_ODDS,)
-        on = self.key or (str(point) if self.line and point else "")
-        return (self.bet.pays[on],) if on else tuple(self.bet.pays.values())
+        point_key = self.key or (str(point) if self.line and point else "")
+        return (self.bet.pays[point_key],) if point_key else tuple(self.bet.pays.values())
 
     def decide_bet(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> BetResult:
         """Return what a throw of the dice does to a bet on this spot.
@@ -153,16 +153,16 @@ class SpotRules:
         """
         if odds is None:
             return settle_bet(bet, None)
-        paid = self.compute_commission(bet.credits, point)
+        commission = self.compute_commission(bet.credits, point)
         if not odds.net:
             return push_bet(bet)
-        back = odds.compute_total_return(bet.credits - paid)
-        return _replace_credits(settle_bet(bet, EVEN_MONEY_ODDS), back, paid)
+        returned_credits = odds.compute_total_return(bet.credits - commission)
+        return _replace_credits(settle_bet(bet, EVEN_MONEY_ODDS), returned_credits, commission)
 
     def settle_taken_down(self, bet: Bet, point: int | None) -> Settlement:
         """Return the settlement of a craps bet that is taken down: the bet less its commission is returned."""
-        paid = self.compute_commission(bet.credits, point)
-        return _replace_credits(push_bet(bet, "taken down"), bet.credits - paid, paid)
+        commission = self.compute_commission(bet.credits, point)
+        return _replace_credits(push_bet(bet, "taken down"), bet.credits - commission, commission)
 
     def build_spot(self, point: int | None) -> Spot:
         """Return this craps betting spot with the limits and odds that apply at this point."""
@@ -260,29 +260,29 @@ def check_spots(felt: CrapsSpots, file: str) -> None:
         for spot in spots.values():
             if spot.least > spot.most:
                 bet = felt.definition.bet.index(felt.rules_by_spot[spot.id].bet)
-                why = f"no bet on {spot.id!r} is a multiple of {spot.step}"
-                raise DefinitionError(file, f"bet.{bet}.most", why)
+                reason = f"no bet on {spot.id!r} is a multiple of {spot.step}"
+                raise DefinitionError(file, f"bet.{bet}.most", reason)
 
 
 def _build_spot_rules(definition: CrapsDefinition) -> list[SpotRules]:
     """Return the rules of every betting spot that the definition's bets need."""
     bets = {bet.id: bet for bet in definition.bet}
-    found: list[SpotRules] = []
+    spot_rules: list[SpotRules] = []
     for bet in definition.bet:
         if bet.kind in _LINE_BET_KINDS or bet.kind == "throw":
-            found.append(SpotRules(bet.id, bet))
+            spot_rules.append(SpotRules(bet.id, bet))
         if bet.kind in _COME_BET_KINDS:
-            found += [SpotRules(f"{bet.id}-{n}", bet, str(n)) for n in POINT_NUMBERS]
+            spot_rules += [SpotRules(f"{bet.id}-{n}", bet, str(n)) for n in POINT_NUMBERS]
         elif bet.kind == "odds":
-            on = bets[str(bet.on)]
-            keys = [str(n) for n in POINT_NUMBERS] if on.kind in _COME_BET_KINDS else [""]
-            found += [
-                SpotRules(_format_spot_id(bet, key), bet, key, on.kind, _format_spot_id(on, key))
+            base_bet = bets[str(bet.on)]
+            keys = [str(n) for n in POINT_NUMBERS] if base_bet.kind in _COME_BET_KINDS else [""]
+            spot_rules += [
+                SpotRules(_format_spot_id(bet, key), bet, key, base_bet.kind, _format_spot_id(base_bet, key))
                 for key in keys
             ]
         elif bet.kind in {"right", "wrong", "hard", "hop"}:
-            found += [SpotRules(f"{bet.id}-{key}", bet, key) for key in bet.pays]
-    return found
+            spot_rules += [SpotRules(f"{bet.id}-{key}", bet, key) for key in bet.pays]
+    return spot_rules
 
 
 def _format_spot_id(bet: CrapsBet, key: str) -> str:

@@ -105,7 +105,7 @@ def _check_standing(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
     """Raise ValueError for a craps bet that cannot stay on the table between throws."""
     spot_rules, spot = felt.rules_by_spot[bet.spot], felt.spots[state.point][bet.spot]
     is_reversed = (bet.seat, bet.spot) in state.reversed_bets
-    ended = (
+    ended_bets = (
         state.point is None
         and not spot_rules.key
         and (spot_rules.line or spot_rules.bet.kind in {"pass", "dontpass"})
@@ -113,7 +113,7 @@ def _check_standing(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
     boxed = spot_rules.bet.kind in {"come", "dontcome"} and not spot_rules.key and not spot_rules.bet.waits
     if (
         not spot_rules.can_outlast_throw
-        or ended
+        or ended_bets
         or boxed
         or (is_reversed and not spot_rules.can_switch_on_off)
     ):
@@ -148,16 +148,20 @@ def apply_throw(
     The settlements are in the order of the bets.
     """
     settled: list[Settlement] = []
-    after = list(_iter_bets_after(rules_by_spot, state, dice, settled))
+    bets_after = list(_iter_bets_after(rules_by_spot, state, dice, settled))
     point, shooter, total = state.point, state.shooter, sum(dice)
     if point is None:
         point = total if total in POINT_NUMBERS else None
     elif total in {7, point}:
         point = None
-        others = any(bet.seat != shooter for bet in state.bets)
-        shooter = (shooter + 1) % seats if total == 7 and others else shooter
-    reversed_bets = [each for each in state.reversed_bets if each in {(bet.seat, bet.spot) for bet in after}]
-    return tuple(settled), replace(state, point=point, shooter=shooter).with_bets(after, reversed_bets, seats)
+        has_other_bets = any(bet.seat != shooter for bet in state.bets)
+        shooter = (shooter + 1) % seats if total == 7 and has_other_bets else shooter
+    reversed_bets = [
+        each for each in state.reversed_bets if each in {(bet.seat, bet.spot) for bet in bets_after}
+    ]
+    return tuple(settled), replace(state, point=point, shooter=shooter).with_bets(
+        bets_after, reversed_bets, seats
+    )
 
 
 def _iter_bets_after(

@@ -22,23 +22,25 @@ _STATES_MAX = 500
 
 def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
     """Return the bets, credits by spot, that a craps strategy places before the next throw."""
-    point, standing = rules.state.point, rules.state.find_seat_bets(0)
+    point, standing_bets = rules.state.point, rules.state.find_seat_bets(0)
     bets: dict[str, int] = {}
     for spot, credits_ in strategy.keep.items():
         spot_rules = rules.rules_by_spot.get(spot)
         if spot_rules is None:
             raise AnalysisError(f"strategy {strategy.id}: there is no spot {spot!r}")
-        on_numbers = sum(name.startswith(f"{spot}-") for name in standing)
-        if spot_rules.accepts_bets(point) and spot not in standing and on_numbers < strategy.points:
+        on_numbers = sum(name.startswith(f"{spot}-") for name in standing_bets)
+        if spot_rules.accepts_bets(point) and spot not in standing_bets and on_numbers < strategy.points:
             bets[spot] = credits_
     for spot_rules in rules.rules_by_spot.values() if strategy.odds else ():
-        if spot_rules.line and spot_rules.accepts_bets(point) and spot_rules.needs in standing:
+        if spot_rules.line and spot_rules.accepts_bets(point) and spot_rules.needs in standing_bets:
             limits = rules.table_layout.by_id[spot_rules.id]
             most = (
-                min(find_maximum_odds(spot_rules, standing, point), limits.most) // limits.step * limits.step
+                min(find_maximum_odds(spot_rules, standing_bets, point), limits.most)
+                // limits.step
+                * limits.step
             )
-            if most > standing.get(spot_rules.id, 0):
-                bets[spot_rules.id] = most - standing.get(spot_rules.id, 0)
+            if most > standing_bets.get(spot_rules.id, 0):
+                bets[spot_rules.id] = most - standing_bets.get(spot_rules.id, 0)
     return bets
 
 
@@ -49,8 +51,8 @@ def analyse_named_strategy(name: str, rules: object) -> BetAnalysis:
     for strategy in rules.definition.strategy:
         if strategy.id == name:
             return analyse_strategy(strategy, rules)
-    known = [strategy.id for strategy in rules.definition.strategy]
-    raise AnalysisError(f"no way to play {name!r}; {format_known_names(name, known)}")
+    strategy_ids = [strategy.id for strategy in rules.definition.strategy]
+    raise AnalysisError(f"no way to play {name!r}; {format_known_names(name, strategy_ids)}")
 
 
 def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
@@ -78,13 +80,13 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
         row: dict[int, Fraction] = {}
         sums: Sums[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
         for dice, chance in DICE_PAIR_CHANCES:
-            settled, after = apply_throw(rules.rules_by_spot, table, dice)
+            settled, state_after = apply_throw(rules.rules_by_spot, table, dice)
             sums["back"] += chance * sum(settlement.credits for settlement in settled)
-            if after != OPENING_STATE:
-                if after not in at:
-                    at[after] = len(states)
-                    states.append(after)
-                add_sums(row, {at[after]: chance})
+            if state_after != OPENING_STATE:
+                if state_after not in at:
+                    at[state_after] = len(states)
+                    states.append(state_after)
+                add_sums(row, {at[state_after]: chance})
         if len(states) > _STATES_MAX:
             raise AnalysisError(f"strategy {strategy.id}: more than {_STATES_MAX} states of the table")
         rows.append(row)
@@ -94,8 +96,8 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
 
 def _build_figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnalysis:
     """Return a strategy's figures from the mean of stakes, returns and throws in one hand of the shooter."""
-    lost = hand["staked"] - hand["back"]
-    edge, throw, throws = lost / hand["staked"], lost / hand["throws"], hand["throws"]
+    lost_credits = hand["staked"] - hand["back"]
+    edge, throw, throws = lost_credits / hand["staked"], lost_credits / hand["throws"], hand["throws"]
     note = (
         f"{strategy.name.en}: a hand lasts {format_percent(throws / 100, 4)} throws on average ({throws}); "
         f"of all that is staked the house keeps {format_percent(edge, 4)} % ({edge}), "
@@ -105,7 +107,7 @@ def _build_figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnal
         bet=strategy.id,
         cost_credits=first.credits,
         options=first.options,
-        rtp=1 - lost / first.credits,
+        rtp=1 - lost_credits / first.credits,
         mean_staked_credits=hand["staked"],
         strategy=", ".join(f"{credits_} on {spot}" for spot, credits_ in strategy.keep.items()),
         notes=(note,),

@@ -70,8 +70,10 @@ def compute_bounded_figures(
     all_ways = _sum_marked_ways(definition, tables, ticket)
     for distribution in list_quick_pick_distributions(definition, tables, ticket):
         quick_pick = build_credits_distribution(distribution)
-        none = 1 - quick_pick.compute_chance_of_at_least(1)
-        all_ways = all_ways.add_independent(WinSum(quick_pick.moment(1), quick_pick.moment(2), none, none))
+        no_catch_chance = 1 - quick_pick.compute_chance_of_at_least(1)
+        all_ways = all_ways.add_independent(
+            WinSum(quick_pick.moment(1), quick_pick.moment(2), no_catch_chance, no_catch_chance)
+        )
     weights = compute_factor_weights(ticket.options)
     total = sum(weights.values())
     first = Fraction(sum(f * w for f, w in weights.items()), total)
@@ -167,11 +169,11 @@ def _compute_pair(
     a = _build_part(tables, ticket, frozenset(range(spots_a)), stake_a)
     b = _build_part(tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b)
     unit = 1 + stake_a * max(tables.pays[spots_a].values()) * ticket.options.greatest_factor
-    apart = JointSelection(b.groups, b.spots, lambda caught: (b.win(caught)[0] * unit, 0))
+    scaled_selection = JointSelection(b.groups, b.spots, lambda caught: (b.win(caught)[0] * unit, 0))
     field = definition.field
     distribution = build_credits_distribution(
         JointDistribution(
-            [a, apart], field.numbers, field.drawn, len(ticket.options.balls)
+            [a, scaled_selection], field.numbers, field.drawn, len(ticket.options.balls)
         ).compute_distribution()
     )
     split = [(won % unit, won // unit, count) for won, count in distribution.counts.items()]

@@ -332,14 +332,14 @@ def claim_ticket(
             ClaimRefusal.ALREADY_PAID if won else ClaimRefusal.NO_PRIZE,
             "its prizes were paid" if won else "it has won nothing",
         )
-    due = tuple(n for n, d in sorted(record.decided.items()) if d.credits and not d.paid)
-    known = record.paper.to_json()
-    paid = {n: replace(d, paid=d.paid or n in due) for n, d in record.decided.items()}
-    return replace(record, state=state, decided=paid), ClaimPayment(
+    due_draws = tuple(n for n, d in sorted(record.decided.items()) if d.credits and not d.paid)
+    paper_values = record.paper.to_json()
+    paid_draws = {n: replace(d, paid=d.paid or n in due_draws) for n, d in record.decided.items()}
+    return replace(record, state=state, decided=paid_draws), ClaimPayment(
         credits=credits_,
-        draws=due,
+        draws=due_draws,
         rescued=presented.condition is not TicketCondition.INTACT,
-        differs=tuple(sorted(k for k, v in presented.says.items() if known.get(k) != v)),
+        differs=tuple(sorted(k for k, v in presented.says.items() if paper_values.get(k) != v)),
     )
 
 

@@ -67,13 +67,13 @@ def draw_weighted_factor(draw: Draw, weights: Mapping[int, int], purpose: str) -
 def evaluate_ticket(tables: KenoPays, ticket: KenoTicket, drawn: DrawnBalls) -> list[WayResult]:
     """Return the result of every way of a Keno ticket in one draw; all numbers of the ticket must be known."""
     factor = prod(drawn.factors[bonus.id] for bonus in ticket.options.multipliers)
-    found = []
+    results = []
     for i, selection in enumerate(ticket.selections):
         for spots, stake in sorted(selection.stakes.items()):
             for places in iter_subsets(selection.sizes, spots):
                 numbers = tuple(sorted(n for g in places for n in selection.groups[g]))
-                found.append(_build_way(tables, ticket.options, i, numbers, stake, drawn, factor))
-    return found
+                results.append(_build_way(tables, ticket.options, i, numbers, stake, drawn, factor))
+    return results
 
 
 def _build_way(
@@ -82,13 +82,15 @@ def _build_way(
     selection: int,
     numbers: tuple[int, ...],
     stake: int,
-    drawn: DrawnBalls,
+    drawn_balls: DrawnBalls,
     factor: int,
 ) -> WayResult:
     """Return the result of one way of a Keno ticket in a draw: its ``numbers`` and stake against the balls drawn."""
-    hits = tuple(ball for ball in drawn.balls if ball in numbers)
+    hits = tuple(ball for ball in drawn_balls.balls if ball in numbers)
     spots, catch = len(numbers), len(hits)
-    marks = sum(1 << i for i, bonus in enumerate(options.balls) if drawn.balls[bonus.ball - 1] in numbers)
+    marks = sum(
+        1 << i for i, bonus in enumerate(options.balls) if drawn_balls.balls[bonus.ball - 1] in numbers
+    )
     total_factor = factor * options.factor(marks)
     return WayResult(
         selection=selection,

@@ -68,7 +68,7 @@ def analyse_ticket(
             all_draws = compute_draws_distribution(distribution, ticket.draws)
         except AnalysisError as error:
             all_draws, notes = None, (f"the distribution over {ticket.draws} draws is left out: {error}",)
-    lost = 1 - distribution.compute_chance_of_at_least(1)
+    loss_chance = 1 - distribution.compute_chance_of_at_least(1)
     top = max(distribution.counts)
     return BetAnalysis(
         bet=name,
@@ -77,7 +77,7 @@ def analyse_ticket(
         rtp=mean / ticket.cost_a_draw,
         cycle=definition.cycle,
         variance=variance * ticket.draws,
-        hit_probability=1 - lost**ticket.draws,
+        hit_probability=1 - loss_chance**ticket.draws,
         return_bet_probability=None
         if all_draws is None
         else all_draws.compute_chance_of_at_least(ticket.cost),
@@ -109,11 +109,11 @@ def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
     They are the minimum, and the smallest that plays for each progressive level. If a linked level has a
     fixed stake, the next higher stake is included, because it does not play for the level.
     """
-    offered = definition.marks.stakes
-    least = {min(offered)}
+    offered_stakes = definition.marks.stakes
+    least = {min(offered_stakes)}
     for level in definition.progressive:
         if level.spots == spots:
-            playing = sorted(stake for stake in offered if stake >= level.stake)
+            playing = sorted(stake for stake in offered_stakes if stake >= level.stake)
             least.update(playing[: 2 if level.linked else 1])
     return sorted(least)
 
@@ -125,14 +125,14 @@ def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int
     case is the named balls in their order, with a combination of the other drawn balls.
     """
     field = definition.field
-    held = marks.bit_count()
-    if catch < held:
+    held_count = marks.bit_count()
+    if catch < held_count:
         return 0
-    placed = perm(spots, held) * perm(field.numbers - spots, named - held)
-    others = comb(spots - held, catch - held)
-    missed = field.drawn - catch - (named - held)
-    others_left = field.numbers - spots - (named - held)
-    return placed * others * comb(others_left, missed) if missed >= 0 else 0
+    placed = perm(spots, held_count) * perm(field.numbers - spots, named - held_count)
+    other_ways = comb(spots - held_count, catch - held_count)
+    missed = field.drawn - catch - (named - held_count)
+    others_left = field.numbers - spots - (named - held_count)
+    return placed * other_ways * comb(others_left, missed) if missed >= 0 else 0
 
 
 def _list_prizes(
@@ -144,16 +144,18 @@ def _list_prizes(
     """
     weights = compute_factor_weights(options)
     multiplier = Fraction(sum(f * w for f, w in weights.items()), sum(weights.values()))
-    named = len(options.balls)
-    found = []
+    named_balls = len(options.balls)
+    prizes = []
     for catch in sorted(tables.pays[spots], reverse=True):
         pay = tables.find_pay(spots, catch)
-        cases = [count_catches(definition, spots, catch, marks, named) for marks in range(1 << named)]
-        total = perm(definition.field.numbers, named) * comb(
-            definition.field.numbers - named, definition.field.drawn - named
+        cases = [
+            count_catches(definition, spots, catch, marks, named_balls) for marks in range(1 << named_balls)
+        ]
+        total = perm(definition.field.numbers, named_balls) * comb(
+            definition.field.numbers - named_balls, definition.field.drawn - named_balls
         )
         mean = multiplier * Fraction(sum(n * options.factor(m) for m, n in enumerate(cases)), total) * pay
-        found.append(
+        prizes.append(
             PrizeFigures(
                 name=format_prize_name(spots, catch),
                 where=format_count(spots, "spot"),
@@ -163,7 +165,7 @@ def _list_prizes(
                 rtp=mean / options.cost,
             )
         )
-    return tuple(found)
+    return tuple(prizes)
 
 
 def _analyse_most_limited_ticket(
@@ -234,8 +236,8 @@ def _analyse_forms(
 
     Forms with the same figures are analysed once.
     """
-    found = []
-    seen: set[tuple[str, int, int]] = set()
+    analyses = []
+    seen_tickets: set[tuple[str, int, int]] = set()
     for form, ticket in forms:
         stake = ticket.selections[0].stakes[form.spots]
         open_to = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
@@ -243,11 +245,11 @@ def _analyse_forms(
         is_unlimited = (
             definition.paid_max is None or _find_highest_pay_bound(tables, ticket) <= definition.paid_max
         )
-        if is_unlimited and key in seen:
+        if is_unlimited and key in seen_tickets:
             continue
-        seen.add(key)
-        found.append(analyse_ticket(definition, tables, ticket, f"{form.id} at {stake}"))
-    return found
+        seen_tickets.add(key)
+        analyses.append(analyse_ticket(definition, tables, ticket, f"{form.id} at {stake}"))
+    return analyses
 
 
 def _find_highest_pay_bound(tables: KenoPays, ticket: KenoTicket) -> int:
@@ -266,18 +268,18 @@ def _list_progressive_shares(
 
     ``mean`` is the ticket's mean pay of a draw, ``rates`` the probability of each level.
     """
-    found = []
+    shares = []
     for level, rate in zip(definition.progressive, rates, strict=True):
         if rate:
-            missing = ticket.cost_a_draw - mean
-            found.append(
+            missing_credits = ticket.cost_a_draw - mean
+            shares.append(
                 ProgressiveShare(
                     level=level.id,
                     rate=rate * ticket.draws,
                     reset_credits=level.reset_credits,
                     rtp_at_reset=rate * level.reset_credits / ticket.cost_a_draw,
                     increment=Fraction(level.increment),
-                    break_even_credits=missing / rate,
+                    break_even_credits=missing_credits / rate,
                 )
             )
-    return tuple(found)
+    return tuple(shares)

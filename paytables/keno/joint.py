@@ -152,10 +152,10 @@ class JointDistribution:
             return
         for atom in range(len(sizes)):
             if sizes[atom]:
-                here = [n - (i == atom) for i, n in enumerate(sizes)]
-                for weight, left, marks in self._iter_placements(here, outside, ball + 1):
-                    added = [m | (1 << ball if i == atom else 0) for i, m in enumerate(marks)]
-                    yield weight * sizes[atom], left, added
+                sizes_after = [n - (i == atom) for i, n in enumerate(sizes)]
+                for weight, left, marks in self._iter_placements(sizes_after, outside, ball + 1):
+                    marks_after = [m | (1 << ball if i == atom else 0) for i, m in enumerate(marks)]
+                    yield weight * sizes[atom], left, marks_after
         if outside:
             for weight, left, marks in self._iter_placements(sizes, outside - 1, ball + 1):
                 yield weight * outside, left, marks
@@ -195,7 +195,7 @@ class JointDistribution:
         Every possible number of drawn balls in the atom is followed, and the wins that it completes are
         added. ``todo`` is the number of unnamed balls of a draw.
         """
-        after: dict[_State, int] = {}
+        states_after: dict[_State, int] = {}
         for (taken, credits_, levels, catches, done), count in states.items():
             for j in range(min(size, todo - taken) + 1):
                 open_ = list(catches)
@@ -213,8 +213,8 @@ class JointDistribution:
                     levels_now |= won
                     items[p] = ()
                 state = (taken + j, credits_now, levels_now, tuple(open_), tuple(items))
-                after[state] = after.get(state, 0) + count * comb(size, j)
-        return after
+                states_after[state] = states_after.get(state, 0) + count * comb(size, j)
+        return states_after
 
     def _find_selection_win(self, part: int, groups: tuple[Caught, ...]) -> Won:
         """Return the win of a Keno selection from the number of catches in each of its groups.

@@ -16,8 +16,8 @@ def limit_prizes(prizes: Sequence[int], limit: int | None) -> tuple[int, ...]:
     total = sum(prizes)
     if limit is None or total <= limit:
         return tuple(prizes)
-    paid = [prize * limit // total for prize in prizes]
+    paid_prizes = [prize * limit // total for prize in prizes]
     by_remainder = sorted(range(len(prizes)), key=lambda i: (-(prizes[i] * limit % total), i))
-    for i in by_remainder[: limit - sum(paid)]:
-        paid[i] += 1
-    return tuple(paid)
+    for i in by_remainder[: limit - sum(paid_prizes)]:
+        paid_prizes[i] += 1
+    return tuple(paid_prizes)

@@ -247,11 +247,11 @@ def list_ticket_lines(
     for selection in paper.selections:
         groups = selection["groups"]
         entries.append((TicketLine.SELECTION, " / ".join(" ".join(f"{n:02d}" for n in g) for g in groups)))
-        played = [
+        played_lines = [
             _SPOTS_TEXT[language].format(spots=s, ways=money(stake))
             for s, stake in selection["stakes"].items()
         ]
-        entries.append((TicketLine.STAKE, ", ".join(played)))
+        entries.append((TicketLine.STAKE, ", ".join(played_lines)))
     names = {b.id: b.name.model_dump()[language] for b in definition.bonus}
     entries += [(TicketLine.BONUS, names[b]) for b in paper.bonuses]
     entries.append((TicketLine.TOTAL, money(paper.cost_credits)))
@@ -323,9 +323,9 @@ def format_slip_form(
         )
         for number in range(1, selections + 1)
     ]
-    chosen = (
+    choice_lines = (
         [f"{LINE_LABELS[TicketLine.DRAWS][language]} (1-{marks.draws}){colon}____"] if marks.draws > 1 else []
     )
     names = (bonus.name.model_dump()[language] for bonus in definition.bonus)
-    chosen += [f"[ ] {LINE_LABELS[TicketLine.BONUS][language]}{colon}{name}" for name in names]
-    return "\n\n".join(["\n".join(header), *cards, "\n".join(chosen)]) + "\n"
+    choice_lines += [f"[ ] {LINE_LABELS[TicketLine.BONUS][language]}{colon}{name}" for name in names]
+    return "\n\n".join(["\n".join(header), *cards, "\n".join(choice_lines)]) + "\n"

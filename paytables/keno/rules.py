@@ -77,44 +77,51 @@ class KenoRules(Tableless):
         """
         if "selections" not in wager.options:
             return self._find_form_ticket(wager.credits, wager.options)
-        found = self.ticket(wager.options)
-        if found.cost != wager.credits:
-            raise WagerError(f"the ticket costs {format_count(found.cost, 'credit')}, not {wager.credits}")
-        return found
+        keno_ticket = self.ticket(wager.options)
+        if keno_ticket.cost != wager.credits:
+            raise WagerError(
+                f"the ticket costs {format_count(keno_ticket.cost, 'credit')}, not {wager.credits}"
+            )
+        return keno_ticket
 
     def _find_form_ticket(self, credits_: int, options: Mapping[str, object]) -> KenoTicket:
         """Return the ticket of the form of play that costs ``credits_``. Raises :class:`WagerError` if none does."""
         if set(options) - {"form"}:
             raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
         for form, stake in self._offers:
-            found = self.build_form_ticket(form, stake)
-            if options.get("form", form.id) == form.id and found.cost == credits_:
-                return found
-        named = f" of form {options['form']!r}" if options else ""
+            form_ticket = self.build_form_ticket(form, stake)
+            if options.get("form", form.id) == form.id and form_ticket.cost == credits_:
+                return form_ticket
+        form_text = f" of form {options['form']!r}" if options else ""
         raise WagerError(
-            f"no ticket{named} of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
+            f"no ticket{form_text} of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play every draw of a ticket, one after another; the quick picks come first."""
         bought = self._find_ticket(wager)
-        known, tables = self.draw_quick_picks(bought, draw), ticket.restrict_tables(self.tables, bought)
+        complete_ticket, tables = (
+            self.draw_quick_picks(bought, draw),
+            ticket.restrict_tables(self.tables, bought),
+        )
         wins: list[Settlement] = []
         levels: list[str] = []
-        shown: list[Json] = []
-        for n in range(1, known.draws + 1):
-            drawn = self.draw_balls(draw, known.options)
-            ways = evaluate_ticket(tables, known, drawn)
-            paid = limit_prizes([way.credits for way in ways], self.definition.paid_max)
-            reached = list_levels_won(tables, ways)
-            wins += [way.win(n, credits_) for way, credits_ in zip(ways, paid, strict=True) if credits_]
-            levels += reached
-            shown.append(present.describe_draw(n, drawn, ways, paid, reached))
+        shown_draws: list[Json] = []
+        for n in range(1, complete_ticket.draws + 1):
+            drawn_balls = self.draw_balls(draw, complete_ticket.options)
+            ways = evaluate_ticket(tables, complete_ticket, drawn_balls)
+            paid_credits = limit_prizes([way.credits for way in ways], self.definition.paid_max)
+            levels_won = list_levels_won(tables, ways)
+            wins += [
+                way.win(n, credits_) for way, credits_ in zip(ways, paid_credits, strict=True) if credits_
+            ]
+            levels += levels_won
+            shown_draws.append(present.describe_draw(n, drawn_balls, ways, paid_credits, levels_won))
         yield from wins
-        picked = [selection.is_quick_pick for selection in bought.selections]
+        is_quick_pick = [selection.is_quick_pick for selection in bought.selections]
         return Outcome(
             progressives=tuple(levels),
-            display=present.describe_game(self.definition, known, picked, shown),
+            display=present.describe_game(self.definition, complete_ticket, is_quick_pick, shown_draws),
         )
 
     def draw_balls(self, draw: Draw, in_force: BonusOptions) -> DrawnBalls:
@@ -128,15 +135,15 @@ class KenoRules(Tableless):
     def draw_quick_picks(self, ticket: KenoTicket, draw: Draw) -> KenoTicket:
         """Return the ticket with the numbers of its quick picks drawn, each from the whole field."""
         field = range(1, self.definition.field.numbers + 1)
-        known = []
+        known_selections = []
         for index, selection in enumerate(ticket.selections, start=1):
             groups = selection.groups
             if selection.is_quick_pick:
                 numbers = draw_numbers(draw, field, sum(selection.sizes), f"quick pick {index}")
                 ends = zip(selection.sizes, accumulate(selection.sizes), strict=True)
                 groups = tuple(tuple(sorted(numbers[end - size : end])) for size, end in ends)
-            known.append(replace(selection, groups=groups))
-        return replace(ticket, selections=tuple(known))
+            known_selections.append(replace(selection, groups=groups))
+        return replace(ticket, selections=tuple(known_selections))
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive levels for which some way of the ticket plays.
@@ -144,15 +151,15 @@ class KenoRules(Tableless):
         The odds are those of one way at the minimum stake.
         """
         bought = self.ticket(wager.options)
-        closed = ticket.restrict_tables(self.tables, bought).closed_levels_mask
-        played = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.count_ways()}
+        closed_levels = ticket.restrict_tables(self.tables, bought).closed_levels_mask
+        played_stakes = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.count_ways()}
         return tuple(
             play
             for i, (level, play) in enumerate(
                 zip(self.definition.progressive, self.list_every_level(), strict=True)
             )
-            if not closed >> i & 1
-            and any(spots == level.spots and stake >= level.stake for spots, stake in played)
+            if not closed_levels >> i & 1
+            and any(spots == level.spots and stake >= level.stake for spots, stake in played_stakes)
         )
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
@@ -190,20 +197,20 @@ class KenoRules(Tableless):
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return remarks on what is legal but may surprise: a higher catch that pays less than a lower one."""
-        found = []
+        lower_pay_remarks = []
         for n, table in enumerate(self.definition.table):
             levels = {level.catch for level in self.definition.progressive if level.spots == table.spots}
-            paid = {
+            pay_by_catch = {
                 c: table.pays.get(c, 0)
                 for c in self.definition.list_possible_catches(table.spots)
                 if c not in levels
             }
-            for catch, pay in paid.items():
-                if 2 * catch >= table.spots and pay > paid.get(catch + 1, pay):
-                    more = paid[catch + 1]
-                    why = f"catching {catch + 1} of {table.spots} pays {more}, less than {pay} for {catch}"
-                    found.append(Remark(f"table.{n}.pays", why))
-        return tuple(found)
+            for catch, pay in pay_by_catch.items():
+                if 2 * catch >= table.spots and pay > pay_by_catch.get(catch + 1, pay):
+                    higher_pay = pay_by_catch[catch + 1]
+                    reason = f"catching {catch + 1} of {table.spots} pays {higher_pay}, less than {pay} for {catch}"
+                    lower_pay_remarks.append(Remark(f"table.{n}.pays", reason))
+        return tuple(lower_pay_remarks)
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every way to bet; see :func:`paytables.keno.figures.analyse`."""

@@ -48,8 +48,8 @@ def format_prize_name(spots: int, catch: int) -> str:
 
 def build_options(definition: KenoDefinition, bought: Iterable[str]) -> BonusOptions:
     """Return the bonuses in force for a Keno ticket whose player has bought the bonuses ``bought`` (ids)."""
-    paid = set(bought)
-    in_force = [b for b in definition.bonus if not b.fee or b.id in paid]
+    bought_ids = set(bought)
+    in_force = [b for b in definition.bonus if not b.fee or b.id in bought_ids]
     return BonusOptions(
         balls=tuple(b for b in in_force if isinstance(b, BallBonus)),
         multipliers=tuple(b for b in in_force if isinstance(b, MultiplierBonus)),
@@ -117,10 +117,10 @@ class _PayChecks:
 
     def check_pay_tables(self) -> dict[int, Mapping[int, int]]:
         """Check the Keno pay tables and return them by number of spots. Raises :class:`DefinitionError`."""
-        found: dict[int, Mapping[int, int]] = {}
+        pays_by_spots: dict[int, Mapping[int, int]] = {}
         numbers = self.definition.field.numbers
         for n, table in enumerate(self.definition.table):
-            if table.spots in found:
+            if table.spots in pays_by_spots:
                 raise self.refuse(f"table.{n}.spots", f"two tables for {format_count(table.spots, 'spot')}")
             if table.spots >= numbers:
                 raise self.refuse(
@@ -131,8 +131,8 @@ class _PayChecks:
                 self._check_catch(f"table.{n}.pays.{catch}", table.spots, catch)
             if not any(table.pays.values()):
                 raise self.refuse(f"table.{n}.pays", "every pay is zero")
-            found[table.spots] = table.pays
-        return found
+            pays_by_spots[table.spots] = table.pays
+        return pays_by_spots
 
     def _check_catch(self, key: str, spots: int, catch: int) -> None:
         """Raise :class:`DefinitionError` if ``spots`` numbers cannot contain exactly ``catch`` drawn balls."""
@@ -145,14 +145,14 @@ class _PayChecks:
 
     def check_bonuses(self) -> None:
         """Check the bonuses that the Keno definition offers. Raises :class:`DefinitionError`."""
-        bonuses, drawn = self.definition.bonus, self.definition.field.drawn
+        bonuses, balls_drawn = self.definition.bonus, self.definition.field.drawn
         if len({b.id for b in bonuses}) != len(bonuses):
             raise self.refuse("bonus", "two bonuses have the same id")
         balls = [b.ball for b in bonuses if isinstance(b, BallBonus)]
         if len(set(balls)) != len(balls):
             raise self.refuse("bonus", "two bonuses are about the same ball")
-        if balls and max(balls) > drawn:
-            raise self.refuse("bonus", f"ball {max(balls)} is never drawn: a draw has {drawn}")
+        if balls and max(balls) > balls_drawn:
+            raise self.refuse("bonus", f"ball {max(balls)} is never drawn: a draw has {balls_drawn}")
 
     def check_progressive_levels(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check the progressive levels of the Keno definition. Raises :class:`DefinitionError`."""
@@ -168,8 +168,8 @@ class _PayChecks:
             if level.stake > max(self.definition.marks.stakes):
                 raise self.refuse(f"progressive.{n}.stake", "no stake on offer is as high")
             if level.linked and level.stake not in self.definition.marks.stakes:
-                why = f"a linked level is played for at one stake, and {level.stake} is not on offer"
-                raise self.refuse(f"progressive.{n}.stake", why)
+                reason = f"a linked level is played for at one stake, and {level.stake} is not on offer"
+                raise self.refuse(f"progressive.{n}.stake", reason)
 
     def check_forms(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check the forms of play of the Keno definition. Raises :class:`DefinitionError`."""

@@ -86,12 +86,12 @@ def restrict_tables(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
     """Return the pay tables without the linked levels for which this Keno ticket does not play."""
     plain = ticket.draws == 1 and len(ticket.selections) == 1
     ways = ticket.selections[0].count_ways() if plain else {}
-    closed = sum(
+    closed_mask = sum(
         1 << i
         for i, level in enumerate(tables.levels)
         if level.linked and (ways != {level.spots: 1} or ticket.cost != level.stake)
     )
-    return replace(tables, closed_levels_mask=closed)
+    return replace(tables, closed_levels_mask=closed_mask)
 
 
 def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[int, ...]]:
@@ -113,9 +113,9 @@ def parse_request(definition: KenoDefinition, tables: KenoPays, request: Mapping
 
     Raises :class:`WagerError` with the wrong field and the reason.
     """
-    unknown = set(request) - {"selections", "draws", "bonuses"}
-    if unknown:
-        raise WagerError(f"a ticket has selections, draws and bonuses, not {', '.join(sorted(unknown))}")
+    unknown_keys = set(request) - {"selections", "draws", "bonuses"}
+    if unknown_keys:
+        raise WagerError(f"a ticket has selections, draws and bonuses, not {', '.join(sorted(unknown_keys))}")
     draws = request.get("draws", 1)
     if not _is_integer(draws) or not 1 <= draws <= definition.marks.draws:
         raise WagerError(f"draws: {draws!r} is not a number from 1 to {definition.marks.draws}")
@@ -150,9 +150,11 @@ def _parse_selection(definition: KenoDefinition, tables: KenoPays, request: Json
         groups=_parse_marked_groups(definition, request["groups"], where),
         stakes=_parse_stakes(request["stakes"], where),
     )
-    held = sum(selection.sizes)
-    if held > definition.field.numbers:
-        raise WagerError(f"{where}: {format_count(held, 'number')} on a field of {definition.field.numbers}")
+    spot_count = sum(selection.sizes)
+    if spot_count > definition.field.numbers:
+        raise WagerError(
+            f"{where}: {format_count(spot_count, 'number')} on a field of {definition.field.numbers}"
+        )
     for spots, count in selection.count_ways().items():
         stake = selection.stakes[spots]
         if spots not in tables.pays:
@@ -168,8 +170,10 @@ def _parse_selection(definition: KenoDefinition, tables: KenoPays, request: Json
         if count > WAYS_MAX:
             ways = f"{format_count(count, 'way')} of {format_count(spots, 'spot')}"
             raise WagerError(f"{where}: {ways}; a ticket has at most {WAYS_MAX}")
-    used = {g for spots in selection.stakes for way in iter_subsets(selection.sizes, spots) for g in way}
-    if len(used) != len(selection.sizes):
+    used_groups = {
+        g for spots in selection.stakes for way in iter_subsets(selection.sizes, spots) for g in way
+    }
+    if len(used_groups) != len(selection.sizes):
         raise WagerError(f"{where}: a group takes part in no way")
     return selection
 
@@ -194,14 +198,14 @@ def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -
     """Return the numbers that the player marked in each group; empty for a quick pick. Raises :class:`WagerError`."""
     if _is_integer(groups[0]):
         return ()
-    seen: set[int] = set()
+    seen_numbers: set[int] = set()
     for g, group in enumerate(groups):
         for number in group:
             if not _is_integer(number) or not 1 <= number <= definition.field.numbers:
                 raise WagerError(f"{where}.groups.{g}: {number!r} is not on the field")
-            if number in seen:
+            if number in seen_numbers:
                 raise WagerError(f"{where}.groups.{g}: {number} is marked twice")
-            seen.add(number)
+            seen_numbers.add(number)
     return tuple(tuple(sorted(group)) for group in groups)
 
 

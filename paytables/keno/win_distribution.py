@@ -66,19 +66,19 @@ def list_quick_pick_distributions(
 
     Equal selections share one computation.
     """
-    known: dict[tuple[object, ...], WinCounts] = {}
+    known_counts: dict[tuple[object, ...], WinCounts] = {}
     distributions = []
     for selection in ticket.selections:
         if not selection.is_quick_pick:
             continue
         key = (selection.sizes, tuple(sorted(selection.stakes.items())))
-        if key not in known:
+        if key not in known_counts:
             ends = accumulate(selection.sizes)
             groups = [frozenset(range(e - n, e)) for n, e in zip(selection.sizes, ends, strict=True)]
-            known[key] = compute_joint_distribution(
+            known_counts[key] = compute_joint_distribution(
                 definition, [build_part(selection, groups, tables, ticket.options)], ticket.options
             )
-        distributions.append(known[key])
+        distributions.append(known_counts[key])
     return distributions
 
 
@@ -128,8 +128,8 @@ def compute_factor_weights(options: BonusOptions) -> dict[int, int]:
     for bonus in options.multipliers:
         longer: dict[int, int] = {}
         for factor, weight in weights.items():
-            for other, more in bonus.weights.items():
-                longer[factor * other] = longer.get(factor * other, 0) + weight * more
+            for other, other_weight in bonus.weights.items():
+                longer[factor * other] = longer.get(factor * other, 0) + weight * other_weight
         weights = longer
     return weights
 

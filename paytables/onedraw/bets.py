@@ -97,31 +97,31 @@ class OneDrawBets(TableRules):
 
         A bet that needs several results in a row is counted as won with this one.
         """
-        found: dict[int, int] = {}
+        return_by_seat: dict[int, int] = {}
         for result in self.weights:
-            back: dict[int, int] = {}
+            credits_by_seat: dict[int, int] = {}
             for bet in list_bets_on_table(self.held, wager, self.table_layout.spots):
                 odds = self.by_spot[bet.spot].pays.get(result)
                 if odds is not None:
                     in_prison = bet.count and self.by_spot[bet.spot].spins == 1
                     credits_ = bet.stake_credits if in_prison else odds.compute_total_return(bet.credits)
-                    back[bet.seat] = back.get(bet.seat, 0) + credits_
-            for seat, credits_ in back.items():
-                found[seat] = max(found.get(seat, 0), credits_)
-        return found
+                    credits_by_seat[bet.seat] = credits_by_seat.get(bet.seat, 0) + credits_
+            for seat, credits_ in credits_by_seat.items():
+                return_by_seat[seat] = max(return_by_seat.get(seat, 0), credits_)
+        return return_by_seat
 
     def with_table_state(self, table: object) -> Self:
         """Return the rules with the bets of a stored table state. Raises ValueError if no round can leave it."""
-        held = () if table is None else self._read_held_bets(table)
-        return self if held == self.held else self.with_state(held=held)
+        held_bets = () if table is None else self._read_held_bets(table)
+        return self if held_bets == self.held else self.with_state(held=held_bets)
 
     def _read_held_bets(self, table: object) -> tuple[ImprisonedBet, ...]:
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
         if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
             raise ValueError(f"no round of this table leaves {table!r}")
-        held = held_from_json(table["held"], self.by_spot, self.table.seats)
+        held_bets = held_from_json(table["held"], self.by_spot, self.table.seats)
         results = set(self.weights)
-        for bet in held:
+        for bet in held_bets:
             rules = self.by_spot[bet.spot]
             least, most, step = rules.spot.least, rules.spot.most, rules.spot.step
             if not least <= bet.credits <= most or bet.credits % step or not self._may_stand(rules, bet):
@@ -129,7 +129,7 @@ class OneDrawBets(TableRules):
             results &= set(rules.pays) if rules.spins > 1 else self.zero
         if not results:
             raise ValueError("the standing bets have different results")
-        return held
+        return held_bets
 
     @staticmethod
     def _may_stand(rules: SpotRules, bet: ImprisonedBet) -> bool:
@@ -173,10 +173,10 @@ class OneDrawBets(TableRules):
 
     def groups(self) -> dict[str, list[SpotRules]]:
         """Return the rules of the spots of each group (spots of one kind and price), in layout order."""
-        found: dict[str, list[SpotRules]] = {}
+        rules_by_group: dict[str, list[SpotRules]] = {}
         for rules in self.spot_rules:
-            found.setdefault(rules.spot.group, []).append(rules)
-        return found
+            rules_by_group.setdefault(rules.spot.group, []).append(rules)
+        return rules_by_group
 
 
 def build_table_state(held: Sequence[ImprisonedBet]) -> object:

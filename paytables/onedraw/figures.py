@@ -66,19 +66,19 @@ def iter_cases(
     """
     total = sum(table.weights.values())
     for result, count in table.weights.items():
-        done: list[Settlement] = []
+        settlements: list[Settlement] = []
         stand: list[ImprisonedBet] = []
         for bet in bets:
             settlement, staying = table.decide_bet(bet, result)
             if staying is not None and (settlement is None or prison):
                 stand.append(staying)
             elif settlement is not None:
-                done.append(settlement)
+                settlements.append(settlement)
         if not stand:
-            yield WeightedResult(count, done)
+            yield WeightedResult(count, settlements)
             continue
         for later in iter_cases(table, stand, prison=prison):
-            yield WeightedResult(count * Fraction(later.weight) / total, [*done, *later.settlements])
+            yield WeightedResult(count * Fraction(later.weight) / total, [*settlements, *later.settlements])
 
 
 def compute_prison_for_ever_rtp(table: OneDrawBets, spot: str) -> Fraction:
@@ -86,6 +86,6 @@ def compute_prison_for_ever_rtp(table: OneDrawBets, spot: str) -> Fraction:
     total, pays = sum(table.weights.values()), table.by_spot[spot].pays
     wins = Fraction(sum(table.weights[result] for result in pays), total)
     zero = Fraction(sum(table.weights[result] for result in table.zero), total)
-    held = wins / (1 - zero / 2)
+    held_return = wins / (1 - zero / 2)
     net = next(iter(pays.values())).net
-    return wins * (1 + net) + zero * held
+    return wins * (1 + net) + zero * held_return

@@ -50,13 +50,13 @@ class OneDrawTable(OneDrawBets):
         bets = list_bets_on_table(
             self.held, self.wager(wager.credits, **wager.options), self.table_layout.spots
         )
-        result, cue, drawn = yield from self.obtain_result(draw)
+        result, cue, draw_display = yield from self.obtain_result(draw)
         yield cue
-        shown = {"kind": "table", "felt": self.felt, **drawn}
-        standing = yield from settle_or_imprison(
-            bets, lambda bet: self.decide_bet(bet, result), shown, "zero"
+        display = {"kind": "table", "felt": self.felt, **draw_display}
+        standing_bets = yield from settle_or_imprison(
+            bets, lambda bet: self.decide_bet(bet, result), display, "zero"
         )
-        return Outcome(display=shown, table=build_table_state(standing))
+        return Outcome(display=display, table=build_table_state(standing_bets))
 
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the layout, and the family's own display data."""

@@ -108,19 +108,19 @@ class HoldemSolver:
         """Return the best strategy of the game. Every flop is processed twice: to decide, and to count the results."""
         count, firsts = len(self.flops), 1 + len(self.streets.first)
         flop = np.zeros((count, HOLE_CARD_PAIRS), dtype=np.bool_)
-        on = np.zeros((count, 52, (HOLE_CARD_PAIRS + 7) // 8), dtype=np.uint8)
+        turn_bits = np.zeros((count, 52, (HOLE_CARD_PAIRS + 7) // 8), dtype=np.uint8)
         best, worst = (
             np.zeros((firsts, HOLE_CARD_PAIRS), dtype=np.int64) for _ in range(2)
         )  # under 10 ** 15
-        for n, found in enumerate(self.parallel_map(self._decide, range(count))):
-            flop[n], on[n] = found[:2]
-            best += found[2] * int(self.like[n])
-            worst += found[3] * int(self.like[n])
+        for n, flop_decision in enumerate(self.parallel_map(self._decide, range(count))):
+            flop[n], turn_bits[n] = flop_decision[:2]
+            best += flop_decision[2] * int(self.like[n])
+            worst += flop_decision[3] * int(self.like[n])
             self.report_progress(n + 1, 2 * count)
         chosen, first, mean, worst_mean = self._decide_before_flop(best, worst)
         distribution = np.zeros((3 + firsts, 13), dtype=np.int64)
         distributions = self.parallel_map(
-            lambda n: (self._count_flop_results(n, first, flop[n], on[n]),), range(count)
+            lambda n: (self._count_flop_results(n, first, flop[n], turn_bits[n]),), range(count)
         )
         for n, (part,) in enumerate(distributions):
             distribution += part
@@ -128,7 +128,9 @@ class HoldemSolver:
         nets, staked = self._count_nets(distribution)
         total = int(distribution.sum())
         ends = tuple(map(tuple, distribution.tolist()))
-        return SolvedStrategy(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
+        return SolvedStrategy(
+            mean, worst_mean, chosen, flop, turn_bits, nets, total, Fraction(staked, total), ends
+        )
 
     def sum_net_results(self, n: int) -> tuple[Ints, Ints]:
         """Return a player's net results, summed over all boards of flop number ``n``, for each pair of hole cards.
@@ -154,9 +156,9 @@ class HoldemSolver:
         """
         streets = self.streets
         turns, sums = self.sum_net_results(n)
-        taken = np.isin(np.arange(52), self.cards[n])
+        is_taken = np.isin(np.arange(52), self.cards[n])
         holes = ~np.isin(self.holes, self.cards[n]).any(axis=1)
-        free = holes & ~taken[:, None]
+        free = holes & ~is_taken[:, None]
         for column in range(2):
             free &= np.arange(52)[:, None] != self.holes[:, column]
         fold = -streets.folded * 46 * 990

@@ -58,20 +58,30 @@ def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARDS) -> list[int]:
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
     masks = [sorted(of_size) for of_size in masks]
     #: The cards of each mask of ranks, by suit.
-    held = [
+    cards_by_pattern = [
         {mask: [rank * 4 + suit for rank in range(13) if mask >> rank & 1] for mask in chain(*masks)}
         for suit in range(4)
     ]
     #: What each card adds to a set's number at each index, as in :func:`rank_set`.
-    chosen = [[comb(card, index) for card in range(JOKER + 1)] for index in range(1, hand + 1)]
-    found = []
+    binomials = [[comb(card, index) for card in range(JOKER + 1)] for index in range(1, hand + 1)]
+    representatives = []
     for size in (hand, hand - 1) if cards > JOKER else (hand,):
         jokers = [JOKER] * (hand - size)
         for counts in _list_suit_splits(size):
             for a, b, c, d in _list_ascending_choices(masks, counts):
-                own = sorted(held[0][a] + held[1][b] + held[2][c] + held[3][d]) + jokers
-                found.append(sum([row[card] for row, card in zip(chosen, own, strict=True)]))
-    return sorted(found)
+                card_indexes = (
+                    sorted(
+                        cards_by_pattern[0][a]
+                        + cards_by_pattern[1][b]
+                        + cards_by_pattern[2][c]
+                        + cards_by_pattern[3][d]
+                    )
+                    + jokers
+                )
+                representatives.append(
+                    sum([row[card] for row, card in zip(binomials, card_indexes, strict=True)])
+                )
+    return sorted(representatives)
 
 
 def _list_suit_splits(size: int) -> list[tuple[int, ...]]:
@@ -86,10 +96,10 @@ def _list_ascending_choices(
     """Return every choice of one rank mask per suit, with ``counts`` ranks each, in ascending order of the masks."""
     if not counts:
         return [()]
-    own = masks[counts[0]]
+    own_masks = masks[counts[0]]
     return [
         (mask, *later)
-        for mask in own[bisect_left(own, least) :]
+        for mask in own_masks[bisect_left(own_masks, least) :]
         for later in _list_ascending_choices(masks, counts[1:], mask)
     ]
 
@@ -125,8 +135,8 @@ def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: S
     """
     if not board:
         return look_up_option(policy, hole_cards, None)
-    turned = _order_suits(board)
-    pair = rank_set(sorted(card // 4 * 4 + turned.index(card & 3) for card in hole_cards))
+    suit_order = _order_suits(board)
+    pair = rank_set(sorted(card // 4 * 4 + suit_order.index(card & 3) for card in hole_cards))
     at, _ = find_hand_class(board, 52)
     return policy[len(list_hand_classes(52, 2)) + at * comb(52, 2) + pair]
 
@@ -136,9 +146,9 @@ def find_hand_class(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[i
 
     The second result has, for each card of the class, the index of its dealt card.
     """
-    turned = _order_suits(dealt)
+    suit_order = _order_suits(dealt)
     as_class = sorted(
-        (card if card == JOKER else card // 4 * 4 + turned.index(card & 3), index)
+        (card if card == JOKER else card // 4 * 4 + suit_order.index(card & 3), index)
         for index, card in enumerate(dealt)
     )
     at = bisect_left(list_hand_classes(deck_cards, len(dealt)), rank_set([card for card, _ in as_class]))

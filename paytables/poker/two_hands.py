@@ -214,8 +214,8 @@ class TwoHandsRules(PlayerBankRules):
         """
         seats, room = self.definition.table.seats, len(self.PIECES) // self.HAND - 1
         if seats > room:
-            why = f"{seats}: {len(self.PIECES)} {self.PIECE}s are enough for {room} players and the bank"
-            raise DefinitionError(file, "table.seats", why)
+            reason = f"{seats}: {len(self.PIECES)} {self.PIECE}s are enough for {room} players and the bank"
+            raise DefinitionError(file, "table.seats", reason)
         check_forms(self.table_layout, file)
 
     # ------------------------------------------------------------ the round
@@ -234,14 +234,14 @@ class TwoHandsRules(PlayerBankRules):
         for step in self.settle_before_deal(seat_rounds, draw):
             side_steps.append(step)
             yield step
-        dealt = [seat_round for seat_round in seat_rounds if STAKE_SPOT in seat_round.bets]
-        for seat_round in dealt:
+        dealt_rounds = [seat_round for seat_round in seat_rounds if STAKE_SPOT in seat_round.bets]
+        for seat_round in dealt_rounds:
             yield from self._deal_seat(seat_round, undealt, viewer, draw)
-        yield from self._ask_seats(dealt, side_steps, viewer, banked.banker)
-        bank = self._deal_hand("bank", undealt, draw) if dealt else []
+        yield from self._ask_seats(dealt_rounds, side_steps, viewer, banked.banker)
+        bank = self._deal_hand("bank", undealt, draw) if dealt_rounds else []
         for n, piece in enumerate(bank):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECES[piece]})
-        for seat_round in dealt:
+        for seat_round in dealt_rounds:
             if not may_see(seat_round.seat, viewer):
                 yield from self._turn_hand(seat_round)
             stake = self._settle_seat(seat_round, self.find_house_way(bank))
@@ -251,7 +251,7 @@ class TwoHandsRules(PlayerBankRules):
             side_steps.append(step)
             yield step
         return Outcome(
-            display=self._build_felt(dealt, bank, side_steps, viewer, banked.banker),
+            display=self._build_felt(dealt_rounds, bank, side_steps, viewer, banked.banker),
             table=self.build_table_after_bank(banked, bets, viewer),
         )
 
@@ -266,30 +266,32 @@ class TwoHandsRules(PlayerBankRules):
 
     def _ask_seats(
         self,
-        dealt: Sequence[SeatRound],
+        dealt_rounds: Sequence[SeatRound],
         side_steps: Sequence[Cue | Settlement],
         viewer: int | None,
         banker: int | None,
     ) -> Generator[Step, Choice | None, None]:
         """Ask each seat in turn how to set its pieces, or whether to surrender; store its decision."""
-        for seat_round in dealt:
-            offered = {way[2]: way for way in self.list_settings(seat_round.dealt)}
-            prompt = self._build_felt(dealt, [], side_steps, viewer, banker) | {"hand": seat_round.hand}
+        for seat_round in dealt_rounds:
+            way_by_mask = {way[2]: way for way in self.list_settings(seat_round.dealt)}
+            prompt = self._build_felt(dealt_rounds, [], side_steps, viewer, banker) | {
+                "hand": seat_round.hand
+            }
             if may_see(seat_round.seat, viewer):
-                prompt |= self._describe_ways(seat_round, offered)
-            options = (*offered, SURRENDER_ANSWER) if self.definition.surrender else tuple(offered)
+                prompt |= self._describe_ways(seat_round, way_by_mask)
+            options = (*way_by_mask, SURRENDER_ANSWER) if self.definition.surrender else tuple(way_by_mask)
             decision = Decision("set", options, prompt, seat=seat_round.seat)
-            seat_round.way = offered.get(decision.check((yield decision)))
+            seat_round.way = way_by_mask.get(decision.check((yield decision)))
 
     def _deal_hand(self, hand: str, undealt: list[int], draw: Draw) -> list[int]:
         """Deal a hand's cards or tiles from those ``undealt``, and return them."""
         numbers = range(1, self.HAND + 1)
         return [deal_one(draw, undealt, f"{hand} {self.PIECE} {n}") for n in numbers]
 
-    def _describe_ways(self, seat_round: SeatRound, offered: Mapping[int, Way]) -> dict[str, object]:
-        """Return the ways ``offered`` to set a seat's pieces as text, with the bank's and the advised way."""
+    def _describe_ways(self, seat_round: SeatRound, way_by_mask: Mapping[int, Way]) -> dict[str, object]:
+        """Return the ways ``way_by_mask`` to set a seat's pieces as text, with the bank's and the advised way."""
         return {
-            "ways": {str(mask): self.describe_setting(way) for mask, way in offered.items()},
+            "ways": {str(mask): self.describe_setting(way) for mask, way in way_by_mask.items()},
             "house": self.find_house_way(seat_round.dealt)[2],
             "advice": self.find_advised_setting(seat_round.dealt),
         }
@@ -305,10 +307,10 @@ class TwoHandsRules(PlayerBankRules):
             return Settlement(SURRENDER_ANSWER, 0, spot=STAKE_SPOT, staked=stake, seat=seat_round.seat)
         low, high, _ = seat_round.way
         better = self.is_low_hand_better(low, bank_way[0]) + (high > bank_way[1])
-        back, name = (0, stake, 2 * stake)[better], ("lost", "push", "won")[better]
+        returned_credits, name = (0, stake, 2 * stake)[better], ("lost", "push", "won")[better]
         if better == 2:
-            back -= self.definition.commission.compute_credits(stake)
-        return Settlement(name, back, spot=STAKE_SPOT, staked=stake, seat=seat_round.seat)
+            returned_credits -= self.definition.commission.compute_credits(stake)
+        return Settlement(name, returned_credits, spot=STAKE_SPOT, staked=stake, seat=seat_round.seat)
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a round of a wager may return to any one seat."""
@@ -449,7 +451,7 @@ class TwoHandsRules(PlayerBankRules):
         fee = self.definition.commission.compute_credits(stake) if spot == STAKE_SPOT else 0
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})
-        paid = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
+        payments = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
         data: dict[str, Json] = {
             "bet": STAKE_SPOT,
             "options": {"bets": {spot: stake}},
@@ -462,7 +464,7 @@ class TwoHandsRules(PlayerBankRules):
             rtp=distribution.moment(1) / stake,
             prizes=tuple(
                 PrizeFigures(name=name, where=spot, credits=back, rate=rate, rtp=rate * back / stake)
-                for name, back, rate in paid
+                for name, back, rate in payments
             ),
             hit_probability=distribution.compute_chance_of_at_least(stake + 1),
             hit_min_credits=stake + 1,

@@ -121,17 +121,21 @@ class WinGraph:
         """
         if node not in self._live:
             first = self.row[node]
-            found: dict[tuple[int, int], list[int]] = {}
+            letters_by_step: dict[tuple[int, int], list[int]] = {}
             for letter in range(self.width[node]):
-                found.setdefault((self.delta[first + letter], self.gain[first + letter]), []).append(letter)
-            most = max(found, key=lambda step: len(found[step]))
-            others = [letter for step, letters in found.items() if step != most for letter in letters]
+                letters_by_step.setdefault(
+                    (self.delta[first + letter], self.gain[first + letter]), []
+                ).append(letter)
+            most = max(letters_by_step, key=lambda step: len(letters_by_step[step]))
+            other_letters = [
+                letter for step, letters in letters_by_step.items() if step != most for letter in letters
+            ]
             options: list[Option] = []
-            for (target, factor), letters in found.items():
+            for (target, factor), letters in letters_by_step.items():
                 if factor and (self.row[target] >= 0 or self.value[target]):
                     terms = [(1, letter) for letter in letters]
-                    if (target, factor) == most and len(others) + 1 < len(letters):
-                        terms = [(1, ANY_LETTER), *((-1, letter) for letter in others)]
+                    if (target, factor) == most and len(other_letters) + 1 < len(letters):
+                        terms = [(1, ANY_LETTER), *((-1, letter) for letter in other_letters)]
                     options.append((target, factor, terms))
             self._live[node] = options
         return self._live[node]

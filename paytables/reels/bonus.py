@@ -115,23 +115,25 @@ class PickBonus(_SmallStage):
     def run(self, draw: Draw) -> Running:
         """Ask the player for a box and draw its contents from the remaining items, until the picking ends."""
         counts = tuple(p.count for p in self.items)
-        closed = list(range(self.boxes))
-        paid: list[PaidWin] = []
+        closed_boxes = list(range(self.boxes))
+        paid_wins: list[PaidWin] = []
         awards: list[Award] = []
-        opened: list[dict[str, int | str]] = []
+        opened_boxes: list[dict[str, int | str]] = []
         for n in range(self.picks):
-            decision = Decision("pick", tuple(closed), {"stage": self.name, "opened": list(opened)})
+            decision = Decision(
+                "pick", tuple(closed_boxes), {"stage": self.name, "opened": list(opened_boxes)}
+            )
             box = decision.check((yield decision))
-            closed.remove(box)
+            closed_boxes.remove(box)
             index = draw_weighted_index(draw, counts, f"{self.name}.pick{n + 1}")
             counts = self._remove_drawn_item(counts, index)
             item = self.items[index]
-            paid += item.build_payments({"box": box})
+            paid_wins += item.build_payments({"box": box})
             awards += item.awards
-            opened.append({"box": box, "item": item.name, "credits": item.credits})
+            opened_boxes.append({"box": box, "item": item.name, "credits": item.credits})
             if item.end:
                 break
-        return StageRun(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
+        return StageRun(tuple(paid_wins), tuple(awards), {"boxes": self.boxes, "opened": opened_boxes})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result of one play, by recursion over the counts of the items not yet drawn.
@@ -142,23 +144,23 @@ class PickBonus(_SmallStage):
         unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
             (tuple(p.count for p in self.items), 0, ()): 1
         }
-        done: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
+        finished_chances: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for n, orders in enumerate(self._orders):
             still_unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
-            ended: dict[tuple[int, GivenAwards], int] = defaultdict(int)
+            ended_cases: dict[tuple[int, GivenAwards], int] = defaultdict(int)
             for (counts, credits_, given), cases in unfinished.items():
                 for i, item in enumerate(self.items):
                     if not counts[i]:
                         continue
                     now = (credits_ + item.credits, select_given_awards((*given, *item.awards)))
                     if item.end or n + 1 == self.picks:
-                        ended[now] += cases * counts[i]
+                        ended_cases[now] += cases * counts[i]
                     else:
                         still_unfinished[self._remove_drawn_item(counts, i), *now] += cases * counts[i]
-            for now, cases in ended.items():
-                done[now] += Fraction(cases, orders)
+            for now, cases in ended_cases.items():
+                finished_chances[now] += Fraction(cases, orders)
             unfinished = still_unfinished
-        return dict(done)
+        return dict(finished_chances)
 
     @property
     def _orders(self) -> list[int]:
@@ -187,14 +189,14 @@ class PickBonus(_SmallStage):
         unfinished = {tuple(p.count for p in self.items): 1}
         for orders in self._orders:
             still_unfinished: dict[tuple[int, ...], int] = defaultdict(int)
-            opened = [0] * len(self.items)
+            opened_counts = [0] * len(self.items)
             for counts, cases in unfinished.items():
                 for i, item in enumerate(self.items):
                     if counts[i]:
-                        opened[i] += cases * counts[i]
+                        opened_counts[i] += cases * counts[i]
                         if not item.end:
                             still_unfinished[self._remove_drawn_item(counts, i)] += cases * counts[i]
-            rates = [rate + Fraction(cases, orders) for rate, cases in zip(rates, opened, strict=True)]
+            rates = [rate + Fraction(cases, orders) for rate, cases in zip(rates, opened_counts, strict=True)]
             unfinished = still_unfinished
         return rates
 
@@ -210,8 +212,10 @@ class WheelBonus(_SmallStage):
         """Spin the wheel once; return the prize and awards of the segment at which it stops."""
         part = draw.below(len(self.parts), f"{self.name}.wheel")
         item = self.parts[part]
-        shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
-        return StageRun(item.build_payments({"part": part}), item.awards, {"parts": shown, "part": part})
+        shown_parts = [{"item": p.name, "credits": p.credits} for p in self.parts]
+        return StageRun(
+            item.build_payments({"part": part}), item.awards, {"parts": shown_parts, "part": part}
+        )
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one spin of the wheel."""
@@ -284,28 +288,30 @@ class HoldBonus(_SmallStage):
                     worth[cell] = draw_weighted_index(draw, weights, f"{self.name}.coin")
                     respins_left = self.respins
             spins.append({"left": respins_left, "cells": list(worth)})
-        paid: list[PaidWin] = []
+        paid_wins: list[PaidWin] = []
         awards: list[Award] = []
         for cell, index in enumerate(worth):
             if index is not None:
-                paid += self.items[index].build_payments({"cell": cell})
+                paid_wins += self.items[index].build_payments({"cell": cell})
                 awards += self.items[index].awards
         if None not in worth and self.full is not None:
-            paid += self.full.build_payments({})
+            paid_wins += self.full.build_payments({})
             awards += self.full.awards
         coins = [{"item": p.name, "credits": p.credits} for p in self.items]
-        return StageRun(tuple(paid), tuple(awards), {"cells": self.cells, "coins": coins, "spins": spins})
+        return StageRun(
+            tuple(paid_wins), tuple(awards), {"cells": self.cells, "coins": coins, "spins": spins}
+        )
 
     @cached_property
     def _coins(self) -> Mapping[int, Fraction]:
         """Return the probability of each final number of coins, by a Markov chain on (coins, respins left)."""
-        done: dict[int, Fraction] = defaultdict(Fraction)
+        chance_by_coins: dict[int, Fraction] = defaultdict(Fraction)
         unfinished: dict[tuple[int, int], Fraction] = {(self.start, self.respins): Fraction(1)}
         while unfinished:  # every step uses up a respin or a cell, so this ends
             still_unfinished: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
             for (coins, respins_left), share in unfinished.items():
                 if respins_left == 0 or coins == self.cells:
-                    done[coins] += share
+                    chance_by_coins[coins] += share
                     continue
                 for landed, odds in enumerate(
                     _compute_landing_chances(self.hit, self.of, self.cells - coins)
@@ -314,7 +320,7 @@ class HoldBonus(_SmallStage):
                         share * odds
                     )
             unfinished = still_unfinished
-        return dict(done)
+        return dict(chance_by_coins)
 
     @property
     def _total_weight(self) -> int:
@@ -332,10 +338,10 @@ class HoldBonus(_SmallStage):
         for coins, p in self._coins.items():
             extra = self.full if coins == self.cells else None
             fixed = extra.credits if extra is not None else 0
-            given = select_given_awards(extra.awards if extra is not None else ())
+            given_awards = select_given_awards(extra.awards if extra is not None else ())
             expected = coins * mean + fixed
-            odds[given] += p
-            parts[given] += p * expected
+            odds[given_awards] += p
+            parts[given_awards] += p * expected
             second_moment += p * (coins * (square - mean**2) + expected**2)
         return RunFigures(
             compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment
@@ -348,11 +354,11 @@ class HoldBonus(_SmallStage):
         for coins in range(self.cells + 1):
             extra = self.full if coins == self.cells else None
             fixed = extra.credits if extra is not None else 0
-            given = select_given_awards(extra.awards if extra is not None else ())
+            given_awards = select_given_awards(extra.awards if extra is not None else ())
             if coins in self._coins:
                 scale = self._coins[coins] / self._total_weight**coins
                 for credits_, cases in sums.items():
-                    distribution[credits_ + fixed, given] += cases * scale
+                    distribution[credits_ + fixed, given_awards] += cases * scale
             grown: dict[int, int] = defaultdict(int)
             for credits_, cases in sums.items():
                 for item in self.items:

@@ -35,8 +35,8 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
     if not isinstance(stages, Mapping):
         return data
 
-    def expand_stage(name: str, seen: tuple[str, ...]) -> dict[str, Any]:
-        """Return the table of a stage with its inherited keys; ``seen`` are the stages that inherit from it."""
+    def expand_stage(name: str, descendants: tuple[str, ...]) -> dict[str, Any]:
+        """Return the table of a stage with its inherited keys; ``descendants`` are the stages that inherit from it."""
         table = stages[name]
         if not isinstance(table, Mapping):
             raise DefinitionError(file, f"stage.{name}", "is not a table")
@@ -46,10 +46,10 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
         where = f"stage.{name}.like"
         if not isinstance(parent, str) or parent not in stages or parent == name:
             raise DefinitionError(file, where, f"{parent!r} is not another stage")
-        if parent in seen:
-            circle = " is like ".join([*seen[seen.index(parent) :], name, parent])
+        if parent in descendants:
+            circle = " is like ".join([*descendants[descendants.index(parent) :], name, parent])
             raise DefinitionError(file, where, f"is circular: {circle}")
-        return {**expand_stage(parent, (*seen, name)), **table}
+        return {**expand_stage(parent, (*descendants, name)), **table}
 
     def get_stage_table(name: str) -> dict[str, Any]:
         """Return a stage's table with its kind and inherited keys; ``like`` stays only if its pays are inherited."""
@@ -104,14 +104,14 @@ class ModeStages:
         if not isinstance(table, ReelsStage):
             return StageMemory()
         key = f"stage.{name}"
-        own = any(a.stage == name for pay in table.pay for a in pay.gives)
+        starts_itself = any(a.stage == name for pay in table.pay for a in pay.gives)
         memory = StageMemory(
             multipliers=table.multipliers,
             by_run=table.advance == "run",
             most_runs=table.most_runs,
             sticky=table.sticky is not None and table.then in {None, name},
         )
-        if own and not memory.is_plain and table.most_runs is None:
+        if starts_itself and not memory.is_plain and table.most_runs is None:
             raise self.refuse(
                 key, "starts itself again and keeps state during its series: it needs `most_runs`"
             )
@@ -166,8 +166,8 @@ class ModeStages:
         boxes = table.boxes or sum(p.count for p in items)
         picks = table.picks or boxes
         if picks > boxes:
-            why = f"{format_count(picks, 'pick')} from {format_count(boxes, 'box', 'boxes')}"
-            raise self.refuse(f"stage.{name}.picks", why)
+            reason = f"{format_count(picks, 'pick')} from {format_count(boxes, 'box', 'boxes')}"
+            raise self.refuse(f"stage.{name}.picks", reason)
         if table.picks is None and not any(p.end for p in items):
             raise self.refuse(f"stage.{name}", "needs `picks`, or an item that ends the picking")
         return PickBonus(name, items, picks, boxes, replaced=table.boxes is not None)
@@ -203,13 +203,13 @@ class ModeStages:
 
 def check_references(definition: ReelsDefinition, file: str) -> None:
     """Refuse a reel game with awards of stages, levels or merchandise that do not exist or that nothing gives."""
-    known = {
+    known_names = {
         "stage": list(definition.stage),
         "progressive": [p.id for p in definition.progressive],
         "merchandise": [m.id for m in definition.merchandise],
         "bets.mode": [m.id for m in definition.bets.mode],
     }
-    for key, ids in known.items():
+    for key, ids in known_names.items():
         if len(set(ids)) != len(ids):
             raise DefinitionError(file, key, "two have the same id")
 
@@ -218,7 +218,7 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
 
         ``kind`` says which of them it names, ``name`` is its name.
         """
-        if name is not None and name not in known[kind]:
+        if name is not None and name not in known_names[kind]:
             raise DefinitionError(file, key, f"no {kind} {name!r}")
 
     awards = _list_all_awards(definition)
@@ -232,14 +232,14 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
     _check_given(definition, {n for _, award in awards for _, n in award.list_references()}, file)
 
 
-def _check_given(definition: ReelsDefinition, given: set[str | None], file: str) -> None:
+def _check_given(definition: ReelsDefinition, given_names: set[str | None], file: str) -> None:
     """Refuse merchandise that no prize gives, and progressive levels that can be won in no way or several ways."""
     for prize in definition.merchandise:
-        if prize.id not in given:
+        if prize.id not in given_names:
             raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives it")
     for level in definition.progressive:
         key = f"progressive.{level.id}"
-        ways = (level.id in given) + (level.one_in is not None) + (level.ceiling_credits is not None)
+        ways = (level.id in given_names) + (level.one_in is not None) + (level.ceiling_credits is not None)
         if ways != 1:
             raise DefinitionError(
                 file, key, "is won in exactly one way: a prize, `one_in`, or `ceiling_credits`"
@@ -253,7 +253,7 @@ def _check_given(definition: ReelsDefinition, given: set[str | None], file: str)
 
 def _list_all_awards(definition: ReelsDefinition) -> list[tuple[str, AwardDefinition]]:
     """Return every award in the reel game's definition, with its key there."""
-    found: list[tuple[str, AwardDefinition]] = []
+    awards: list[tuple[str, AwardDefinition]] = []
     for name, table in definition.stage.items():
         rows: Sequence[tuple[str, Any]]
         if isinstance(table, ReelsStage):
@@ -262,5 +262,5 @@ def _list_all_awards(definition: ReelsDefinition) -> list[tuple[str, AwardDefini
             rows = [(f"stage.{name}.items.{n}", item) for n, item in enumerate(table.items)]
             if isinstance(table, HoldStage) and table.full is not None:
                 rows = [*rows, (f"stage.{name}.full", table.full)]
-        found += [(f"{key}.gives", award) for key, row in rows for award in row.gives]
-    return found
+        awards += [(f"{key}.gives", award) for key, row in rows for award in row.gives]
+    return awards

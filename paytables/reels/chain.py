@@ -78,27 +78,27 @@ def compute_next_state(
     """
     if not given and memory.is_plain:
         return StageState(state.runs_left - 1, 0, 0, state.size), ()
-    own = steps = 0
+    own_runs = steps = 0
     size = state.size
     elsewhere: list[Award] = []
     for award in given:
         if award.kind == "stage" and award.name == stage:
-            own += award.times
+            own_runs += award.times
         elif award.kind == "stage":
             elsewhere.append(award)
         elif award.kind == "step":
             steps += award.times
         elif award.kind == "stick":
             size = award.size
-    runs_left = state.runs_left - 1 + own
-    played = state.runs_played + 1
+    runs_left = state.runs_left - 1 + own_runs
+    runs_played = state.runs_played + 1
     if memory.most_runs is not None:
-        runs_left = min(runs_left, memory.most_runs - played)
+        runs_left = min(runs_left, memory.most_runs - runs_played)
     multiplier_index = min(
         state.multiplier_index + (1 if memory.by_run else steps), len(memory.multipliers) - 1
     )
     return StageState(
-        runs_left, played if memory.most_runs is not None else 0, multiplier_index, size
+        runs_left, runs_played if memory.most_runs is not None else 0, multiplier_index, size
     ), tuple(elsewhere)
 
 
@@ -135,7 +135,7 @@ class StageChain:
 
         The keys are (stage, size, index of the multiplier).
         """
-        found: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
+        expected_runs: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
         plain: dict[Node, Fraction] = defaultdict(Fraction)
         series: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
 
@@ -156,14 +156,14 @@ class StageChain:
                 matrix = self.compute_inverse(nodes)
                 for i, to in enumerate(nodes):
                     rate = sum((plain.get(n, ZERO) * matrix[k][i] for k, n in enumerate(nodes)), ZERO)
-                    found[(*to, 1)] += rate
+                    expected_runs[(*to, 1)] += rate
                     for award, mean in self.table(*to).rates.items():
                         if award.kind == "stage" and award.name not in group:
                             add_started_runs(award, rate * mean)
                 continue
             for key in [k for k in series if k[0] == group[0]]:
-                self._walk_series(key, series[key], found, add_started_runs)
-        return dict(found)
+                self._walk_series(key, series[key], expected_runs, add_started_runs)
+        return dict(expected_runs)
 
     def _walk_series(
         self,
@@ -186,11 +186,11 @@ class StageChain:
                     weight
                 )
                 for given, p in self._find_odds(stage, state.size).items():
-                    after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
+                    state_after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
                     for award in elsewhere:
                         add_started_runs(award, weight * p)
-                    if after.runs_left > 0 and p:
-                        next_states[after] += weight * p
+                    if state_after.runs_left > 0 and p:
+                        next_states[state_after] += weight * p
             states = next_states
 
     def _find_odds(self, stage: str, size: int) -> Mapping[GivenAwards, Fraction]:
@@ -266,8 +266,8 @@ class StageChain:
 
     def _sum_worth_outside(self, given: GivenAwards, group: tuple[str, ...]) -> MeanAndVariance:
         """Return mean and variance of the credits of all plays that these awards start in stages outside ``group``."""
-        found = [self.compute_worth(a) for a in given if a.kind == "stage" and a.name not in group]
-        return MeanAndVariance(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
+        worths = [self.compute_worth(a) for a in given if a.kind == "stage" and a.name not in group]
+        return MeanAndVariance(sum((w.mean for w in worths), ZERO), sum((w.variance for w in worths), ZERO))
 
     def _compute_series_worth(self, stage: str, state: StageState) -> MeanAndVariance:
         """Return mean and variance of the credits that a series still wins from this state; (0, 0) at its end."""
@@ -281,8 +281,8 @@ class StageChain:
             square = factor**2 * table.second
             for given, p in table.odds.items():
                 part = table.parts[given]
-                after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
-                remaining = self._compute_series_worth(stage, after)
+                state_after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
+                remaining = self._compute_series_worth(stage, state_after)
                 elsewhere_worth = self._sum_worth_outside(elsewhere, (stage,))
                 expected = remaining.mean + elsewhere_worth.mean
                 mean += factor * part + p * expected
@@ -296,8 +296,8 @@ class StageChain:
         """Return the maximum number of plays in the series that an award starts, or None if it is unlimited."""
         memory = self.memory[award.name]
         if memory.is_plain:
-            own = any(a.name == award.name for a in self.table(award.name, award.size).rates)
-            return None if own else award.times
+            restarts_itself = any(a.name == award.name for a in self.table(award.name, award.size).rates)
+            return None if restarts_itself else award.times
         return self._count_longest_series(award.name, build_first_state(memory, award.times, award.size))
 
     def _count_longest_series(self, stage: str, state: StageState) -> int:
@@ -306,22 +306,22 @@ class StageChain:
             return 0
         key = (stage, state)
         if key not in self._lengths:
-            after = {
+            states_after = {
                 compute_next_state(self.memory[stage], stage, state, g)[0]
                 for g in self._find_odds(stage, state.size)
             }
-            self._lengths[key] = 1 + max(self._count_longest_series(stage, s) for s in after)
+            self._lengths[key] = 1 + max(self._count_longest_series(stage, s) for s in states_after)
         return self._lengths[key]
 
     # ------------------------------------------------------------ who starts whom
-    def _collect_reachable_nodes(self, stage: str, seen: set[Node], size: int = 0) -> None:
-        """Add (stage, size) to ``seen``, and every (stage, size) that can follow it in a game."""
+    def _collect_reachable_nodes(self, stage: str, seen_nodes: set[Node], size: int = 0) -> None:
+        """Add (stage, size) to ``seen_nodes``, and every (stage, size) that can follow it in a game."""
         todo = [(stage, size)]
         while todo:
             node = todo.pop()
-            if node in seen:
+            if node in seen_nodes:
                 continue
-            seen.add(node)
+            seen_nodes.add(node)
             for award, mean in self.table(*node).rates.items():
                 if award.kind == "stage" and mean:
                     todo.append((award.name, award.size))
@@ -330,9 +330,9 @@ class StageChain:
 
     def find_reachable_nodes(self, stage: str) -> set[Node]:
         """Return every (stage, size) that can be played in a game that starts with ``stage``."""
-        seen: set[Node] = set()
-        self._collect_reachable_nodes(stage, seen)
-        return seen
+        seen_nodes: set[Node] = set()
+        self._collect_reachable_nodes(stage, seen_nodes)
+        return seen_nodes
 
     def _find_started_stages(self, stage: str) -> dict[str, set[str]]:
         """Return, for each stage that a game starting with ``stage`` can reach, the stages that it starts directly."""
@@ -370,10 +370,10 @@ class StageChain:
 
     def _list_reachable_nodes(self, group: tuple[str, ...], first: list[Node]) -> list[Node]:
         """Return every (stage, size) of the stages in ``group`` that the plays in ``first`` can lead to."""
-        seen: set[Node] = set()
+        seen_nodes: set[Node] = set()
         for node in first:
-            self._collect_reachable_nodes(node[0], seen, node[1])
-        return sorted(node for node in seen if node[0] in group)
+            self._collect_reachable_nodes(node[0], seen_nodes, node[1])
+        return sorted(node for node in seen_nodes if node[0] in group)
 
     # ------------------------------------------------------------ linear algebra
     def compute_inverse(self, nodes: list[Node]) -> list[list[Fraction]]:

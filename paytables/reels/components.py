@@ -144,16 +144,16 @@ def build_line_components(
             if len(p.elements) == len(line) and (p.lines is None or index + 1 in p.lines)
         )
         line_groups.setdefault((shape, fitting), []).append(index)
-    found: dict[int, WinComponent] = {}
+    component_by_line: dict[int, WinComponent] = {}
     for (shape, fitting), members in line_groups.items():
         alphabet = _build_alphabet(shape, [lines[i] for i in members], columns)
         start = _build_line_automaton(graph, shape, alphabet, [patterns[n] for n in fitting], combine)
         numbers = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
         for i in members:
-            found[i] = WinComponent(
+            component_by_line[i] = WinComponent(
                 "line", i + 1, start, _build_line_letter(lines[i], numbers), cells=tuple(lines[i])
             )
-    return [found[i] for i in range(len(lines))]
+    return [component_by_line[i] for i in range(len(lines))]
 
 
 def _build_alphabet(
@@ -170,7 +170,7 @@ def _build_alphabet(
         for x in range(len(shape)):
             rows = [row for reel, row in line if reel == x]
             letters[x].update(tuple(column[row] for row in rows) for column in columns[x])
-    return [sorted(found) for found in letters]
+    return [sorted(reel_letters) for reel_letters in letters]
 
 
 def _build_line_letter(
@@ -214,13 +214,13 @@ def _build_line_automaton(
         rank = best.rank
         still: list[tuple[int, tuple[int, ...]]] = []
         for index, factors in alive:
-            grown = _multiply_factors(patterns[index], first[x], alphabet[x][letter], factors)
-            if grown is None:
+            grown_factors = _multiply_factors(patterns[index], first[x], alphabet[x][letter], factors)
+            if grown_factors is None:
                 continue
             if last[index] > first[x + 1]:
-                still.append((index, grown))
+                still.append((index, grown_factors))
                 continue
-            rank_won, end = build_ranked_end(index, merge(grown))
+            rank_won, end = build_ranked_end(index, merge(grown_factors))
             if rank_won > rank:
                 rank, best = rank_won, end
         if largest == 1:  # without multipliers a pattern that cannot beat the prize already won is dropped
@@ -238,7 +238,7 @@ def _multiply_factors(
 
     ``first`` is the cell of the line on which the first of the symbols shows.
     """
-    grown = list(factors)
+    grown_factors = list(factors)
     for offset, symbol in enumerate(symbols):
         element = pattern.elements[first + offset]
         if element is None:
@@ -246,8 +246,8 @@ def _multiply_factors(
         if element[symbol] == 0:
             return None
         if element[symbol] > 1:
-            grown.append(element[symbol])
-    return tuple(sorted(grown))
+            grown_factors.append(element[symbol])
+    return tuple(sorted(grown_factors))
 
 
 def build_ways_components(
@@ -279,25 +279,25 @@ def build_ways_components(
         """Return, for each reel, True if it is one of the first ``count`` reels, which show the win."""
         return tuple(x < count for x in range(reels))
 
-    def step_from_left(x: int, _state: str, shown: int) -> tuple[str | GraphEnd, int]:
+    def step_from_left(x: int, _state: str, shown_count: int) -> tuple[str | GraphEnd, int]:
         """Return the next state of a win from the left after reel ``x``, and the factor of its number of ways.
 
-        The result is the end if no later reel matters. Reel ``x`` shows the symbol ``shown`` times.
+        The result is the end if no later reel matters. Reel ``x`` shows the symbol ``shown_count`` times.
         """
-        if not shown:
+        if not shown_count:
             return (_find_reached_end(prizes, x, mark_first_reels(x)), 1)
-        return (GraphEnd(prizes[top], part=mark_first_reels(top)) if x + 1 == top else "run", shown)
+        return (GraphEnd(prizes[top], part=mark_first_reels(top)) if x + 1 == top else "run", shown_count)
 
     def build_step_from_right(count: int) -> WaysStep:
         """Return the step function that recognises a ways win on exactly ``count`` reels from the right."""
 
-        def step_from_right(x: int, _state: str, shown: int) -> tuple[str | GraphEnd, int]:
+        def step_from_right(x: int, _state: str, shown_count: int) -> tuple[str | GraphEnd, int]:
             """Return the next state (or the end) of a win from the right, and the factor of its number of ways."""
             inside = x >= reels - count
-            blocked = x == reels - count - 1 and shown and count < top
-            if (inside and not shown) or blocked:
+            blocked = x == reels - count - 1 and shown_count and count < top
+            if (inside and not shown_count) or blocked:
                 return (NO_WIN_END, 1)
-            return ("run", shown if inside else 1)
+            return ("run", shown_count if inside else 1)
 
         return step_from_right
 
@@ -344,9 +344,9 @@ def build_scatter_component(
         """Return the number of scatters that the column shows."""
         return shown_in(column)
 
-    def add_shown(_x: int, count: int, shown: int) -> tuple[int | GraphEnd, int]:
+    def add_shown(_x: int, count: int, shown_count: int) -> tuple[int | GraphEnd, int]:
         """Return the number of scatters shown up to and including this reel, counted up to ``highest``."""
-        return (min(count + shown, highest), 1)
+        return (min(count + shown_count, highest), 1)
 
     widths = [max(shown_in(column) for column in reel) + 1 for reel in columns]
     start = graph.add_automaton(
@@ -387,8 +387,8 @@ def build_stick_component(
 
 def _find_reached_end(prizes: dict[int, LinePrize], count: int, part: tuple[bool, ...]) -> GraphEnd:
     """Return the win of the prize with the highest count up to ``count``, or NOTHING if no count is reached."""
-    reached = [c for c in prizes if c <= count]
-    return GraphEnd(prizes[max(reached)], part=part) if reached else NO_WIN_END
+    reached_counts = [c for c in prizes if c <= count]
+    return GraphEnd(prizes[max(reached_counts)], part=part) if reached_counts else NO_WIN_END
 
 
 def _build_constant_finish(end: GraphEnd) -> Callable[[str], GraphEnd]:

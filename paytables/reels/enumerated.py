@@ -165,23 +165,23 @@ class CascadingReels(_Enumerated):
         strips, heights = self.reels.strips, self.reels.heights
         window = [list(c) for c in self.reels.find_visible_columns(stops)]
         tops = list(stops)
-        found: list[tuple[list[Column], list[WinHit], int]] = []
+        falls: list[tuple[list[Column], list[WinHit], int]] = []
         while True:
             columns = [tuple(c) for c in window]
-            hits = first if first is not None and not found else self.reels.evaluate(columns)[1]
+            hits = first if first is not None and not falls else self.reels.evaluate(columns)[1]
             falling = [h for h in hits if h.component.kind != "scatter" and h.credits]
-            factor = self.factors[min(len(found), len(self.factors) - 1)]
+            factor = self.factors[min(len(falls), len(self.factors) - 1)]
             if not falling:
-                found.append((columns, [h for h in hits if h.component.kind == "scatter"], 1))
-                return found
-            found.append((columns, falling, factor))
-            removed = {cell for hit in falling for cell in list_winning_cells(columns, hit)}
+                falls.append((columns, [h for h in hits if h.component.kind == "scatter"], 1))
+                return falls
+            falls.append((columns, falling, factor))
+            removed_cells = {cell for hit in falling for cell in list_winning_cells(columns, hit)}
             for x, strip in enumerate(strips):
-                staying = [s for row, s in enumerate(window[x]) if (x, row) not in removed]
+                staying = [s for row, s in enumerate(window[x]) if (x, row) not in removed_cells]
                 new = heights[x] - len(staying)
                 window[x] = [strip[(tops[x] - new + i) % len(strip)] for i in range(new)] + staying
                 tops[x] -= new
-            if len(found) > FALLS_MAX:
+            if len(falls) > FALLS_MAX:
                 raise AnalysisError(f"stage {self.name}: stops {list(stops)} never cease to fall")
 
     def run(self, draw: Draw) -> StageRun:
@@ -191,16 +191,16 @@ class CascadingReels(_Enumerated):
         """
         stops = self.reels.spin(draw)
         falls = self.list_falls(stops)
-        paid: list[PaidWin] = []
+        paid_wins: list[PaidWin] = []
         steps = []
         for columns, hits, factor in falls:
             won_prizes = [self.build_payment(columns, hit, factor) for hit in hits if hit.credits]
-            paid += won_prizes
+            paid_wins += won_prizes
             wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in won_prizes]
             steps.append({"window": self.list_symbols(columns), "multiplier": factor, "wins": wins})
         awards = tuple(award for _, hits, _ in falls for award in list_awards(hits))
         display = {**self.build_display(stops, self.reels.find_visible_columns(stops)), "falls": steps}
-        return StageRun(tuple(paid), awards, display)
+        return StageRun(tuple(paid_wins), awards, display)
 
     def _enumerate(self) -> _Enumeration:
         """Enumerate every winning window with all its falls; add all other windows as cases that pay nothing."""
@@ -208,12 +208,12 @@ class CascadingReels(_Enumerated):
         winning = 0
         for stops, hits, cases in self.reels.iter_winning_stops():
             winning += cases
-            paid = []
+            paid_wins = []
             awards: list[Award] = []
             for _, fall_hits, factor in self.list_falls(stops, hits):
-                paid += self._list_won_prizes(fall_hits, factor)
+                paid_wins += self._list_won_prizes(fall_hits, factor)
                 awards += list_awards(fall_hits)
-            adder.add(paid, awards, cases)
+            adder.add(paid_wins, awards, cases)
         if winning < self.reels.cycle:
             adder.add((), (), self.reels.cycle - winning)
         return adder.build_result()
@@ -237,16 +237,18 @@ class HeldReels(_Enumerated):
             "advice": self.find_best_hold(stops),
         }
         decision = Decision("hold", tuple(range(1 << count)), prompt)
-        held = decision.check((yield decision))
+        held_mask = decision.check((yield decision))
         first = list(stops)
-        spun_stops = self.reels.spin_some(draw, [x for x in range(count) if not held >> x & 1])
+        spun_stops = self.reels.spin_some(draw, [x for x in range(count) if not held_mask >> x & 1])
         for x, stop in spun_stops.items():
             stops[x] = stop
         _, hits = self.reels.evaluate_stops(stops)
         window = self.reels.evaluated_columns(stops)
-        paid = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
+        paid_wins = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
         return StageRun(
-            paid, list_awards(hits), {**self.build_display(stops, window), "first_stops": first, "held": held}
+            paid_wins,
+            list_awards(hits),
+            {**self.build_display(stops, window), "first_stops": first, "held": held_mask},
         )
 
     def find_best_hold(self, stops: Sequence[int]) -> int:
@@ -259,11 +261,11 @@ class HeldReels(_Enumerated):
 
         Columns pay alike if every pay component reads the same letter in them.
         """
-        found = []
+        classes = []
         for rows in self.reels.letters:
             numbers = {row: n for n, row in enumerate(sorted(set(rows)))}
-            found.append([numbers[row] for row in rows])
-        return found
+            classes.append([numbers[row] for row in rows])
+        return classes
 
     @property
     def _enumerated_counts(self) -> list[int]:
@@ -362,37 +364,37 @@ class HeldReels(_Enumerated):
 
     def count_holds(self) -> Mapping[int, tuple[Fraction, Fraction]]:
         """Return, for every hold mask of the best strategy, its probability and its part of the mean credits."""
-        found: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
+        odds_by_mask: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
         for key, mask in self.strategy.items():
             odds = self._compute_window_odds(key)
-            found[mask][0] += odds
-            found[mask][1] += odds * self._compute_hold_worth(key, mask) * self.reels.multiplier
-        return {mask: (odds, paid) for mask, (odds, paid) in sorted(found.items())}
+            odds_by_mask[mask][0] += odds
+            odds_by_mask[mask][1] += odds * self._compute_hold_worth(key, mask) * self.reels.multiplier
+        return {mask: (odds, paid) for mask, (odds, paid) in sorted(odds_by_mask.items())}
 
     def _enumerate(self) -> _Enumeration:
         """Enumerate first and second spins, with the reels held as the best strategy says; return the exact figures."""
         count = len(self._classes)
         adder = _CaseAdder(self.reels.cycle**2)
-        chosen: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
+        cases_by_hold: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
         for key, mask in self.strategy.items():
             cases = 1
             for x in range(count):
                 cases *= self._weights[x][key[x]]
                 if mask >> x & 1:
                     cases *= self.reels.totals[x]  # the second spin of a held reel does not matter
-            chosen[mask, _select_held_columns(key, mask)] += cases
+            cases_by_hold[mask, _select_held_columns(key, mask)] += cases
         for key, (_, hits) in self._windows.items():
-            paid = self._list_won_prizes(hits)
+            paid_wins = self._list_won_prizes(hits)
             awards = list_awards(hits)
             cases = 0
             for mask in range(1 << count):
-                first = chosen.get((mask, _select_held_columns(key, mask)), 0)
+                first = cases_by_hold.get((mask, _select_held_columns(key, mask)), 0)
                 if first:
                     for x in range(count):
                         if not mask >> x & 1:
                             first *= self._weights[x][key[x]]
                     cases += first
-            adder.add(paid, awards, cases)
+            adder.add(paid_wins, awards, cases)
         return adder.build_result()
 
 

@@ -41,64 +41,72 @@ def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
     For each further mode (way to bet), only its differences are listed.
     """
     lines: list[str] = []
-    known: dict[tuple[str, ...], str] = {}
+    explainer_by_sentences: dict[tuple[str, ...], str] = {}
     first: dict[str, tuple[str, ...]] = {}
     for explainer in _iter_stage_explainers(stages):
         sentences = tuple(explainer.iter_sentences())
         if explainer.name in first:
-            others = [sentence for sentence in sentences if sentence not in first[explainer.name]]
-            lines += [explainer.title, *(f"  {s}" for s in others)] if others else []
+            other_sentences = [sentence for sentence in sentences if sentence not in first[explainer.name]]
+            lines += [explainer.title, *(f"  {s}" for s in other_sentences)] if other_sentences else []
             continue
         first[explainer.name] = sentences
         lines.append(explainer.title)
-        before = known.setdefault(sentences, explainer.name)
-        lines += [f"  pays as {before} does"] if before != explainer.name else [f"  {s}" for s in sentences]
+        earlier_name = explainer_by_sentences.setdefault(sentences, explainer.name)
+        lines += (
+            [f"  pays as {earlier_name} does"]
+            if earlier_name != explainer.name
+            else [f"  {s}" for s in sentences]
+        )
         lines += [f"  {term}" for term in explainer.iter_common_terms()]
     return tuple(lines)
 
 
 def list_remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tuple[Remark, ...]:
     """Return remarks on what is legal but surprising in a reel game's definition, each with its key."""
-    found = [remark for explainer in _iter_stage_explainers(stages) for remark in explainer.remarks()]
+    remarks = [remark for explainer in _iter_stage_explainers(stages) for remark in explainer.remarks()]
     starting = {mode.stage for mode in definition.bets.mode}
-    found += [
+    remarks += [
         Remark(f"stage.{name}", "has no name: players of every language read its id")
         for name, table in definition.stage.items()
         if table.name is None and name not in starting
     ]
     costs = [mode.cost * level for mode in definition.bets.mode for level in definition.bets.levels]
     shared_costs = sorted({cost for cost in costs if costs.count(cost) > 1})
-    found += [
+    remarks += [
         Remark("bets", f"several bets cost {format_count(cost, 'credit')}: ask for one by its name")
         for cost in shared_costs
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(remarks))
 
 
 def _iter_stage_explainers(stages: Mapping[str, ModeStages]) -> Iterator["_StageExplainer"]:
     """Yield an explainer of each stage of a reel game once for every mode (way to bet) that can reach it."""
     every_mode = list(stages.values())
-    reached = {id(mode_stages): _find_reached_stages(mode_stages) for mode_stages in every_mode}
+    reached_stages = {id(mode_stages): _find_reached_stages(mode_stages) for mode_stages in every_mode}
     for name, table in every_mode[0].definition.stage.items():
-        for mode_stages in [m for m in every_mode if name in reached[id(m)]] or every_mode[:1]:
+        for mode_stages in [m for m in every_mode if name in reached_stages[id(m)]] or every_mode[:1]:
             yield _StageExplainer(mode_stages, name, table, mode_stages.stage(name))
 
 
 def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
     """Return the names of the stages that a mode (way to bet) can reach."""
-    reached, unvisited = set[str](), [mode_stages.mode.stage]
+    reached_stages, unvisited = set[str](), [mode_stages.mode.stage]
     while unvisited:
         name = unvisited.pop()
-        if name in reached:
+        if name in reached_stages:
             continue
-        reached.add(name)
+        reached_stages.add(name)
         table = mode_stages.definition.stage[name]
         rows: list[Pay | Item] = [*(table.pay if isinstance(table, ReelsStage) else table.items)]
         if isinstance(table, HoldStage) and table.full is not None:
             rows.append(table.full)
-        given = (a for row in rows for a in row.gives if a.modes is None or mode_stages.mode.id in a.modes)
-        unvisited += [stage for stage in (*(a.stage for a in given), getattr(table, "then", None)) if stage]
-    return reached
+        given_awards = (
+            a for row in rows for a in row.gives if a.modes is None or mode_stages.mode.id in a.modes
+        )
+        unvisited += [
+            stage for stage in (*(a.stage for a in given_awards), getattr(table, "then", None)) if stage
+        ]
+    return reached_stages
 
 
 class _StageExplainer:
@@ -144,8 +152,8 @@ class _StageExplainer:
             yield f"one spin of a wheel of {format_count(len(stage.parts), 'part')}"
             yield from _iter_item_texts(stage.parts, "parts")
         elif isinstance(stage, HoldBonus):
-            again = format_count(stage.respins, "respin")
-            yield f"hold and spin on {format_count(stage.cells, 'cell')}, {again} after each new coin"
+            respins_text = format_count(stage.respins, "respin")
+            yield f"hold and spin on {format_count(stage.cells, 'cell')}, {respins_text} after each new coin"
             yield from _iter_item_texts(stage.items, "by weight")
             if (full := stage.full) is not None:
                 yield f"{full.name} for a coin on every cell {_format_worth(full.credits, full.awards)}"
@@ -192,21 +200,21 @@ class _StageExplainer:
 
     def _iter_mixed_sentences(self, number: int, pay: Pay, listed: set[str]) -> Iterator[str]:
         """Yield sentences on prizes of a pay row that only a mixture of symbols, or substitutes, can win."""
-        own = self._builder.resolve_element(
+        own_element = self._builder.resolve_element(
             f"{self._builder.key}.pay.{number}", "=" + str(pay.of).removeprefix("=")
         )
         for prize in self._builder.build_count_prizes(number, pay).values():
             if prize.name in listed or not (prize.credits or prize.awards):
                 continue
-            found = self._find_mixture(prize, own)
-            if found is None:
+            mixture = self._find_mixture(prize, own_element)
+            if mixture is None:
                 continue
-            cells, end = found
-            shown = [s for s in cells if s is not None]
-            if all(own[s] for s in shown):
-                names = [self._ids[s] for s in self._list_symbols_on_strips() if own[s]]
+            cells, end = mixture
+            shown_symbols = [s for s in cells if s is not None]
+            if all(own_element[s] for s in shown_symbols):
+                names = [self._ids[s] for s in self._list_symbols_on_strips() if own_element[s]]
                 worth = _format_worth(end.value, prize.awards)
-                yield f"{len(shown)} mixed of {_format_list(names)} on a line {worth}: as {prize.name}"
+                yield f"{len(shown_symbols)} mixed of {_format_list(names)} on a line {worth}: as {prize.name}"
             else:
                 yield self._format_sentence(cells, end)
 
@@ -231,9 +239,11 @@ class _StageExplainer:
 
     def _iter_multiplier_sentences(self, table: ReelsStage) -> Iterator[str]:
         """Yield a sentence for each symbol that multiplies wins on lines and ways."""
-        on = {pay.on for pay in table.pay if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)}
-        several = _SEVERAL_TEXT[table.wild_multipliers if "line" in on else "multiply"]
-        for symbol in self._list_symbols_on_strips() if on else ():
+        paid_on = {
+            pay.on for pay in table.pay if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)
+        }
+        several = _SEVERAL_TEXT[table.wild_multipliers if "line" in paid_on else "multiply"]
+        for symbol in self._list_symbols_on_strips() if paid_on else ():
             if self._symbols.multipliers[symbol] > 1 and (
                 table.multiply_own or self._symbols.substitutes_for[symbol]
             ):
@@ -304,14 +314,14 @@ class _StageExplainer:
     def _format_sentence(self, cells: Cells, end: GraphEnd) -> str:
         """Return a line's win as a sentence such as ``3 W on a line pay 2,700: as 3 seven x 27``."""
         assert end.prize is not None
-        counted: dict[str, int] = {}
+        count_by_name: dict[str, int] = {}
         for symbol in cells:
             if symbol is not None:
-                counted[self._ids[symbol]] = counted.get(self._ids[symbol], 0) + 1
-        order = sorted(counted.items(), key=lambda item: -item[1])
-        shown = " and ".join(f"{count} {name}" for name, count in order)
-        sentence = f"{shown} on a line {_format_worth(end.value, end.prize.awards)}"
-        plain = len(counted) == 1 and end.multiplier == 1 and end.prize.name == shown
+                count_by_name[self._ids[symbol]] = count_by_name.get(self._ids[symbol], 0) + 1
+        order = sorted(count_by_name.items(), key=lambda item: -item[1])
+        symbols_text = " and ".join(f"{count} {name}" for name, count in order)
+        sentence = f"{symbols_text} on a line {_format_worth(end.value, end.prize.awards)}"
+        plain = len(count_by_name) == 1 and end.multiplier == 1 and end.prize.name == symbols_text
         times = f" x {end.multiplier}" if end.multiplier > 1 else ""
         return sentence if plain else f"{sentence}: as {end.prize.name}{times}"
 
@@ -347,12 +357,12 @@ class _StageExplainer:
                 end = self._find_best_win(cells)
                 if end.prize is None or any(s not in {wild, None} for s in cells):
                     continue
-                own = any(
+                pays_own_symbol = any(
                     p.prize == end.prize and self._is_own_prize_of(p, wild)
                     for ps in self._groups.values()
                     for p in ps
                 )
-                if not own and self._is_shown_on_line(cells, end.prize):
+                if not pays_own_symbol and self._is_shown_on_line(cells, end.prize):
                     yield Remark(f"{key}.pay", self._format_sentence(cells, end))
 
     def _is_own_prize_of(self, pattern: WinPattern, wild: int) -> bool:
@@ -368,10 +378,10 @@ class _StageExplainer:
             for x, strip in enumerate(table.strips):
                 hiding = [s for s in table.expand if s in strip and pay.of in strip and s != pay.of]
                 if hiding:
-                    how = "before" if table.scatters == "before" else "after"
+                    order_text = "before" if table.scatters == "before" else "after"
                     yield Remark(
                         f"{key}.pay.{n}",
-                        f"{hiding[0]} may fill reel {x + 1} over {pay.of}: scatters are counted {how} that"
+                        f"{hiding[0]} may fill reel {x + 1} over {pay.of}: scatters are counted {order_text} that"
                         " (`scatters`)",
                     )
                     break
@@ -393,9 +403,9 @@ class _StageExplainer:
                 continue
             where = f"{key}.pay.{n}"
             element = self._builder.resolve_element(where, str(pay.of))
-            own = self._builder.resolve_element(where, "=" + str(pay.of).removeprefix("="))
+            own_element = self._builder.resolve_element(where, "=" + str(pay.of).removeprefix("="))
             for wild in self._list_symbols_on_strips():
-                if not element[wild] or own[wild]:
+                if not element[wild] or own_element[wild]:
                     continue
                 name = self._ids[wild]
                 if pay.on == "scatter":
@@ -413,16 +423,16 @@ class _StageExplainer:
         first: dict[object, int] = {}
         for n, pay in enumerate(table.pay):
             for count in pay.pays:
-                paid = (count, pay.of, pay.on, pay.direction, pay.group, pay.lines, pay.needs_own)
-                if first.setdefault(paid, n) != n:
-                    what = "the higher counts" if pay.on == "line" else "both are paid"
-                    text = f"{count} {pay.of} stands in pay.{first[paid]} as well: {what}"
+                pay_key = (count, pay.of, pay.on, pay.direction, pay.group, pay.lines, pay.needs_own)
+                if first.setdefault(pay_key, n) != n:
+                    rule_text = "the higher counts" if pay.on == "line" else "both are paid"
+                    text = f"{count} {pay.of} stands in pay.{first[pay_key]} as well: {rule_text}"
                     yield Remark(f"{key}.pay.{n}.pays.{count}", text)
 
     def _find_longest_run(self, symbol: int, number: int, pay: Pay) -> int:
         """Return the highest count of a ways prize that one symbol alone can win on adjacent reels, or 0."""
-        shown = [any(symbol in column for column in reel) for reel in self._reels.columns]
-        sides = {"left": [shown], "right": [shown[::-1]]}.get(pay.direction, [shown, shown[::-1]])
+        is_shown = [any(symbol in column for column in reel) for reel in self._reels.columns]
+        sides = {"left": [is_shown], "right": [is_shown[::-1]]}.get(pay.direction, [is_shown, is_shown[::-1]])
         longest = max([*side, False].index(False) for side in sides)
         return max((c for c in self._builder.build_count_prizes(number, pay) if c <= longest), default=0)
 
@@ -451,6 +461,6 @@ def _format_side(pay: Pay) -> str:
 
 def _format_worth(credits_: int, awards: Sequence[Award]) -> str:
     """Return what a reel game's prize pays and gives as text, such as ``pay 20 and give 10 free``."""
-    gives = [f"{a.times} {a.name}" if a.kind == "stage" else a.name or a.kind for a in awards]
-    paid = [f"pay {credits_:,}" if credits_ else "pay nothing"] if credits_ or not gives else []
-    return " and ".join([*paid, *(f"give {what}" for what in gives)])
+    award_texts = [f"{a.times} {a.name}" if a.kind == "stage" else a.name or a.kind for a in awards]
+    pay_texts = [f"pay {credits_:,}" if credits_ else "pay nothing"] if credits_ or not award_texts else []
+    return " and ".join([*pay_texts, *(f"give {what}" for what in award_texts)])

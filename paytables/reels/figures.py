@@ -99,9 +99,11 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
     highest = _find_highest_win(stages)
     distribution = _compute_distribution_figures(stages) if depth is Depth.FULL else {}
     notes = (*highest.pop("notes", ()), *distribution.pop("notes", ()))
-    found = replace(figures, variance=worth.variance, notes=notes, **highest, **distribution)
+    all_figures = replace(figures, variance=worth.variance, notes=notes, **highest, **distribution)
     table = definition.double_up
-    return found if table is None else replace(found, doubled=_analyse_doubling(table, found))
+    return (
+        all_figures if table is None else replace(all_figures, doubled=_analyse_doubling(table, all_figures))
+    )
 
 
 def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
@@ -118,11 +120,11 @@ def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
         or (distribution.tail and 2 * max(distribution.counts) < table.most_credits)
     ):
         return DoubleUpFigures(win_max_credits=most)
-    more = sum(
+    added_return = sum(
         count * win**2 * ((1 << table.count_possible_rounds(win)) - 1)
         for win, count in distribution.counts.items()
     )
-    spread = variance + Fraction(more, distribution.total)
+    spread = variance + Fraction(added_return, distribution.total)
     return DoubleUpFigures(
         win_max_credits=most, variance=spread, distribution=_compute_doubled_distribution(table, distribution)
     )
@@ -186,12 +188,12 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
     """Return a mode's figures that need complete win distributions, or a note if they are beyond reach."""
     mode = stages.mode
     notes = []
-    found: dict[str, Any] = {}
+    distribution_figures: dict[str, Any] = {}
     try:
         run = stages.stage(mode.stage).compute_distribution()
-        nothing = NoWinChance(stages)
-        found["hit_probability"] = 1 - nothing.compute_chance()
-        if nothing.rounded:
+        no_win_chance = NoWinChance(stages)
+        distribution_figures["hit_probability"] = 1 - no_win_chance.compute_chance()
+        if no_win_chance.rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
         distribution = (
             _compute_exact_distribution(stages, run)
@@ -200,14 +202,14 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
     except ImportError:
         return {"notes": (f"hit frequency and distribution: {LABORATORY}",)}
     except AnalysisError as error:
-        return {**found, "notes": (*notes, f"no distribution: {error}")}
+        return {**distribution_figures, "notes": (*notes, f"no distribution: {error}")}
     if distribution.tail:
         notes.append(
             f"distribution: wins below {max(SIZE, 4 * mode.cost)} credits; "
             f"one game in {int(1 / distribution.tail):,} left out"
         )
     return {
-        **found,
+        **distribution_figures,
         "return_bet_probability": distribution.compute_chance_of_at_least(mode.cost),
         "distribution": distribution,
         "notes": tuple(notes),
@@ -274,7 +276,7 @@ def _add_never_won(
 
 def _list_feature_figures(stages: ModeStages, runs: Runs, chain: StageChain) -> tuple[FeatureFigures, ...]:
     """Return the figures of each feature of a reel game: a stage that the mode can start after its first."""
-    found = []
+    feature_figures = []
     for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):
         feature_runs = {key: rate for key, rate in runs.items() if key[0] == stage}
         mean_runs = sum(feature_runs.values(), ZERO)
@@ -290,7 +292,7 @@ def _list_feature_figures(stages: ModeStages, runs: Runs, chain: StageChain) -> 
         ]
         rate = sum((p for _, p in starts), ZERO)
         lengths = [chain.find_longest_series(award) for award, _ in starts]
-        found.append(
+        feature_figures.append(
             FeatureFigures(
                 feature=stage,
                 rate=rate,
@@ -300,7 +302,7 @@ def _list_feature_figures(stages: ModeStages, runs: Runs, chain: StageChain) -> 
                 longest_runs=None if None in lengths else max(n for n in lengths if n is not None),
             )
         )
-    return tuple(found)
+    return tuple(feature_figures)
 
 
 def _compute_award_rates(stages: ModeStages, runs: Runs, kind: str) -> Mapping[str, Fraction]:
@@ -310,9 +312,9 @@ def _compute_award_rates(stages: ModeStages, runs: Runs, kind: str) -> Mapping[s
     """
     rates: dict[str, Fraction] = defaultdict(Fraction)
     for (name, size, _), rate in runs.items():
-        for (awarded, what), mean in stages.stage(name, size).compute_mean_awards().items():
+        for (awarded, award_name), mean in stages.stage(name, size).compute_mean_awards().items():
             if awarded == kind:
-                rates[what] += rate * mean
+                rates[award_name] += rate * mean
     return rates
 
 
@@ -349,7 +351,7 @@ def _list_progressive_shares(
     if not definition.progressive:
         return ()
     rates = _compute_award_rates(stages, runs, "progressive")
-    found = []
+    shares = []
     cost = stages.mode.cost
     for level in definition.progressive:
         increment = Fraction(level.increment)
@@ -360,7 +362,7 @@ def _list_progressive_shares(
         if level.ceiling_credits is not None:
             rate = compute_mystery_rate((level.ceiling_credits - reset) / (increment * cost))
         shortfall = cost * (1 - rtp)
-        found.append(
+        shares.append(
             ProgressiveShare(
                 level=level.id,
                 rate=rate,
@@ -371,4 +373,4 @@ def _list_progressive_shares(
                 ceiling_credits=level.ceiling_credits,
             )
         )
-    return tuple(found)
+    return tuple(shares)

@@ -30,12 +30,12 @@ def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
     if len(givers) > JOINT_AWARDS_MAX:
         raise BeyondReach(f"stage {reels.name}: {len(givers)} components give awards, too many together")
     search = _HighestPaySearch(reels, givers)
-    found = {}
+    top_pays = {}
     for given in search.find_reachable_given(0, tuple(reels.starts[c] for c in givers)):
         credits_, cases = search.find_best(given)
         if cases:
-            found[given] = (credits_ * reels.multiplier, cases)
-    return found
+            top_pays[given] = (credits_ * reels.multiplier, cases)
+    return top_pays
 
 
 @dataclass(slots=True)
@@ -87,10 +87,12 @@ class _HighestPaySearch:
                 self._given[key] = frozenset({find_given_awards(self.reels, nodes)})
             else:
                 letters = {tuple(row[c] for c in self.givers) for row in self.reels.letters[x]}
-                after = {
+                given_after = {
                     tuple(self._step(n, at)[0] for n, at in zip(nodes, row, strict=True)) for row in letters
                 }
-                self._given[key] = frozenset().union(*(self.find_reachable_given(x + 1, a) for a in after))
+                self._given[key] = frozenset().union(
+                    *(self.find_reachable_given(x + 1, a) for a in given_after)
+                )
         return self._given[key]
 
     def find_best(self, given: GivenAwards) -> tuple[int, int]:
@@ -109,8 +111,8 @@ class _HighestPaySearch:
                 self._branches += 1
                 if self._branches > BRANCHES_MAX:
                     raise BeyondReach(f"stage {self.reels.name}: the search for its highest win is too wide")
-                grown = [b for b in self._extend_branch(branch, given) if b.bound >= best]
-                todo += sorted(grown, key=lambda b: b.bound)
+                longer_branches = [b for b in self._extend_branch(branch, given) if b.bound >= best]
+                todo += sorted(longer_branches, key=lambda b: b.bound)
             else:
                 ways = branch.cases * prod(totals[branch.reel :])
                 first = branch.bound > best or not cases
@@ -125,7 +127,7 @@ class _HighestPaySearch:
         x = branch.reel
         g = self.reels.graph
         row_of, delta, gain, value = g.row, g.delta, g.gain, g.value
-        found: dict[tuple[int, tuple[Walk, ...], tuple[int, ...]], _SearchBranch] = {}
+        branch_by_key: dict[tuple[int, tuple[Walk, ...], tuple[int, ...]], _SearchBranch] = {}
         for letters, times in zip(self.reels.letters[x], self.reels.column_weights[x], strict=True):
             givers = tuple(
                 [self._step(n, letters[c])[0] for n, c in zip(branch.givers, self.givers, strict=True)]
@@ -146,11 +148,13 @@ class _HighestPaySearch:
                     alive.append((c, node_after, held_after))
                     bound += held_after * self.find_most(node_after)
             key = (sure, tuple(alive), givers)
-            if key in found:
-                found[key].cases += branch.cases * times
+            if key in branch_by_key:
+                branch_by_key[key].cases += branch.cases * times
             else:
-                found[key] = _SearchBranch(bound, x + 1, branch.cases * times, sure, tuple(alive), givers)
-        return list(found.values())
+                branch_by_key[key] = _SearchBranch(
+                    bound, x + 1, branch.cases * times, sure, tuple(alive), givers
+                )
+        return list(branch_by_key.values())
 
 
 @dataclass(slots=True)

@@ -34,13 +34,13 @@ Histogram = tuple[tuple[Letters, int], ...]
 
 def count_letters(reels: ReelSet, components: Sequence[int]) -> list[list[tuple[Letters, int]]]:
     """Return, for each reel, how many of its cases show each combination of the components' letters."""
-    found = []
+    letter_counts = []
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
         counts: Counter[Letters] = Counter()
         for row, weight in zip(letters, weights, strict=True):
             counts[tuple(row[c] for c in components)] += weight
-        found.append(sorted(counts.items()))
-    return found
+        letter_counts.append(sorted(counts.items()))
+    return letter_counts
 
 
 def count_ends_by_component(reels: ReelSet) -> Ends:
@@ -51,13 +51,13 @@ def count_ends_by_component(reels: ReelSet) -> Ends:
     """
     histograms = _HistogramIndex(reels)
     walked: dict[tuple[int, tuple[int, ...]], dict[int, tuple[int, int]]] = {}
-    found = []
+    ends = []
     for c, component in enumerate(reels.components):
         key = component.start, histograms.find_histograms((c,))
         if key not in walked:
             walked[key] = _count_component_ends(reels.graph, component.start, count_letters(reels, (c,)))
-        found.append(walked[key])
-    return found
+        ends.append(walked[key])
+    return ends
 
 
 def _count_component_ends(
@@ -67,11 +67,11 @@ def _count_component_ends(
 
     ``counts`` has, for each reel, the number of cases of each letter.
     """
-    here: dict[int, tuple[int, int]] = {start: (1, 1)}
+    current_counts: dict[int, tuple[int, int]] = {start: (1, 1)}
     for letters_of in counts:
         total = sum(count for _, count in letters_of)
-        there: dict[int, tuple[int, int]] = {}
-        for node, (windows, weighted) in here.items():
+        next_counts: dict[int, tuple[int, int]] = {}
+        for node, (windows, weighted) in current_counts.items():
             row = g.row[node]
             steps = (
                 [(node, 1, total)]
@@ -79,10 +79,13 @@ def _count_component_ends(
                 else [(g.delta[row + n], g.gain[row + n], count) for (n,), count in letters_of]
             )
             for target, gain, count in steps:
-                before = there.get(target, (0, 0))
-                there[target] = before[0] + windows * count, before[1] + weighted * count * gain
-        here = there
-    return here
+                sums_before = next_counts.get(target, (0, 0))
+                next_counts[target] = (
+                    sums_before[0] + windows * count,
+                    sums_before[1] + weighted * count * gain,
+                )
+        current_counts = next_counts
+    return current_counts
 
 
 def count_end_nodes(
@@ -115,15 +118,15 @@ def _count_windows_by_nodes(
     window counts as often as the product of component i's factors says. Windows in which a component in
     ``need`` does not win are left out.
     """
-    here: dict[Nodes, int] = {start: 1}
+    current_windows: dict[Nodes, int] = {start: 1}
     places = range(len(start))
     for letters_of in counts:
-        there: dict[Nodes, int] = defaultdict(int)
+        next_windows: dict[Nodes, int] = defaultdict(int)
         total = sum(n for _, n in letters_of)
-        for nodes, amount in here.items():
+        for nodes, amount in current_windows.items():
             rows = [g.row[n] for n in nodes]
             if max(rows, default=-1) < 0:
-                there[nodes] += amount * total
+                next_windows[nodes] += amount * total
                 continue
             for letters, count in letters_of:
                 factor = amount * count
@@ -136,20 +139,20 @@ def _count_windows_by_nodes(
                             factor *= g.gain[k]
                 if not factor or any(g.row[target[i]] < 0 and not g.value[target[i]] for i in need):
                     continue
-                there[tuple(target)] += factor
-        here = there
-    return dict(here)
+                next_windows[tuple(target)] += factor
+        current_windows = next_windows
+    return dict(current_windows)
 
 
 def award_components(reels: ReelSet) -> list[int]:
     """Return the numbers of the pay components that can give an award such as free games, which is played next."""
-    gives = {start: _can_give_award(reels.graph, start) for start in set(reels.starts)}
-    return [c for c, start in enumerate(reels.starts) if gives[start]]
+    can_give = {start: _can_give_award(reels.graph, start) for start in set(reels.starts)}
+    return [c for c, start in enumerate(reels.starts) if can_give[start]]
 
 
 def _can_give_award(g: WinGraph, start: int) -> bool:
     """Return whether a pay automaton started in the node ``start`` can end with an award that is played next."""
-    seen = {start}
+    seen_nodes = {start}
     todo = [start]
     while todo:
         node = todo.pop()
@@ -158,8 +161,8 @@ def _can_give_award(g: WinGraph, start: int) -> bool:
             return True
         if g.row[node] >= 0:
             for target in g.delta[g.row[node] : g.row[node] + g.width[node]]:
-                if target not in seen:
-                    seen.add(target)
+                if target not in seen_nodes:
+                    seen_nodes.add(target)
                     todo.append(target)
     return False
 
@@ -246,9 +249,9 @@ class _HistogramIndex:
         """For each reel, the different letters that components read, by index."""
         for rows in reels.letters:
             lanes = list(zip(*rows, strict=True)) if rows else []
-            known = sorted(set(lanes))
-            self._letters.append(known)
-            self._lanes.append([known.index(lane) for lane in lanes])
+            known_lanes = sorted(set(lanes))
+            self._letters.append(known_lanes)
+            self._lanes.append([known_lanes.index(lane) for lane in lanes])
         self._made: dict[tuple[int, ...], int] = {}
         self._numbers: dict[Histogram, int] = {}
         """The number of each histogram."""
@@ -267,13 +270,13 @@ class _HistogramIndex:
 
         ``number`` is the number of the reel's histogram of letters.
         """
-        known = self._counts[number]
-        found = known.get(step.number)
-        if found is None:
+        known_counts = self._counts[number]
+        cases = known_counts.get(step.number)
+        if cases is None:
             sums = self._sums[number]
-            found = step.factor * sum(sign * sums.get(letters, 0) for sign, letters in step.terms)
-            known[step.number] = found
-        return found
+            cases = step.factor * sum(sign * sums.get(letters, 0) for sign, letters in step.terms)
+            known_counts[step.number] = cases
+        return cases
 
     def _find_histogram(self, x: int, lanes: tuple[int, ...]) -> int:
         """Return the number of reel ``x``'s histogram of these components' letters; equal histograms share one."""
@@ -295,8 +298,8 @@ def _add_marginals(histogram: Histogram) -> dict[Letters, int]:
     """Return a histogram of letters with its marginals: ANY_LETTER stands for a letter that does not matter."""
     sums: dict[Letters, int] = defaultdict(int)
     for letters, count in histogram:
-        for known in product(*((letter, ANY_LETTER) for letter in letters)):
-            sums[known] += count
+        for known_letters in product(*((letter, ANY_LETTER) for letter in letters)):
+            sums[known_letters] += count
     return dict(sums)
 
 
@@ -395,7 +398,7 @@ class _Walk:
 def compute_prize_rates(reels: ReelSet, ends: Ends) -> list[PrizeRate]:
     """Return how often each prize of a reel stage is won over the cycle of its windows, and its pay."""
     hits: dict[str, int] = defaultdict(int)
-    paid: dict[str, int] = defaultdict(int)
+    paid_counts: dict[str, int] = defaultdict(int)
     credits_: dict[str, int] = {}
     for walks in ends:
         for node, (_, amount) in walks.items():
@@ -408,9 +411,9 @@ def compute_prize_rates(reels: ReelSet, ends: Ends) -> list[PrizeRate]:
             ):
                 name = end.prize.name
                 hits[name] += amount
-                paid[name] += amount * end.value * reels.multiplier
+                paid_counts[name] += amount * end.value * reels.multiplier
                 credits_[name] = end.prize.credits * reels.multiplier
-    return [PrizeRate(name, credits_[name], hits[name], paid[name], reels.cycle) for name in hits]
+    return [PrizeRate(name, credits_[name], hits[name], paid_counts[name], reels.cycle) for name in hits]
 
 
 def compute_extra_rates(reels: ReelSet, ends: Ends) -> dict[tuple[str, str], Fraction]:

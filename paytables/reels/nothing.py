@@ -60,19 +60,19 @@ class NoWinChance:
         self._open[key] = Fraction(0)
         rounded_before = self.rounded
         self.rounded = False
-        found = self._compute_one_run_chance(key)
+        chance = self._compute_one_run_chance(key)
         if self.rounded:
             for _ in range(GENERATIONS):
-                before = self._open[key]
-                self._open[key] = Fraction(int(found * ONE), ONE)
-                if self._open[key] == before:
+                chance_before = self._open[key]
+                self._open[key] = Fraction(int(chance * ONE), ONE)
+                if self._open[key] == chance_before:
                     break
-                found = self._compute_one_run_chance(key)
+                chance = self._compute_one_run_chance(key)
         else:
-            self._known[key] = found
+            self._known[key] = chance
         del self._open[key]
         self.rounded = self.rounded or rounded_before
-        return found
+        return chance
 
     def _compute_one_run_chance(self, key: Key) -> Fraction:
         """Compute the probability that one kind of play of a stage, and everything it starts, wins nothing."""
@@ -80,11 +80,15 @@ class NoWinChance:
         memory = self.stages.memory[stage]
         total = Fraction(0)
         for given, p in self._find_nothing_odds(stage, state.size).items():
-            after, elsewhere = compute_next_state(memory, stage, state, given)
+            state_after, elsewhere = compute_next_state(memory, stage, state, given)
             chance = p
-            if after.runs_left > 0:
-                more = (stage, StageState(1, 0, 0, after.size)) if memory.is_plain else (stage, after)
-                chance *= self._run(more) ** (after.runs_left if memory.is_plain else 1)
+            if state_after.runs_left > 0:
+                next_run = (
+                    (stage, StageState(1, 0, 0, state_after.size))
+                    if memory.is_plain
+                    else (stage, state_after)
+                )
+                chance *= self._run(next_run) ** (state_after.runs_left if memory.is_plain else 1)
             for award in elsewhere:
                 chance *= self._compute_award_chance(award)
             total += chance

@@ -24,12 +24,16 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
     """
     ids = [s.id for s in definition.symbol]
     first = next(iter(stages.values()))
-    drawn = {}
+    stage_descriptions = {}
     for name, table in definition.stage.items():
         label = table.name.model_dump() if table.name else None
-        drawn[name] = {"kind": table.kind, "name": label, **_describe_stage(first.stage(name), ids)}
-        if "strips" in drawn[name]:
-            drawn[name]["rest"] = list(_find_resting_stops(name, stages))
+        stage_descriptions[name] = {
+            "kind": table.kind,
+            "name": label,
+            **_describe_stage(first.stage(name), ids),
+        }
+        if "strips" in stage_descriptions[name]:
+            stage_descriptions[name]["rest"] = list(_find_resting_stops(name, stages))
     bets = []
     for mode_stages in stages.values():
         mode = mode_stages.mode
@@ -44,14 +48,14 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
             }
         )
     return {
-        **drawn[first.mode.stage],
+        **stage_descriptions[first.mode.stage],
         "symbols": {
             s.id: {"name": s.name.model_dump(), "multiplier": s.multiplier} for s in definition.symbol
         },
         "groups": {name: list(members) for name, members in definition.groups.items()},
         "names": _list_display_names(definition),
         "anywhere": _list_scatter_symbols(definition),
-        "stages": drawn,
+        "stages": stage_descriptions,
         "bets": bets,
         "levels": list(definition.bets.levels),
         "progressives": [
@@ -76,19 +80,21 @@ def _find_resting_stops(name: str, stages: Mapping[str, ModeStages]) -> tuple[in
 
     They are the first stops of the strips if each of the windows tried wins.
     """
-    played = [each for each in stages.values() if each.mode.stage == name] or [next(iter(stages.values()))]
+    played_stages = [each for each in stages.values() if each.mode.stage == name] or [
+        next(iter(stages.values()))
+    ]
     every_reels = [
         stage.reels
-        for each in played
+        for each in played_stages
         if isinstance(stage := each.stage(name), ReelSpinStage | CascadingReels | HeldReels)
     ]
     stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in every_reels[0].weights]
     # Each reel is turned further than the one before it, which finds a window soon; then all windows in turn.
-    turned = (
+    turned_stops = (
         tuple([stops[turn * x % len(stops)] for x, stops in enumerate(stops_by_reel, 1)])
         for turn in range(max(map(len, stops_by_reel)))
     )
-    for stops in islice(chain(turned, product(*stops_by_reel)), _RESTING_WINDOWS_TRIED):
+    for stops in islice(chain(turned_stops, product(*stops_by_reel)), _RESTING_WINDOWS_TRIED):
         if not any(reels.evaluate_stops(stops)[1] for reels in every_reels):
             return stops
     return (0,) * len(stops_by_reel)
@@ -96,19 +102,19 @@ def _find_resting_stops(name: str, stages: Mapping[str, ModeStages]) -> tuple[in
 
 def _list_display_names(definition: ReelsDefinition) -> dict[str, Json]:
     """Return the display names of a reel game's prizes and items, by the id that an outcome uses for them."""
-    named: dict[str, Json] = {}
+    name_by_id: dict[str, Json] = {}
     for table in definition.stage.values():
         if isinstance(table, ReelsStage):
             for pay in table.pay:
                 word = pay.id or pay.of or " ".join(pay.pattern or ())
                 if pay.name is not None:
-                    named[word] = pay.name.model_dump()
+                    name_by_id[word] = pay.name.model_dump()
             continue
         items = [*table.items, table.full] if isinstance(table, HoldStage) else table.items
         for item in items:
             if item is not None and item.name is not None:
-                named[item.id or item.name.en] = item.name.model_dump()
-    return named
+                name_by_id[item.id or item.name.en] = item.name.model_dump()
+    return name_by_id
 
 
 def _list_scatter_symbols(definition: ReelsDefinition) -> list[str]:
@@ -164,12 +170,12 @@ def _list_pays(stage: Stage) -> list[dict[str, Json]]:
     """Return the prizes of a reel stage as JSON objects, the highest first; empty for other kinds of stage."""
     if not isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
         return []
-    found: dict[str, dict[str, Json]] = {}
+    pay_by_name: dict[str, dict[str, Json]] = {}
     for end in stage.reels.graph.ends:
-        if end.prize is not None and end.prize.name and end.prize.name not in found:
-            found[end.prize.name] = {
+        if end.prize is not None and end.prize.name and end.prize.name not in pay_by_name:
+            pay_by_name[end.prize.name] = {
                 "name": end.prize.name,
                 "credits": end.prize.credits,
                 "gives": [a.to_json() for a in end.prize.awards],
             }
-    return sorted(found.values(), key=lambda pay: (-pay["credits"], pay["name"]))
+    return sorted(pay_by_name.values(), key=lambda pay: (-pay["credits"], pay["name"]))

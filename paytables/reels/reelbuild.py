@@ -21,7 +21,7 @@ def build_awards(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> 
 
     ``count`` is None for prizes that are not won by a count.
     """
-    found = []
+    awards = []
     for award in gives:
         if award.modes is not None and mode.id not in award.modes:
             continue
@@ -30,22 +30,22 @@ def build_awards(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> 
         if award.stage is not None:
             times = _find_value_of_count(award.times, count)
             if times:
-                found.append(Award("stage", award.stage, times, _find_value_of_count(award.size, count)))
+                awards.append(Award("stage", award.stage, times, _find_value_of_count(award.size, count)))
         elif award.progressive is not None:
-            found.append(Award("progressive", award.progressive))
+            awards.append(Award("progressive", award.progressive))
         elif award.merchandise is not None:
-            found.append(Award("merchandise", award.merchandise))
+            awards.append(Award("merchandise", award.merchandise))
         else:
-            found.append(Award("step", "", award.step or 1))
-    return tuple(found)
+            awards.append(Award("step", "", award.step or 1))
+    return tuple(awards)
 
 
 def _find_value_of_count(value: int | Mapping[int, int], count: int | None) -> int:
     """Return the value for the highest count reached, or 0 if none is; a plain number applies to every count."""
     if isinstance(value, int):
         return value
-    reached = [c for c in value if count is not None and c <= count]
-    return value[max(reached)] if reached else 0
+    reached_counts = [c for c in value if count is not None and c <= count]
+    return value[max(reached_counts)] if reached_counts else 0
 
 
 def _list_column_parts(columns: Sequence[parts.Column], first: int, end: int) -> list[parts.Column]:
@@ -95,8 +95,8 @@ class ReelBuilder:
             for all_, weight in zip(shown, weights, strict=True)
         )
         column_at = tuple(
-            tuple(found.index(c) if w else 0 for c, w in zip(all_, weight, strict=True))
-            for found, all_, weight in zip(columns, shown, weights, strict=True)
+            tuple(reel_columns.index(c) if w else 0 for c, w in zip(shown_columns, weight, strict=True))
+            for reel_columns, shown_columns, weight in zip(columns, shown, weights, strict=True)
         )
         graph = WinGraph()
         graph.find_final_node(NO_WIN_END)
@@ -123,10 +123,10 @@ class ReelBuilder:
 
     def _list_promised_prizes(self) -> tuple[tuple[str, int], ...]:
         """Return every prize that the pay table states for this way to bet, even if no window wins it."""
-        found = []
-        played = len(self._list_played_lines())
+        promised_prizes = []
+        played_lines = len(self._list_played_lines())
         for n, pay in enumerate(self.table.pay):
-            if pay.lines is not None and min(pay.lines) > played:
+            if pay.lines is not None and min(pay.lines) > played_lines:
                 continue
             where = f"{self.key}.pay.{n}"
             prizes = (
@@ -134,8 +134,8 @@ class ReelBuilder:
                 if pay.pattern
                 else self._build_prizes(where, pay).values()
             )
-            found += [(p.name, p.credits) for p in prizes if p.credits or p.awards]
-        return tuple(dict.fromkeys(found))
+            promised_prizes += [(p.name, p.credits) for p in prizes if p.credits or p.awards]
+        return tuple(dict.fromkeys(promised_prizes))
 
     def _list_possible_columns(
         self, strips: Sequence[Sequence[int]], columns: Sequence[Sequence[parts.Column]]
@@ -149,8 +149,8 @@ class ReelBuilder:
         if any(len({x for x, _ in line}) != len(line) for line in self._list_played_lines()):
             raise self.refuse(f"{self.key}.lines", "in a cascade a line has at most one cell of a reel")
         return [
-            [*found, *((s,) * height for s in sorted(set(strip)))]
-            for found, strip, height in zip(columns, strips, self.table.heights, strict=True)
+            [*reel_columns, *((s,) * height for s in sorted(set(strip)))]
+            for reel_columns, strip, height in zip(columns, strips, self.table.heights, strict=True)
         ]
 
     def _find_stuck_cells(self) -> list[dict[int, int]]:
@@ -160,12 +160,12 @@ class ReelBuilder:
             if self.table.sticky is None
             else self.symbols.find_number(self.table.sticky, f"{self.key}.sticky")
         )
-        found: list[dict[int, int]] = []
+        stuck_cells: list[dict[int, int]] = []
         cell = 0
         for height in self.table.heights:
-            found.append({row: symbol for row in range(height) if self.size >> (cell + row) & 1})
+            stuck_cells.append({row: symbol for row in range(height) if self.size >> (cell + row) & 1})
             cell += height
-        return found
+        return stuck_cells
 
     def _build_strips(self) -> tuple[tuple[int, ...], ...]:
         """Return the reel strips with each symbol as its number. Raises :class:`DefinitionError`."""
@@ -174,7 +174,7 @@ class ReelBuilder:
                 f"{self.key}.strips",
                 f"{format_count(len(self.table.strips), 'strip')} for {format_count(len(self.table.heights), 'reel')}",
             )
-        found = []
+        strips = []
         for x, (strip, height) in enumerate(zip(self.table.strips, self.table.heights, strict=True)):
             where = f"{self.key}.strips.{x}"
             if len(strip) < height:
@@ -182,8 +182,8 @@ class ReelBuilder:
                     where,
                     f"a strip of {format_count(len(strip), 'stop')} is shorter than its window of {height}",
                 )
-            found.append(tuple(self.symbols.find_number(s, where) for s in strip))
-        return tuple(found)
+            strips.append(tuple(self.symbols.find_number(s, where) for s in strip))
+        return tuple(strips)
 
     def _build_weights(self, strips: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
         """Return, for each reel, the weight of each stop in the window's top row.
@@ -234,7 +234,7 @@ class ReelBuilder:
         lines = self._list_played_lines()
         heights = self.table.heights
         evaluated = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
-        before = [_list_column_parts(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)]
+        parts_before = [_list_column_parts(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)]
         winnable = WinnablePrizes(self)
         groups: dict[str, list[parts.WinPattern]] = {}
         components: list[parts.WinComponent] = []
@@ -252,24 +252,24 @@ class ReelBuilder:
             element = self.resolve_element(where, str(pay.of))
             prizes = self._build_prizes(where, pay)
             numbers[pay.on] += 1
-            seen = before if pay.on == "scatter" and self._counts_before else evaluated
+            seen_parts = parts_before if pay.on == "scatter" and self._counts_before else evaluated
             if not self.size:
                 check = winnable.find_scatter_prizes if pay.on == "scatter" else winnable.find_ways_prizes
-                prizes = check(where, pay, element, prizes, seen)
+                prizes = check(where, pay, element, prizes, seen_parts)
                 if not prizes:
                     continue
             if pay.on == "scatter":
-                found = [
+                row_components = [
                     parts.build_scatter_component(
-                        graph, numbers["scatter"], element, prizes, seen, once=pay.once_a_reel
+                        graph, numbers["scatter"], element, prizes, seen_parts, once=pay.once_a_reel
                     )
                 ]
             else:
-                found = parts.build_ways_components(
-                    graph, numbers["ways"], element, prizes, seen, pay.direction, once=pay.once_a_reel
+                row_components = parts.build_ways_components(
+                    graph, numbers["ways"], element, prizes, seen_parts, pay.direction, once=pay.once_a_reel
                 )
             components += [
-                replace(component, rows=self._find_rows_read(component.kind)) for component in found
+                replace(component, rows=self._find_rows_read(component.kind)) for component in row_components
             ]
         if not self.table.overlapping_ways and not self.size:
             self._check_overlap(components, evaluated)
@@ -295,8 +295,8 @@ class ReelBuilder:
         groups: dict[str, list[parts.WinPattern]] = {}
         for n, pay in enumerate(self.table.pay):
             if pay.on == "line" and lines:
-                found = self._build_patterns(f"{self.key}.pay.{n}", pay, {len(line) for line in lines})
-                groups.setdefault(pay.group, []).extend(found)
+                patterns = self._build_patterns(f"{self.key}.pay.{n}", pay, {len(line) for line in lines})
+                groups.setdefault(pay.group, []).extend(patterns)
         return lines, groups
 
     def build_count_prizes(self, number: int, pay: Pay) -> dict[int, LinePrize]:
@@ -317,15 +317,15 @@ class ReelBuilder:
     ) -> parts.WinComponent:
         """Build the component that records on which cells the sticky symbol shows, and the awards it gives."""
         symbol = self.symbols.find_number(str(self.table.sticky), f"{self.key}.sticky")
-        then = self.table.then
-        own = then in {None, self.name}
+        following_stage = self.table.then
+        keeps_symbols = following_stage in {None, self.name}
 
         def list_mask_awards(mask: int) -> tuple[Award, ...]:
             """Return the awards if the sticky symbol shows on the cells of ``mask``; none if no new cell sticks."""
             if mask == self.size:
                 return ()
-            stay = (Award("stick", "", 1, mask),) if own else ()
-            return stay if then is None else (*stay, Award("stage", then, 1, mask))
+            stay = (Award("stick", "", 1, mask),) if keeps_symbols else ()
+            return stay if following_stage is None else (*stay, Award("stage", following_stage, 1, mask))
 
         return parts.build_stick_component(graph, symbol, columns, list_mask_awards)
 
@@ -403,12 +403,12 @@ class ReelBuilder:
 
         If the row excludes wins made of substitutes only, patterns for these are left out.
         """
-        found = self._build_every_pattern(where, pay, lengths)
+        patterns = self._build_every_pattern(where, pay, lengths)
         if pay.needs_own or (pay.needs_own is None and self.table.wilds_alone == "own"):
             return [
-                own for pattern in found for own in self.list_patterns_with_own_symbol(where, pay, pattern)
+                own for pattern in patterns for own in self.list_patterns_with_own_symbol(where, pay, pattern)
             ]
-        return found
+        return patterns
 
     def _build_every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.WinPattern]:
         """Return the line patterns of a pay-table row: one per count and placement, or the one that it states."""
@@ -421,7 +421,7 @@ class ReelBuilder:
             )
             return [parts.WinPattern(elements, self._build_pattern_prize(where, pay), pay.lines)]
         element = self.resolve_element(where, str(pay.of))
-        found = []
+        patterns = []
         for count, prize in self._build_prizes(where, pay).items():
             if count > max(lengths):
                 raise self.refuse(f"{where}.pays.{count}", f"no line has {format_count(count, 'cell')}")
@@ -434,8 +434,8 @@ class ReelBuilder:
                     )
                 for placement in parts.list_placements(count, cells, pay.direction):
                     row = tuple(element if i in placement else None for i in range(cells))
-                    found.append(parts.WinPattern(row, prize, pay.lines))
-        return found
+                    patterns.append(parts.WinPattern(row, prize, pay.lines))
+        return patterns
 
     def list_patterns_with_own_symbol(
         self, where: str, pay: Pay, pattern: parts.WinPattern
@@ -444,15 +444,15 @@ class ReelBuilder:
 
         Together they are the pattern without the windows in which every cell shows a wild.
         """
-        found = []
+        patterns = []
         for i, element in enumerate(pattern.elements):
             if element is None:
                 continue
             name = str(pay.of) if pay.pattern is None else pay.pattern[i]
-            own = self.resolve_element(where, "=" + name.removeprefix("="))
-            elements = (*pattern.elements[:i], own, *pattern.elements[i + 1 :])
-            found.append(replace(pattern, elements=elements))
-        return found
+            own_element = self.resolve_element(where, "=" + name.removeprefix("="))
+            elements = (*pattern.elements[:i], own_element, *pattern.elements[i + 1 :])
+            patterns.append(replace(pattern, elements=elements))
+        return patterns
 
     def _check_overlap(
         self, components: Sequence[parts.WinComponent], columns: Sequence[Sequence[parts.Column]]

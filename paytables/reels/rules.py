@@ -114,9 +114,9 @@ class ReelRules(Tableless):
         for wager in self._offered_wagers:
             if wager.credits == credits_ and options.items() <= wager.options.items():
                 return wager
-        unknown = set(options) - {"mode", "level"}
-        if unknown:
-            raise WagerError(f"a reel game takes mode and level, not {', '.join(sorted(unknown))}")
+        unknown_options = set(options) - {"mode", "level"}
+        if unknown_options:
+            raise WagerError(f"a reel game takes mode and level, not {', '.join(sorted(unknown_options))}")
         request = "".join(f", {k} {v}" for k, v in sorted(options.items()))
         raise WagerError(
             f"no bet of {format_count(credits_, 'credit')}{request}; the game offers {list(self.bet_options)}"
@@ -128,12 +128,12 @@ class ReelRules(Tableless):
         stages = self.stages[accepted.options["mode"]]
         tally = GameTally(level=accepted.options["level"])
         first = stages.mode.stage
-        pending = [RunSeries(first, build_first_state(stages.memory[first], 1, 0))]
-        while pending:
-            series = pending[-1]
+        pending_series = [RunSeries(first, build_first_state(stages.memory[first], 1, 0))]
+        while pending_series:
+            series = pending_series[-1]
             state = series.state
             if state.runs_left <= 0:
-                pending.pop()
+                pending_series.pop()
                 continue
             memory = stages.memory[series.stage]
             factor = memory.multipliers[state.multiplier_index]
@@ -145,7 +145,7 @@ class ReelRules(Tableless):
             tally.steps[-1]["left"] = series.state.runs_left
             for award in elsewhere:
                 state = build_first_state(stages.memory[award.name], award.times, award.size)
-                pending.append(RunSeries(award.name, state))
+                pending_series.append(RunSeries(award.name, state))
         for level in self.definition.progressive:
             if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
                 tally.progressives.append(level.id)
@@ -173,12 +173,12 @@ class ReelRules(Tableless):
                 "steps": list(tally.steps),
             }
             decision = Decision("double_up", ("collect", "red", "black"), prompt)
-            called = decision.check((yield decision))
-            if called == "collect":
+            called_colour = decision.check((yield decision))
+            if called_colour == "collect":
                 break
-            shown = ("red", "black")[draw.below(2, "double_up")]
-            won = 2 * won if shown == called else 0
-            rounds.append({"called": called, "shown": shown, "credits": won})
+            shown_colour = ("red", "black")[draw.below(2, "double_up")]
+            won = 2 * won if shown_colour == called_colour else 0
+            rounds.append({"called": called_colour, "shown": shown_colour, "credits": won})
         return won, rounds
 
     @cached_property
@@ -222,12 +222,12 @@ class ReelRules(Tableless):
     @cached_property
     def _every_level(self) -> tuple[LevelPlay, ...]:
         """Return each progressive level at each price for which it is played, computed once."""
-        found: dict[tuple[str, int], LevelPlay] = {}
+        level_plays: dict[tuple[str, int], LevelPlay] = {}
         for mode in self.modes.values():
             for times in self.definition.bets.levels:
                 for play in self.levels(Wager(mode.cost * times, {"mode": mode.id, "level": times})):
-                    found.setdefault((play.level, play.stake_credits), play)
-        return tuple(found.values())
+                    level_plays.setdefault((play.level, play.stake_credits), play)
+        return tuple(level_plays.values())
 
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
         """Return the merchandise prizes of the definition."""
@@ -267,14 +267,14 @@ class ReelRules(Tableless):
 
         The level multiplies cost and pays alike.
         """
-        offered = self.wager(wager.credits, **wager.options)
-        mode_figures = next(bet for bet in self._volatility.bets if bet.bet == offered.options["mode"])
-        level = Fraction(offered.credits, mode_figures.cost_credits)
+        offered_wager = self.wager(wager.credits, **wager.options)
+        mode_figures = next(bet for bet in self._volatility.bets if bet.bet == offered_wager.options["mode"])
+        level = Fraction(offered_wager.credits, mode_figures.cost_credits)
         return BetAnalysis(
             bet=mode_figures.bet,
-            cost_credits=offered.credits,
+            cost_credits=offered_wager.credits,
             rtp=mode_figures.rtp,
-            options=offered.options,
+            options=offered_wager.options,
             variance=None if mode_figures.variance is None else mode_figures.variance * level**2,
             strategy=mode_figures.strategy,
             worst_rtp=mode_figures.worst_rtp,
@@ -304,16 +304,16 @@ def _build_outcome(tally: GameTally, won: int, rounds: list[dict[str, Json]]) ->
     )
 
 
-def _forward_decisions(running: Running, tally: GameTally, factor: int) -> Running:
+def _forward_decisions(running_play: Running, tally: GameTally, factor: int) -> Running:
     """Forward a stage's player decisions, with the game's display steps so far added to their prompts.
 
     The screen shows these steps first.
     """
     try:
-        decision = next(running)
+        decision = next(running_play)
         while True:
             results = {"steps": list(tally.steps), "level": tally.level, "multiplier": factor}
-            decision = running.send((yield replace(decision, prompt={**decision.prompt, **results})))
+            decision = running_play.send((yield replace(decision, prompt={**decision.prompt, **results})))
     except StopIteration as end:
         run: StageRun = end.value
         return run

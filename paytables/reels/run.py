@@ -112,12 +112,12 @@ def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, s
 
     ``rated`` has each award with its mean number.
     """
-    found: dict[tuple[str, str], Fraction] = {}
+    rates: dict[tuple[str, str], Fraction] = {}
     for award, rate in rated:
         if award.kind not in CHAINED:
             key = (award.kind, award.name)
-            found[key] = found.get(key, Fraction(0)) + rate
-    return found
+            rates[key] = rates.get(key, Fraction(0)) + rate
+    return rates
 
 
 def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> RunFigures:
@@ -138,11 +138,11 @@ def find_top_pays_by_awards(
 
     ``distribution`` has the probability of each (credits won, awards given) of one play.
     """
-    found: dict[GivenAwards, tuple[int, Fraction]] = {}
+    top_pays: dict[GivenAwards, tuple[int, Fraction]] = {}
     for (credits_, given), p in distribution.items():
-        if p and (given not in found or credits_ > found[given][0]):
-            found[given] = (credits_, p)
-    return found
+        if p and (given not in top_pays or credits_ > top_pays[given][0]):
+            top_pays[given] = (credits_, p)
+    return top_pays
 
 
 def compute_award_rates(odds: Mapping[GivenAwards, Fraction]) -> dict[Award, Fraction]:

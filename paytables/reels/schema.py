@@ -344,10 +344,10 @@ class DoubleUp(Strict):
 
     def count_possible_rounds(self, win_credits: int) -> int:
         """Return how often a reel game's win can be doubled before it would exceed the double-up's limit."""
-        found = 0
-        while win_credits > 0 and found < self.most_rounds and 2 * win_credits <= self.most_credits:
-            win_credits, found = 2 * win_credits, found + 1
-        return found
+        rounds = 0
+        while win_credits > 0 and rounds < self.most_rounds and 2 * win_credits <= self.most_credits:
+            win_credits, rounds = 2 * win_credits, rounds + 1
+        return rounds
 
     def bound_win(self, win_credits: int) -> int:
         """Return an upper bound on what any win of up to ``win_credits`` can become in the double-up."""

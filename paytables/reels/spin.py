@@ -71,8 +71,8 @@ class ReelsStageBase:
 
     def _describe_stops(self, stops: Sequence[int]) -> dict[str, Json]:
         """Return the stops of the reels, and the symbol ids in their window before any symbol expands."""
-        shown = [list(named[stop]) for named, stop in zip(self._named_at, stops, strict=True)]
-        return {"stops": list(stops), "window": shown}
+        shown_stops = [list(named[stop]) for named, stop in zip(self._named_at, stops, strict=True)]
+        return {"stops": list(stops), "window": shown_stops}
 
     @cached_property
     def _named_at(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
@@ -110,8 +110,8 @@ class ReelSpinStage(ReelsStageBase):
             return StageRun((), (), self._describe_stops(stops))
         window = self.reels.evaluated_columns(stops)
         display = self.build_display(stops, window)
-        paid = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
-        return StageRun(paid, list_awards(hits), display)
+        paid_wins = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
+        return StageRun(paid_wins, list_awards(hits), display)
 
     @cached_property
     def _counts(self) -> Mapping[tuple[int, GivenAwards], int]:
@@ -138,13 +138,13 @@ class ReelSpinStage(ReelsStageBase):
     def _top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return, for each combination of awards, the most credits with it and their probability, computed once."""
         try:
-            found = find_top_pays(self.reels)
-        except BeyondReach as beyond:
+            top_pays = find_top_pays(self.reels)
+        except BeyondReach as error:
             try:
                 return find_top_pays_by_awards(self.compute_distribution())
             except ImportError:
-                raise beyond from None
-        return {given: (most, Fraction(cases, self.reels.cycle)) for given, (most, cases) in found.items()}
+                raise error from None
+        return {given: (most, Fraction(cases, self.reels.cycle)) for given, (most, cases) in top_pays.items()}
 
     @cached_property
     def _end_counts(self) -> moments.Ends:

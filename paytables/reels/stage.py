@@ -67,13 +67,13 @@ class ReelSet:
     @cached_property
     def column_weights(self) -> tuple[tuple[int, ...], ...]:
         """Return, for each reel, how many of its equally likely cases show each of its different columns."""
-        found = []
+        weights_by_reel = []
         for columns, at, weights in zip(self.columns, self.column_at, self.weights, strict=True):
             counts = [0] * len(columns)
             for column, weight in zip(at, weights, strict=True):
                 counts[column] += weight
-            found.append(tuple(counts))
-        return tuple(found)
+            weights_by_reel.append(tuple(counts))
+        return tuple(weights_by_reel)
 
     @cached_property
     def starts(self) -> list[int]:
@@ -170,10 +170,10 @@ class ReelSet:
         """Return the credits that a window wins at level 1, before the stage's multiplier, and each prize won."""
         count = len(self.components)
         letters: list[int] = []
-        for x, (column, read) in enumerate(zip(window, self._letters_by_column, strict=True)):
-            if column not in read:
-                read[column] = tuple(c.find_letter(x, column) for c in self.components)
-            letters += read[column]
+        for x, (column, letters_by_column) in enumerate(zip(window, self._letters_by_column, strict=True)):
+            if column not in letters_by_column:
+                letters_by_column[column] = tuple(c.find_letter(x, column) for c in self.components)
+            letters += letters_by_column[column]
         return self._settle(letters, [x * count for x in range(len(window))])
 
     def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[WinHit]]:
@@ -182,8 +182,8 @@ class ReelSet:
         The result equals :meth:`evaluate` of that window, but is faster: the letters are known already.
         """
         letters: list[int] = []
-        for known, at, stop in zip(self.letters, self.column_at, stops, strict=True):
-            letters += known[at[stop]]
+        for reel_letters, at, stop in zip(self.letters, self.column_at, stops, strict=True):
+            letters += reel_letters[at[stop]]
         return self._settle(letters, self._letter_offsets)
 
     def iter_winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[WinHit], int]]:
@@ -247,11 +247,11 @@ class ReelSet:
             ends,
             weights,
         )
-        known = g.ends
+        graph_ends = g.ends
         hits = [
-            WinHit(components[n], known[node], weights[n])
+            WinHit(components[n], graph_ends[node], weights[n])
             for n, node in enumerate(ends)
-            if known[node].prize is not None and weights[n]
+            if graph_ends[node].prize is not None and weights[n]
         ]
         return total, hits
 
@@ -269,10 +269,10 @@ def build_columns(
     ``stuck`` has the symbol by row. An expanding symbol fills its reel wherever it shows, stuck or not. With
     ``both`` a column has a second half: the same cells before any expansion.
     """
-    found = []
+    columns = []
     for stop in range(len(strip)):
         cells = {row: strip[(stop + row) % len(strip)] for row in range(height)} | dict(stuck or {})
         column = tuple(cells[row] for row in range(height))
         filling = next((s for s in column if s in expand), None)
-        found.append((column if filling is None else (filling,) * height) + (column if both else ()))
-    return found
+        columns.append((column if filling is None else (filling,) * height) + (column if both else ()))
+    return columns

@@ -33,21 +33,21 @@ class Symbols:
         Raises :class:`DefinitionError` if a name of a symbol or group is defined twice or unknown.
         """
         ids = tuple(s.id for s in symbols)
-        known = set(ids)
-        if len(known) != len(ids):
-            repeated = sorted(i for i in known if ids.count(i) > 1)
+        known_ids = set(ids)
+        if len(known_ids) != len(ids):
+            repeated = sorted(i for i in known_ids if ids.count(i) > 1)
             raise DefinitionError(file, "symbol", f"defined twice: {', '.join(repeated)}")
         for name, members in groups.items():
-            if name in known:
+            if name in known_ids:
                 raise DefinitionError(file, f"groups.{name}", "has the name of a symbol")
             for member in members:
-                if member not in known:
+                if member not in known_ids:
                     raise DefinitionError(file, f"groups.{name}", f"unknown symbol {member!r}")
         substitutes_for = []
         for s in symbols:
-            substituted = known if ANY in s.substitutes else set(s.substitutes)
-            for unknown in (substituted | set(s.not_for)) - known:
-                raise DefinitionError(file, f"symbol.{s.id}", f"unknown symbol {unknown!r}")
+            substituted = known_ids if ANY in s.substitutes else set(s.substitutes)
+            for unknown_id in (substituted | set(s.not_for)) - known_ids:
+                raise DefinitionError(file, f"symbol.{s.id}", f"unknown symbol {unknown_id!r}")
             substitutes_for.append(frozenset(substituted - set(s.not_for) - {s.id}))
         return cls(ids, tuple(substitutes_for), tuple(s.multiplier for s in symbols), groups, file)
 
@@ -68,9 +68,11 @@ class Symbols:
         members = frozenset(self.groups.get(name.removeprefix("="), (name.removeprefix("="),)))
         for member in members:
             self.find_number(member, key)
-        found = []
+        multipliers = []
         for number, symbol in enumerate(self.ids):
-            own = symbol in members
-            fits = own or (not exact and bool(self.substitutes_for[number] & members))
-            found.append((self.multipliers[number] if multiply_own or not own else 1) if fits else 0)
-        return tuple(found)
+            is_own_symbol = symbol in members
+            fits = is_own_symbol or (not exact and bool(self.substitutes_for[number] & members))
+            multipliers.append(
+                (self.multipliers[number] if multiply_own or not is_own_symbol else 1) if fits else 0
+            )
+        return tuple(multipliers)

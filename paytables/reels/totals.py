@@ -71,21 +71,22 @@ class TotalWinDistributions:
             raise AnalysisError(f"stage {stage} is started again by a stage it starts")
         self._open.add(stage)
         runs = self._compute_run_distributions(stage, size)
-        own = {given: sum(a.times for a in given if a.name == stage) for given in runs}
+        own_runs = {given: sum(a.times for a in given if a.name == stage) for given in runs}
         fixed = {
             given: self._convolve(dist, self._compute_total_elsewhere(given, stage))
             for given, dist in runs.items()
         }
         total: Dist = [0]
-        for _ in range(DEPTH if any(own.values()) else 1):
-            powers = self._compute_powers(total, sorted(set(own.values()) - {0}))
-            grown: Dist = []
+        for _ in range(DEPTH if any(own_runs.values()) else 1):
+            powers = self._compute_powers(total, sorted(set(own_runs.values()) - {0}))
+            total_distribution: Dist = []
             for given, dist in fixed.items():
-                grown = _add_distributions(
-                    grown, self._convolve(dist, powers[own[given]]) if own[given] else dist
+                total_distribution = _add_distributions(
+                    total_distribution,
+                    self._convolve(dist, powers[own_runs[given]]) if own_runs[given] else dist,
                 )
-            gained = sum(grown) - sum(total)
-            total = grown
+            gained = sum(total_distribution) - sum(total)
+            total = total_distribution
             if gained < ONE >> PRECISION:
                 break
         self._open.remove(stage)
@@ -102,9 +103,9 @@ class TotalWinDistributions:
             factor = memory.multipliers[state.multiplier_index]
             total: Dist = []
             for given, dist in self._compute_run_distributions(stage, state.size).items():
-                after, elsewhere = compute_next_state(memory, stage, state, given)
+                state_after, elsewhere = compute_next_state(memory, stage, state, given)
                 remaining = self._convolve(
-                    self._walk(stage, after), self._compute_total_elsewhere(elsewhere, stage)
+                    self._walk(stage, state_after), self._compute_total_elsewhere(elsewhere, stage)
                 )
                 total = _add_distributions(total, self._convolve(self._scale(dist, factor), remaining))
             self._series[key] = total
@@ -124,13 +125,13 @@ class TotalWinDistributions:
         Wins of ``size`` credits and more are left out.
         """
         if (stage, size) not in self._runs:
-            found: dict[GivenAwards, Dist] = defaultdict(list)
+            distributions: dict[GivenAwards, Dist] = defaultdict(list)
             for (credits_, given), p in self.stages.stage(stage, size).compute_distribution().items():
                 if credits_ < self.size:
-                    dist = found[given]
+                    dist = distributions[given]
                     dist.extend([0] * (credits_ + 1 - len(dist)))
                     dist[credits_] += p.numerator * ONE // p.denominator
-            self._runs[stage, size] = dict(found)
+            self._runs[stage, size] = dict(distributions)
         return self._runs[stage, size]
 
     def _scale(self, dist: Dist, factor: int) -> Dist:
@@ -157,14 +158,14 @@ class TotalWinDistributions:
 
     def _compute_powers(self, dist: Dist, exponents: list[int]) -> dict[int, Dist]:
         """Return, for each n in ``exponents``, the distribution of the sum of n independent wins."""
-        found: dict[int, Dist] = {0: [ONE]}
+        powers: dict[int, Dist] = {0: [ONE]}
         below = 0
         for n in exponents:
-            step = found.get(n - below) or self._power(dist, n - below)
-            found[n - below] = step
-            found[n] = self._convolve(found[below], step)
+            step = powers.get(n - below) or self._power(dist, n - below)
+            powers[n - below] = step
+            powers[n] = self._convolve(powers[below], step)
             below = n
-        return found
+        return powers
 
     def _convolve(self, a: Dist, b: Dist) -> Dist:
         """Return the distribution of the sum of two independent wins below ``size`` credits, rounded down."""
@@ -185,8 +186,8 @@ class TotalWinDistributions:
 
 def _add_distributions(a: Dist, b: Dist) -> Dist:
     """Return the sum of two lists of probabilities, win by win."""
-    long, short = (a, b) if len(a) >= len(b) else (b, a)
-    return [n + (short[i] if i < len(short) else 0) for i, n in enumerate(long)]
+    long, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    return [n + (shorter[i] if i < len(shorter) else 0) for i, n in enumerate(long)]
 
 
 @dataclass(slots=True)
@@ -200,10 +201,10 @@ class HighestWins:
         """Return the highest total win of all plays that an award gives, and its probability; None if unbounded."""
         memory = self.stages.memory[award.name]
         state = build_first_state(memory, award.times, award.size)
-        found = self._walk(award.name, StageState(1, 0, 0, award.size) if memory.is_plain else state, ())
-        if found is None or not memory.is_plain:
-            return found
-        return found[0] * award.times, found[1] ** award.times
+        top = self._walk(award.name, StageState(1, 0, 0, award.size) if memory.is_plain else state, ())
+        if top is None or not memory.is_plain:
+            return top
+        return top[0] * award.times, top[1] ** award.times
 
     def _walk(self, stage: str, state: StageState, above: tuple[str, ...]) -> tuple[int, Fraction] | None:
         """Return the highest win of the remaining plays of a series and its probability, or None if it is unbounded.
@@ -216,10 +217,10 @@ class HighestWins:
         factor = memory.multipliers[state.multiplier_index]
         result: tuple[int, Fraction] | None = None
         for given, (credits_, p) in self.stages.stage(stage, state.size).find_top_pays().items():
-            after, elsewhere = compute_next_state(memory, stage, state, given)
-            if memory.is_plain and after.runs_left > 0:
+            state_after, elsewhere = compute_next_state(memory, stage, state, given)
+            if memory.is_plain and state_after.runs_left > 0:
                 return None
-            remaining = self._find_remaining_series_top(stage, after, elsewhere, above)
+            remaining = self._find_remaining_series_top(stage, state_after, elsewhere, above)
             if remaining is None:
                 return None
             win, odds = credits_ * factor + remaining[0], p * remaining[1]
@@ -230,18 +231,18 @@ class HighestWins:
         return result
 
     def _find_remaining_series_top(
-        self, stage: str, after: StageState, elsewhere: GivenAwards, above: tuple[str, ...]
+        self, stage: str, state_after: StageState, elsewhere: GivenAwards, above: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
         """Return the highest win after one play of a series, and its probability, or None if it is unbounded.
 
-        It includes the remaining plays (``after``) and what the play started in other stages (``elsewhere``).
+        It includes the remaining plays (``state_after``) and what the play started in other stages (``elsewhere``).
         """
-        key = (stage, after)
+        key = (stage, state_after)
         if key not in self._known:
-            found = self._walk(stage, after, above) if after.runs_left > 0 else (0, Fraction(1))
-            if found is None:
+            top = self._walk(stage, state_after, above) if state_after.runs_left > 0 else (0, Fraction(1))
+            if top is None:
                 return None
-            self._known[key] = found
+            self._known[key] = top
         win, odds = self._known[key]
         for award in elsewhere:
             if award.name in above:

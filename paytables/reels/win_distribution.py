@@ -63,10 +63,10 @@ def run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards], int]:
                 parts = [_combine_equivalent_cases(reels, parts)]
         cases = _combine_equivalent_cases(reels, parts)
     distribution: dict[tuple[int, GivenAwards], int] = defaultdict(int)
-    for paid, code, n in zip(
+    for paid_credits, code, n in zip(
         cases.credits.tolist(), cases.given.tolist(), cases.counts.tolist(), strict=True
     ):
-        distribution[paid * reels.multiplier, tables.decode_awards(code)] += n
+        distribution[paid_credits * reels.multiplier, tables.decode_awards(code)] += n
     return dict(distribution)
 
 
@@ -86,7 +86,7 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
         steps += len(cases) * len(columns)
         if steps > STEPS_MAX:
             raise BeyondReach(f"stage {reels.name}: more than {STEPS_MAX:,} steps to what wins nothing")
-        after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
+        cases_after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
         for (alive, given), count in cases.items():
             for column, weight in columns:
                 going, awards = [], given
@@ -99,12 +99,12 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
                     elif (prize := graph.ends[target].prize) is not None:
                         awards = select_given_awards((*awards, *prize.awards))
                 else:
-                    after[tuple(going), awards] += count * weight
-        cases = after
-    found: dict[GivenAwards, int] = defaultdict(int)
+                    cases_after[tuple(going), awards] += count * weight
+        cases = cases_after
+    windows_by_awards: dict[GivenAwards, int] = defaultdict(int)
     for (_, given), count in cases.items():
-        found[given] += count
-    return dict(found)
+        windows_by_awards[given] += count
+    return dict(windows_by_awards)
 
 
 #: Number of rows collected before equal ones are merged: limits the memory.
@@ -194,9 +194,9 @@ class _LetterTables:
             nodes[c] = self.rest[target]
             if c in self.weighted:
                 w = self.weighted.index(c)
-                grown = weights[w] * self.gain[k]
-                credits_ += self.value[target] * grown
-                weights[w] = np.where(self.final[target], 1, grown)
+                grown_weights = weights[w] * self.gain[k]
+                credits_ += self.value[target] * grown_weights
+                weights[w] = np.where(self.final[target], 1, grown_weights)
             else:
                 credits_ += self.value[target]
             if c in self.digit_value:

@@ -45,10 +45,10 @@ class WinnablePrizes:
 
     _builder: StageInMaking
 
-    def _refuse_prize(self, where: str, prize: LinePrize, why: str) -> None:
+    def _refuse_prize(self, where: str, prize: LinePrize, reason: str) -> None:
         """Refuse a prize that no window can win; drop it if the stage only inherits it."""
         if self._builder.table.like is None:
-            raise self._builder.refuse(where, f"{prize.name} {why}")
+            raise self._builder.refuse(where, f"{prize.name} {reason}")
         self._builder.dropped.append(prize.name)
 
     def select_line_patterns(
@@ -133,11 +133,11 @@ class WinnablePrizes:
         while winnable:
             count = max(winnable)
             reach = range(count) if pay.direction != "right" else range(-count, 0)
-            missing = next((x for x in reach if not shows[x]), None)
-            if missing is None:
+            missing_reel = next((x for x in reach if not shows[x]), None)
+            if missing_reel is None:
                 break
-            why = f"can never be won: {pay.of} never shows on reel {missing % len(columns) + 1}"
-            self._refuse_prize(f"{where}.pays.{count}", winnable.pop(count), why)
+            reason = f"can never be won: {pay.of} never shows on reel {missing_reel % len(columns) + 1}"
+            self._refuse_prize(f"{where}.pays.{count}", winnable.pop(count), reason)
         if winnable and not self._is_own_symbol_shown(where, pay, columns):
             self._refuse_prize(where, winnable[max(winnable)], _ALONE)
             return {}
@@ -145,5 +145,5 @@ class WinnablePrizes:
 
     def _is_own_symbol_shown(self, where: str, pay: Pay, columns: Sequence[Sequence[parts.Column]]) -> bool:
         """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""
-        own = self._builder.resolve_element(where, "=" + str(pay.of).removeprefix("="))
-        return any(own[s] for reel in columns for column in reel for s in column)
+        own_element = self._builder.resolve_element(where, "=" + str(pay.of).removeprefix("="))
+        return any(own_element[s] for reel in columns for column in reel for s in column)

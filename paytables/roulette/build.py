@@ -17,16 +17,16 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         _check_bet(bet, f"bet.{n}", file)
         if bet.id in {other.id for other in definition.bet[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
-    offered, left_out = definition.find_permitted_bets(), set[str]()
+    offered_bets, left_out = definition.find_permitted_bets(), set[str]()
     for n, bet in enumerate(definition.bet):
         try:
-            found = _build_spot_rules(offered.get(n, bet), cylinder)
+            bet_rules = _build_spot_rules(offered_bets.get(n, bet), cylinder)
         except ValueError as error:
             raise DefinitionError(file, f"bet.{n}", str(error)) from None
-        if n in offered:
-            spot_rules += found
+        if n in offered_bets:
+            spot_rules += bet_rules
         else:
-            left_out |= {rules.spot.id for rules in found}
+            left_out |= {rules.spot.id for rules in bet_rules}
     ids = [rules.spot.id for rules in spot_rules]
     duplicate = next((name for name in ids if ids.count(name) > 1), None)
     if duplicate is not None:
@@ -65,7 +65,7 @@ def _check_bet(bet: BetGroup, key: str, file: str) -> None:
 
 def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
     """Return the betting spots of one kind of roulette bet. Raises ValueError."""
-    found = []
+    spot_rules = []
     for ground in list_grounds(bet, cylinder):
         if bet.spins > 1 and len(ground.covers) > 1:
             raise ValueError(
@@ -83,5 +83,5 @@ def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
             step=bet.step,
             covers=ground.covers,
         )
-        found.append(SpotRules(spot, dict.fromkeys(ground.covers, bet.pays), bet.spins, bet.on_zero))
-    return found
+        spot_rules.append(SpotRules(spot, dict.fromkeys(ground.covers, bet.pays), bet.spins, bet.on_zero))
+    return spot_rules

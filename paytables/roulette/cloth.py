@@ -25,25 +25,25 @@ class BetGround:
 def list_grounds(bet: BetGroup, cylinder: Cylinder) -> tuple[BetGround, ...]:
     """Return every betting area of a roulette bet. Raises ValueError for numbers that are not pockets."""
     if bet.places:
-        found = [
+        grounds = [
             _build_ground(bet, name, _parse_numbers(text, cylinder)) for name, text in bet.places.items()
         ]
     else:
-        found = list(_iter_usual_grounds(bet, cylinder))
+        grounds = list(_iter_usual_grounds(bet, cylinder))
     for text in bet.also:
         covers = _parse_numbers(text, cylinder)
-        found.append(_build_ground(bet, f"{bet.id}-{'-'.join(covers)}", covers))
-    if not found:
+        grounds.append(_build_ground(bet, f"{bet.id}-{'-'.join(covers)}", covers))
+    if not grounds:
         raise ValueError(f"{bet.id!r} is not a bet of the usual layout: list its `places`")
-    return tuple(found)
+    return tuple(grounds)
 
 
 def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
     """Return the roulette pockets in a text such as ``0-1``. Raises ValueError for a number that is not a pocket."""
     numbers = tuple(text.split("-"))
-    unknown = [number for number in numbers if number not in cylinder.pockets]
-    if unknown or len(set(numbers)) != len(numbers):
-        raise ValueError(f"{text!r}: {'-'.join(unknown) or 'a number twice'}: no such pockets")
+    unknown_numbers = [number for number in numbers if number not in cylinder.pockets]
+    if unknown_numbers or len(set(numbers)) != len(numbers):
+        raise ValueError(f"{text!r}: {'-'.join(unknown_numbers) or 'a number twice'}: no such pockets")
     return numbers
 
 
@@ -154,9 +154,9 @@ def list_call_bets(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str
     The result is empty if the layout lacks one of the betting areas that call bets use.
     """
     by_covers = {tuple(sorted(spot.covers, key=int)): spot.id for spot in spots if spot.covers}
-    found: list[dict[str, object]] = []
+    call_bets: list[dict[str, object]] = []
     for name, (en, fr), chips in _CALL_BETS if len(parts) == _SINGLE_ZERO else ():
         bets = {by_covers[covers]: count for covers, count in chips.items() if covers in by_covers}
         if len(bets) == len(chips):
-            found.append({"id": name, "names": {"en": en, "fr": fr}, "bets": bets})
-    return found
+            call_bets.append({"id": name, "names": {"en": en, "fr": fr}, "bets": bets})
+    return call_bets

@@ -68,10 +68,10 @@ class Cylinder(Strict):
 
     def map_pocket_colours(self) -> dict[str, str]:
         """Return the colour of each pocket of the cylinder."""
-        found = dict.fromkeys(self.zeros, "green")
+        colour_by_pocket = dict.fromkeys(self.zeros, "green")
         for colour in ("red", "black", "yellow"):
-            found |= dict.fromkeys(getattr(self, colour), colour)
-        return {pocket: found[pocket] for pocket in self.pockets}
+            colour_by_pocket |= dict.fromkeys(getattr(self, colour), colour)
+        return {pocket: colour_by_pocket[pocket] for pocket in self.pockets}
 
 
 class BetGroup(Limits):
@@ -134,8 +134,8 @@ class RouletteDefinition(TableDefinition):
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each roulette bet pays, as text by language."""
-        taken = self.find_permitted_bets().values()
+        taken_bets = self.find_permitted_bets().values()
         return {
-            "en": [f"{bet.names['en']}: {bet.pays.format_by_language()['en']}" for bet in taken],
-            "fr": [f"{bet.names['fr']} : {bet.pays.format_by_language()['fr']}" for bet in taken],
+            "en": [f"{bet.names['en']}: {bet.pays.format_by_language()['en']}" for bet in taken_bets],
+            "fr": [f"{bet.names['fr']} : {bet.pays.format_by_language()['fr']}" for bet in taken_bets],
         }

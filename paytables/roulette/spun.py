@@ -47,10 +47,10 @@ class SpunTable(OneDrawTable):
         """Return the result's key, animation cue and display data for a segment of the wheel."""
         result = self.parts[part]
         where = {"pocket": result, "part": part}
-        shown = {"result": result, **where}
+        display = {"result": result, **where}
         if self.revolutions is not None and not self.is_decided_by_wheel:
-            shown["revolutions"] = self.revolutions
-        return result, Cue("ball" if self.felt == "roulette" else "wheel", where), shown
+            display["revolutions"] = self.revolutions
+        return result, Cue("ball" if self.felt == "roulette" else "wheel", where), display
 
     def build_display_data(self) -> dict[str, object]:
         """Return the wheel for the screen: its segments clockwise, and each number with its neighbours.
@@ -58,7 +58,7 @@ class SpunTable(OneDrawTable):
         On a roulette cylinder, a number has two neighbours on either side.
         """
         count, cylinder = len(self.parts), self.felt == "roulette"
-        around = {
+        neighbours = {
             part: [self.parts[(n + step) % count] for step in (-2, -1, 0, 1, 2)]
             for n, part in enumerate(self.parts)
         }
@@ -66,7 +66,9 @@ class SpunTable(OneDrawTable):
             "wheel": list(self.parts),
             "revolutions": self.revolutions,
             **(
-                {"neighbours": around, "calls": list_call_bets(self.layout(), self.parts)} if cylinder else {}
+                {"neighbours": neighbours, "calls": list_call_bets(self.layout(), self.parts)}
+                if cylinder
+                else {}
             ),
             **self.looks,
         }

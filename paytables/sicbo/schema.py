@@ -58,16 +58,16 @@ class SicBoDefinition(TableDefinition):
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each sic bo bet pays, as text by language."""
-        found: dict[str, list[str]] = {}
-        for n, (code, colon, either) in enumerate((("en", ":", "or"), ("fr", " :", "ou"))):
-            found[code] = []
+        lines_by_language: dict[str, list[str]] = {}
+        for n, (code, colon, or_text) in enumerate((("en", ":", "or"), ("fr", " :", "ou"))):
+            lines_by_language[code] = []
             for bet in self.bet:
                 name = NAMES[bet.kind][n]
                 if bet.totals:
-                    name += f" {f' {either} '.join(map(str, bet.totals))}"
+                    name += f" {f' {or_text} '.join(map(str, bet.totals))}"
                 pays = [odds.format_by_language()[code] for odds in bet.odds]
                 dice = ({"en": " die", "fr": " dé"}[code], {"en": " dice", "fr": " dés"}[code])
                 if len(pays) > 1:
                     pays = [f"{k} {dice[k > 1].strip()}, {pay}" for k, pay in enumerate(pays, 1)]
-                found[code].append(f"{name}{colon} {f'{colon[:-1]}; '.join(pays)}")
-        return found
+                lines_by_language[code].append(f"{name}{colon} {f'{colon[:-1]}; '.join(pays)}")
+        return lines_by_language

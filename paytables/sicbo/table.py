@@ -49,8 +49,8 @@ class SicBoTable(OneDrawTable):
     def draw_result(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Draw each die; return the throw's key, its animation cue and its display data."""
         dice = list(throw_dice(draw, _DICE))
-        shown = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
-        return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), shown
+        display = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
+        return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), display
 
     def build_display_data(self) -> dict[str, object]:
         """Return what a screen needs in addition to the spots: the number of dice."""

@@ -29,20 +29,22 @@ def analyse(
 def compute_expected_spins(definition: WheelDefinition) -> dict[int, Fraction]:
     """Return the mean number of spins in one game at each multiplier of the prizes."""
     parts = definition.wheel.parts
-    again = {s.id: s.again for s in definition.symbol if s.again is not None}
-    grows = [again[part] for part in parts if part in again]
+    factor_by_symbol = {s.id: s.again for s in definition.symbol if s.again is not None}
+    grows = [factor_by_symbol[part] for part in parts if part in factor_by_symbol]
     most = definition.wheel.most_factor
-    reached = {1: Fraction(1)}
-    done: dict[int, Fraction] = {}
-    while reached:
-        factor = min(reached)
-        stays = Fraction(sum(min(factor * n, most) == factor for n in grows), len(parts))
-        done[factor] = reached.pop(factor) / (1 - stays)
+    reached_factors = {1: Fraction(1)}
+    spins_by_factor: dict[int, Fraction] = {}
+    while reached_factors:
+        factor = min(reached_factors)
+        stay_chance = Fraction(sum(min(factor * n, most) == factor for n in grows), len(parts))
+        spins_by_factor[factor] = reached_factors.pop(factor) / (1 - stay_chance)
         for n in grows:
-            after = min(factor * n, most)
-            if after != factor:
-                reached[after] = reached.get(after, Fraction(0)) + done[factor] / len(parts)
-    return done
+            factor_after = min(factor * n, most)
+            if factor_after != factor:
+                reached_factors[factor_after] = reached_factors.get(
+                    factor_after, Fraction(0)
+                ) + spins_by_factor[factor] / len(parts)
+    return spins_by_factor
 
 
 def analyse_bets(
@@ -52,7 +54,7 @@ def analyse_bets(
     parts = definition.wheel.parts
     at = compute_expected_spins(definition)
     areas = {area.id: area for area in definition.area}
-    again = {s.id for s in definition.symbol if s.again is not None}
+    respin_symbols = {s.id for s in definition.symbol if s.again is not None}
     cost, options = sum(stakes.values()), {"bets": dict(stakes)}
     mean_factor = sum((n * f for f, n in at.items()), Fraction(0)) / len(parts)
     prizes = tuple(
@@ -71,7 +73,7 @@ def analyse_bets(
     if depth is Depth.RETURN:
         return BetAnalysis(bet=name, cost_credits=cost, options=options, rtp=rtp, cycle=len(parts))
     chances: dict[int, Fraction] = {}
-    for symbol in set(parts) - again:
+    for symbol in set(parts) - respin_symbols:
         win = sum(stake * areas[area].pays.get(symbol, 0) for area, stake in stakes.items())
         for factor, n in at.items():
             p = n * parts.count(symbol) / len(parts)
@@ -93,21 +95,21 @@ def _build_respin_figures(
 ) -> tuple[FeatureFigures, ...]:
     """Return the figures of a game's spins after the first: how often they occur, their number, and their pay."""
     parts = definition.wheel.parts
-    again = {s.id for s in definition.symbol if s.again is not None}
-    rate = Fraction(sum(part in again for part in parts), len(parts))
+    respin_symbols = {s.id for s in definition.symbol if s.again is not None}
+    rate = Fraction(sum(part in respin_symbols for part in parts), len(parts))
     if not rate:
         return ()
     at = compute_expected_spins(definition)
-    more = sum(at.values(), Fraction(0)) - 1
+    extra_spins = sum(at.values(), Fraction(0)) - 1
     total = sum((n * f for f, n in at.items()), Fraction(0))
-    paid = mean * (total - 1) / total
+    paid_return = mean * (total - 1) / total
     return (
         FeatureFigures(
             feature="again",
             rate=rate,
-            mean_runs=more / rate,
-            mean_credits=paid / rate,
-            rtp=paid / cost,
+            mean_runs=extra_spins / rate,
+            mean_credits=paid_return / rate,
+            rtp=paid_return / cost,
             longest_runs=None,
         ),
     )

@@ -80,7 +80,7 @@ class WheelRules(Tableless):
         """Play a game: spin again as long as a segment says so, then pay every area that wins."""
         stakes = self.wager(wager.credits, **wager.options).options["bets"]
         wheel = self.definition.wheel
-        again = {s.id: s.again for s in self.definition.symbol if s.again is not None}
+        factor_by_symbol = {s.id: s.again for s in self.definition.symbol if s.again is not None}
         factor = 1
         steps: list[dict[str, Json]] = []
         while True:
@@ -88,9 +88,9 @@ class WheelRules(Tableless):
             symbol = wheel.parts[part]
             wins = self._list_wins(symbol, stakes, factor)
             steps.append(self._step(part, stakes, factor, wins))
-            if symbol not in again:
+            if symbol not in factor_by_symbol:
                 break
-            factor = min(factor * again[symbol], wheel.most_factor)
+            factor = min(factor * factor_by_symbol[symbol], wheel.most_factor)
         yield from wins
         won = sum(win.credits for win in wins)
         display = {
@@ -251,9 +251,9 @@ def _check_forms(definition: WheelDefinition) -> None:
     """Refuse a preset bet (form) on an unknown area, on one area twice, or beyond the limits of the layout."""
     layout, areas = definition.layout, {area.id for area in definition.area}
     for n, form in enumerate(definition.form):
-        unknown = set(form.areas) - areas
-        if unknown:
-            raise _DefinitionFault(f"form.{n}.areas", f"no area {min(unknown)!r}")
+        unknown_areas = set(form.areas) - areas
+        if unknown_areas:
+            raise _DefinitionFault(f"form.{n}.areas", f"no area {min(unknown_areas)!r}")
         if len(set(form.areas)) != len(form.areas):
             raise _DefinitionFault(f"form.{n}.areas", "an area is listed twice")
         if layout.areas is not None and len(form.areas) > layout.areas:

@@ -29,12 +29,12 @@ def list_ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[...,
     The high hand is at least equal to the low one. Ways with the best low hand come first. ``low`` and
     ``high`` return the strength of two and of five cards.
     """
-    found = []
+    ways = []
     for (a, b), high_indices in _HIGH_LOW_SPLITS:
         way = low((dealt[a], dealt[b])), high([dealt[index] for index in high_indices]), 1 << a | 1 << b
         if way[0] <= way[1]:
-            found.append(way)
-    return tuple(sorted(found, key=lambda way: (-way[0], -way[1], way[2])))
+            ways.append(way)
+    return tuple(sorted(ways, key=lambda way: (-way[0], -way[1], way[2])))
 
 
 def list_settings(dealt: Sequence[int]) -> tuple[Way, ...]:
@@ -48,8 +48,8 @@ def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
     First comes a text with their sizes, then their ranks, largest set first.
     """
     counts = Counter(ACE if rank == JOKER_RANK else rank for rank in ranks)
-    found = sorted(((count, rank) for rank, count in counts.items() if count > 1), reverse=True)
-    return "-".join(str(count) for count, _ in found), tuple(rank for _, rank in found)
+    sets = sorted(((count, rank) for rank, count in counts.items() if count > 1), reverse=True)
+    return "-".join(str(count) for count, _ in sets), tuple(rank for _, rank in sets)
 
 
 class HouseWayRules:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 @cache
 def compile_kernel(kernel: Callable[..., None]) -> Callable[..., None]:
     """Return a kernel compiled so that it does not hold Python's global lock, for use in threads."""
-    found: Callable[..., None] = numba.njit(nogil=True)(kernel)
-    return found
+    compiled_kernel: Callable[..., None] = numba.njit(nogil=True)(kernel)
+    return compiled_kernel
 
 
 def weigh(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:

@@ -299,12 +299,13 @@ class PaiGowPokerRules(TwoHandsRules):
             for (n, total), ways in list(counts.items()):
                 if n < REMAINING_CARDS:
                     counts[n + 1, total + worth] += ways
-        found = Counter[str]()
+        ways_by_result = Counter[str]()
         for (n, total), ways in counts.items():
             if n == REMAINING_CARDS:
-                found[self._name_total_result(total)] += ways
+                ways_by_result[self._name_total_result(total)] += ways
         return {
-            name: Fraction(found[name], comb(JOKER + 1, REMAINING_CARDS)) for name in self._remaining_bets
+            name: Fraction(ways_by_result[name], comb(JOKER + 1, REMAINING_CARDS))
+            for name in self._remaining_bets
         }
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

@@ -97,14 +97,14 @@ class FlushPatterns:
 
 def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
     """Return the bank's way to set the cards, then every other way that no way beats in both hands."""
-    found = [house]
+    ways = [house]
     high = -1
     for way in offered:  # the best low hand first, of equal ones that with the better high hand
         if way[1] > high:
             high = way[1]
             if way[:2] != house[:2]:
-                found.append(way)
-    return found
+                ways.append(way)
+    return ways
 
 
 def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> RankPatterns:
@@ -177,14 +177,16 @@ class PairCounts:
 def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
     """Return the exact figures (proof) of setting cards like the bank, and of the best settings against it."""
     stake = definition.commission.of
-    found = count(
+    counts = count(
         HouseWayRules(definition.house),
         stake - definition.commission.compute_credits(stake),
         stake,
         ALL,
         *how,
     )
-    return Proof(best=found.compute_chances(found.best), **found.compute_chances(found.house).model_dump())
+    return Proof(
+        best=counts.compute_chances(counts.best), **counts.compute_chances(counts.house).model_dump()
+    )
 
 
 def count(
@@ -247,7 +249,7 @@ class SuitQuestions:
         order = np.argsort(self.pattern, kind="stable")
         at = np.searchsorted(self.pattern[order], np.arange(len(self.known.counts) + 1))
         lows, highs = (np.ascontiguousarray(self.known.theirs[:, n]) for n in (0, 1))
-        found = np.zeros((len(self.ways), 2), dtype=np.int64)
+        plain_counts = np.zeros((len(self.ways), 2), dtype=np.int64)
 
         def compute_batch(numbers: Iterable[int]) -> tuple[Ints]:
             """Return, for each way of setting these card combinations, how many bank hands it beats and loses to."""
@@ -262,8 +264,8 @@ class SuitQuestions:
 
         batches = split_into_batches(len(self.known.counts))
         for numbers, (part,) in zip(batches, parallel_map(compute_batch, batches), strict=True):
-            found[np.concatenate([order[at[n] : at[n + 1]] for n in numbers])] = part
-        return found
+            plain_counts[np.concatenate([order[at[n] : at[n + 1]] for n in numbers])] = part
+        return plain_counts
 
     @cached_property
     def questions(self) -> tuple[Ints, Ints]:
@@ -297,7 +299,7 @@ class SuitQuestions:
         order = np.lexsort((questions[:, 0], lows))
         levels = np.unique(lows)
         at = np.searchsorted(lows[order], [*levels, levels[-1] + 1])
-        found = np.zeros((len(questions), 2), dtype=np.int32)
+        corrections = np.zeros((len(questions), 2), dtype=np.int32)
         events = self._list_flush_events()
 
         def compute_level(n: int) -> tuple[Ints]:
@@ -309,8 +311,8 @@ class SuitQuestions:
             return (part,)
 
         for n, (part,) in enumerate(parallel_map(compute_level, range(len(levels)))):
-            found[order[at[n] : at[n + 1]]] = part
-        return found
+            corrections[order[at[n] : at[n + 1]]] = part
+        return corrections
 
     def _list_flush_events(self) -> Ints:
         """Return the corrections for the bank's flushes: +1 at the true strength, -1 at the strength by ranks alone."""
@@ -403,7 +405,7 @@ def build_pattern_steps(patterns: RankPatterns) -> tuple[Ints, Ints]:
 def _list_subsets(bits: int) -> Ints:
     """Return every subset of the bits of a number, in ascending order."""
     ones = [1 << n for n in range(13) if bits >> n & 1]
-    found = np.zeros(1, dtype=np.int64)
+    subsets = np.zeros(1, dtype=np.int64)
     for bit in ones:
-        found = np.concatenate([found, found | bit])
-    return found
+        subsets = np.concatenate([subsets, subsets | bit])
+    return subsets

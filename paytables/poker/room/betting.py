@@ -148,24 +148,24 @@ class Betting:
 
         The first one costs nothing: to check, or else to fold.
         """
-        owed = self.level - player.round_bet
-        options = {FOLD: 0, CALL: min(owed, player.unbet_credits)} if owed else {CHECK: 0}
+        owed_credits = self.level - player.round_bet
+        options = {FOLD: 0, CALL: min(owed_credits, player.unbet_credits)} if owed_credits else {CHECK: 0}
         is_capped = self.sizes.raises_max is not None and self.raises >= self.sizes.raises_max
         if (
-            player.unbet_credits > owed
+            player.unbet_credits > owed_credits
             and player.may_raise
             and not is_capped
             and self._can_others_bet(player)
         ):
-            options |= self._list_raises(player, owed)
+            options |= self._list_raises(player, owed_credits)
         return options
 
-    def _list_raises(self, player: Player, owed: int) -> dict[str, int]:
+    def _list_raises(self, player: Player, owed_credits: int) -> dict[str, int]:
         """Return the player's possible bets or raises with their cost in credits, smallest first.
 
-        ``owed`` is the amount needed to call. Of several options with the same amount only one is offered.
+        ``owed_credits`` is the amount needed to call. Of several options with the same amount only one is offered.
         """
-        sizes, pot, least = self.sizes, self.pot + owed, self._find_least_raise()
+        sizes, pot, least = self.sizes, self.pot + owed_credits, self._find_least_raise()
         by_size = {least: BET if not self.level else RAISE}
         most = least
         if sizes.kind == "spread":
@@ -176,11 +176,11 @@ class Betting:
                 if size > least:
                     by_size.setdefault(size, name)
             most = max(least, pot) if sizes.kind == "pot" else player.unbet_credits
-        room = player.unbet_credits - owed
+        room = player.unbet_credits - owed_credits
         fitting = {size: name for size, name in by_size.items() if size < room}
         if room <= most or sizes.kind == "none":
             fitting[room] = ALL_IN
-        return {name: owed + size for size, name in sorted(fitting.items())}
+        return {name: owed_credits + size for size, name in sorted(fitting.items())}
 
     def _find_least_raise(self) -> int:
         """Return the smallest amount, in credits, by which a bet or raise must exceed the current bet."""

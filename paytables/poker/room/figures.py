@@ -47,10 +47,10 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
     cases = _build_cases(definition, stack, Fraction(0) if tie is None else tie)
     if tie is None:
         _check_equal_shares(cases)
-    counted = depth if tie is not None else Depth.RETURN
-    found = analyse_cases(STACK, wager, cases, counted)
-    found = replace(
-        found,
+    counted_depth = depth if tie is not None else Depth.RETURN
+    figures = analyse_cases(STACK, wager, cases, counted_depth)
+    figures = replace(
+        figures,
         prizes=(),
         options=options,
         table={"button": _OWN},
@@ -58,8 +58,8 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
         is_covered_by_players=True,
     )
     if depth is Depth.RETURN:
-        return found
-    return replace(found, max_win_credits=stack * definition.table.seats, max_win_probability=None)
+        return figures
+    return replace(figures, max_win_credits=stack * definition.table.seats, max_win_probability=None)
 
 
 def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[WeightedResult]:

@@ -53,11 +53,11 @@ def build_pots(totals: Mapping[int, int], live: Collection[int]) -> tuple[Pot, .
 
     ``live`` are the seats that have not folded; uncalled bets must have been returned.
     """
-    pots, reached = [], 0
+    pots, level_below = [], 0
     for level in sorted({totals[seat] for seat in live if totals[seat]}):
-        credits_ = sum(min(total, level) - min(total, reached) for total in totals.values())
+        credits_ = sum(min(total, level) - min(total, level_below) for total in totals.values())
         pots.append(Pot(credits_, tuple(seat for seat in totals if seat in live and totals[seat] >= level)))
-        reached = level
+        level_below = level
     return tuple(pots)
 
 
@@ -89,9 +89,9 @@ def award_pots(
         winners = [seat for seat in order if seat in pot.seats and strengths[seat] == best]
         gross, net = divide_pot(pot.credits, winners), divide_pot(pot.net_credits, winners)
         for seat in winners:
-            before = won.get(seat, PotShare())
-            commission = before.commission + gross[seat] - net[seat]
-            won[seat] = PotShare(before.credits + net[seat], commission)
+            earlier_share = won.get(seat, PotShare())
+            commission = earlier_share.commission + gross[seat] - net[seat]
+            won[seat] = PotShare(earlier_share.credits + net[seat], commission)
     return won
 
 
@@ -104,8 +104,8 @@ def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[S
     if not player.total:
         return
     if award is None:
-        played = Bet(bet.spot, player.total, bet.seat)
-        yield settle_bet(played, None, "folded" if player.is_folded else "")
+        played_bet = Bet(bet.spot, player.total, bet.seat)
+        yield settle_bet(played_bet, None, "folded" if player.is_folded else "")
         return
     detail = {"commission": award.commission} if award.commission else {}
     yield Settlement("won", award.credits, detail, bet.spot, player.total, bet.seat)

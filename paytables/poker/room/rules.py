@@ -108,11 +108,11 @@ class _Hands:
 
     def show(self, seat: int, combination: str) -> Iterator[Cue]:
         """Show a seat's hole cards to all; yield the animation cues of those that the viewer has not seen."""
-        seen = self._list_seen_cards(seat)
+        seen_cards = self._list_seen_cards(seat)
         self.shown.add(seat)
         self.won[seat] = combination
         for index, card in enumerate(self.hole[seat]):
-            if seen[index] == FACE_DOWN:
+            if seen_cards[index] == FACE_DOWN:
                 yield Cue("flip", {"hand": format_hand_id(seat), "index": index, "card": format_card(card)})
 
     def to_json(self) -> dict[str, object]:
@@ -126,10 +126,10 @@ class _Hands:
     def _describe_pots(self) -> dict[str, object]:
         """Return the pot as the screen shows it; with a player all in, also the main pot and each side pot."""
         players, pot = self.betting.players, self.betting.pot
-        pots, reached = [], 0
+        pots, level_below = [], 0
         for level in sorted({player.total for player in self.betting.unfolded_players if player.is_all_in}):
-            pots.append(sum(min(player.total, level) - min(player.total, reached) for player in players))
-            reached = level
+            pots.append(sum(min(player.total, level) - min(player.total, level_below) for player in players))
+            level_below = level
         pots += [pot - sum(pots)] if sum(pots) < pot else []
         if len(pots) < 2:
             return {"says": dict(_POT_NAMES), "staked": pot}
@@ -137,11 +137,11 @@ class _Hands:
 
     def _describe_hand(self, player: Player) -> dict[str, object]:
         """Return a seat's hand as the screen shows it."""
-        seat, says = player.seat, self._find_text(player)
+        seat, hand_text = player.seat, self._find_text(player)
         return {
             "id": format_hand_id(seat),
             "cards": self._list_seen_cards(seat),
-            **({"says": dict(says)} if says else {}),
+            **({"says": dict(hand_text)} if hand_text else {}),
             **({} if self.is_settled else {"staked": player.total, "left": player.unbet_credits}),
             **({"received": self.awards[seat]} if seat in self.awards else {}),
             **({"became": ["folded"]} if player.is_folded else {}),
@@ -330,9 +330,9 @@ class RoomRules(SeatedRules):
                 betting.start_round(self.definition.find_sizes(number), self._find_first(hands))
             else:
                 self._post_bring_in(hands)
-            while (asked := betting.find_next_player()) is not None:
-                decision = self._build_decision(betting, asked, hands)
-                betting.act(asked, str(decision.check((yield decision))))
+            while (player_number := betting.find_next_player()) is not None:
+                decision = self._build_decision(betting, player_number, hands)
+                betting.act(player_number, str(decision.check((yield decision))))
         return len(self.definition.deal)
 
     def _post_blinds(self, betting: Betting) -> None:
@@ -343,11 +343,11 @@ class RoomRules(SeatedRules):
         forced, count = self.definition.forced, len(betting.players)
         if forced.small is None or forced.big is None:
             return
-        small = 1 if count == SEATS_MIN else 0
-        big = (small + 1) % count
-        betting.post_forced_bet(small, forced.small)
-        betting.post_forced_bet(big, forced.big)
-        betting.turn = (big + 1) % count
+        small_blind = 1 if count == SEATS_MIN else 0
+        big_blind = (small_blind + 1) % count
+        betting.post_forced_bet(small_blind, forced.small)
+        betting.post_forced_bet(big_blind, forced.big)
+        betting.turn = (big_blind + 1) % count
 
     def _post_bring_in(self, hands: _Hands) -> None:
         """Take the bring-in, if the game has one, from the lowest face-up card; the next seat acts first."""
@@ -367,12 +367,12 @@ class RoomRules(SeatedRules):
         if self.definition.forced.bring_in is None:
             return 0
         players = hands.betting.players
-        shown = {
+        card_by_player = {
             n: _RANKING.compute_rank_strength(tuple(sorted(map(rank_of, hands.list_open_cards(player.seat)))))
             for n, player in enumerate(players)
             if not player.is_folded
         }
-        return max(shown, key=lambda n: (shown[n], -n))
+        return max(card_by_player, key=lambda n: (card_by_player[n], -n))
 
     def _build_decision(self, betting: Betting, player: Player, hands: _Hands) -> Decision:
         """Return the decision of the player whose turn it is."""

@@ -293,18 +293,21 @@ def _format_thousands(number: int) -> str:
 
 def _format_limit(data: RoomDefinition, code: str) -> str:
     """Return the sentence on the sizes of bets and raises, in credits."""
-    limit, big = data.limit, data.forced.level
+    limit, big_blind = data.limit, data.forced.level
     bets = ", ".join(map(str, limit.bets))
     english, french = {
         "fixed": (f"Fixed limit: bets and raises of {bets}", f"Limite fixe : mises et relances de {bets}"),
         "spread": (
-            f"Spread limit: bets and raises of {big} to {limit.most}",
-            f"Limite étagée : mises et relances de {big} à {limit.most}",
+            f"Spread limit: bets and raises of {big_blind} to {limit.most}",
+            f"Limite étagée : mises et relances de {big_blind} à {limit.most}",
         ),
-        "pot": (f"Pot limit: bets from {big} to the pot", f"Cagnotte limite : mises de {big} à la cagnotte"),
+        "pot": (
+            f"Pot limit: bets from {big_blind} to the pot",
+            f"Cagnotte limite : mises de {big_blind} à la cagnotte",
+        ),
         "none": (
-            f"No limit: bets from {big} to all table stakes",
-            f"Sans limite : mises de {big} à tout l'avoir",
+            f"No limit: bets from {big_blind} to all table stakes",
+            f"Sans limite : mises de {big_blind} à tout l'avoir",
         ),
     }[limit.kind]
     return french if code == "fr" else english

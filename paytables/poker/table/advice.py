@@ -60,8 +60,8 @@ class BestAnswerAdvice:
             if name in definition.proved and definition.proved[name].policy is not None
         ]
         if duel is not None and self._board_cards:
-            missing = self._board_cards - len(board)
-            if comb(52 - len(hole_cards) - len(board), missing) <= BOARDS_MAX:
+            missing_cards = self._board_cards - len(board)
+            if comb(52 - len(hole_cards) - len(board), missing_cards) <= BOARDS_MAX:
                 return self._work_out_answer(step, bets, hole_cards, board)
             return (
                 step.option[
@@ -71,9 +71,9 @@ class BestAnswerAdvice:
                 else None
             )
         if proofs:
-            known = [*hole_cards, *board]
+            known_cards = [*hole_cards, *board]
             return step.option[
-                look_up_option(unpack_policy(str(proofs[0].policy)), known, next(iter(bank), None))
+                look_up_option(unpack_policy(str(proofs[0].policy)), known_cards, next(iter(bank), None))
             ].id
         return self._answer_to_take_back(step, hole_cards, board)
 
@@ -90,12 +90,12 @@ class BestAnswerAdvice:
         Every completion of the hand is examined; None if that cannot be computed quickly.
         """
         deals = [dealt_step.deal for dealt_step in self.definition.step if dealt_step.deal is not None]
-        missing = sum(deal.player + deal.board for deal in deals) - len(hole_cards) - len(board)
+        missing_cards = sum(deal.player + deal.board for deal in deals) - len(hole_cards) - len(board)
         unseen = [card for card in build_deck() if card not in {*hole_cards, *board}]
         backs = [option for option in step.option if option.back is not None]
-        if len(backs) != 1 or comb(len(unseen), missing) > WAYS_MAX:
+        if len(backs) != 1 or comb(len(unseen), missing_cards) > WAYS_MAX:
             return None
-        option, ways = backs[0], list(combinations(unseen, missing))
+        option, ways = backs[0], list(combinations(unseen, missing_cards))
         spot = self.definition.spots[str(option.spot)]
         own_cards, board_cards = list(hole_cards)[: spot.player], list(board)
         strength = self.rankings[spot.order].strength
@@ -104,8 +104,8 @@ class BestAnswerAdvice:
             own_strength = strength([*own_cards, *[*board_cards, *completion][: spot.board]])
             row = find_row(spot.pay, own_strength, 0, self.rankings[spot.order].order)
             net += Fraction(-1) if row is None else spot.pay[row].pays.net
-        stays = next(option_left.id for option_left in step.option if option_left.back is None)
-        return stays if net > (Fraction(str(option.back)) - 1) * len(ways) else option.id
+        staying_option = next(option_left.id for option_left in step.option if option_left.back is None)
+        return staying_option if net > (Fraction(str(option.back)) - 1) * len(ways) else option.id
 
     # ------------------------------------------------------------ against the bank, on a board
     def _work_out_answer(
@@ -119,11 +119,11 @@ class BestAnswerAdvice:
             for name, credits_ in bets.items()
             if not self.definition.spots[name].is_independent_of_bank
         }
-        found = [
+        option_means = [
             (option, self._compute_mean_after_answer(at, option, bets_in_antes, hole_cards, board))
             for option in _sort_options_by_cost(step)
         ]
-        return max(found, key=lambda pair: pair[1])[0].id
+        return max(option_means, key=lambda pair: pair[1])[0].id
 
     def _compute_mean_after_answer(
         self,
@@ -215,19 +215,19 @@ def _sort_options_by_cost(step: RoundStep) -> list[Option]:
 
 
 def _iter_bank_hands(
-    ranking: HandRanking, seen: set[Card], board: Sequence[Card]
+    ranking: HandRanking, seen_cards: set[Card], board: Sequence[Card]
 ) -> Iterator[tuple[int, int]]:
     """Yield the strength of each hand that the bank's two unknown cards can make, with its number of deals.
 
-    Strengths may repeat. ``seen`` are the cards that the bank cannot hold.
+    Strengths may repeat. ``seen_cards`` are the cards that the bank cannot hold.
     """
     suits = Counter(map(get_suit, board))
     flush = next((suit for suit, count in suits.items() if count >= ranking.order.size - 2), None)
     ranks = tuple(map(rank_of, board))
     mask = sum(1 << rank_of(card) for card in board if get_suit(card) == flush)
-    unseen = [card for card in build_deck() if card not in seen]
+    unseen = [card for card in build_deck() if card not in seen_cards]
     suited = [rank_of(card) for card in unseen if get_suit(card) == flush]
-    others = Counter(rank_of(card) for card in unseen if get_suit(card) != flush)
+    other_ranks = Counter(rank_of(card) for card in unseen if get_suit(card) != flush)
 
     def rank_hand(a: int, b: int, cards: int) -> int:
         """Return the strength of the bank's best hand from the board and two cards of ranks ``a`` and ``b``.
@@ -241,9 +241,9 @@ def _iter_bank_hands(
             else best
         )
 
-    for a, b in combinations(others, 2):
-        yield rank_hand(a, b, mask), others[a] * others[b]
-    for a, count in others.items():
+    for a, b in combinations(other_ranks, 2):
+        yield rank_hand(a, b, mask), other_ranks[a] * other_ranks[b]
+    for a, count in other_ranks.items():
         if count > 1:
             yield rank_hand(a, a, mask), comb(count, 2)
         for b in suited:

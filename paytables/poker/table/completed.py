@@ -36,22 +36,22 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
     option indices of taking it back and of leaving it. If ``seen`` is None, the bet cannot be taken back.
     """
     tables = build_tables(0)
-    found = [find_row(spot.pay, int(strength), 0, FIVE_CARD_RANKING) for strength in tables.strengths]
-    rows = np.array([len(spot.pay) if row is None else row for row in found], dtype=np.int64)
-    chosen, hands_per_class = build_sets(52, SEEN).list_suit_classes
-    counts = np.zeros((len(chosen), len(spot.pay) + 1), dtype=np.int64)
+    row_indexes = [find_row(spot.pay, int(strength), 0, FIVE_CARD_RANKING) for strength in tables.strengths]
+    rows = np.array([len(spot.pay) if row is None else row for row in row_indexes], dtype=np.int64)
+    chosen_hands, hands_per_class = build_sets(52, SEEN).list_suit_classes
+    counts = np.zeros((len(chosen_hands), len(spot.pay) + 1), dtype=np.int64)
     numba.njit()(_count_completions)(
-        build_sets(52, SEEN).members[chosen].astype(np.int64), tables.ranks, rows, counts
+        build_sets(52, SEEN).members[chosen_hands].astype(np.int64), tables.ranks, rows, counts
     )
     nets = [row.pays.net for row in spot.pay] + [Fraction(-1)]
     unit = lcm(back.denominator, *(net.denominator for net in nets))
     values = counts @ np.array([int(net * unit) for net in nets], dtype=np.int64)
     ways = comb(52 - SEEN, 4)
-    stays: Bools = values > int((back - 1) * unit) * ways
-    stays |= seen is None
+    keeps_bet: Bools = values > int((back - 1) * unit) * ways
+    keeps_bet |= seen is None
     laws = [
         _count_nets(counts, hands_per_class, which, nets, back)
-        for which in ((stays, ~stays) if seen else (stays, stays))
+        for which in ((keeps_bet, ~keeps_bet) if seen else (keeps_bet, keeps_bet))
     ]
     means = [
         sum((net * n for net, n in net_cases.items()), Fraction(0)) / sum(net_cases.values())
@@ -67,9 +67,9 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
         else format_exact(_compute_mean_never_withdrawn(counts, hands_per_class, nets)),
         policy=None
         if seen is None
-        else pack_policy(bytes(np.array(answers, dtype=np.uint8)[stays.astype(int)])),
+        else pack_policy(bytes(np.array(answers, dtype=np.uint8)[keeps_bet.astype(int)])),
         won=_list_row_rates(
-            spot, (counts[stays] * hands_per_class[stays][:, None]).sum(axis=0).tolist(), back, total
+            spot, (counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist(), back, total
         ),
     )
 
@@ -80,9 +80,11 @@ def _list_row_rates(spot: Stake, rows: list[int], back: Fraction, total: int) ->
     ``rows`` has the number of cases by row, and last those that lose. In all other cases of ``total`` the
     player withdraws the bet and gets ``back`` of it.
     """
-    found = dict(zip(iter_row_returns(spot, Fraction(1)), rows, strict=False))
-    taken = total - sum(rows)
-    return list_row_rates((), {**found, (spot.id, "withdrawn", back): taken} if taken else found, total)
+    ways_by_row = dict(zip(iter_row_returns(spot, Fraction(1)), rows, strict=False))
+    withdrawn = total - sum(rows)
+    return list_row_rates(
+        (), {**ways_by_row, (spot.id, "withdrawn", back): withdrawn} if withdrawn else ways_by_row, total
+    )
 
 
 def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: list[Fraction]) -> Fraction:
@@ -97,17 +99,17 @@ def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: lis
 
 
 def _count_nets(
-    counts: Ints, hands_per_class: Ints, stays: Bools, nets: list[Fraction], back: Fraction
+    counts: Ints, hands_per_class: Ints, keeps_bet: Bools, nets: list[Fraction], back: Fraction
 ) -> Counter[Fraction]:
-    """Return the number of cases by net result, if the bet stays only in the classes of hands ``stays``.
+    """Return the number of cases by net result, if the bet stays only in the classes of hands ``keeps_bet``.
 
     For the other classes of seen cards it is taken back, and the part ``back`` is returned.
     """
     net_cases: Counter[Fraction] = Counter()
-    totals = (counts[stays] * hands_per_class[stays][:, None]).sum(axis=0).tolist()
+    totals = (counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist()
     for net, n in zip(nets, totals, strict=True):
         net_cases[net] += n
-    net_cases[back - 1] += int((counts[~stays].sum(axis=1) * hands_per_class[~stays]).sum())
+    net_cases[back - 1] += int((counts[~keeps_bet].sum(axis=1) * hands_per_class[~keeps_bet]).sum())
     return net_cases
 
 

@@ -256,21 +256,21 @@ class PokerRules(SeatedRules):
         if may_see(seat_round.seat, hands.viewer):
             prompt |= self.build_advice(step, seat_round, hands.bank, hands.board)
         decision = Decision(str(step.ask), tuple(options), prompt, stakes, seat_round.seat)
-        chosen: Option = options[decision.check((yield decision))]
-        if chosen.fold:
+        chosen_option: Option = options[decision.check((yield decision))]
+        if chosen_option.fold:
             seat_round.folded = True
             for name in [
                 name for name in seat_round.bets if not self.definition.spots[name].is_independent_of_bank
             ]:
                 yield settle_bet(Bet(name, seat_round.bets.pop(name), seat_round.seat), None, "folded")
-        elif chosen.back is not None:
-            name = str(chosen.spot)
+        elif chosen_option.back is not None:
+            name = str(chosen_option.spot)
             staked = seat_round.bets.pop(name)
-            back = int(Fraction(chosen.back) * staked)
-            yield Settlement("withdrawn", back, spot=name, staked=staked, seat=seat_round.seat)
-        elif chosen.id in adds:
-            name = str(chosen.spot)
-            seat_round.bets[name] = seat_round.bets.get(name, 0) + adds[chosen.id]
+            returned_credits = int(Fraction(chosen_option.back) * staked)
+            yield Settlement("withdrawn", returned_credits, spot=name, staked=staked, seat=seat_round.seat)
+        elif chosen_option.id in adds:
+            name = str(chosen_option.spot)
+            seat_round.bets[name] = seat_round.bets.get(name, 0) + adds[chosen_option.id]
 
     @cached_property
     def _advice(self) -> BestAnswerAdvice:
@@ -284,8 +284,8 @@ class PokerRules(SeatedRules):
 
         See :mod:`paytables.poker.table.advice`.
         """
-        found = self._advice.find_best_answer(step, seat_round.bets, seat_round.cards, bank, board)
-        return {} if found is None else {"advice": found}
+        best_answer = self._advice.find_best_answer(step, seat_round.bets, seat_round.cards, bank, board)
+        return {} if best_answer is None else {"advice": best_answer}
 
     def _is_option_open(self, option: Option, seat_round: SeatRound) -> bool:
         """Return whether an option is offered to a seat; it may require a lowest hand of the seat's own cards."""
@@ -302,10 +302,16 @@ class PokerRules(SeatedRules):
         if duel is None:
             raise WagerError("there is no duel in this game")
         ranking = self._rankings[duel.order]
-        mine, theirs = ranking.strength(player), ranking.strength(bank)
-        if theirs < duel.least:
+        player_strength, bank_strength = ranking.strength(player), ranking.strength(bank)
+        if bank_strength < duel.least:
             return "closed"
-        return "better" if mine > theirs else "equal" if mine == theirs else "worse"
+        return (
+            "better"
+            if player_strength > bank_strength
+            else "equal"
+            if player_strength == bank_strength
+            else "worse"
+        )
 
     def find_pay_row(
         self, rows: tuple[Row, ...], spot: Stake, player: list[Card], board: list[Card]
@@ -313,8 +319,8 @@ class PokerRules(SeatedRules):
         """Return the first of a pay table's ``rows`` that the cards win on a spot, or None."""
         ranking = self._rankings[spot.order]
         cards = [*player[: spot.player], *board[: spot.board]]
-        found = find_row(rows, ranking.strength(cards), 0, ranking.order) if rows else None
-        return None if found is None else rows[found]
+        row_index = find_row(rows, ranking.strength(cards), 0, ranking.order) if rows else None
+        return None if row_index is None else rows[row_index]
 
     def _settle(self, seat_round: SeatRound, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
         """Yield the settlement of each remaining bet of one seat, with its bonus."""
@@ -387,22 +393,24 @@ class PokerRules(SeatedRules):
 
         At the end of the round the bank's combination is named.
         """
-        shown: list[dict[str, object]] = []
+        shown_hands: list[dict[str, object]] = []
         duel, bank, board = self.definition.duel, hands.bank, hands.board
         if duel is not None:
             hidden = [FACE_DOWN] * (duel.bank - len(bank))
             hand: dict[str, object] = {"id": "bank", "cards": [*map(format_card, bank), *hidden]}
-            says = self._describe_hand([*bank, *board], bank=True) if hands.is_over and not hidden else None
-            shown.append({**hand, "says": says} if says else hand)
+            hand_text = (
+                self._describe_hand([*bank, *board], bank=True) if hands.is_over and not hidden else None
+            )
+            shown_hands.append({**hand, "says": hand_text} if hand_text else hand)
         if self._board_cards:
-            shown.append({"id": "board", "cards": [format_card(card) for card in board]})
+            shown_hands.append({"id": "board", "cards": [format_card(card) for card in board]})
         for seat_round in hands.seats:
             is_open = hands.is_open(seat_round)
-            says = self._describe_hand([*seat_round.cards, *board], bank=False) if is_open else None
+            hand_text = self._describe_hand([*seat_round.cards, *board], bank=False) if is_open else None
             cards = [format_card(card) if is_open else FACE_DOWN for card in seat_round.cards]
             hand = {"id": seat_round.hand, "cards": cards, **describe_owner(seat_round.seat, hands.viewer)}
-            shown.append({**hand, "says": says} if says else hand)
-        return {"kind": "table", "felt": "cards", "hands": shown}
+            shown_hands.append({**hand, "says": hand_text} if hand_text else hand)
+        return {"kind": "table", "felt": "cards", "hands": shown_hands}
 
     @cached_property
     def _board_cards(self) -> int:
@@ -439,7 +447,7 @@ class PokerRules(SeatedRules):
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return remarks on what is legal but may surprise: a better hand that pays less."""
-        found = []
+        lower_pay_remarks = []
         for n, spot in enumerate(self.definition.spot):
             for rows, name in ((spot.pay, "pay"), (spot.first, "first"), (spot.bonus, "bonus")):
                 for m in range(1, len(rows)):
@@ -448,13 +456,13 @@ class PokerRules(SeatedRules):
                         continue  # the value of a share of a level is not known here
                     if (worse.share, worse.net) > (better.share, better.net):
                         words = f"pays more than {rows[m - 1].id}, which goes before it"
-                        found.append(Remark(f"spot.{n}.{name}.{m}.pays", words))
-        return tuple(found)
+                        lower_pay_remarks.append(Remark(f"spot.{n}.{name}.{m}.pays", words))
+        return tuple(lower_pay_remarks)
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures of the game; see :mod:`paytables.poker.table.figures`."""
-        found = figures.analyse(self.definition)
-        return replace(found, bets=tuple(map(self.table_layout.with_required_bets, found.bets)))
+        analysis = figures.analyse(self.definition)
+        return replace(analysis, bets=tuple(map(self.table_layout.with_required_bets, analysis.bets)))
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any combination of a seat's bets."""

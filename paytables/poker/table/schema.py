@@ -284,13 +284,13 @@ class PokerDefinition(TableDefinition):
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each row of each spot's pay table pays, as text by language."""
-        found: dict[str, list[str]] = {"en": [], "fr": []}
+        lines_by_language: dict[str, list[str]] = {"en": [], "fr": []}
         for spot in self.spot:
             for rows in filter(None, (spot.first, spot.bonus, spot.pay)):
                 for code, colon in (("en", ":"), ("fr", " :")):
                     pays = "; ".join(f"{row.title[code].lower()} {row.pays.format(code)}" for row in rows)
-                    found[code].append(f"{spot.name.model_dump()[code]}{colon} {pays}.")
-        return found
+                    lines_by_language[code].append(f"{spot.name.model_dump()[code]}{colon} {pays}.")
+        return lines_by_language
 
     @property
     def size(self) -> int:
@@ -323,18 +323,20 @@ class PokerDefinition(TableDefinition):
         deals = [step.deal for step in self.step if step.deal is not None]
         player, board = sum(deal.player for deal in deals), sum(deal.board for deal in deals)
         bank = max(sum(deal.bank for deal in deals), 0 if self.duel is None else self.duel.bank)
-        if (dealt := player * self.table.seats + board + bank) > DECK_CARDS:
-            raise ValueError(f"step: {dealt} cards are dealt, of a deck of {DECK_CARDS}")
+        if (dealt_cards := player * self.table.seats + board + bank) > DECK_CARDS:
+            raise ValueError(f"step: {dealt_cards} cards are dealt, of a deck of {DECK_CARDS}")
         if self.duel is not None and bank > self.duel.bank:
             raise ValueError(f"duel.bank: {self.duel.bank} cards, and the steps deal the bank {bank}")
         if self.duel is not None and min(player, bank) + board < self.size:
             raise ValueError(f"duel: {min(player, bank) + board} cards make no hand of {self.size}")
         for n, spot in enumerate(self.spot):
-            own, shared = spot.player or player, board if spot.board is None else spot.board
-            if own > player or shared > board:
-                raise ValueError(f"spot.{n}: {own} and {shared} cards, and {player} and {board} are dealt")
-            if own + shared < (size := RANKING_RULES_BY_NAME[spot.order].size):
-                raise ValueError(f"spot.{n}: {own + shared} cards make no hand of {size}")
+            own_cards, shared = spot.player or player, board if spot.board is None else spot.board
+            if own_cards > player or shared > board:
+                raise ValueError(
+                    f"spot.{n}: {own_cards} and {shared} cards, and {player} and {board} are dealt"
+                )
+            if own_cards + shared < (size := RANKING_RULES_BY_NAME[spot.order].size):
+                raise ValueError(f"spot.{n}: {own_cards + shared} cards make no hand of {size}")
         return self
 
     @model_validator(mode="after")

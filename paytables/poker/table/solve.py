@@ -51,22 +51,22 @@ POLICY_MAX = 64_000
 
 def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
     """Return the exact figures (proofs) of the ante with its linked bets and of each independent bet, by name."""
-    found = {}
+    proofs = {}
     if definition.ante.is_independent_of_bank and len(list_bets_with_ante(definition)) > 1:
-        found[MAIN_BET] = prove_withdrawals(definition)
+        proofs[MAIN_BET] = prove_withdrawals(definition)
     elif not definition.ante.is_independent_of_bank and any(
         step.deal and step.deal.board for step in definition.step
     ):
         from paytables.poker.table.streets import solve_streets  # noqa: PLC0415 (heavy)
 
-        found[MAIN_BET] = solve_streets(definition, *how)
+        proofs[MAIN_BET] = solve_streets(definition, *how)
     elif not definition.ante.is_independent_of_bank:
-        found[MAIN_BET] = StudSolver(definition).build_proof()
+        proofs[MAIN_BET] = StudSolver(definition).build_proof()
     else:
-        found[definition.ante.id] = solve_independent_bet(definition, definition.ante)
+        proofs[definition.ante.id] = solve_independent_bet(definition, definition.ante)
     for name in list_independent_bets(definition):
-        found[name] = solve_independent_bet(definition, definition.spots[name])
-    return found
+        proofs[name] = solve_independent_bet(definition, definition.spots[name])
+    return proofs
 
 
 def build_proof_from_distribution(
@@ -89,11 +89,11 @@ def build_proof_from_distribution(
 
 def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
     """Return, for each poker hand strength, the index of the pay-table row that it wins on a spot, -1 for none."""
-    known, inverse = np.unique(strengths, return_inverse=True)
+    known_strengths, inverse = np.unique(strengths, return_inverse=True)
     order = RANKING_RULES_BY_NAME[spot.order]
-    places = [find_row(rows, int(strength), 0, order) for strength in known]
-    found: Ints = np.array([-1 if place is None else place for place in places])[inverse]
-    return found
+    places = [find_row(rows, int(strength), 0, order) for strength in known_strengths]
+    row_indexes: Ints = np.array([-1 if place is None else place for place in places])[inverse]
+    return row_indexes
 
 
 def find_withdrawal_terms(
@@ -105,22 +105,24 @@ def find_withdrawal_terms(
     (None if the player is never asked), the part of the bet that is returned, and the indices of two options:
     to take the bet back, and to leave it.
     """
-    own = board = 0
+    own_card_count = board = 0
     seen_cards: int | None = None
-    back = Fraction(0)
+    returned_part = Fraction(0)
     answers = (0, 0)
     for step in definition.step:
         if step.deal is not None:
-            own, board = own + step.deal.player, board + step.deal.board
+            own_card_count, board = own_card_count + step.deal.player, board + step.deal.board
         for index, option in enumerate(step.option):
             if option.spot == spot.id and option.back is not None:
-                seen_cards, back = own + board, Fraction(option.back)
+                seen_cards, returned_part = own_card_count + board, Fraction(option.back)
                 answers = (
                     index,
                     next(n for n, option_left in enumerate(step.option) if option_left.back is None),
                 )
-    cards = (own if spot.player is None else spot.player) + (board if spot.board is None else spot.board)
-    return cards, seen_cards, back, answers
+    cards = (own_card_count if spot.player is None else spot.player) + (
+        board if spot.board is None else spot.board
+    )
+    return cards, seen_cards, returned_part, answers
 
 
 def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
@@ -151,8 +153,8 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
     won = zip(spot.pay, counts[1:].tolist(), strict=True)
     levels = {row.id: format_exact(Fraction(count, hands.count)) for row, count in won if row.pays.share}
     rows_won = dict(zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True))
-    more = {"levels": levels, "won": list_row_rates((), rows_won, hands.count)}
-    return build_proof_from_distribution(net_cases, Fraction(1), mean, None).model_copy(update=more)
+    extra_figures = {"levels": levels, "won": list_row_rates((), rows_won, hands.count)}
+    return build_proof_from_distribution(net_cases, Fraction(1), mean, None).model_copy(update=extra_figures)
 
 
 def _compute_mean(net_cases: Counter[Fraction]) -> Fraction:
@@ -166,17 +168,17 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
     The simplest published strategy leaves a bet only if the cards seen already win.
     """
     spots = [definition.spots[name] for name in list_bets_with_ante(definition)]
-    found = [find_withdrawal_terms(definition, spot) for spot in spots]
-    size = found[0][0]
-    seen_cards = sorted(known for _, known, *_ in found if known is not None)
-    if len(seen_cards) != 2 or any(back not in {0, 1} for _, _, back, _ in found):
+    withdrawal_terms = [find_withdrawal_terms(definition, spot) for spot in spots]
+    size = withdrawal_terms[0][0]
+    seen_cards = sorted(known for _, known, *_ in withdrawal_terms if known is not None)
+    if len(seen_cards) != 2 or any(back not in {0, 1} for _, _, back, _ in withdrawal_terms):
         raise BeyondReach(f"{definition.game.id}: not three bets of which two may be taken back in full")
     hands = build_sets(52, size)
     rows = find_rows(spots[0].pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]), spots[0])
     unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))
     nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
     table = hands.sum_over_supersets(nets[rows])
-    chosen, hands_per_class = hands.list_suit_classes
+    chosen_hands, hands_per_class = hands.list_suit_classes
     seen_rows = [
         find_rows(
             spots[0].pay,
@@ -188,14 +190,14 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
     net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
     won: Counter[Pays] = Counter()
     for first in combinations(range(size), seen_cards[0]):
-        for more in combinations(sorted(set(range(size)) - {*first}), seen_cards[1] - seen_cards[0]):
-            masks = (sum(1 << n for n in first), sum(1 << n for n in (*first, *more)))
+        for more_cards in combinations(sorted(set(range(size)) - {*first}), seen_cards[1] - seen_cards[0]):
+            masks = (sum(1 << n for n in first), sum(1 << n for n in (*first, *more_cards)))
             stay = [
-                table[known][hands.number_subsets(chosen, mask)] > 0
+                table[known][hands.number_subsets(chosen_hands, mask)] > 0
                 for known, mask in zip(seen_cards, masks, strict=True)
             ]
             pays = [
-                won[hands.number_subsets(chosen, mask)] >= 0
+                won[hands.number_subsets(chosen_hands, mask)] >= 0
                 for won, mask in zip(seen_rows, masks, strict=True)
             ]
             for net_cases, left_on in zip(
@@ -203,15 +205,17 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
             ):
                 bets = np.sum(left_on, axis=0, dtype=np.int64) + 1
                 cases = np.zeros((4, len(nets)), dtype=np.int64)
-                np.add.at(cases, (bets, rows[chosen]), hands_per_class)
+                np.add.at(cases, (bets, rows[chosen_hands]), hands_per_class)
                 for (count, place), n in np.ndenumerate(cases):
                     net_cases[Fraction(int(nets[place]) * count, unit)] += int(n)
-            for spot, (_, known, *_) in zip(spots, found, strict=True):
+            for spot, (_, seen_count, *_) in zip(spots, withdrawal_terms, strict=True):
                 stays = (
-                    np.ones(len(chosen), dtype=np.bool_) if known is None else stay[seen_cards.index(known)]
+                    np.ones(len(chosen_hands), dtype=np.bool_)
+                    if seen_count is None
+                    else stay[seen_cards.index(seen_count)]
                 )
                 counts = np.bincount(
-                    rows[chosen][stays] + 1, hands_per_class[stays], len(spot.pay) + 1
+                    rows[chosen_hands][stays] + 1, hands_per_class[stays], len(spot.pay) + 1
                 ).astype(np.int64)
                 rows_won = zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True)
                 won.update(dict(rows_won))
@@ -255,16 +259,16 @@ class StudSolver:
         self.definition, self.duel = definition, duel
         deals = [step.deal for step in definition.step if step.deal is not None]
         asks = [n for n, step in enumerate(definition.step) if step.ask is not None]
-        before = [step.deal for step in definition.step[: asks[0]] if step.deal is not None]
+        deals_before = [step.deal for step in definition.step[: asks[0]] if step.deal is not None]
         if len(asks) > 1:
             raise BeyondReach(f"{definition.game.id}: {len(asks)} questions, and no board")
         self.step = definition.step[asks[0]]
         """The step in which the player decides."""
         self.own = sum(deal.player for deal in deals)
         """The number of the player's cards."""
-        self.known = sum(deal.player for deal in before)
+        self.known = sum(deal.player for deal in deals_before)
         """The number of own cards that the player knows when deciding."""
-        self.up = sum(deal.bank for deal in before)
+        self.up = sum(deal.bank for deal in deals_before)
         """The number of bank cards that are face up when the player decides."""
         self.player: CardSets = build_sets(52, self.own)
         self.chosen, self.like = self.player.list_suit_classes
@@ -301,18 +305,18 @@ class StudSolver:
         better = np.where(above, counts.weaker - counts.closed, 0)
         equal = np.where(above, counts.equal, 0)
         worse = total - counts.closed - better - equal
-        found = np.stack([counts.closed, better, equal, worse])
+        hand_counts = np.stack([counts.closed, better, equal, worse])
         if self.up:
             cards = self.player.members[self.chosen]
             for index in range(self.own):
-                found[:, np.arange(len(cards)), cards[:, index]] = 0
-        return found
+                hand_counts[:, np.arange(len(cards)), cards[:, index]] = 0
+        return hand_counts
 
     def list_choices(self) -> list[SolvedOption]:
         """Return every option of the player with its net result for each standing and class of hands."""
         times = list_bets_with_ante(self.definition)
         ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.order])
-        found = []
+        choices = []
         for option in self.step.option:
             bets = self._find_bets_after(option) or times
             nets = np.zeros((len(EVERY_STANDING), len(self.chosen)), dtype=np.int64)
@@ -322,8 +326,8 @@ class StudSolver:
                 for name, factor in bets.items():
                     nets += self.compute_spot_nets(self.definition.spots[name], factor)
             least = 0 if option.least is None else ranking.strength(parse_cards(option.least))
-            found.append(SolvedOption(option, nets, Fraction(sum(bets.values())), self.strengths >= least))
-        return found
+            choices.append(SolvedOption(option, nets, Fraction(sum(bets.values())), self.strengths >= least))
+        return choices
 
     def compute_spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
         """Return one bet's net result for each standing and class of hands, if its stake is ``factor`` antes."""
@@ -339,15 +343,15 @@ class StudSolver:
             return np.array([*values, int(none * factor * self.unit)], dtype=np.int64)[places], places >= 0
 
         words = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
-        found = []
+        nets_by_standing = []
         for standing in EVERY_STANDING:
             result = spot.find_result(standing)
             none = words[spot.otherwise if result == "pays" else result]
             nets, _ = find_spot_win(spot.pay if result == "pays" else (), none)
             first, fits = find_spot_win(spot.first, Fraction(0))
             bonus, _ = find_spot_win(spot.bonus, Fraction(0))
-            found.append(np.where(fits, first, nets) + bonus)
-        return np.stack(found)
+            nets_by_standing.append(np.where(fits, first, nets) + bonus)
+        return np.stack(nets_by_standing)
 
     def build_proof(self) -> Proof:
         """Return the exact figures of the game with the best decisions, the worst and the simplest ones."""
@@ -355,14 +359,14 @@ class StudSolver:
         values = np.stack(
             [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
         )
-        closed = np.stack([~choice.open for choice in choices])
+        closed_choices = np.stack([~choice.open for choice in choices])
         simple = self.find_published_answers(choices, self.definition.simple)
         lines = self.find_published_answers(choices, self.definition.best)
         if self.known < self.own:
             return self._prove_early_decision(standings, choices, values)
         unreachable = np.int64(1) << 62
-        best = np.where(closed[:, :, None], -unreachable, values).argmax(axis=0)
-        worst = np.where(closed[:, :, None], unreachable, values).argmin(axis=0)
+        best = np.where(closed_choices[:, :, None], -unreachable, values).argmax(axis=0)
+        worst = np.where(closed_choices[:, :, None], unreachable, values).argmin(axis=0)
         net_cases, staked = self._count_nets(standings, choices, best)
         low, _ = self._count_nets(standings, choices, worst)
         plain = None
@@ -390,12 +394,12 @@ class StudSolver:
         """
         if not self.up:
             return best
-        own = np.zeros(best.shape, dtype=np.bool_)
+        is_held_card = np.zeros(best.shape, dtype=np.bool_)
         cards = self.player.members[self.chosen]
         for index in range(self.own):
-            own[np.arange(len(cards)), cards[:, index]] = True
-        counts = np.stack([((best == answer) & ~own).sum(axis=1) for answer in range(answers)])
-        return np.where(own, counts.argmax(axis=0)[:, None], best)
+            is_held_card[np.arange(len(cards)), cards[:, index]] = True
+        counts = np.stack([((best == answer) & ~is_held_card).sum(axis=1) for answer in range(answers)])
+        return np.where(is_held_card, counts.argmax(axis=0)[:, None], best)
 
     def find_published_answers(
         self, choices: list[SolvedOption], rules: tuple[AdviceLine, ...]
@@ -405,12 +409,12 @@ class StudSolver:
             return None
         places = {choice.option.id: n for n, choice in enumerate(choices)}
         strengths = self.strengths
-        found = np.full(len(self.chosen), places[rules[-1].option], dtype=np.int64)
+        answers = np.full(len(self.chosen), places[rules[-1].option], dtype=np.int64)
         ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.order])
         for rule in reversed(rules):
             if rule.least is not None:
-                found[strengths >= ranking.strength(parse_cards(rule.least))] = places[rule.option]
-        return found
+                answers[strengths >= ranking.strength(parse_cards(rule.least))] = places[rule.option]
+        return answers
 
     def _count_nets(
         self, standings: Ints, choices: list[SolvedOption], taken: Ints, weight: Ints | None = None
@@ -454,13 +458,15 @@ class StudSolver:
         ``taken`` is the option by class of hands and visible card; ``weight`` is the weight of classes.
         """
         hands_per_class = self.like if weight is None else weight
-        found: Counter[Pays] = Counter()
+        payment_counts: Counter[Pays] = Counter()
         for n, choice in enumerate(choices):
             for number, standing in enumerate(EVERY_STANDING):
                 cases = np.where(taken == n, standings[number], 0).sum(axis=1) * hands_per_class
                 for name, factor in self._find_bets_after(choice.option).items():
-                    found += self._count_spot_payments(self.definition.spots[name], factor, standing, cases)
-        return found
+                    payment_counts += self._count_spot_payments(
+                        self.definition.spots[name], factor, standing, cases
+                    )
+        return payment_counts
 
     def _count_spot_payments(
         self, spot: Stake, factor: Fraction, standing: Standing, cases: Ints
@@ -475,17 +481,17 @@ class StudSolver:
         first, bonus = (find_rows(rows, strengths, spot) for rows in (spot.first, spot.bonus))
         pay = find_rows(spot.pay if result == "pays" else (), strengths, spot)
         pay = np.where(first >= 0, -1, pay)
-        found: Counter[Pays] = Counter()
+        payment_counts: Counter[Pays] = Counter()
         for places, rows, extra in ((first, spot.first, 1), (bonus, spot.bonus, 0), (pay, spot.pay, 1)):
             totals = np.bincount(places + 1, cases, len(rows) + 1).astype(np.int64).tolist()[1:]
             for row, count in zip(rows, totals, strict=True):
-                found[spot.id, row.id, factor * (extra + row.pays.net)] += count
+                payment_counts[spot.id, row.id, factor * (extra + row.pays.net)] += count
         word = spot.otherwise if result == "pays" else result
         unpaid = int(cases[(first < 0) & (pay < 0)].sum())
         if word in {"win", "push"}:
             name, back = {"win": ("won", 2), "push": ("push", 1)}[word]
-            found[spot.id, name, factor * back] += unpaid
-        return +found
+            payment_counts[spot.id, name, factor * back] += unpaid
+        return +payment_counts
 
     def _prove_early_decision(self, standings: Ints, choices: list[SolvedOption], values: Ints) -> Proof:
         """Return the exact figures of a game in which the player decides before the last cards are dealt."""

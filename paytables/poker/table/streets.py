@@ -46,15 +46,17 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
         raise BeyondReach(
             f"{definition.game.id}: its ante or {extra.id} is not settled as this analysis requires"
         )
-    found = [[option.adds for option in step.option if option.adds] for step in asks]
+    bet_sizes = [[option.adds for option in step.option if option.adds] for step in asks]
     rows = [find_row(extra.pay, kind, 0, FIVE_CARD_RANKING) for kind in _KINDS]
     pays = [Fraction(0) if row is None else extra.pay[row].pays.net for row in rows]
-    unit = lcm(*(fraction.denominator for fraction in (*pays, *(size for sizes in found for size in sizes))))
-    (flop,), (turn,), (river,) = found[1:]
+    unit = lcm(
+        *(fraction.denominator for fraction in (*pays, *(size for sizes in bet_sizes for size in sizes)))
+    )
+    (flop,), (turn,), (river,) = bet_sizes[1:]
     return StreetBets(
         unit=unit,
         ante=unit,
-        first=tuple(int(size * unit) for size in sorted(found[0])),
+        first=tuple(int(size * unit) for size in sorted(bet_sizes[0])),
         flop=int(flop * unit),
         turn=int(turn * unit),
         river=int(river * unit),
@@ -93,7 +95,7 @@ def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tu
     every = [
         row for name, factor in staked.items() for row in iter_row_returns(definition.spots[name], factor)
     ]
-    found: Counter[Pays] = Counter()
+    payment_counts: Counter[Pays] = Counter()
     for raises, ends in zip([turn, [*turn, *river], *early, flop], solved.ends[1:], strict=True):
         bets = dict(staked)  # row 0 is folded: nothing is returned
         for name, factor in raises:
@@ -101,11 +103,11 @@ def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tu
         closed, _, equal, *better = ends
         for name, factor in bets.items():
             spot = definition.spots[name]
-            found += _count_payment(spot, factor, spot.closed, closed)
-            found += _count_payment(spot, factor, spot.equal, equal)
+            payment_counts += _count_payment(spot, factor, spot.closed, closed)
+            payment_counts += _count_payment(spot, factor, spot.equal, equal)
             for kind, cases in zip(_KINDS, better, strict=True):
-                found += _count_payment(spot, factor, spot.find_result("better"), cases, kind)
-    return list_row_rates(every, found, solved.total)
+                payment_counts += _count_payment(spot, factor, spot.find_result("better"), cases, kind)
+    return list_row_rates(every, payment_counts, solved.total)
 
 
 def _count_payment(spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0) -> Counter[Pays]:
@@ -132,9 +134,9 @@ def encode_policy(definition: PokerDefinition, solved: SolvedStrategy, unit: int
     places = {int(option.adds * unit): index for index, option in enumerate(first)}
     (waits, bets) = sorted(range(len(flop)), key=lambda index: flop[index].adds)
     rows = np.where(solved.flop, bets, waits).astype(np.uint8)
-    chosen = build_sets(52, 3).list_suit_classes[0]
+    chosen_flops = build_sets(52, 3).list_suit_classes[0]
     holes = build_sets(52, 2).members
-    for n, cards in enumerate(build_sets(52, 3).members[chosen]):
-        taken = np.isin(holes, cards).any(axis=1)
-        rows[n, taken] = rows[n - 1, taken] if n else waits
+    for n, cards in enumerate(build_sets(52, 3).members[chosen_flops]):
+        is_taken = np.isin(holes, cards).any(axis=1)
+        rows[n, is_taken] = rows[n - 1, is_taken] if n else waits
     return pack_policy(bytes(places[size] for size in solved.first) + rows.tobytes())

@@ -72,8 +72,8 @@ class PaiGowRules(TwoHandsRules):
 
     def describe_setting(self, way: Way) -> dict[str, str]:
         """Return the low and the high hand as text by language: points, or rank among the twenty combinations."""
-        both = {"en": 0, "fr": 1}
-        return {code: " / ".join(_describe_hand(hand, n) for hand in way[:2]) for code, n in both.items()}
+        points = {"en": 0, "fr": 1}
+        return {code: " / ".join(_describe_hand(hand, n) for hand in way[:2]) for code, n in points.items()}
 
     def prove(self, *_: object) -> Proof:
         """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""

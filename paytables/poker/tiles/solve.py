@@ -37,31 +37,33 @@ def count_bank_hands(
     hands = list(combinations(range(len(ALL_TILES)), 4))
     masks = np.array([sum(1 << tile for tile in hand) for hand in hands], dtype=np.int64)
     ways = [list_settings((a, b, c, d)) for a, b, c, d in hands]
-    theirs = np.array([choose_bank_way(definition, way)[:2] for way in ways], dtype=np.int64)
-    mine = np.array([[setting[:2] for setting in (*way, *way, *way)[:WAYS]] for way in ways], dtype=np.int64)
+    bank_hands = np.array([choose_bank_way(definition, way)[:2] for way in ways], dtype=np.int64)
+    player_hands = np.array(
+        [[setting[:2] for setting in (*way, *way, *way)[:WAYS]] for way in ways], dtype=np.int64
+    )
     if definition.worthless_low_loses:
-        low = mine[:, :, 0]
+        low = player_hands[:, :, 0]
         low[np.vectorize(is_worthless)(low)] = -1
-    found = np.zeros((len(hands), WAYS, 2), dtype=np.int64)
-    numba.njit()(_count_wins_and_losses)(masks, theirs, mine, found)
-    return hands, ways, found
+    result_counts = np.zeros((len(hands), WAYS, 2), dtype=np.int64)
+    numba.njit()(_count_wins_and_losses)(masks, bank_hands, player_hands, result_counts)
+    return hands, ways, result_counts
 
 
 def solve(definition: PaiGowDefinition) -> Proof:
     """Return the exact figures (proof) of pai gow for the best settings, with these settings as a policy."""
-    hands, ways, found = count_bank_hands(definition)
+    hands, ways, result_counts = count_bank_hands(definition)
     stake = definition.commission.of
     fee = Fraction(definition.commission.compute_credits(stake), stake)
-    won, lost = found[:, :, 0], found[:, :, 1]
+    won, lost = result_counts[:, :, 0], result_counts[:, :, 1]
     values = won * int((1 - fee) * stake) - lost * stake
     total = len(hands) * comb(len(ALL_TILES) - 4, 4)
 
     bank = np.array([way.index(choose_bank_way(definition, way)) for way in ways], dtype=np.int64)
 
-    def compute_means(chosen: Ints) -> tuple[Fraction, Fraction, Fraction]:
-        """Return the chances to win and to lose, and the mean net, if all tiles are set in their ``chosen`` ways."""
+    def compute_means(chosen_ways: Ints) -> tuple[Fraction, Fraction, Fraction]:
+        """Return the chances to win and to lose, and the mean net, if all tiles are set in ``chosen_ways``."""
         at = np.arange(len(hands))
-        wins, losses = (Fraction(int(count[at, chosen].sum()), total) for count in (won, lost))
+        wins, losses = (Fraction(int(count[at, chosen_ways].sum()), total) for count in (won, lost))
         return wins, losses, (1 - fee) * wins - losses
 
     win, lose, _ = compute_means(values.argmax(axis=1))
@@ -75,20 +77,20 @@ def solve(definition: PaiGowDefinition) -> Proof:
     )
 
 
-def _count_wins_and_losses(masks: Ints, theirs: Ints, mine: Ints, found: Ints) -> None:
+def _count_wins_and_losses(masks: Ints, bank_hands: Ints, player_hands: Ints, result_counts: Ints) -> None:
     """Count, for each way to set each hand of four tiles, how many bank hands it beats and loses to."""
     for n in range(len(masks)):
         for m in range(len(masks)):
             if masks[n] & masks[m]:
                 continue
-            low, high = theirs[m]
+            low, high = bank_hands[m]
             for way in range(3):
                 better = 0
-                if mine[n, way, 0] > low:
+                if player_hands[n, way, 0] > low:
                     better += 1
-                if mine[n, way, 1] > high:
+                if player_hands[n, way, 1] > high:
                     better += 1
                 if better == 2:
-                    found[n, way, 0] += 1
+                    result_counts[n, way, 0] += 1
                 elif better == 0:
-                    found[n, way, 1] += 1
+                    result_counts[n, way, 1] += 1

@@ -50,8 +50,8 @@ def count_points(tiles: Sequence[int]) -> int:
     sums = {0}
     for tile in tiles:
         pips = sum(map(int, ALL_TILES[tile].split("-")))
-        both = {3, 6} if ALL_TILES[tile] in {"1-2", "2-4"} else {pips}
-        sums = {old + new for old in sums for new in both}
+        tile_points = {3, 6} if ALL_TILES[tile] in {"1-2", "2-4"} else {pips}
+        sums = {old + new for old in sums for new in tile_points}
     return max(total % 10 for total in sums)
 
 
@@ -103,10 +103,10 @@ def list_settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int
 
     The high hand must be equal or better (s.113). Ways with the best low hand come first.
     """
-    found: dict[tuple[int, int], int] = {}
+    mask_by_strengths: dict[tuple[int, int], int] = {}
     for a, b in combinations(range(4), 2):
         c, d = (index for index in range(4) if index not in (a, b))
         low, high = compute_strength(tiles[a], tiles[b]), compute_strength(tiles[c], tiles[d])
         if low <= high:
-            found.setdefault((low, high), 1 << a | 1 << b)
-    return tuple(sorted(((low, high, mask) for (low, high), mask in found.items()), reverse=True))
+            mask_by_strengths.setdefault((low, high), 1 << a | 1 << b)
+    return tuple(sorted(((low, high, mask) for (low, high), mask in mask_by_strengths.items()), reverse=True))

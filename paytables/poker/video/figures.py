@@ -44,22 +44,24 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
     """
     from paytables.poker.video.holds import HoldEvaluation  # noqa: PLC0415 (laboratory packages)
 
-    holds = HoldEvaluation(definition)
-    simple = None if definition.simplest is None else holds.select_cards_held_by(definition.simplest.data)
+    evaluation = HoldEvaluation(definition)
+    simple = (
+        None if definition.simplest is None else evaluation.select_cards_held_by(definition.simplest.data)
+    )
 
     def prove_bet(credits_: int) -> Proof:
         """Return the proof of a bet of ``credits_`` on one hand: the returns of the best, worst and simplest holds.
 
         Of holds that are equally good, the first is used.
         """
-        values = holds.compute_mean_wins(definition.list_pays(credits_))
+        values = evaluation.compute_mean_wins(definition.list_pays(credits_))
         best = values.argmax(axis=0)
-        rates, deals = holds.evaluate_masks(values, best)
+        rates, deals = evaluation.evaluate_masks(values, best)
         return Proof(
             rates=tuple(map(format_exact, rates)),
             deals=format_exact(deals / credits_**2),
-            worst=format_exact(holds.mean(values, values.argmin(axis=0)) / credits_),
-            simplest=None if simple is None else format_exact(holds.mean(values, simple) / credits_),
+            worst=format_exact(evaluation.mean(values, values.argmin(axis=0)) / credits_),
+            simplest=None if simple is None else format_exact(evaluation.mean(values, simple) / credits_),
             policy=pack_policy(bytes(best.tolist())),
         )
 
@@ -115,7 +117,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         for row, pay, rate in zip(definition.pay, pays, rates, strict=True)
     )
     most = max(pays)
-    alone = hands == 1 and level is None
+    is_one_hand = hands == 1 and level is None
     return BetAnalysis(
         bet=f"{credits_} x {hands}",
         cost_credits=cost,
@@ -125,11 +127,11 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         prizes=prizes,
         progressives=() if level is None else (_compute_progressive_share(definition, rates, cost),),
         variance=None if level is not None else held.variance(pays, hands),
-        hit_probability=sum(rates, Fraction(0)) if alone else None,
-        return_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if alone else None,
-        distribution=_build_win_distribution(rates, pays) if alone else None,
+        hit_probability=sum(rates, Fraction(0)) if is_one_hand else None,
+        return_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if is_one_hand else None,
+        distribution=_build_win_distribution(rates, pays) if is_one_hand else None,
         max_win_credits=most * hands,
-        max_win_probability=_compute_chance_of_at_least(rates, pays, most) if alone else None,
+        max_win_probability=_compute_chance_of_at_least(rates, pays, most) if is_one_hand else None,
         strategy=STRATEGY_TEXT,
         worst_rtp=Fraction(proof.worst),
         simplest_strategy=None if definition.simplest is None else definition.simplest.data.name.en,

@@ -143,9 +143,9 @@ class HoldEvaluation:
         total = self.unit * self.sets.count
         finished = self.sets.sum_over_draws(self.counts, self.deals, masks) * (self.scale[masks] * self.like)
         rates = tuple(Fraction(sum(row.tolist()), total) for row in finished)
-        means, which = np.unique(values[masks, np.arange(len(masks))], return_inverse=True)
+        means, mean_indexes = np.unique(values[masks, np.arange(len(masks))], return_inverse=True)
         often = np.zeros(len(means), dtype=np.int64)
-        np.add.at(often, which, self.like)
+        np.add.at(often, mean_indexes, self.like)
         squares = sum(
             mean * mean * like_deals for mean, like_deals in zip(means.tolist(), often.tolist(), strict=True)
         )
@@ -192,20 +192,20 @@ class HoldEvaluation:
             for a, b in combinations(range(POLICY_HAND_CARDS), 2)
         }
         zero = np.zeros((1, len(self.deals)), dtype=np.int64)
-        found = []
+        card_parts = []
         for mask in range(1 << POLICY_HAND_CARDS):
-            on = [index for index in range(POLICY_HAND_CARDS) if mask >> index & 1]
-            off = [index for index in range(POLICY_HAND_CARDS) if index not in on]
-            found.append(
+            held_indexes = [index for index in range(POLICY_HAND_CARDS) if mask >> index & 1]
+            other_indexes = [index for index in range(POLICY_HAND_CARDS) if index not in held_indexes]
+            card_parts.append(
                 DealtCardsPart(
-                    np.bitwise_or.reduce([*zero, *ranks[on]]),
-                    np.bitwise_or.reduce([*zero, *suits[on]]),
-                    np.sum([*zero, *(alike[pair] for pair in combinations(on, 2))], axis=0),
+                    np.bitwise_or.reduce([*zero, *ranks[held_indexes]]),
+                    np.bitwise_or.reduce([*zero, *suits[held_indexes]]),
+                    np.sum([*zero, *(alike[pair] for pair in combinations(held_indexes, 2))], axis=0),
                     (~plain).sum(axis=0),
-                    np.logical_and.reduce(plain[off], axis=0),
+                    np.logical_and.reduce(plain[other_indexes], axis=0),
                 )
             )
-        return found
+        return card_parts
 
     def mean(self, values: Ints, masks: Ints) -> Fraction:
         """Return the mean win of one video poker hand, in credits, if the player holds the cards in ``masks``.
@@ -213,5 +213,5 @@ class HoldEvaluation:
         ``masks`` has, for each class of deals that differ in suits only, the cards held (bits); ``values`` is
         what :meth:`compute_mean_wins` returns.
         """
-        found = values[masks, np.arange(len(masks))] * self.like
-        return Fraction(sum(found.tolist()), self.unit * self.sets.count)
+        wins = values[masks, np.arange(len(masks))] * self.like
+        return Fraction(sum(wins.tolist()), self.unit * self.sets.count)

@@ -43,9 +43,9 @@ class VideoPokerRules(Tableless):
             credits_per_hand, remainder = divmod(credits_, hands)
             if options.get("hands", hands) == hands and not remainder and credits_per_hand in bets.credits:
                 return Wager(credits_, {"hands": hands})
-        named = f" on {options['hands']!r} hands" if options else ""
+        hands_text = f" on {options['hands']!r} hands" if options else ""
         raise WagerError(
-            f"no bet of {format_count(credits_, 'credit')}{named}; "
+            f"no bet of {format_count(credits_, 'credit')}{hands_text}; "
             f"there are {list(bets.hands)} hands for these credits each: {list(bets.credits)}"
         )
 
@@ -86,20 +86,20 @@ class VideoPokerRules(Tableless):
         hands = self.wager(wager.credits, **wager.options).options["hands"]
         credits_per_hand = wager.credits // hands
         shoe = Shoe.from_decks(joker=self.definition.deck.joker)
-        dealt = [shoe.deal(draw, f"deal {n + 1}") for n in range(POLICY_HAND_CARDS)]
-        for card in dealt:
+        dealt_cards = [shoe.deal(draw, f"deal {n + 1}") for n in range(POLICY_HAND_CARDS)]
+        for card in dealt_cards:
             yield Cue("deal", {"hand": "player", "card": format_card(card)})
-        row = self.find_pay_row(dealt)
+        row = self.find_pay_row(dealt_cards)
         has = None if row is None else row.id
         prompt = {
-            **self._build_felt([dealt]),
+            **self._build_felt([dealt_cards]),
             "won": has,
-            "result": self._describe_hand(dealt),
-            **self.build_advice(dealt, credits_per_hand),
+            "result": self._describe_hand(dealt_cards),
+            **self.build_advice(dealt_cards, credits_per_hand),
         }
         decision = Decision("hold", tuple(range(1 << POLICY_HAND_CARDS)), prompt)
-        held = decision.check((yield decision))
-        thrown = [index for index in range(POLICY_HAND_CARDS) if not held >> index & 1]
+        held_mask = decision.check((yield decision))
+        thrown = [index for index in range(POLICY_HAND_CARDS) if not held_mask >> index & 1]
         yield from (Cue("discard", {"hand": "player", "index": index}) for index in thrown)
         level = self.definition.find_level(credits_per_hand, hands)
         finished: list[list[int]] = []
@@ -113,7 +113,7 @@ class VideoPokerRules(Tableless):
             )
         )
         for hand in range(1, hands + 1):
-            cards, deck = list(dealt), Shoe(list(shoe.counts))
+            cards, deck = list(dealt_cards), Shoe(list(shoe.counts))
             for index in thrown:
                 cards[index] = deck.deal(draw, f"hand {hand} card {index + 1}")
                 data = {"hand": _format_hand_id(hand), "index": index, "card": format_card(cards[index])}
@@ -128,7 +128,7 @@ class VideoPokerRules(Tableless):
                 hit.append(level.id)
             credits_ = 0 if hit else pays[pay.id]
             yield Settlement(pay.id, credits_, {"hand": hand}, staked=credits_per_hand, pays=True)
-        display = {**self._build_felt(finished), "held": held, "won": max(won)[1] if won else None}
+        display = {**self._build_felt(finished), "held": held_mask, "won": max(won)[1] if won else None}
         return Outcome(progressives=tuple(hit), display=display)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
