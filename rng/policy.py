@@ -66,9 +66,11 @@ class ReseedPolicy:
 
         Raises :class:`InvalidPolicy`.
         """
-        known = {field.name for field in fields(cls)}
-        if unknown := sorted(settings.keys() - known):
-            raise InvalidPolicy(f"unknown setting {unknown[0]!r}; there are: {', '.join(sorted(known))}")
+        known_settings = {field.name for field in fields(cls)}
+        if unknown_settings := sorted(settings.keys() - known_settings):
+            raise InvalidPolicy(
+                f"unknown setting {unknown_settings[0]!r}; there are: {', '.join(sorted(known_settings))}"
+            )
         values = dict(settings)
         if "mechanism" in values:
             try:

@@ -32,19 +32,19 @@ _DF_ANSWER: Final = bytes.fromhex(
 )
 
 
-def _check_answer(what: str, answer: object, known: object) -> None:
-    """Raise :class:`SelfTestFailed` unless ``answer``, the result of the test ``what``, is the ``known`` one."""
-    if answer != known:
-        raise SelfTestFailed(f"self-test: {what} gave another answer than the known one")
+def _check_answer(test_name: str, answer: object, expected: object) -> None:
+    """Raise :class:`SelfTestFailed` unless ``answer``, the result of the test ``test_name``, is ``expected``."""
+    if answer != expected:
+        raise SelfTestFailed(f"self-test: {test_name} gave another answer than the known one")
 
 
-def _check_refused(what: str, error: type[RngError], action: Callable[[], object]) -> None:
-    """Raise :class:`SelfTestFailed` unless ``action`` raises ``error``; ``what`` names the test."""
+def _check_refused(test_name: str, error: type[RngError], action: Callable[[], object]) -> None:
+    """Raise :class:`SelfTestFailed` unless ``action`` raises ``error``; ``test_name`` names the test."""
     try:
         action()
     except error:
         return
-    raise SelfTestFailed(f"self-test: {what} was not refused")
+    raise SelfTestFailed(f"self-test: {test_name} was not refused")
 
 
 def _test_aes() -> None:
@@ -136,9 +136,11 @@ def _test_every_word() -> None:
         share = 256 // bound
         stream = BytesIO(bytes(range(256)))
         draws = WordDraws(stream.read, lambda n: (1, 256 // n))
-        drawn = [draws.below(bound) for _ in range(share * bound)]
+        drawn_numbers = [draws.below(bound) for _ in range(share * bound)]
         _check_answer(
-            f"every word below {bound}", drawn, [outcome for outcome in range(bound) for _ in range(share)]
+            f"every word below {bound}",
+            drawn_numbers,
+            [outcome for outcome in range(bound) for _ in range(share)],
         )
 
 

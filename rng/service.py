@@ -82,14 +82,14 @@ class Step(WordDraws):
             self._service._check_in_service()  # noqa: SLF001
         end = self._used + count
         if end > len(self._buffer):
-            unused = self._buffer[self._used :]
-            missing = max(count, STEP_BYTES) - len(unused)
-            self._buffer = unused + self._service._generate(missing)  # noqa: SLF001
+            unused_bytes = self._buffer[self._used :]
+            missing_count = max(count, STEP_BYTES) - len(unused_bytes)
+            self._buffer = unused_bytes + self._service._generate(missing_count)  # noqa: SLF001
             self.generates += 1
             self._used, end = 0, count
-        taken = self._buffer[self._used : end]
+        taken_bytes = self._buffer[self._used : end]
         self._used = end
-        return taken
+        return taken_bytes
 
     def _raise_rejection_limit(self, bound: int) -> NoReturn:
         """Take the service out of service, because its words are not random, and raise :class:`OutOfService`.
@@ -164,8 +164,8 @@ class RandomService:
         policy = policy or ReseedPolicy()
         try:
             tested = cls._test_chain()
-            reserved, known = unpack_carry_over(carry_over) if carry_over is not None else (b"", ())
-            gatherer = SeedGatherer(list_available_sources() if sources is None else sources, known)
+            reserved, known_values = unpack_carry_over(carry_over) if carry_over is not None else (b"", ())
+            gatherer = SeedGatherer(list_available_sources() if sources is None else sources, known_values)
             service = cls(gatherer, policy, clock, on_event, fresh_input)
             service._seed(personalization, reserved)
         except Exception as error:
@@ -271,13 +271,13 @@ class RandomService:
         with self._lock:
             self._check_in_service()
             try:
-                passed = run_self_test()
+                has_passed = run_self_test()
                 self._gatherer.start_up_test()
             except Exception as error:  # noqa: BLE001 (whatever breaks here, nothing may be drawn after it)
                 self._take_out_of_service(error)
             self._last_tested = self._generates
-            self._on_event("rng_self_tested", {"self_tests": len(passed)})
-            return passed
+            self._on_event("rng_self_tested", {"self_tests": len(has_passed)})
+            return has_passed
 
     def carry_over(self) -> bytes:
         """Return the data to store for the service's next :meth:`start`: reserved output and seed fingerprints.
@@ -311,8 +311,8 @@ class RandomService:
     def _run_due_maintenance(self) -> None:
         """Run the generator's periodic self-test and reseeds that the policy asks for between games."""
         policy = self._policy
-        due = policy.self_test_every_generates
-        if due and self._generates - self._last_tested >= due:
+        is_test_due = policy.self_test_every_generates
+        if is_test_due and self._generates - self._last_tested >= is_test_due:
             self.self_test()
         if policy.prediction_resistance:
             self._reseed("prediction_resistance")

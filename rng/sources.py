@@ -152,15 +152,15 @@ class JitterSource:
         clock, memory, at = self._clock, self._memory, self._at
         gathered = bytearray(count)
         digest = b""
-        before = clock()
+        time_before = clock()
         for i in range(count):
             for _ in range(8):
                 at = (at + self._STRIDE) % self._MEMORY_BYTES
                 memory[at] = (memory[at] + 1) & 0xFF
             digest = sha3_256(digest + memory[at : at + 32]).digest()
             now = clock()
-            gathered[i] = (now - before) & 0xFF
-            before = now
+            gathered[i] = (now - time_before) & 0xFF
+            time_before = now
         self._at = (at + digest[0]) % self._MEMORY_BYTES
         return bytes(gathered)
 
