@@ -212,12 +212,12 @@ class _RecordCodec:
             default = field.default
             if field.default_factory is not dataclasses.MISSING:
                 default = field.default_factory()
-            read, write = _build_converters(field.type)
+            read_value, write = _build_converters(field.type)
             key = stored_key(field)
             plain = field.type if field.type in _EXACT_READER_BY_TYPE else None
             self._fields.append(
                 _CodecField(
-                    field.name, key, read, write, default, _OMIT_METADATA_KEY in field.metadata, plain
+                    field.name, key, read_value, write, default, _OMIT_METADATA_KEY in field.metadata, plain
                 )
             )
         self.names: frozenset[str] = frozenset(each.key for each in self._fields).union(
@@ -239,11 +239,11 @@ class _RecordCodec:
 
     def check(self, record: object) -> None:
         """Check that the fields of a record in memory have values of their types. Raises :class:`_WrongValueError`."""
-        for name, key, read, _, _, _, plain in self._fields:
+        for name, key, read_value, _, _, _, plain in self._fields:
             value = getattr(record, name)
             if type(value) is not plain:
                 try:
-                    read(value)
+                    read_value(value)
                 except _WrongValueError as error:
                     raise error.add_path_part(key) from None
 
@@ -265,11 +265,11 @@ class _RecordCodec:
     def read_inline_fields(self, data: Mapping[str, object]) -> object:
         """Return the record whose fields are stored among the keys of a larger JSON object; ignore other keys."""
         values: dict[str, object] = {}
-        for name, key, read, _, default, _, plain in self._fields:
+        for name, key, read_value, _, default, _, plain in self._fields:
             if key in data:
                 value = data[key]
                 try:
-                    values[name] = value if type(value) is plain else read(value)
+                    values[name] = value if type(value) is plain else read_value(value)
                 except _WrongValueError as error:
                     raise error.add_path_part(key) from None
             elif default is dataclasses.MISSING:
@@ -418,11 +418,11 @@ def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
     """Return the functions that read and write a record field of type ``X | None``."""
     if len(hints) != 1:
         raise TypeError(f"a record has no fields of several types: {hints}")
-    read, write = _build_converters(hints[0])
+    read_value, write = _build_converters(hints[0])
     if write is None:
-        return lambda value: None if value is None else read(value), None
+        return lambda value: None if value is None else read_value(value), None
     return (
-        lambda value: None if value is None else read(value),
+        lambda value: None if value is None else read_value(value),
         lambda value: None if value is None else write(value),
     )
 
@@ -500,8 +500,8 @@ def _read_items(items: Sequence[object], reads: Iterable[Read]) -> tuple[object,
     """Return the items, each read by its own reader; an error states the index of the wrong item."""
     read_items: list[object] = []
     try:
-        for read, item in zip(reads, items, strict=False):
-            read_items.append(read(item))
+        for read_item, item in zip(reads, items, strict=False):
+            read_items.append(read_item(item))
     except _WrongValueError as error:
         raise error.add_path_part(str(len(read_items))) from None
     return tuple(read_items)
@@ -514,10 +514,10 @@ def _require_list(value: object) -> Sequence[object]:
     return value
 
 
-def _read_member(path: object, read: Read, value: object) -> object:
+def _read_member(path: object, read_value: Read, value: object) -> object:
     """Read the value of one field of a record; an error states the field's path."""
     try:
-        return read(value)
+        return read_value(value)
     except _WrongValueError as error:
         raise error.add_path_part(str(path)) from None
 

@@ -412,7 +412,7 @@ def _resolve_table_paths(table: BaseModel, folder: Path, written_paths: dict[str
 
     The paths as written are added to ``written_paths``.
     """
-    changed: dict[str, object] = {}
+    resolved_paths: dict[str, object] = {}
     for name, value in table:
         if isinstance(value, BaseModel):
             resolved: Any = value.model_copy(update=_resolve_table_paths(value, folder, written_paths))
@@ -428,8 +428,8 @@ def _resolve_table_paths(table: BaseModel, folder: Path, written_paths: dict[str
         else:
             continue
         if resolved != value:
-            changed[name] = resolved
-    return changed
+            resolved_paths[name] = resolved
+    return resolved_paths
 
 
 def default_state_dir() -> Path:

@@ -165,9 +165,9 @@ class MachineCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metric families that were published last."""
-        families, read = self._exported
+        families, on_read = self._exported
         if _IS_AUTHENTICATED.get():
-            read()
+            on_read()
         return iter(families)
 
 

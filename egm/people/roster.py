@@ -196,7 +196,7 @@ class Roster:
         return person
 
     def _append_change(
-        self, kind_of_change: str, person: Person, pin: PinDigest, by: str, at: datetime
+        self, kind_of_change: str, person: Person, pin: PinDigest, changed_by: str, at: datetime
     ) -> "Roster":
         """Return the roster with one more change and a new seal; write it to the roster's file, if it has one.
 
@@ -205,7 +205,7 @@ class Roster:
         change = RosterChange(
             number=len(self.changes) + 1,
             at=at.isoformat(timespec="seconds"),
-            by=by,
+            by=changed_by,
             what=kind_of_change,
             person=person.id,
             role=person.role.value,

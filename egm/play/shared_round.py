@@ -127,11 +127,11 @@ def is_round_void(machine: Machine, game: GameRecord) -> bool:
     A void game ends the round only if the players win each other's stakes, because its stakes are no longer
     there to be won. If another seat was ahead of the void game, the round continues as recorded.
     """
-    found, now = machine.component(RoundVoid), (game.play_id, machine.journal.sequence)
-    if (found.play_id, found.sequence) != now:
-        found.is_void = _has_void_in_round(machine, game)
-        found.play_id, found.sequence = now
-    return found.is_void
+    void_cache, cache_key = machine.component(RoundVoid), (game.play_id, machine.journal.sequence)
+    if (void_cache.play_id, void_cache.sequence) != cache_key:
+        void_cache.is_void = _has_void_in_round(machine, game)
+        void_cache.play_id, void_cache.sequence = cache_key
+    return void_cache.is_void
 
 
 def _has_void_in_round(machine: Machine, game: GameRecord) -> bool:

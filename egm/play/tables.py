@@ -153,7 +153,7 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
     playing the selected game would not decide them.
     """
     tables, selected_id = list_standing_tables(machine), machine.selection.game_id
-    table = next((standing for standing in tables if standing.game.id == selected_id), tables[0])
+    table = next((record for record in tables if record.game.id == selected_id), tables[0])
     values: dict[str, int | str] = {"amount_cents": table.standing_cents}
     if table.game.id == selected_id:
         machine.notice = Notice(code="bets_stay", severity="warning", values=values)

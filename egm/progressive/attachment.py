@@ -212,30 +212,34 @@ class ProgressiveLinkService:
         """Return the stored counts of this machine's contributions to a progressive level."""
         return self._machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{level}") or LinkProgress()
 
-    def _list_new_contributions(self, level: str, after: int, progress: LinkProgress) -> list[Contribution]:
-        """Return this machine's contributions to a progressive level after number ``after``.
+    def _list_new_contributions(
+        self, level: str, after_contribution: int, progress: LinkProgress
+    ) -> list[Contribution]:
+        """Return this machine's contributions to a progressive level after number ``after_contribution``.
 
         Usually this is the contribution of the game just started.
         """
         record = self._machine.component(GameInProgress).record
-        if record is not None and progress.sequence == after + 1:
+        if record is not None and progress.sequence == after_contribution + 1:
             start = self._machine.journal.get(f"{record.play_id}.start")
             contributions = (
                 [] if start is None else list(self._iter_game_contribution(level, record, start.sequence))
             )
             if [each.sequence for each in contributions] == [progress.sequence]:
                 return contributions
-        return list(self._iter_recorded_contributions(level, after, progress.since))
+        return list(self._iter_recorded_contributions(level, after_contribution, progress.since))
 
-    def _iter_recorded_contributions(self, level: str, after: int, since: int) -> Iterator[Contribution]:
-        """Yield the contributions to a progressive level with a number above ``after``.
+    def _iter_recorded_contributions(
+        self, level: str, after_contribution: int, since: int
+    ) -> Iterator[Contribution]:
+        """Yield the contributions to a progressive level with a number above ``after_contribution``.
 
         They are read from the journal entries after number ``since``.
         """
         for entry in self._machine.journal.entries(PLAY_STARTS, since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for contribution in self._iter_game_contribution(level, game, entry.sequence):
-                if contribution.sequence > after:
+                if contribution.sequence > after_contribution:
                     yield contribution
 
     def _find_paid_since(self, level: str, counted_sequence: int) -> dict[str, ClaimRecord]:

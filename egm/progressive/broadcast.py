@@ -53,9 +53,11 @@ class BroadcastLevelService:
             name = f"sas.{group}.{level}"
             if name not in self._levels:
                 continue
-            before, _ = self._amounts.get(name, (0, 0))
-            if amount_cents < before:
-                self._machine.post(LEVEL_FELL, LevelFell(pool=name, from_cents=before, to_cents=amount_cents))
+            before_cents, _ = self._amounts.get(name, (0, 0))
+            if amount_cents < before_cents:
+                self._machine.post(
+                    LEVEL_FELL, LevelFell(pool=name, from_cents=before_cents, to_cents=amount_cents)
+                )
             self._amounts[name] = (amount_cents, self._context.clock.monotonic_ns())
         self._record_changes()
 

@@ -100,9 +100,9 @@ def open_levels(machine: Machine) -> None:
             )
             continue
         level = Level.from_json(levels)
-        changed = level.change_terms(terms)
-        if changed != level:
-            machine.post(LEVEL_CHANGED, LevelChanged(pool=pool.id, terms=terms), state={key: changed})
+        changed_level = level.change_terms(terms)
+        if changed_level != level:
+            machine.post(LEVEL_CHANGED, LevelChanged(pool=pool.id, terms=terms), state={key: changed_level})
     for key, levels in machine.journal.states(ProgressiveKey.LEVEL).items():
         level = Level.from_json(levels)
         posting.check_pool_balances(
@@ -215,11 +215,11 @@ def build_step_state(
     """
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
-            pool=made.pool,
-            level=made.level,
-            after=made.after,
-            share=made.share,
-            shown_cents=made.shown_cents,
+            pool=claimed_hit.pool,
+            level=claimed_hit.level,
+            after=claimed_hit.after,
+            share=claimed_hit.share,
+            shown_cents=claimed_hit.shown_cents,
             play_id=game.play_id,
             game=game.game.id,
             at_utc=machine.clock.now().isoformat(),
@@ -227,7 +227,7 @@ def build_step_state(
             way=None,
             unanswered=False,
         )
-        for claim, made in progressive_round.claims.items()
+        for claim, claimed_hit in progressive_round.claims.items()
     }
     wins = {
         f"{ProgressiveKey.WIN}{progressive_round.claim_prefix}.{n}": BroadcastWin(
@@ -241,7 +241,10 @@ def build_step_state(
             f"{ProgressiveKey.LEVEL}{pool}": level.to_json()
             for pool, level in progressive_round.levels.items()
         },
-        **{f"{ProgressiveKey.LINK}{pool}": made for pool, made in progressive_round.link_progress.items()},
+        **{
+            f"{ProgressiveKey.LINK}{pool}": progress
+            for pool, progress in progressive_round.link_progress.items()
+        },
         **claims,
     }
 

@@ -68,9 +68,9 @@ def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
         "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
     )
     up = GaugeMetricFamily("egm_progressive_level_up", "1 while a level is to be won.", labels=("level",))
-    for level, now in find_all_shown(machine).items():
-        amounts.add_metric((level,), now.amount_cents)
-        up.add_metric((level,), int(now.status is Status.UP))
+    for level, displayed_amount in find_all_shown(machine).items():
+        amounts.add_metric((level,), displayed_amount.amount_cents)
+        up.add_metric((level,), int(displayed_amount.status is Status.UP))
     yield from (amounts, up)
 
 

@@ -57,15 +57,17 @@ def build_moving_transfers(
     moved fractions now add up to a whole unit, it is taken from the account ``contributed``.
     """
     giver, giving = source
-    target_pool, before, after = target
+    target_pool, level_before, level_after = target
     moved_cents = f"pool:{target_pool}:current"
     flows = [
         (f"pool:{giver}:{name}", moved_cents, _count_full_cents_gained(_ZERO, getattr(giving, name)))
         for name in _HELD
     ]
-    above = _count_full_cents_gained(before.overflow, after.overflow)
+    above = _count_full_cents_gained(level_before.overflow, level_after.overflow)
     carry = (
-        _count_full_cents_gained(before.current, after.current) + above - sum(cents for _, _, cents in flows)
+        _count_full_cents_gained(level_before.current, level_after.current)
+        + above
+        - sum(cents for _, _, cents in flows)
     )
     flows += [
         (f"pool:{target_pool}:contributed", moved_cents, carry),
@@ -94,6 +96,9 @@ def check_pool_balances(pool: str, level: Level, balance_cents: Callable[[str], 
         )
 
 
-def _count_full_cents_gained(before: Fraction, after: Fraction) -> int:
-    """Return by how many whole units an amount has grown from ``before`` to ``after``."""
-    return after.numerator // after.denominator - before.numerator // before.denominator
+def _count_full_cents_gained(amount_before: Fraction, amount_after: Fraction) -> int:
+    """Return by how many whole units an amount has grown from ``amount_before`` to ``amount_after``."""
+    return (
+        amount_after.numerator // amount_after.denominator
+        - amount_before.numerator // amount_before.denominator
+    )

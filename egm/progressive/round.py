@@ -202,9 +202,9 @@ class ProgressiveRound:
         """
         hit = LevelHitRecord(pool=pool.id, level=name, mystery=mystery, share=share)
         if pool.is_own:
-            before = self._find_current_level(pool)
-            amount_cents, after = before.pay_hit(share or WHOLE_LEVEL_SHARE)
-            self._replace_level(pool, before, after)
+            level_before = self._find_current_level(pool)
+            amount_cents, level_after = level_before.pay_hit(share or WHOLE_LEVEL_SHARE)
+            self._replace_level(pool, level_before, level_after)
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
         if pool.keeper is Keeper.BROADCAST:
@@ -214,9 +214,9 @@ class ProgressiveRound:
             return
         claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
         shown_cents = int(self.level_access.shown_cents(pool.id) * (share or 1))
-        behind = self._find_contribution_of_hit(pool)
+        contribution_number = self._find_contribution_of_hit(pool)
         self.claims[claim] = ClaimedHit(
-            pool=pool.id, level=name, after=behind, shown_cents=shown_cents, share=share
+            pool=pool.id, level=name, after=contribution_number, shown_cents=shown_cents, share=share
         )
         self.hits.append(replace(hit, claim=claim, shown_cents=shown_cents))
 
@@ -224,7 +224,9 @@ class ProgressiveRound:
         """Return the state of a progressive level, with the changes that this game has made so far."""
         return self.levels.get(pool.id) or self.level_access.level(pool.id)
 
-    def _replace_level(self, pool: ProgressivePool | FormerPool, before: Level, after: Level) -> None:
+    def _replace_level(
+        self, pool: ProgressivePool | FormerPool, level_before: Level, level_after: Level
+    ) -> None:
         """Replace the state of a progressive level of this machine, and add the transfers that the change takes."""
-        self.transfers += posting.build_change_transfers(pool.id, before, after)
-        self.levels[pool.id] = after
+        self.transfers += posting.build_change_transfers(pool.id, level_before, level_after)
+        self.levels[pool.id] = level_after

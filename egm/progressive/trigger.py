@@ -71,9 +71,9 @@ class MysteryTrigger:
             drawn=0,
             salt="",
         )
-        drawn = chance.below(undrawn.points, f"progressive.{level}")
+        drawn_point = chance.below(undrawn.points, f"progressive.{level}")
         salt = chance.below(1 << _SALT_BITS, f"progressive.{level}.salt")
-        return replace(undrawn, drawn=drawn, salt=f"{salt:064x}")
+        return replace(undrawn, drawn=drawn_point, salt=f"{salt:064x}")
 
     @property
     def points(self) -> int:

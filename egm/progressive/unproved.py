@@ -69,8 +69,8 @@ def _find_terms_doubt(pool: ProgressivePool, prize: Won) -> str:
     trigger, terms = prize.trigger, pool.definition.terms
     step = pool.definition.chance.stake_cents * terms.increment
     if (trigger.step, trigger.ceiling_cents) != (step, terms.ceiling_cents):
-        here = f"here by {step} to {terms.ceiling_cents}"
-        return f"it grows by {trigger.step} to {trigger.ceiling_cents}; {here}"
+        own_terms_text = f"here by {step} to {terms.ceiling_cents}"
+        return f"it grows by {trigger.step} to {trigger.ceiling_cents}; {own_terms_text}"
     if not terms.base_cents <= trigger.start <= trigger.ceiling_cents:
         return f"it starts from {trigger.start}; here from {terms.base_cents}"
     if not int(trigger.amount) <= prize.amount_cents <= trigger.ceiling_cents:
@@ -125,8 +125,8 @@ def is_held(machine: Machine, claim: str) -> bool:
 
 def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
     """Return the progressive prizes that are held for a ruling, by claim."""
-    stored = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD)
-    return {claim: prize for claim, prize in stored.items() if prize.ruling is None}
+    held_prizes = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD)
+    return {claim: prize for claim, prize in held_prizes.items() if prize.ruling is None}
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
@@ -190,11 +190,15 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
             amount_cents=record.amount_cents,
             why=record.why,
         )
-    owed = claim_record is not None and claim_record.way is None and claim_record.amount_cents is None
+    is_amount_open = (
+        claim_record is not None and claim_record.way is None and claim_record.amount_cents is None
+    )
     if record is not None:  # nothing remains to be done for a hit that is settled or void since
-        done = owed or record.won is None
-        state[f"{ProgressiveKey.HELD}{claim}"] = None if done else replace(record, ruling=decision)
-    if claim_record is not None and owed:  # for a hit of the game itself the question is how much is paid
+        is_settled = is_amount_open or record.won is None
+        state[f"{ProgressiveKey.HELD}{claim}"] = None if is_settled else replace(record, ruling=decision)
+    if (
+        claim_record is not None and is_amount_open
+    ):  # for a hit of the game itself the question is how much is paid
         cents = (
             record.amount_cents
             if record is not None and decision == DECISION_PAY

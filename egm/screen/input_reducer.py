@@ -188,8 +188,8 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
         target_index = view.focus + step if view.focused else 0
         return replace(view, focus=target_index % len(choices), focused=True)
     plays = holding or can_place_chips(view, theme)
-    takes = action.name == "bet_max" or (action.name == "play" and not plays)
-    if takes and view.focused:
+    activates_target = action.name == "bet_max" or (action.name == "play" and not plays)
+    if activates_target and view.focused:
         return choices[view.focus % len(choices)]
     return replace(view, focused=True) if action.name == "bet_max" and not holding else action
 
@@ -282,10 +282,10 @@ def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Message
         slip = replace(view.slip, current_card_index=int(value) % len(view.slip.cards))
     else:
         slip = (marks.add_group if name == "new_group" else marks.add_card)(game, view.slip)
-    changed = replace(view, slip=slip, marked_at=view.now)
+    changed_view = replace(view, slip=slip, marked_at=view.now)
     if slip.with_first_card == view.slip.with_first_card and name != "quick_pick":
-        return changed, ()
-    return changed, marks.request_slip_bet(game, slip, marks.find_current_stake(snapshot, game))
+        return changed_view, ()
+    return changed_view, marks.request_slip_bet(game, slip, marks.find_current_stake(snapshot, game))
 
 
 def _build_quick_pick_slip(view: View) -> marks.KenoSlip | None:
@@ -314,7 +314,7 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
     if not view.accepts_request("bet"):
         return view, ()
     limits = build_bet_limits(snapshot)
-    changed = {
+    changed_chips = {
         "spot": lambda: place_chips(table, chips, (str(value),), limits),
         "pocket": lambda: place_chips(
             table, chips, list_neighbour_spots(table, str(value), chips.neighbours), limits
@@ -328,9 +328,9 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
         "double": lambda: double_bets(table, chips, limits),
     }[name]()
     requests: Messages = ()
-    if changed.bets != chips.bets or changed.plays != chips.plays:
-        changed, requests = request_bet(changed, snapshot, view.now)
-    return replace(view, chips=changed, marked_at=view.now), requests
+    if changed_chips.bets != chips.bets or changed_chips.plays != chips.plays:
+        changed_chips, requests = request_bet(changed_chips, snapshot, view.now)
+    return replace(view, chips=changed_chips, marked_at=view.now), requests
 
 
 def _change_table_display(view: View, name: str, value: Any) -> View:
@@ -342,16 +342,18 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
         return replace(view, board=not should_show_scoreboard(view), board_at=view.now)
     if name == "neighbours":
         index = NEIGHBOUR_COUNT_CHOICES.index(chips.neighbours)
-        changed = replace(
+        changed_chips = replace(
             chips, neighbours=NEIGHBOUR_COUNT_CHOICES[(index + 1) % len(NEIGHBOUR_COUNT_CHOICES)]
         )
     elif name == "chip":
-        changed = replace(chips, value=int(value), tool="chip")
+        changed_chips = replace(chips, value=int(value), tool="chip")
     elif name == "tool":
-        changed = replace(chips, tool="chip" if chips.tool == value else value)
+        changed_chips = replace(chips, tool="chip" if chips.tool == value else value)
     else:
-        changed = replace(chips, part=str(value)) if name == "cloth" else replace(chips, sheet=int(value))
-    return replace(view, chips=changed)
+        changed_chips = (
+            replace(chips, part=str(value)) if name == "cloth" else replace(chips, sheet=int(value))
+        )
+    return replace(view, chips=changed_chips)
 
 
 def _request_area_stake(view: View, area: str) -> tuple[View, Messages]:

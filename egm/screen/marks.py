@@ -243,8 +243,8 @@ def compute_current_form_price(game: GameView, form: Mapping[str, object], snaps
 def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) -> tuple[Intent, ...]:
     """Return the request for the named ticket ``form_id``, or else for the next named ticket, at the current stake."""
     forms = list_forms_on_offer(game)
-    now = find_current_form(game, snapshot)["id"] if form_id is None else form_id
-    index = next((n for n, form in enumerate(forms) if form["id"] == now), -1)
+    current_form = find_current_form(game, snapshot)["id"] if form_id is None else form_id
+    index = next((n for n, form in enumerate(forms) if form["id"] == current_form), -1)
     form = forms[(index + (1 if form_id is None else 0)) % len(forms)]
     return (request_form(form, compute_current_form_price(game, form, snapshot)),)
 
@@ -346,10 +346,10 @@ def request_next_area_stake(game: GameView, snapshot: Snapshot, area: str) -> tu
 
     Stakes that exceed a limit are skipped. The last area with a stake is not cleared.
     """
-    layout, now = game.presentation["layout"], read_area_stakes(game, snapshot)
+    layout, current_stakes = game.presentation["layout"], read_area_stakes(game, snapshot)
     ladder = [0, *layout["stakes"]]
-    other_stakes = {name: stake for name, stake in now.items() if name != area}
-    index = ladder.index(now.get(area, 0)) if now.get(area, 0) in ladder else 0
+    other_stakes = {name: stake for name, stake in current_stakes.items() if name != area}
+    index = ladder.index(current_stakes.get(area, 0)) if current_stakes.get(area, 0) in ladder else 0
     for step in range(1, len(ladder) + 1):
         stake = ladder[(index + step) % len(ladder)]
         staked = {**other_stakes, area: stake} if stake else other_stakes

@@ -109,7 +109,7 @@ def _show_decision(view: View, decision: Decision) -> View:
         return view
     display = decision.display
     advised_marks = int(display.get("advice", 0)) if decision.kind in {"hold", "set"} else 0
-    changed = replace(
+    changed_view = replace(
         view,
         decision=decision,
         held=advised_marks,
@@ -121,7 +121,7 @@ def _show_decision(view: View, decision: Decision) -> View:
     game_id = view.snapshot.game_id or ""
     steps = _list_steps_before_decision(view, game_id, decision)
     if not steps:
-        return replace(changed, show=None)
+        return replace(changed_view, show=None)
     won = int(display["credits"]) if decision.kind == "double_up" else sum(step.credits for step in steps)
     so_far = Play(
         play_id=decision.play_id,
@@ -131,7 +131,7 @@ def _show_decision(view: View, decision: Decision) -> View:
         win_cents=won * view.snapshot.denomination_cents,
         display=display,
     )
-    return replace(changed, show=replace(_build_continued_show(view, so_far, steps), is_complete=False))
+    return replace(changed_view, show=replace(_build_continued_show(view, so_far, steps), is_complete=False))
 
 
 def _list_steps_before_decision(view: View, game_id: str, decision: Decision) -> tuple[Step, ...]:
@@ -208,30 +208,30 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     This updates the bet, the service page and the notice, and removes a decision or game that is over.
     """
     old_snapshot = view.snapshot
-    changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
+    changed_view = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
     if (
         old_snapshot is None
         or old_snapshot.last_display != snapshot.last_display
         or old_snapshot.game_id != snapshot.game_id
     ):
-        changed = replace(changed, last_display_step=_read_last_display_step(view, snapshot))
-    changed = _update_bet(changed, old_snapshot, snapshot)
+        changed_view = replace(changed_view, last_display_step=_read_last_display_step(view, snapshot))
+    changed_view = _update_bet(changed_view, old_snapshot, snapshot)
     if old_snapshot is None or old_snapshot.page != snapshot.page:
-        changed = _update_page(changed, snapshot)
+        changed_view = _update_page(changed_view, snapshot)
     if old_snapshot is None or old_snapshot.state != snapshot.state:
-        changed = replace(changed, scene_at=view.now)
-    changed = _update_notice(changed, old_snapshot, snapshot)
+        changed_view = replace(changed_view, scene_at=view.now)
+    changed_view = _update_notice(changed_view, old_snapshot, snapshot)
     if (
         old_snapshot is not None
         and snapshot.state != "playing"
         and _should_remove_shown_game(view, old_snapshot, snapshot)
     ):
-        changed = replace(changed, show=None)
+        changed_view = replace(changed_view, show=None)
     if snapshot.state != "playing" and view.decision is not None:
-        changed = replace(changed, decision=None)
+        changed_view = replace(changed_view, decision=None)
     if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service", "locked"}:
-        changed = replace(changed, page=Page.NONE)
-    return changed
+        changed_view = replace(changed_view, page=Page.NONE)
+    return changed_view
 
 
 def _update_notice(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:

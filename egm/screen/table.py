@@ -338,8 +338,8 @@ class BetLimits:
 
     def limit_spot(self, spot: Spot) -> Spot:
         """Return a bet spot whose limits are replaced by those that apply in the table's current state."""
-        now = self.table_state.spots.get(spot.id)
-        return spot if now is None else replace(spot, **now.model_dump())
+        current_limits = self.table_state.spots.get(spot.id)
+        return spot if current_limits is None else replace(spot, **current_limits.model_dump())
 
     def find_bet(self, bets: Bets, spot: str | None) -> int:
         """Return the total bet on a spot in credits, new and standing together; 0 if ``spot`` is None."""
@@ -495,22 +495,22 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: BetLimit
     The bet is rounded up to the spot's minimum and step, and lowered to its maximum. A bet that is a share of
     another ignores ``value``.
     """
-    standing_credits, now = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
+    standing_credits, current_credits = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
     reason, _ = find_closed_reason(spot, bets, limits)
     if reason:
-        return now, reason
+        return current_credits, reason
     spot = limits.limit_spot(spot)
     if spot.share is not None:
-        value = _find_needed_bet(spot, bets, limits) // spot.share - standing_credits - now
-    new_credits = max(standing_credits + now + value, spot.least) - standing_credits
+        value = _find_needed_bet(spot, bets, limits) // spot.share - standing_credits - current_credits
+    new_credits = max(standing_credits + current_credits + value, spot.least) - standing_credits
     new_credits = -(-new_credits // spot.step) * spot.step
     new_credits = min(
         new_credits, (limits.find_maximum(spot, bets) - standing_credits) // spot.step * spot.step
     )
-    if new_credits <= now or standing_credits + new_credits < spot.least:
-        return now, "most"
+    if new_credits <= current_credits or standing_credits + new_credits < spot.least:
+        return current_credits, "most"
     reason = _find_exceeded_limit(table, {**bets, spot.id: new_credits}, limits)
-    return (now, reason) if reason else (new_credits, "")
+    return (current_credits, reason) if reason else (new_credits, "")
 
 
 def _find_needed_bet(spot: Spot, bets: Bets, limits: BetLimits) -> int:
@@ -531,12 +531,12 @@ def _update_dependent_bets(table: Table, bets: Bets, limits: BetLimits) -> dict[
     """
     result = dict(bets)
     for spot in table.spots.values():
-        needed, now = _find_needed_bet(spot, result, limits), result.get(spot.id, 0)
-        if now > 0 and spot.share is not None:
+        needed, current_credits = _find_needed_bet(spot, result, limits), result.get(spot.id, 0)
+        if current_credits > 0 and spot.share is not None:
             result[spot.id] = 0 if needed % spot.share else min(needed // spot.share, spot.most)
         if spot.times is not None and spot.needs is not None:
             result[spot.id] = spot.times * result.get(spot.needs, 0)
-        elif now > 0 and needed <= 0:
+        elif current_credits > 0 and needed <= 0:
             result[spot.id] = 0
     return result if result == bets else _update_dependent_bets(table, result, limits)
 
@@ -547,10 +547,10 @@ def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits)
     If there is no bet, or if another bet depends on it, return the chips with the reason in ``refused``.
     """
     spot = _find_lead_spot(table, spot)
-    now, standing_credits = chips.bets.get(spot, 0), limits.standing_bets.get(spot, 0)
-    if not now and not standing_credits:
+    current_credits, standing_credits = chips.bets.get(spot, 0), limits.standing_bets.get(spot, 0)
+    if not current_credits and not standing_credits:
         return replace(chips, explained_spot=spot, refused="nothing")
-    bets = {**chips.bets, spot: -standing_credits if now == 0 else 0}
+    bets = {**chips.bets, spot: -standing_credits if current_credits == 0 else 0}
     bets = _update_dependent_bets(table, bets, limits)
     for (
         name,
@@ -575,10 +575,10 @@ def is_bet_playing(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimi
 
 def _toggle_plays(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
     """Switch the bet on a spot on or off for the next throw (craps)."""
-    now = is_bet_playing(table, chips, spot, limits)
-    if now is None or limits.find_bet(chips.bets, spot) <= 0:
-        return replace(chips, explained_spot=spot, refused="always" if now is None else "nothing")
-    return replace(chips, explained_spot=spot, refused="", plays={**chips.plays, spot: not now})
+    is_playing = is_bet_playing(table, chips, spot, limits)
+    if is_playing is None or limits.find_bet(chips.bets, spot) <= 0:
+        return replace(chips, explained_spot=spot, refused="always" if is_playing is None else "nothing")
+    return replace(chips, explained_spot=spot, refused="", plays={**chips.plays, spot: not is_playing})
 
 
 def undo_chips(chips: ChipsOnTable) -> ChipsOnTable:

@@ -77,8 +77,10 @@ class SmallController:
             case m.Claim():
                 return [self._handle_claim(message)]
             case m.Commit() if message.claim not in self.awards:
-                unknown = m.RefusalReason.UNKNOWN_CLAIM
-                return [self._refuse(message, unknown, "commit", level=message.level, claim=message.claim)]
+                unknown_claim = m.RefusalReason.UNKNOWN_CLAIM
+                return [
+                    self._refuse(message, unknown_claim, "commit", level=message.level, claim=message.claim)
+                ]
             case m.Commit():
                 self.commits.setdefault(message.claim, message)
                 assert self.commits[message.claim] == message

@@ -215,11 +215,11 @@ class SimulatedMedium:
 
 def _apply_naming(names: dict[Path, _SimulatedFile], naming: _Naming) -> None:
     """Apply the creation, renaming or removal of a file to the names of a folder's files."""
-    old, new, file = naming
-    if old is not None:
-        names.pop(old, None)
-    if new is not None:
-        names[new] = file
+    old_path, new_path, file = naming
+    if old_path is not None:
+        names.pop(old_path, None)
+    if new_path is not None:
+        names[new_path] = file
 
 
 @dataclass(slots=True)

@@ -52,9 +52,9 @@ def attach(room: MachineRig, lines: Iterable[SasLineService]) -> None:
 
     def changed() -> None:
         """Pass a new snapshot of the machine to its SAS lines."""
-        now = snapshot(room.engine, fingerprint=room.journal.fingerprint)
+        current_snapshot = snapshot(room.engine, fingerprint=room.journal.fingerprint)
         for line in lines:
-            line.process_change(now)
+            line.process_change(current_snapshot)
 
     room.engine._changed = changed
 

@@ -52,9 +52,9 @@ def count_rounds_left(machine: Machine) -> int | None:
     game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
     if game is None or at is None or not is_table(game) or machine.clock.now() < at:
         return None
-    since = _read_rounds(machine, at)
-    shared = since.rounds.get(game.digest, set())
-    own_rounds = since.rounds.get(f"{game.digest}/{machine.position.number}", set())
+    rounds_since = _read_rounds(machine, at)
+    shared = rounds_since.rounds.get(game.digest, set())
+    own_rounds = rounds_since.rounds.get(f"{game.digest}/{machine.position.number}", set())
     return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared | own_rounds))
 
 
@@ -65,17 +65,17 @@ def is_table(game: Game) -> bool:
 
 def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
     """Return the rounds started since the closing time, after reading the journal's new entries."""
-    since = machine.component(RoundsSinceClosing)
-    if since.at != at.isoformat():
+    rounds_since = machine.component(RoundsSinceClosing)
+    if rounds_since.at != at.isoformat():
         last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
-        since.at, since.rounds = at.isoformat(), {}
-        since.sequence = 0 if last is None else last.sequence
-    for entry in machine.journal.entries(PLAY_START, since=since.sequence):
-        since.sequence = entry.sequence
+        rounds_since.at, rounds_since.rounds = at.isoformat(), {}
+        rounds_since.sequence = 0 if last is None else last.sequence
+    for entry in machine.journal.entries(PLAY_START, since=rounds_since.sequence):
+        rounds_since.sequence = entry.sequence
         if entry.time_utc >= at:
             table, round_ = find_table_and_round_id(entry)
-            since.rounds.setdefault(table, set()).add(round_)
-    return since
+            rounds_since.rounds.setdefault(table, set()).add(round_)
+    return rounds_since
 
 
 def find_table_and_round_id(entry: StoredEntry) -> tuple[str, str]:

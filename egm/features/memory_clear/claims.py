@@ -431,7 +431,9 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
         for play_id in fed
         if play_id not in is_open
     ]
-    uncounted = [share for made in fed.values() for share in made if _is_uncounted(share, pool, link.counted)]
+    uncounted = [
+        share for shares in fed.values() for share in shares if _is_uncounted(share, pool, link.counted)
+    ]
     amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
     details = {"sequence": link.sequence, "counted": link.counted, "uncounted": len(uncounted)}
     book.add(

@@ -222,12 +222,12 @@ class Tournament(_RulesTable):
             if (each.games is None) == (each.minutes is None):
                 yield build_fault(where, "give its length as games or as minutes, one of the two")
             if is_last != (each.advance is None):
-                what = (
+                problem = (
                     "the last round has nobody go on"
                     if is_last
                     else "must be given: how many participants go on to the next round"
                 )
-                yield build_fault(f"{where}.advance", what)
+                yield build_fault(f"{where}.advance", problem)
             elif each.advance is not None and each.advance > qualified:
                 yield build_fault(f"{where}.advance", f"only {qualified} participants can play this round")
             qualified = each.advance or qualified

@@ -41,12 +41,12 @@ class MoneyExceptionMonitor:
 
     def update_exceptions(self) -> None:
         """Raise the exceptions about tickets and transfers that now apply, and withdraw those that no longer do."""
-        now = frozenset(self._iter_applicable())
-        for code in {code for code, _ in self._last} - {code for code, _ in now}:
+        applicable = frozenset(self._iter_applicable())
+        for code in {code for code, _ in self._last} - {code for code, _ in applicable}:
             self._host.withdraw_exception(code)
-        for code, _ in sorted(now - self._last):
+        for code, _ in sorted(applicable - self._last):
             self._host.post_exception(code)
-        self._last = now
+        self._last = applicable
 
     def record_host_polling(self, *, up: bool) -> None:
         """Store whether the SAS host polls.

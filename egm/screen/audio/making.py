@@ -104,12 +104,12 @@ class SoundStore:
 
     def get(self, cue: str, family: str) -> bytes | None:
         """Return a sound's samples, or None if it has not been synthesised yet or does not exist."""
-        cue_score = CUES.get(cue)
+        sound_cue = CUES.get(cue)
         return (
             None
-            if cue_score is None
+            if sound_cue is None
             else self._samples_by_cue_and_family.get(
-                (cue, family if cue_score.has_sound_per_game_family else COMMON_FAMILY)
+                (cue, family if sound_cue.has_sound_per_game_family else COMMON_FAMILY)
             )
         )
 

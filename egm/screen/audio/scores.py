@@ -373,11 +373,11 @@ def _build_closing_tune(family: SoundFamily) -> Notes:
 
 def _build_attract_tune(family: SoundFamily) -> Notes:
     """Return the tune by which an idle machine attracts players."""
-    beat_count = 16 * family.eighth
+    tune_seconds = 16 * family.eighth
     return [
         *_build_accompaniment(family, 2),
         *_build_melody(family, family.melody[:16], family.lead, 0.9),
-        *_build_chord(family, 0, beat_count, 1.6),
+        *_build_chord(family, 0, tune_seconds, 1.6),
     ]
 
 
@@ -416,10 +416,10 @@ def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
 
 def synthesise_cue(cue: str, family: str) -> bytes:
     """Return the sound of a cue in a family as 16-bit mono samples, at its channel's peak level."""
-    cue_score = CUES[cue]
+    sound_cue = CUES[cue]
     notes, loop = build_cue_notes(cue, family)
     return mix_notes(
-        notes, CHANNEL_PEAKS[cue_score.channel] * cue_score.share, loop=loop, drive=cue_score.drive
+        notes, CHANNEL_PEAKS[sound_cue.channel] * sound_cue.share, loop=loop, drive=sound_cue.drive
     )
 
 

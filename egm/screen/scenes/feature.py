@@ -79,10 +79,10 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
         ink, reach = Ink(small_size, (w, h), 1), max(w, h)
         for i in range(8):
             a = math.tau * (i + step / _BEAM_STEPS) / 8
-            one, two = (
+            left_beam, right_beam = (
                 (w / 2 + reach * math.cos(a + d), h / 2 + reach * math.sin(a + d)) for d in (-0.14, 0.14)
             )
-            ink.fill([(w / 2, h / 2), one, two], fade(stage.look.accent, 0.34))
+            ink.fill([(w / 2, h / 2), left_beam, right_beam], fade(stage.look.accent, 0.34))
         beams = ink.finish()
         mask = Radial(((0, (255, 255, 255, 255)), (0.5, (255, 255, 255, 190)), (1, (255, 255, 255, 0))))
         beams.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)

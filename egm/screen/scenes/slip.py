@@ -97,9 +97,9 @@ def draw_slip(stage: Stage) -> None:
     )
     head = Style("heavy", "body", stage.look.accent)
     p.text(describe_slip(stage), (x + w / 2, y + 40), head, width=w - 60)
-    says: Rect = (x + 30, y + 66, w - 60, _HEAD - 66)
+    text_rect: Rect = (x + 30, y + 66, w - 60, _HEAD - 66)
     p.write_paragraph(
-        format_slip_legal_text(view, stage.texts), says, Style("text", "caption", "text"), leading=1.2
+        format_slip_legal_text(view, stage.texts), text_rect, Style("text", "caption", "text"), leading=1.2
     )
     touches = list_slip_touches(view, stage.layout)
     marks = [(key_rect, int(action.value)) for key_rect, action in touches if action.name == "mark"]

@@ -27,22 +27,22 @@ def draw_wins(
     if not paid_wins:
         return
     turn = choose_win_in_turn(wins, since, stage.theme.motion.line_cycle)
-    now = paid_wins if turn is None else [turn]
+    shown_wins = paid_wins if turn is None else [turn]
     grid = ReelGrid(stage.layout.field, field.reel_heights)
-    winning = {place for win in now for place in win.positions}
+    winning = {place for win in shown_wins for place in win.positions}
     for reel in range(field.reel_count):
         for row in range(field.reel_heights[reel]):
             if (reel, row) not in winning:
                 stage.painter.shade(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
-    for win in now:
+    for win in shown_wins:
         _draw_win_line(stage, field, grid, win, wins.index(win))
     beat = 0.0 if stage.view.reduced_motion else compute_pulse(since, 1.1)
     for reel, row in sorted(winning):
-        owner = next(win for win in now if (reel, row) in win.positions)
+        owner = next(win for win in shown_wins if (reel, row) in win.positions)
         colour = _choose_line_colour(owner, wins.index(owner))
         _draw_winning_symbol(stage, field, grid, window[reel][row], (reel, row), beat, colour)
-    for win in now:
-        _draw_line_badge(stage, grid, win, wins.index(win), amount=len(now) <= _AMOUNTS_MAX)
+    for win in shown_wins:
+        _draw_line_badge(stage, grid, win, wins.index(win), amount=len(shown_wins) <= _AMOUNTS_MAX)
 
 
 def choose_win_in_turn(wins: tuple[WinOnReels, ...], since: float, cycle: float) -> WinOnReels | None:

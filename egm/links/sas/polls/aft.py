@@ -284,19 +284,24 @@ def answer_aft_registration(host: SasHost, poll: LongPoll) -> Reply | None:
     if code == _REGISTER:
         return _build_registration_reply(transfers.register(asset_number, key, pos_id))
     if code == _INITIALISE:
-        now = transfers.unregister()
-        return _build_registration_reply(AftRegistration(False, now.asset_number, pos_id, key), _READY)
+        registration = transfers.unregister()
+        return _build_registration_reply(
+            AftRegistration(False, registration.asset_number, pos_id, key), _READY
+        )
     return _build_registration_reply(transfers.registration)
 
 
-def _build_registration_reply(now: AftRegistration, status: int | None = None) -> Reply:
+def _build_registration_reply(registration: AftRegistration, status: int | None = None) -> Reply:
     """Return the reply to poll 73 with the machine's registration."""
     if status is None:
-        status = _REGISTERED if now.registered else _NOT_REGISTERED
-    key = now.key.ljust(_KEY_BYTES, b"\0")
+        status = _REGISTERED if registration.registered else _NOT_REGISTERED
+    key = registration.key.ljust(_KEY_BYTES, b"\0")
     return Reply(
         prepend_length(
-            bytes((status,)) + encode_binary(now.asset_number, 4) + key + encode_binary(now.pos_id, 4)
+            bytes((status,))
+            + encode_binary(registration.asset_number, 4)
+            + key
+            + encode_binary(registration.pos_id, 4)
         ),
         once=True,
     )

@@ -292,10 +292,10 @@ def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
         return Reply(prepend_length(bytes((_BAD_FUNCTION,))))
     expires = parse_expiry(poll, body[15:19], host) if length == _FULL else None
     pool = decode_binary(body[19:21])
-    now = tickets.authorise_redemption(
+    redemption = tickets.authorise_redemption(
         digits, _CREDIT_KIND_BY_TRANSFER_CODE[code], amount_cents, expires=expires, pool=pool
     )
-    return _build_redemption_reply(host, now)
+    return _build_redemption_reply(host, redemption)
 
 
 def _build_redemption_reply(host: SasHost, redemption: RedemptionState) -> Reply:
