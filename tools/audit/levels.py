@@ -452,9 +452,9 @@ class LevelAudit:
             [(f"{_OPERATOR_ACCOUNT_PREFIX}{pool}", _HANDPAY_ACCOUNT, amount_cents)] if late == "hand" else []
         )
         if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != expected_moves:
-            found = [(t.source, t.target, t.amount_cents) for t in entry.transfers]
+            recorded_moves = [(t.source, t.target, t.amount_cents) for t in entry.transfers]
             self._report_finding(
-                entry, f"transfers: expected {expected_moves or 'none'}, found {found or 'none'}"
+                entry, f"transfers: expected {expected_moves or 'none'}, found {recorded_moves or 'none'}"
             )
         if (play is None) != bool(late) and claim not in self._ruled:
             self._report_finding(
@@ -628,12 +628,13 @@ class LevelAudit:
             moves = [
                 f"{source} -> {target} {cents}" for (source, target), cents in _sum_flows(expected).items()
             ]
-            found = [
+            recorded_moves = [
                 f"{source} -> {target} {cents}" for (source, target), cents in _sum_flows(recorded).items()
             ]
             self._report_finding(
                 entry,
-                f"transfers of the levels: expected {', '.join(moves) or 'none'}, found {', '.join(found) or 'none'}",
+                f"transfers of the levels: expected {', '.join(moves) or 'none'},"
+                f" found {', '.join(recorded_moves) or 'none'}",
             )
 
     def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:

@@ -418,32 +418,32 @@ class PlainGames:
         accepts = wager == setting.wager and has_prescribed_amounts(table.game, wager, setting.unit_cents)
         return table if accepts else None
 
-    def _check_outcome(self, played: _Played, outcome: Outcome | None) -> bool:
+    def _check_outcome(self, game: _Played, outcome: Outcome | None) -> bool:
         """Return whether a game has the outcome of a plain game; if so, store its win, pushes and table."""
-        setting = played.setting
+        setting = game.setting
         if outcome is None or outcome.progressives or outcome.merchandise or outcome.double_up_stakes:
             return False
-        played.push_cents = outcome.push_credits * setting.unit_cents
-        played.win_cents = outcome.win_credits * setting.unit_cents - played.push_cents
+        game.push_cents = outcome.push_credits * setting.unit_cents
+        game.win_cents = outcome.win_credits * setting.unit_cents - game.push_cents
         settled_credits = sum([settlement.staked for settlement in outcome.settlements])
         if (
-            not 0 <= played.win_cents <= AMOUNT_MAX
-            or played.staked_cents > played.credit_before_cents
-            or (setting.has_spots and settled_credits * setting.unit_cents != played.staked_cents)
+            not 0 <= game.win_cents <= AMOUNT_MAX
+            or game.staked_cents > game.credit_before_cents
+            or (setting.has_spots and settled_credits * setting.unit_cents != game.staked_cents)
         ):
             return False
         if outcome.table is None:
-            played.table = _Table(NO_TABLE, setting.game)
-            played.stored_table = b"" if played.table_before == NO_TABLE else NO_TABLE
+            game.table = _Table(NO_TABLE, setting.game)
+            game.stored_table = b"" if game.table_before == NO_TABLE else NO_TABLE
             return True
-        played.table = _Table(
+        game.table = _Table(
             encode_canonical_json(outcome.table), setting.game.with_table_state(outcome.table)
         )
-        played.stored_table = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
-            *(setting.unit_cents, setting.game_name, played.table.json),
+        game.stored_table = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
+            *(setting.unit_cents, setting.game_name, game.table.json),
         )
-        self._tables[setting.game.digest] = played.table
-        return not played.table.game.rules.list_standing_bets()
+        self._tables[setting.game.digest] = game.table
+        return not game.table.game.rules.list_standing_bets()
 
     def _find_setting(self, *parts: bytes) -> _Setting | None:
         """Return the cached terms (definition, wager, denomination) of a game, or None if it is not plain.
@@ -506,37 +506,37 @@ def _takes_step(conversation: GameConversation, choice: Choice | None, draws: by
     return outcome == b"null" and conversation.decision is not None
 
 
-def _check_choice(played: _Played, body: bytes, number: int) -> bool:
+def _check_choice(game: _Played, body: bytes, number: int) -> bool:
     """Return whether an entry is the next choice of the player in the game; if so, play that step."""
-    match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), played.conversation.decision
+    match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), game.conversation.decision
     if match is None or decision is None or decision.kind == DECISION_OF_WHEEL:
         return False
     dims, play, step_number, previous, choice, draws, outcome = match.group(1, 2, 3, 4, 5, 6, 7)
     play_again, staked, sequence, time, raised_cents = match.group(8, 9, 10, 11, 12)
-    value, setting = parse(choice), played.setting
+    value, setting = parse(choice), game.setting
     added_credits = decision.adds(value)
     expected: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
         expected = (setting.dims, b"%d" % added_credits, b"%d" % (added_credits * setting.unit_cents))
     if (
         (dims, staked, raised_cents) != expected
-        or not play == play_again == played.play
-        or (int(step_number), int(sequence)) != (number, played.sequence + 1)
-        or previous.decode() != played.head_hex
+        or not play == play_again == game.play
+        or (int(step_number), int(sequence)) != (number, game.sequence + 1)
+        or previous.decode() != game.head_hex
         or encode_canonical_json(value) != choice
         or not is_time(time.decode())
-        or not _takes_step(played.conversation, Choice(value), draws, outcome)
+        or not _takes_step(game.conversation, Choice(value), draws, outcome)
     ):
         return False
-    played.sequence, played.head_hex = played.sequence + 1, hashlib.sha256(body).hexdigest()
-    played.staked_cents += added_credits * setting.unit_cents
-    played.raises += added_credits > 0
+    game.sequence, game.head_hex = game.sequence + 1, hashlib.sha256(body).hexdigest()
+    game.staked_cents += added_credits * setting.unit_cents
+    game.raises += added_credits > 0
     return True
 
 
-def _find_result_count(played: _Played) -> str:
+def _find_result_count(game: _Played) -> str:
     """Return the name of the counter for the game's result: games won, pushed or lost."""
-    return "games_won" if played.win_cents else "games_pushed" if played.push_cents else "games_lost"
+    return "games_won" if game.win_cents else "games_pushed" if game.push_cents else "games_lost"
 
 
 def _find_time(body: bytes) -> bytes | None:
@@ -545,9 +545,9 @@ def _find_time(body: bytes) -> bytes | None:
     return match[1] if match is not None and is_time(match[1].decode()) else None
 
 
-def _check_push(played: _Played, body: bytes) -> bool:
+def _check_push(game: _Played, body: bytes) -> bool:
     """Return whether ``body`` is exactly the entry by which a machine returns the stakes that this game pushes."""
-    play, cents, time = played.play, played.push_cents, _find_time(body)
+    play, cents, time = game.play, game.push_cents, _find_time(body)
     if time is None:
         return False
     expected = (
@@ -555,37 +555,37 @@ def _check_push(played: _Played, body: bytes) -> bool:
         b'"record":{"play_id":"%b","push_cents":%d},"sequence":%d,"time":"%b",'
         b'"transfers":[["house:push","credit:1:cashable",%d]]}'
     ) % (
-        *(played.setting.dims, play, played.head_hex.encode(), play, cents),
-        *(played.sequence + 1, time, cents),
+        *(game.setting.dims, play, game.head_hex.encode(), play, cents),
+        *(game.sequence + 1, time, cents),
     )
-    return _follows_as_expected(played, body, expected)
+    return _follows_as_expected(game, body, expected)
 
 
-def _check_end(played: _Played, end: bytes) -> bool:
+def _check_end(game: _Played, end: bytes) -> bool:
     """Return whether ``end`` is exactly the entry by which a machine ends this game."""
-    play, win_cents, push_cents, time = played.play, played.win_cents, played.push_cents, _find_time(end)
+    play, win_cents, push_cents, time = game.play, game.win_cents, game.push_cents, _find_time(end)
     if time is None:
         return False
     push = b'"push_cents":%d,' % push_cents if push_cents else b""
     transfers = b',"transfers":[["house:win","credit:1:cashable",%d]]' % win_cents if win_cents else b""
     table = b""
-    if played.stored_table:
-        table = b',"table:%b":%b' % (played.setting.game.digest.encode(), played.stored_table)
+    if game.stored_table:
+        table = b',"table:%b":%b' % (game.setting.game.digest.encode(), game.stored_table)
     expected = (
         b'{"counts":{"%b":1},"dims":%b,"id":"%b.end","kind":"game.end","previous":"%b",'
         b'"record":{"play_id":"%b",%b"win_cents":%d},"sequence":%d,'
         b'"state":{"game":null,"last_game":{"play_id":"%b","win_cents":%d}%b},"time":"%b"%b}'
     ) % (
-        *(_find_result_count(played).encode(), played.setting.dims, play, played.head_hex.encode()),
-        *(play, push, win_cents, played.sequence + 1),
+        *(_find_result_count(game).encode(), game.setting.dims, play, game.head_hex.encode()),
+        *(play, push, win_cents, game.sequence + 1),
         *(play, win_cents + push_cents, table, time, transfers),
     )
-    return _follows_as_expected(played, end, expected)
+    return _follows_as_expected(game, end, expected)
 
 
-def _follows_as_expected(played: _Played, body: bytes, expected: bytes) -> bool:
+def _follows_as_expected(game: _Played, body: bytes, expected: bytes) -> bool:
     """Return whether an entry has exactly the expected bytes; if so, make it the game's last entry so far."""
     if body != expected:
         return False
-    played.sequence, played.head_hex = played.sequence + 1, hashlib.sha256(body).hexdigest()
+    game.sequence, game.head_hex = game.sequence + 1, hashlib.sha256(body).hexdigest()
     return True

@@ -161,8 +161,8 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
     """Install the wheels for one minor version of Python, and this project, without compiled modules."""
     packages.mkdir(parents=True)
     into = ("install", "--no-compile", "--no-deps", "--only-binary=:all:", "--python-version", python)
-    wanted = ("--require-hashes", "-r", str(_SOURCE_ROOT / "requirements.txt"))
-    run(*_PIP_COMMAND, *into, "--target", str(packages), *wanted, epoch=epoch)
+    requirement_options = ("--require-hashes", "-r", str(_SOURCE_ROOT / "requirements.txt"))
+    run(*_PIP_COMMAND, *into, "--target", str(packages), *requirement_options, epoch=epoch)
     run(*_PIP_COMMAND, *into, "--target", str(packages), "--no-index", str(wheel), epoch=epoch)
     shutil.rmtree(packages / "bin", ignore_errors=True)
     # Both contain build paths: the folder of a wheel, and the Python of the scripts removed above.
@@ -239,13 +239,13 @@ def install_missing_packages(packages: Sequence[str]) -> None:
     form = "${Package} ${db:Status-Status}\n"
     status_lines = run("dpkg-query", "--show", f"--showformat={form}", "*").splitlines()
     installed = {line.split()[0] for line in status_lines if line.endswith(" installed")}
-    lacking = [name for name in packages if name not in installed]
-    if not lacking:
+    missing_packages = [name for name in packages if name not in installed]
+    if not missing_packages:
         return
-    echo(f"installing Debian's packages {' '.join(lacking)}")
+    echo(f"installing Debian's packages {' '.join(missing_packages)}")
     as_root = () if os.geteuid() == 0 else ("sudo",)
     run(*as_root, "apt-get", "update", "--quiet")
-    run(*as_root, "apt-get", "install", "--quiet", "--yes", "--no-install-recommends", *lacking)
+    run(*as_root, "apt-get", "install", "--quiet", "--yes", "--no-install-recommends", *missing_packages)
 
 
 @click.command()

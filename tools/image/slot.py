@@ -197,10 +197,10 @@ def _copy(source: BinaryIO, part: PartitionContent, to: Path, where: str, *, wit
     return first
 
 
-def _write_at(to: Path, where: int, data: bytes) -> None:
-    """Write data durably at the offset ``where`` of a partition; a negative offset counts from the end."""
+def _write_at(to: Path, offset: int, data: bytes) -> None:
+    """Write data durably at the offset ``offset`` of a partition; a negative offset counts from the end."""
     with to.open("r+b", buffering=0) as stream:
-        stream.seek(where, os.SEEK_END if where < 0 else os.SEEK_SET)
+        stream.seek(offset, os.SEEK_END if offset < 0 else os.SEEK_SET)
         stream.write(data)
         os.fsync(stream.fileno())
 

@@ -81,9 +81,9 @@ def find_slots() -> dict[str, Slot]:
 def find_running_slot() -> str:
     """Return the name of the running slot. Raises SlotError if none is running."""
     mapped = Path("/dev/mapper/root").resolve().name
-    under = {path.name for path in Path(f"/sys/block/{mapped}/slaves").glob("*")}
+    backing_devices = {path.name for path in Path(f"/sys/block/{mapped}/slaves").glob("*")}
     for name, slot in find_slots().items():
-        if slot.root.resolve().name in under:
+        if slot.root.resolve().name in backing_devices:
             return name
     raise SlotError(f"/dev/mapper/{mapped}: no slot is under it; this computer does not run from an image")
 
@@ -308,9 +308,9 @@ def wait_for_media(media: Mapping[str, Path], labels: Path, checked: Callable[[]
         while True:
             while not (labels / label).exists():
                 time.sleep(_MISSING_MEDIUM_CHECK_S)
-            unit, parent_unit = _find_mount_unit(path), _find_mount_unit(path / "run")
-            _run_systemctl("stop", "open-egm-machine.service", "open-egm-screen.service", parent_unit)
-            _run_systemctl("start", unit, parent_unit)
+            unit, run_unit = _find_mount_unit(path), _find_mount_unit(path / "run")
+            _run_systemctl("stop", "open-egm-machine.service", "open-egm-screen.service", run_unit)
+            _run_systemctl("start", unit, run_unit)
             if _is_mounted(path):
                 break
             # the medium cannot be mounted yet; until it can, the screen shows the fault
@@ -374,11 +374,11 @@ def install_command(path: Path) -> None:
 def good_command() -> None:
     """Keep the running release once it is up; otherwise start the previous one again, if there is one."""
     machine, running_slot = ScreenWatch(_STATE_FOLDER), find_running_slot()
-    before = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {running_slot, None}
+    has_previous = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {running_slot, None}
     if wait_until_lasting(
         lambda: machine.is_up and _is_screen_up(),
         _RELEASE_PROVED_S,
-        within=_RELEASE_START_MAX_S if before else None,
+        within=_RELEASE_START_MAX_S if has_previous else None,
     ):
         set_first_slot(running_slot)
         echo(f"slot {running_slot} is up, and is the default from now on")

@@ -56,9 +56,9 @@ def format_player_diagram() -> str:
 
 def format_interruption_table() -> str:
     """Return a table of the interruptions and how they end. Raises NoSuchRuleError for a row without a rule."""
-    for state, entry_text, ends in _INTERRUPTIONS:
-        _check_rule_leads(State.IDLE, entry_text, state)
-        _check_rule_leads(state, ends, State.IDLE)
+    for state, start_event, end_event in _INTERRUPTIONS:
+        _check_rule_leads(State.IDLE, start_event, state)
+        _check_rule_leads(state, end_event, State.IDLE)
     rows = [[f"`{state}`", f"`{comes}`", f"`{ends}`"] for state, comes, ends in _INTERRUPTIONS]
     return format_table(["State", "Comes by", "Ends by"], rows)
 

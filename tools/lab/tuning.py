@@ -158,14 +158,16 @@ def tune_pays(
     best = dict(data)
     progress(f"weighing {format_count(len(keys), 'pay')}")
     for _ in range(6):
-        now = compute_rtp(best, bet)
-        if abs(now - target) <= NEAR:
+        current_return = compute_rtp(best, bet)
+        if abs(current_return - target) <= NEAR:
             return best
-        slopes = {k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - now for k in keys}
+        slopes = {
+            k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - current_return for k in keys
+        }
         part = sum(slopes[k] * value_at(best, k) for k in keys)
         if part <= 0:
             raise TuningError("those pays do not change the return")
-        factor = (target - now) / part + 1
+        factor = (target - current_return) / part + 1
         if factor <= 0:
             raise TuningError(
                 f"no pay there is low enough: the other pays alone return more than {format_percent(target, 4)} %"
@@ -175,7 +177,7 @@ def tune_pays(
             scaled = replace_value(scaled, k, round_to_nice_pay(value_at(best, k) * factor))
         if scaled == best:
             break
-        if abs(compute_rtp(scaled, bet) - target) < abs(now - target):
+        if abs(compute_rtp(scaled, bet) - target) < abs(current_return - target):
             best = scaled
             progress(f"all scaled together: {format_percent(compute_rtp(best, bet), 4)} %")
         else:
@@ -239,9 +241,9 @@ def _iter_pay_changes(
     The gap is the distance to the wanted return after the change.
     """
     keys = [key for key, slope in slopes.items() if slope > 0]
-    now = {key: int(value_at(data, key)) for key in keys}
-    lowest_change = {key: max(1, int(value_at(start, key)) - limits[key]) - now[key] for key in keys}
-    highest_change = {key: int(value_at(start, key)) + limits[key] - now[key] for key in keys}
+    current_pays = {key: int(value_at(data, key)) for key in keys}
+    lowest_change = {key: max(1, int(value_at(start, key)) - limits[key]) - current_pays[key] for key in keys}
+    highest_change = {key: int(value_at(start, key)) + limits[key] - current_pays[key] for key in keys}
 
     def find_nearest_pay(key: Path, need: Fraction) -> int:
         """Return the change of a pay, within its limits, that comes nearest to the needed change of the return."""
@@ -249,14 +251,21 @@ def _iter_pay_changes(
 
     for key in keys:
         if change := find_nearest_pay(key, missing_return):
-            yield abs(missing_return - change * slopes[key]), abs(change), ((key, now[key] + change),)
+            yield (
+                abs(missing_return - change * slopes[key]),
+                abs(change),
+                ((key, current_pays[key] + change),),
+            )
     for first_key, second_key in combinations(keys, 2):
         for change in range(
             max(lowest_change[first_key], -_REACH), min(highest_change[first_key], _REACH) + 1
         ):
             remaining_gap = missing_return - change * slopes[first_key]
             if change and (also := find_nearest_pay(second_key, remaining_gap)):
-                changes = ((first_key, now[first_key] + change), (second_key, now[second_key] + also))
+                changes = (
+                    (first_key, current_pays[first_key] + change),
+                    (second_key, current_pays[second_key] + also),
+                )
                 yield abs(remaining_gap - also * slopes[second_key]), abs(change) + abs(also), changes
 
 

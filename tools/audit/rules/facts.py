@@ -225,12 +225,12 @@ class Facts:
             self.people = {str(number): str(role) for number, role in roles.items() if role in set(Role)}
             self.disabled = {str(number) for number in record.get("disabled", ())}
             return
-        whom, role = record.get("whom"), record.get("role")
-        if type(whom) is not str or role not in set(Role):
+        person_id, role = record.get("whom"), record.get("role")
+        if type(person_id) is not str or role not in set(Role):
             return
         if change == "disabled":
-            self.disabled.add(whom)
+            self.disabled.add(person_id)
         elif change in {"added", "enabled", "pin"}:
-            self.people[whom] = role
+            self.people[person_id] = role
             if change != "pin":
-                self.disabled.discard(whom)
+                self.disabled.discard(person_id)

@@ -123,11 +123,11 @@ def _check_ruling(scope: Scope) -> None:
         else {name: value for name, value in to_json(held_prize).items() if name in names}
     )
     state: dict[str, Any] = {}
-    is_unclaimed = own_claim is not None and own_claim.way is None and own_claim.amount_cents is None
+    is_amount_open = own_claim is not None and own_claim.way is None and own_claim.amount_cents is None
     if held_prize is not None:
-        is_ruled = is_unclaimed or held_prize.won is None
+        is_ruled = is_amount_open or held_prize.won is None
         state[f"held:{claim}"] = None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
-    if own_claim is not None and is_unclaimed:
+    if own_claim is not None and is_amount_open:
         cents = (
             held_prize.amount_cents
             if held_prize is not None and record["decision"] == "pay"

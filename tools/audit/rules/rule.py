@@ -233,8 +233,10 @@ class Rule:
             expected = [tuple(each) for each in self.moves.make(scope)]
             recorded = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
             if expected != recorded or len(recorded) != len(transfers):
-                found = [(t.source, t.target, t.amount_cents) for t in transfers]
-                raise Differs(f"transfers: expected {format_value(expected)}, found {format_value(found)}")
+                recorded_moves = [(t.source, t.target, t.amount_cents) for t in transfers]
+                raise Differs(
+                    f"transfers: expected {format_value(expected)}, found {format_value(recorded_moves)}"
+                )
             return
         unmatched = list(transfers)
         for move, matchers in self._moves:
@@ -247,8 +249,10 @@ class Rule:
             else:
                 if not (move.many or move.may_miss):
                     missing_move = f"{move.source} to {move.target}"
-                    found = [(t.source, t.target, t.amount_cents) for t in unmatched]
-                    raise Differs(f"transfers: expected one from {missing_move}, found {format_value(found)}")
+                    recorded_moves = [(t.source, t.target, t.amount_cents) for t in unmatched]
+                    raise Differs(
+                        f"transfers: expected one from {missing_move}, found {format_value(recorded_moves)}"
+                    )
         if unmatched:
             raise Differs(
                 f"transfers: none is expected from {unmatched[0].source} to {unmatched[0].target}, "

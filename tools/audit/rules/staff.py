@@ -18,7 +18,7 @@ from tools.audit.rules.rule import Rule
 def _check_next_change(scope: Scope) -> None:
     """Check that the entry has the next number of the changes to the staff list, and agrees with the list before it."""
     facts, staff_before, number = scope.facts, scope.value_before("staff"), scope["number"]
-    digest, whom, role = scope.names.get("digest"), scope["whom"], scope["role"]
+    digest, person_id, role = scope.names.get("digest"), scope["whom"], scope["role"]
     expected_number = int((staff_before["number"] if type(staff_before) is dict else staff_before) or 0) + 1
     expected_id = f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}"
     for name, found, expected in (
@@ -34,18 +34,20 @@ def _check_next_change(scope: Scope) -> None:
             raise Differs(f"{name}: expected {format_value(expected)}, found {format_value(found)}")
     if role not in set(Role):
         raise Differs(f"record.role: {format_value(role)} is not a role")
-    if STAFF_NUMBER_PATTERN.fullmatch(whom) is None:
-        raise Differs(f"record.whom: {format_value(whom)} is not a staff number")
+    if STAFF_NUMBER_PATTERN.fullmatch(person_id) is None:
+        raise Differs(f"record.whom: {format_value(person_id)} is not a staff number")
     if facts.people and scope["by"] not in {"", DEMONSTRATION} and not facts.is_staff(scope["by"]):
         raise Differs(f"record.person: {format_value(scope['by'])} is not an enrolled member of staff")
     is_added = scope.entry.kind == STAFF_ADDED.kind
-    if (whom in facts.people) == is_added:
+    if (person_id in facts.people) == is_added:
         enrolled = "already" if is_added else "not"
-        raise Differs(f"record.whom: {format_value(whom)} was {enrolled} in the staff list before this entry")
-    if facts.people.get(whom, role) != role:
         raise Differs(
-            f"record.role: expected {format_value(facts.people[whom])}, the role of {whom} before this entry; "
-            f"found {format_value(role)}"
+            f"record.whom: {format_value(person_id)} was {enrolled} in the staff list before this entry"
+        )
+    if facts.people.get(person_id, role) != role:
+        raise Differs(
+            f"record.role: expected {format_value(facts.people[person_id])}, the role of {person_id} before this entry;"
+            f" found {format_value(role)}"
         )
 
 

@@ -245,7 +245,7 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
 
 def _write_submission(
     checked_games: list[tuple[Case, list[Finding]]],
-    out: Path,
+    folder: Path,
     signing: Ed25519PrivateKey,
     battery: Path | None,
 ) -> None:
@@ -254,9 +254,9 @@ def _write_submission(
     try:
         with show_progress("building and writing the submission"):
             files, facts = submissions.build_submission(
-                checked_games, _SOURCE_FOLDER, out, signing, format_command_reference(), battery_result
+                checked_games, _SOURCE_FOLDER, folder, signing, format_command_reference(), battery_result
             )
-        bundle.write_bundle(out / submissions.FOLDER, files, facts, signing)
+        bundle.write_bundle(folder / submissions.FOLDER, files, facts, signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
     for missing_item in facts["missing"]:

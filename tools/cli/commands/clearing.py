@@ -124,8 +124,8 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
     if not _is_damaged(result):
         return f"nothing to do\n{challenge}"
     if inspection.is_complete and not (inspection.first.why and inspection.second.why):
-        damaged, good = ("first", "second") if inspection.first.why else ("second", "first")
-        mends = f"start the machine: it makes the {damaged} copy again from the {good}; nothing is lost"
+        damaged, intact = ("first", "second") if inspection.first.why else ("second", "first")
+        mends = f"start the machine: it makes the {damaged} copy again from the {intact}; nothing is lost"
         return f"next: {mends}\n{challenge}"
     words = ["egm", "audit", "clear", "--state", str(folder)]
     words += ["--second", str(second)] if second is not None else []

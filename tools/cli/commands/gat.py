@@ -80,14 +80,14 @@ def _run_function(gat_port: _GatPort, parameters: tuple[str, ...], form: str) ->
 def status(gat_port: _GatPort, form: Form) -> None:
     """Print the machine's status, and when it last authenticated itself."""
     try:
-        now, (level, seconds) = gat_port.verifier.status(), gat_port.verifier.last()
+        current_status, (level, seconds) = gat_port.verifier.status(), gat_port.verifier.last()
     except GatError as error:
         raise click.ClickException(str(error)) from error
     fields = {
-        "version": now.version,
-        "calculation": now.state,
-        "results": "ready" if now.ready else "none",
-        "formats": list(now.formats),
+        "version": current_status.version,
+        "calculation": current_status.state,
+        "results": "ready" if current_status.ready else "none",
+        "formats": list(current_status.formats),
         "last": "never" if not level else f"level {level:02X}, {seconds} s ago",
     }
     show(form, build_facts_table(fields.items()), document=fields)

@@ -142,8 +142,8 @@ def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form
         file = load_cabinet(cabinet)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    where, public = _find_manifest_and_key(file, manifest, key)
-    findings = verify_software_files(where, public, list_own_files(file))
+    manifest_path, public = _find_manifest_and_key(file, manifest, key)
+    findings = verify_software_files(manifest_path, public, list_own_files(file))
     if not findings.is_all_as_signed:
         raise click.ClickException("\n".join(findings.trouble))
     title = f"{findings.version}, signed by {findings.signer}"

@@ -39,16 +39,16 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
     second_folder = second or folder / SECOND_FOLDER
     storage = DiskStorage()
     rows, unlabelled = [], []
-    for medium_name, where in zip(MediumName, (folder, second_folder), strict=True):
+    for medium_name, medium_folder in zip(MediumName, (folder, second_folder), strict=True):
         free = None
         try:
-            label = MediumLabel.read(storage, where)
-            unlabelled += [f"the {medium_name} medium has no label: {where}"] if label is None else []
+            label = MediumLabel.read(storage, medium_folder)
+            unlabelled += [f"the {medium_name} medium has no label: {medium_folder}"] if label is None else []
             text = "no label" if label is None else f"{label.which} of machine {label.machine_id}, {label.id}"
-            free = storage.free_bytes(where) >> 20
+            free = storage.free_bytes(medium_folder) >> 20
         except JournalError as error:
             text = str(error)
-        rows.append((str(medium_name), str(where), text, free))
+        rows.append((str(medium_name), str(medium_folder), text, free))
     pairing_error = ""
     try:
         pairing_text = find_pairing(storage, folder, second_folder, "").missing

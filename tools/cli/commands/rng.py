@@ -37,10 +37,10 @@ def selftest(*, form: Form) -> None:
     try:
         with show_progress("testing the generator"):
             service = start_service()
-            has_passed = service.self_test()
+            passed_tests = service.self_test()
     except rng.RngError as error:
         raise click.ClickException(str(error)) from error
-    rows = [(name, "passed" if name in has_passed else "not run") for name in SELF_TESTS]
+    rows = [(name, "passed" if name in passed_tests else "not run") for name in SELF_TESTS]
     rows += [(f"start-up of {source.name}", "passed") for source in rng.list_available_sources()]
     result = Column("result", style=lambda result_text: GOOD_STYLE if result_text == "passed" else None)
     show(form, Table(("test", result), rows))

@@ -156,14 +156,14 @@ def _build_child_processes(
     ``cabinet`` is None if the cabinet file is unusable; then the screen displays the reason.
     """
     screen = screen_options.mode
-    where = ("--state", str(folder.root))
+    state_option = ("--state", str(folder.root))
     cabinet_option = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
     children = []
     if _list_simulated_devices(cabinet):
         ready_file = folder.run / "bench.ready"
         children.append(
             _CabinetProcess(
-                "bench", build_python_command("egm.app.bench", *where, *cabinet_option), ready_file
+                "bench", build_python_command("egm.app.bench", *state_option, *cabinet_option), ready_file
             )
         )
     flags = [
@@ -173,13 +173,13 @@ def _build_child_processes(
     if screen_options.is_kiosk and (screen != "kmsdrm" or cabinet is None or cabinet.machine.positions == 1):
         flags.append("--watched")  # every position has a screen
     flags += [] if screen_options.stick is None else ["--stick", str(screen_options.stick)]
-    machine = build_python_command("egm.app", *where, *cabinet_option, *flags)
+    machine = build_python_command("egm.app", *state_option, *cabinet_option, *flags)
     children.append(_CabinetProcess("machine", machine, after=folder.remove_line_links, is_machine=True))
     if screen != "none":
         display = ("--display", str(screen_options.display))
         several = cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
         first = (
-            *where,
+            *state_option,
             *_list_drawer_options(cabinet, 1),
             *display,
             *(("--position", "1") if several else ()),
@@ -192,7 +192,7 @@ def _build_child_processes(
     if cabinet is not None and screen in {"window", "web"}:
         for position in range(2, cabinet.machine.positions + 1):  # each has its own screen
             arguments = (
-                *where,
+                *state_option,
                 *_list_drawer_options(cabinet, position),
                 "--position",
                 str(position),
@@ -209,7 +209,7 @@ def _build_child_processes(
         children.append(
             _build_screen_process(
                 "top screen",
-                (*where, "--top", *display_option),
+                (*state_option, "--top", *display_option),
                 screen_options,
                 folder.get_address_path(None),
             )

@@ -170,8 +170,8 @@ def _prove_prize(session: Session, prize: PrizeRecord) -> None:
         return
     turns = prize.turns - prize.turns_before
     reached_amount = prize.start + prize.lifted + turns * trigger.step
-    is_before_trigger = not prize.lifted and turns > 1 and reached_amount - trigger.step >= trigger.amount
-    if reached_amount < trigger.amount or is_before_trigger:
+    was_reached_earlier = not prize.lifted and turns > 1 and reached_amount - trigger.step >= trigger.amount
+    if reached_amount < trigger.amount or was_reached_earlier:
         raise MysteryError(f"{prize_name}: {trigger.amount} was not first reached by contribution {turns}")
     hit = session.find_claim(prize.claim)
     if hit is None or session.find_numbered_contribution(prize.level, prize.turns) != (

@@ -307,8 +307,8 @@ class Session:
 
     def read_events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
         """Return the recorded events of the progressive controller, or those of one kind, as (time, kind, details)."""
-        where, values = (" WHERE kind = ?", (kind,)) if kind else ("", ())
-        rows = self._run(f"SELECT at, kind, story FROM event{where}", *values)  # noqa: S608 (a constant)
+        condition, values = (" WHERE kind = ?", (kind,)) if kind else ("", ())
+        rows = self._run(f"SELECT at, kind, story FROM event{condition}", *values)  # noqa: S608 (a constant)
         return tuple((row[0], row[1], json.loads(row[2])) for row in rows)
 
     def read_signs(self) -> tuple[tuple[str, str], ...]:
@@ -393,11 +393,11 @@ class Store(ABC):
         Earlier versions created fewer tables; the next controller that starts creates the missing ones.
         """
         names = [table.split(" (")[0].split()[-1] for table in _SCHEMA if table.startswith("CREATE TABLE")]
-        missing = [name for name in names if not self.run(self.looks_for, name)[0][0]]
-        if missing:
+        missing_tables = [name for name in names if not self.run(self.looks_for, name)[0][0]]
+        if missing_tables:
             raise OperatorError(
-                f"the controller's store has no table {', '.join(missing)}: it was written by an earlier version;"
-                " run `egm progressive serve` on it to create them"
+                f"the controller's store has no table {', '.join(missing_tables)}: it was written by an earlier"
+                " version; run `egm progressive serve` on it to create them"
             )
 
     def _take_over(self, integer: str) -> None:

@@ -310,8 +310,8 @@ def _find_reel_error(reels: ReelSet, reel: int) -> str:
     counts_again = Counter(
         reels.spin_some(_ScriptedDraws([value], last=False), [reel])[reel] for value in range(total)
     )
-    for manner, drawn in (("drawn", spun), ("drawn again", counts_again)):
+    for manner, counts in (("drawn", spun), ("drawn again", counts_again)):
         for stop, weight in enumerate(weights):
-            if drawn[stop] != weight:
-                return f"stop {stop + 1} is {manner} by {drawn[stop]} of {total:,} numbers, and its weight is {weight}"
+            if counts[stop] != weight:
+                return f"stop {stop + 1} is {manner} by {counts[stop]} of {total:,} numbers, and its weight is {weight}"
     return ""

@@ -63,17 +63,17 @@ def return_floor(case: Case) -> Iterator[Finding]:
     If the profile requires the minimum return only of some bets, the others below it are noted.
     """
     floor = case.profile.returns.find_minimum(case.game.family)
-    counted_share = case.profile.progressives.counted
+    counted_part = case.profile.progressives.counted
     bet_below_floor = floor.find_bet_below(
         {
-            bet.bet: bet.compute_rtp_counting(counted_share)
+            bet.bet: bet.compute_rtp_counting(counted_part)
             for bet in case.analysis.bets
             if not bet.is_covered_by_players
         }
     )
     for bet in case.analysis.bets:
-        rtp = bet.compute_rtp_counting(counted_share)
-        words = f" ({counted_share} of its progressives counted)" if bet.progressives else ""
+        rtp = bet.compute_rtp_counting(counted_part)
+        words = f" ({counted_part} of its progressives counted)" if bet.progressives else ""
         yield Finding(
             "return-floor",
             ("C-05", "C-06", "R-09"),
@@ -121,7 +121,7 @@ def largest_win(case: Case) -> Iterator[Finding]:
     rules = case.profile.play
     limit = rules.win_limit_cents
     prizes = tuple((bet.max_win_credits, bet.cost_credits) for bet in case.analysis.bets)
-    within = []
+    findings = []
     for cents in case.game.denominations_cents:
         if min(map(case.game.round_cost, case.game.bet_options)) * cents > rules.bet_limit_cents:
             continue  # reported by the rule of bets
@@ -139,7 +139,7 @@ def largest_win(case: Case) -> Iterator[Finding]:
                 f"{format_count(largest_cents, 'cent')}: no wager is taken that could win more than {limit:,}"
             )
             status = Status.NOTED
-            within.append(cents)
+            findings.append(cents)
         elif limit is not None and largest_cents > limit:
             status, words = (
                 Status.NOTED,
@@ -147,14 +147,14 @@ def largest_win(case: Case) -> Iterator[Finding]:
             )
         else:
             status, words = Status.PASS, f"{format_count(largest_cents, 'cent')} at most"
-            within.append(cents)
+            findings.append(cents)
         yield Finding(
             "largest-win",
             ("C-07", "F-05", "F-11"),
             status,
             f"{format_count(cents, 'cent')} a credit: {words}",
         )
-    if limit is not None and not within:
+    if limit is not None and not findings:
         words = f"at no denomination is the largest win within {format_count(limit, 'cent')}"
         yield Finding("largest-win", ("C-07", "F-05", "F-11"), Status.FAIL, words)
 
