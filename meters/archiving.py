@@ -81,7 +81,7 @@ class Archivist:
         through = 0 if boundary is None else boundary.through
         for folder in self._archive.folders:
             self._remove_left_over_files(folder, through)
-        before = "" if boundary is None else boundary.segment
+        previous_segment = "" if boundary is None else boundary.segment
         known_kinds = self._archive.kinds()
         name = format_segment_name(through + 1, last)
         fresh = [folder / (name + ".new") for folder in self._archive.folders]
@@ -100,7 +100,7 @@ class Archivist:
                 if number % _STEP_ENTRIES == 0:
                     yield
             genesis_hex = hashlib.sha256(genesis_body.encode()).hexdigest()
-            digest = writer.finish(self._key, before, sorted(known_kinds), genesis_hex)
+            digest = writer.finish(self._key, previous_segment, sorted(known_kinds), genesis_hex)
             yield from writer.sync()
         finally:
             writer.close()

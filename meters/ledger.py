@@ -227,8 +227,8 @@ class Ledger:
 
     def _apply_transfers(self, plan: LedgerEffect) -> None:
         """Add the plan's transfers to the balances and to their meter cells."""
-        for t, where in zip(plan.moves, plan.cells, strict=True):
-            self.add_flow(where, t.amount_cents)
+        for t, cell in zip(plan.moves, plan.cells, strict=True):
+            self.add_flow(cell, t.amount_cents)
 
     def add_flow(self, meter_cell: Cell, amount_cents: int, transfer_count: int = 1) -> None:
         """Add checked transfers to the balances and to their meter cell.

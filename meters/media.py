@@ -243,10 +243,10 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
     if first is not None and second is not None and not new_second and not _are_paired(first, second):
         pairing += 1
     for n in (0, 1) if new_second else (1, 0):
-        stored = old_labels[n]
-        serial = machine_id or ("" if stored is None else stored.machine_id)
+        stored_label = old_labels[n]
+        serial = machine_id or ("" if stored_label is None else stored_label.machine_id)
         label = MediumLabel(key.fingerprint, serial, tuple(MediumName)[n], ids[n], ids[1 - n], pairing)
-        if label != stored:
+        if label != stored_label:
             label.write(storage, folders[n])
 
 

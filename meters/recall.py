@@ -128,15 +128,15 @@ class Play:
         A win that was paid by hand is not included. The credit is unknown for a play that a memory clear
         carried over, because its wager is in the previous journal.
         """
-        before = self.credit_before_cents
-        if before is None or self.end is None or "staked" in read_details(self.start):
+        before_cents = self.credit_before_cents
+        if before_cents is None or self.end is None or "staked" in read_details(self.start):
             return None
         push = () if self.push is None else (self.push,)
         transfers = (t for entry in (self.start, *self.steps, *push, self.end) for t in entry.transfers)
         change_cents: int = sum(
             t.amount_cents * (_is_credit(t.target) - _is_credit(t.source)) for t in transfers
         )
-        return before + change_cents
+        return before_cents + change_cents
 
     @property
     def outcome(self) -> object:

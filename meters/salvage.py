@@ -198,14 +198,14 @@ def _prepend_archive(read_copy: Read, medium: Storage, folder: Path, key: Machin
     Archived entries have no seals of their own; the segment's signature authenticates them.
     """
 
-    def read_archive_then_copy(after: int) -> Iterator[SealedEntry]:
-        """Yield the entries after ``after``: those in the archive, then those in the copy."""
+    def read_archive_then_copy(after_sequence: int) -> Iterator[SealedEntry]:
+        """Yield the entries after ``after_sequence``: those in the archive, then those in the copy."""
         for sequence, body, hash_hex in find_archive_in_folder(
             medium, folder / ARCHIVE, key.public_key
-        ).iter_bodies(after):
-            after = sequence
+        ).iter_bodies(after_sequence):
+            after_sequence = sequence
             yield SealedEntry(decode(body), key.seal(bytes.fromhex(hash_hex)))
-        yield from read_copy(after)
+        yield from read_copy(after_sequence)
 
     return read_archive_then_copy
 

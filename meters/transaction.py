@@ -88,20 +88,20 @@ def are_printable_names(names: Collection[object]) -> bool:
     return True
 
 
-def _check_dims(what: str, dims: object) -> None:
+def _check_dims(subject: str, dims: object) -> None:
     """Raise :class:`InvalidTransaction` unless dimensions map names to names or numbers.
 
-    ``what`` names their owner in the error message.
+    ``subject`` names their owner in the error message.
     """
     if not isinstance(dims, Mapping):
-        raise InvalidTransaction(f"{what}: dims {_format_short_value(dims)} must be a mapping")
+        raise InvalidTransaction(f"{subject}: dims {_format_short_value(dims)} must be a mapping")
     for key, value in dims.items():
         is_plain = (type(value) is int and -AMOUNT_MAX <= value <= AMOUNT_MAX) or (
             type(value) is str and (not value or value.isprintable())
         )
         if not _is_name(key) or not is_plain:
             raise InvalidTransaction(
-                f"{what}: dimension {_format_short_value(key)}={_format_short_value(value)} must be printable text,"
+                f"{subject}: dimension {_format_short_value(key)}={_format_short_value(value)} must be printable text,"
                 " or an int of a meter's size, named by printable text"
             )
 

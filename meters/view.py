@@ -196,11 +196,11 @@ class JournalView:
                 check_seal(item, self._sealed_by)
             yield item.entry.body
 
-    def _iter_chained_bodies(self, after: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the bodies of all entries after ``after``, from the archive and then the database."""
+    def _iter_chained_bodies(self, after_sequence: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the bodies of all entries after ``after_sequence``, from the archive and then the database."""
         base, base_hex = self._database.read_base()
-        if after < base:
-            for sequence, body, hash_hex in self._archive.iter_bodies(after):
+        if after_sequence < base:
+            for sequence, body, hash_hex in self._archive.iter_bodies(after_sequence):
                 if sequence == base and hash_hex != base_hex:
                     raise JournalDamaged(
                         "the archive", f"entry {base} is not the one before the next entry of the journal"
@@ -208,7 +208,7 @@ class JournalView:
                 yield sequence, body
                 if sequence == base:
                     break
-        for item in self._database.iter_sealed_entries(max(after, base)):
+        for item in self._database.iter_sealed_entries(max(after_sequence, base)):
             if item.entry.sequence > self.sequence:
                 return
             if self._sealed_by is not None:
