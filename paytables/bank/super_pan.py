@@ -231,14 +231,14 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
         The seat's own stake, if any, is returned.
         """
-        own = (
+        own_settlements = (
             [push_bet(Bet(STAKE_SPOT, stakes[STAKE_SPOT]), NOT_COVERED_SETTLEMENT)]
             if STAKE_SPOT in stakes
             else []
         )
         for case in self._iter_cases({STAKE_SPOT: stakes[BANK]}, answer):
             (stake,) = case.settlements
-            yield WeightedResult(case.weight, [*own, mirror_settlement(stake)])
+            yield WeightedResult(case.weight, [*own_settlements, mirror_settlement(stake)])
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of the stake, and of the bank if a player may be it."""

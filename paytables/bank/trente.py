@@ -338,11 +338,11 @@ class TrenteRules(BankRules[TrenteDefinition]):
         if not choices:
             return figures
         _, refait = compute_equal_row_chances(self.definition.shoe.decks)
-        more = sum(
+        prison_gain_credits = sum(
             (refait * (self._compute_prison_mean(bet) - bet.half_stake_credits) for bet in choices),
             Fraction(0),
         )
-        worst = figures.rtp + more / figures.cost_credits
+        worst = figures.rtp + prison_gain_credits / figures.cost_credits
         note = f"with every stake left in prison {format_percent(worst)} %, its later coups counted as of a fresh shoe"
         return with_prison_choice(figures, _STRATEGY_TEXT, worst, note)
 

@@ -116,17 +116,17 @@ def compute_split_coefficients(hands: int) -> tuple[SplitCoefficients, ...]:
     them. The caller multiplies by the probability that ``j`` draws all have that value.
     """
     coefficients = [SplitCoefficients() for _ in range(2 * hands)]
-    for resplits, done, open_ in _iter_second_card_orders(hands, 2, 0, 0):
-        for others in range(done):  # a finished hand, the others of which are not pairs
-            sign = (-1) ** others * comb(done - 1, others)
-            coefficients[resplits + others].plain += sign * done
+    for resplits, finished, at_limit in _iter_second_card_orders(hands, 2, 0, 0):
+        for others in range(finished):  # a finished hand, the others of which are not pairs
+            sign = (-1) ** others * comb(finished - 1, others)
+            coefficients[resplits + others].plain += sign * finished
             coefficients[resplits + others].first_plain += sign
-        for others in range(done + 1 if open_ else 0):  # a hand at the limit: any second card
-            sign = (-1) ** others * comb(done, others)
+        for others in range(finished + 1 if at_limit else 0):  # a hand at the limit: any second card
+            sign = (-1) ** others * comb(finished, others)
             part = coefficients[resplits + others]
-            part.plain += sign * open_
-            part.paired += sign * open_
-            if not done:
+            part.plain += sign * at_limit
+            part.paired += sign * at_limit
+            if not finished:
                 part.first_plain += sign
                 part.first_paired += sign
     while coefficients and coefficients[-1] == SplitCoefficients():
@@ -135,16 +135,16 @@ def compute_split_coefficients(hands: int) -> tuple[SplitCoefficients, ...]:
 
 
 def _iter_second_card_orders(
-    max_hands: int, hands: int, done: int, resplits: int
+    max_hands: int, hands: int, finished: int, resplits: int
 ) -> Iterator[tuple[int, int, int]]:
     """Yield, for each order of the second cards of a split, how many hands resplit, finish, and stay at the limit.
 
     ``max_hands`` is the maximum number of hands; the other arguments are the counts so far.
     """
-    if done == hands:
-        yield resplits, done, 0
+    if finished == hands:
+        yield resplits, finished, 0
     elif hands == max_hands:
-        yield resplits, done, hands - done
+        yield resplits, finished, hands - finished
     else:
-        yield from _iter_second_card_orders(max_hands, hands, done + 1, resplits)
-        yield from _iter_second_card_orders(max_hands, hands + 1, done, resplits + 1)
+        yield from _iter_second_card_orders(max_hands, hands, finished + 1, resplits)
+        yield from _iter_second_card_orders(max_hands, hands + 1, finished, resplits + 1)

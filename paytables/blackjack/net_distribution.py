@@ -207,16 +207,19 @@ class _NetDistribution:
                 self.share**2,
             )
             return
-        done, done_others = (
+        two_hand_ends, done_others = (
             self._count_split_hand_ends(round_, split.branches[hands][:1], first=first)
             for first in (True, False)
         )
-        done = {(cards, _add_nets(nets, insurance_nets)): orders for (cards, nets), orders in done.items()}
+        two_hand_ends = {
+            (cards, _add_nets(nets, insurance_nets)): orders
+            for (cards, nets), orders in two_hand_ends.items()
+        }
         yield from _iter_net_chances(
-            round_, _join_hand_sums(_create_one_hand_sums(done), done_others), self.share**2
+            round_, _join_hand_sums(_create_one_hand_sums(two_hand_ends), done_others), self.share**2
         )
         # the first of three hands is open to any card, or done before the third
-        for hand_end, orders in done.items():
+        for hand_end, orders in two_hand_ends.items():
             first_hand_ends[hand_end] = first_hand_ends.get(hand_end, 0) + orders
         pair = PACKED_CARD_BY_VALUE[split.pair - 1]
         for some, removed_cards, times in (
@@ -305,8 +308,8 @@ class _NetDistribution:
 
         Against a blackjack, only the box's first stake may be lost, if the rules say so.
         """
-        own = int(first) if self.first_stake_only else stakes
-        return (*(-stakes * self.unit,) * ENDS, -own * self.unit)
+        lost_stakes = int(first) if self.first_stake_only else stakes
+        return (*(-stakes * self.unit,) * ENDS, -lost_stakes * self.unit)
 
     def _find_immediate_nets(self, odds: Fraction, stakes: int, *, first: bool) -> Nets:
         """Return the net of a hand that is paid at once, before the dealer draws, for each dealer result."""

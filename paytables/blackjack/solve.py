@@ -206,12 +206,14 @@ class SolvedRound:
             if pair < TEN or not self.house.same_rank:
                 splits.append(SplitPair(pair, have * (have - 1), have - 2))
                 continue
-            own = 4 * self.house.decks
+            rank_cards = 4 * self.house.decks
             if self.up == TEN:
-                splits.append(SplitPair(pair, compute_falling_factorial(own - 1, 2), own - 3, fewer=True))
-                splits.append(SplitPair(pair, 3 * compute_falling_factorial(own, 2), own - 2))
+                splits.append(
+                    SplitPair(pair, compute_falling_factorial(rank_cards - 1, 2), rank_cards - 3, fewer=True)
+                )
+                splits.append(SplitPair(pair, 3 * compute_falling_factorial(rank_cards, 2), rank_cards - 2))
             else:
-                splits.append(SplitPair(pair, 4 * compute_falling_factorial(own, 2), own - 2))
+                splits.append(SplitPair(pair, 4 * compute_falling_factorial(rank_cards, 2), rank_cards - 2))
         return [split for split in splits if split.ways]
 
     def _list_reached_hands(self, pair: int, fewer: int) -> list[tuple[int, int]]:
@@ -292,14 +294,16 @@ class SolvedRound:
                 if not is_within(two_cards, hand):
                     continue
                 if ranked:  # a second ten of another rank; a hand of two tens has both as a factor
-                    other = ways * (of_value - same)
+                    other_rank_ways = ways * (of_value - same)
                     unlike.setdefault(hand, HandNode()).add(
-                        node, other * part.plain, other * part.first_plain, of_value
+                        node, other_rank_ways * part.plain, other_rank_ways * part.first_plain, of_value
                     )
                 if part.paired:
                     times = ways * (same if ranked else 1)
-                    mine = paired.setdefault(hand, HandNode())
-                    mine.add(node, times * part.paired, times * part.first_paired, of_value if ranked else 1)
+                    paired_node = paired.setdefault(hand, HandNode())
+                    paired_node.add(
+                        node, times * part.paired, times * part.first_paired, of_value if ranked else 1
+                    )
         kind = HandSituation(self.up, pair, dealer_has_pair_rank=split.fewer)
         pairs = HandSituation(self.up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=split.fewer)
         branches = [SplitBranch(kind, one_card, pair, plain), SplitBranch(pairs, two_cards, 0, paired)]

@@ -128,10 +128,10 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
     for row in lot:
         for column in range(counts.shape[1]):
             if up:
-                own = False
+                is_own_card = False
                 for index in range(size):
-                    own = own or player_hands[row, index] == column
-                if own:
+                    is_own_card = is_own_card or player_hands[row, index] == column
+                if is_own_card:
                     continue
             number[0] = 0
             held[0] = 0
@@ -144,10 +144,10 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
             while step < count_of_steps:
                 bit = 1 << step
                 card = player_hands[row, index] if index < size else 127
-                theirs = False
+                is_up_card = False
                 if shown == 0 and column < card:
                     card = column
-                    theirs = True
+                    is_up_card = True
                     shown = bit
                 else:
                     index += 1
@@ -159,7 +159,7 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
                         continue
                     subset = number[part] + binomial[card, count]
                     number[part | bit] = subset
-                    sign[part | bit] = sign[part] if theirs else -sign[part]
+                    sign[part | bit] = sign[part] if is_up_card else -sign[part]
                     if not up or (shown > 0 and (part | bit) & shown):
                         total += sign[part | bit] * table[starts[count] + subset]
                 step += 1

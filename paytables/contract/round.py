@@ -111,8 +111,8 @@ class Settlement:
 
     def to_json(self) -> dict[str, Json]:
         """Return the settlement as the JSON object that journal and screen use; :meth:`from_json` is the inverse."""
-        own = {"spot": self.spot, "staked": self.staked, "seat": self.seat, "pays": self.pays}
-        optional = {key: value for key, value in own.items() if value}
+        fields = {"spot": self.spot, "staked": self.staked, "seat": self.seat, "pays": self.pays}
+        optional = {key: value for key, value in fields.items() if value}
         return {"name": self.name, "credits": self.credits, **optional, **self.detail}
 
     @classmethod

@@ -115,12 +115,12 @@ def _find_highest_bet_returns(
     )
     highest_returns = [0] * len(DICE_PAIRS)
     for spot_rules in travelled:
-        held_bets = (
+        is_line_bet = (
             point is not None
             and not spot_rules.key
             and (spot_rules.line or spot_rules.bet.kind in {"pass", "dontpass"})
         )
-        points = (point,) if held_bets else (None, *POINT_NUMBERS)
+        points = (point,) if is_line_bet else (None, *POINT_NUMBERS)
         for tried_point, is_reversed in product(
             points, (False, True) if spot_rules.can_switch_on_off else (False,)
         ):

@@ -77,7 +77,7 @@ class CrapsBet(Strict):
             raise ValueError(
                 f"a bet of kind {self.kind} {'has' if keys else 'pays even money, and has no'} pays"
             )
-        own_keys = {
+        kinds_by_key = {
             "on": ("odds",),
             "times": ("odds",),
             "off": ("odds", "right", "wrong", "hard"),
@@ -86,7 +86,7 @@ class CrapsBet(Strict):
             "shooter_keeps": ("dontpass",),
             "commission": ("right", "wrong"),
         }
-        for name, kinds in own_keys.items():
+        for name, kinds in kinds_by_key.items():
             if getattr(self, name) and self.kind not in kinds:
                 raise ValueError(f"{name} is for {' and '.join(kinds)}; not for {self.kind}")
         if self.kind == "odds" and (self.on is None or set(self.pays) != set(keys)):

@@ -105,7 +105,7 @@ def _check_standing(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
     """Raise ValueError for a craps bet that cannot stay on the table between throws."""
     spot_rules, spot = felt.rules_by_spot[bet.spot], felt.spots[state.point][bet.spot]
     is_reversed = (bet.seat, bet.spot) in state.reversed_bets
-    ended_bets = (
+    lacks_point = (
         state.point is None
         and not spot_rules.key
         and (spot_rules.line or spot_rules.bet.kind in {"pass", "dontpass"})
@@ -113,7 +113,7 @@ def _check_standing(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
     boxed = spot_rules.bet.kind in {"come", "dontcome"} and not spot_rules.key and not spot_rules.bet.waits
     if (
         not spot_rules.can_outlast_throw
-        or ended_bets
+        or lacks_point
         or boxed
         or (is_reversed and not spot_rules.can_switch_on_off)
     ):

@@ -58,7 +58,7 @@ def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARDS) -> list[int]:
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
     masks = [sorted(of_size) for of_size in masks]
     #: The cards of each mask of ranks, by suit.
-    cards_by_pattern = [
+    cards_by_mask = [
         {mask: [rank * 4 + suit for rank in range(13) if mask >> rank & 1] for mask in chain(*masks)}
         for suit in range(4)
     ]
@@ -71,10 +71,7 @@ def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARDS) -> list[int]:
             for a, b, c, d in _list_ascending_choices(masks, counts):
                 card_indexes = (
                     sorted(
-                        cards_by_pattern[0][a]
-                        + cards_by_pattern[1][b]
-                        + cards_by_pattern[2][c]
-                        + cards_by_pattern[3][d]
+                        cards_by_mask[0][a] + cards_by_mask[1][b] + cards_by_mask[2][c] + cards_by_mask[3][d]
                     )
                     + jokers
                 )

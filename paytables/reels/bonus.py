@@ -148,11 +148,11 @@ class PickBonus(_SmallStage):
         for n, orders in enumerate(self._orders):
             still_unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
             ended_cases: dict[tuple[int, GivenAwards], int] = defaultdict(int)
-            for (counts, credits_, given), cases in unfinished.items():
+            for (counts, credits_, given_awards), cases in unfinished.items():
                 for i, item in enumerate(self.items):
                     if not counts[i]:
                         continue
-                    now = (credits_ + item.credits, select_given_awards((*given, *item.awards)))
+                    now = (credits_ + item.credits, select_given_awards((*given_awards, *item.awards)))
                     if item.end or n + 1 == self.picks:
                         ended_cases[now] += cases * counts[i]
                     else:

@@ -185,8 +185,10 @@ class StageChain:
                 expected_runs[stage, state.size, self.memory[stage].multipliers[state.multiplier_index]] += (
                     weight
                 )
-                for given, p in self._find_odds(stage, state.size).items():
-                    state_after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
+                for given_awards, p in self._find_odds(stage, state.size).items():
+                    state_after, elsewhere = compute_next_state(
+                        self.memory[stage], stage, state, given_awards
+                    )
                     for award in elsewhere:
                         add_started_runs(award, weight * p)
                     if state_after.runs_left > 0 and p:
@@ -253,20 +255,24 @@ class StageChain:
         """
         mean = square = ZERO
         square += table.second
-        for given, p in table.odds.items():
-            part = table.parts[given]
-            outside = self._sum_worth_outside(given, group)
+        for given_awards, p in table.odds.items():
+            part = table.parts[given_awards]
+            outside = self._sum_worth_outside(given_awards, group)
             expected = outside.mean + sum(
-                (inside[a.name, a.size] * a.times for a in given if a.kind == "stage" and a.name in group),
+                (
+                    inside[a.name, a.size] * a.times
+                    for a in given_awards
+                    if a.kind == "stage" and a.name in group
+                ),
                 ZERO,
             )
             mean += part + p * expected
             square += 2 * expected * part + p * expected**2 + p * outside.variance
         return square - mean**2
 
-    def _sum_worth_outside(self, given: GivenAwards, group: tuple[str, ...]) -> MeanAndVariance:
+    def _sum_worth_outside(self, given_awards: GivenAwards, group: tuple[str, ...]) -> MeanAndVariance:
         """Return mean and variance of the credits of all plays that these awards start in stages outside ``group``."""
-        worths = [self.compute_worth(a) for a in given if a.kind == "stage" and a.name not in group]
+        worths = [self.compute_worth(a) for a in given_awards if a.kind == "stage" and a.name not in group]
         return MeanAndVariance(sum((w.mean for w in worths), ZERO), sum((w.variance for w in worths), ZERO))
 
     def _compute_series_worth(self, stage: str, state: StageState) -> MeanAndVariance:
@@ -279,9 +285,9 @@ class StageChain:
             table = self.table(stage, state.size)
             mean = ZERO
             square = factor**2 * table.second
-            for given, p in table.odds.items():
-                part = table.parts[given]
-                state_after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
+            for given_awards, p in table.odds.items():
+                part = table.parts[given_awards]
+                state_after, elsewhere = compute_next_state(self.memory[stage], stage, state, given_awards)
                 remaining = self._compute_series_worth(stage, state_after)
                 elsewhere_worth = self._sum_worth_outside(elsewhere, (stage,))
                 expected = remaining.mean + elsewhere_worth.mean

@@ -94,10 +94,10 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
         column[x, : len(cases)] = cases
         at_case[x, : len(cases)] = [start + number * count for number in cases]
     g = reels.graph
-    given = np.zeros((len(g.ends), len(names)), dtype=np.int64)
+    given_counts = np.zeros((len(g.ends), len(names)), dtype=np.int64)
     for node, end in enumerate(g.ends):
         for award in select_given_awards(end.prize.awards) if end.prize is not None else ():
-            given[node, names.index(award.name)] += award.times
+            given_counts[node, names.index(award.name)] += award.times
     return CompiledArrays(
         row=np.array(g.row, dtype=np.int32),
         delta=np.array(g.delta, dtype=np.int32),
@@ -107,12 +107,12 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
         at_case=at_case,
         column=column,
         cases=np.array(reels.totals, dtype=np.int64),
-        given=given,
-        **_walk_first_two_reels(reels, given),
+        given=given_counts,
+        **_walk_first_two_reels(reels, given_counts),
     )
 
 
-def _walk_first_two_reels(reels: ReelSet, given: Any) -> dict[str, Any]:
+def _walk_first_two_reels(reels: ReelSet, given_counts: Any) -> dict[str, Any]:
     """Return, for every pair of columns of the first two reels, what is won and which components can still win.
 
     A game with one reel is handled as if its second reel had one empty column.
@@ -129,7 +129,7 @@ def _walk_first_two_reels(reels: ReelSet, given: Any) -> dict[str, Any]:
     for first_letters in reels.letters[0]:
         for second_letters in seconds:
             won = 0
-            gives = np.zeros(given.shape[1], dtype=np.int64)
+            gives = np.zeros(given_counts.shape[1], dtype=np.int64)
             giving.append(len(which))
             for c in order:
                 node, weight = reels.starts[c], 1
@@ -144,7 +144,7 @@ def _walk_first_two_reels(reels: ReelSet, given: Any) -> dict[str, Any]:
                     factors.append(weight)
                 else:
                     won += weight * g.value[node]
-                    gives += given[node]
+                    gives += given_counts[node]
             first.append(len(which))
             sure.append(won * reels.multiplier)
             sure_given.append(gives)
@@ -260,15 +260,15 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
                 if len(t.cases) > 1:
                     pair += t.column[1, case[1]]
                 for n in range(len(tables)):
-                    more = t.sure_given[pair, n]
-                    pending[n] += more
-                    runs_left += more
+                    given_runs = t.sure_given[pair, n]
+                    pending[n] += given_runs
+                    runs_left += given_runs
                 for i in range(t.giving[pair], t.first[pair + 1]):
                     node = ends[t.which[i]]
                     for n in range(len(tables)):
-                        more = t.given[node, n]
-                        pending[n] += more
-                        runs_left += more
+                        given_runs = t.given[node, n]
+                        pending[n] += given_runs
+                        runs_left += given_runs
         total += win
         squares += win * win
         hits += win > 0

@@ -275,13 +275,13 @@ class HeldReels(_Enumerated):
     @cached_property
     def _weights(self) -> list[list[int]]:
         """Return, for each reel, how many of its equally likely cases show a column of each class."""
-        found = []
+        reel_weights = []
         for classes, weights in zip(self._classes, self.reels.column_weights, strict=True):
             counts = [0] * (max(classes) + 1)
             for n, weight in zip(classes, weights, strict=True):
                 counts[n] += weight
-            found.append(counts)
-        return found
+            reel_weights.append(counts)
+        return reel_weights
 
     @cached_property
     def _windows(self) -> dict[tuple[int, ...], tuple[int, list[WinHit]]]:

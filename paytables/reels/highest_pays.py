@@ -31,10 +31,10 @@ def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
         raise BeyondReach(f"stage {reels.name}: {len(givers)} components give awards, too many together")
     search = _HighestPaySearch(reels, givers)
     top_pays = {}
-    for given in search.find_reachable_given(0, tuple(reels.starts[c] for c in givers)):
-        credits_, cases = search.find_best(given)
+    for given_awards in search.find_reachable_given(0, tuple(reels.starts[c] for c in givers)):
+        credits_, cases = search.find_best(given_awards)
         if cases:
-            top_pays[given] = (credits_ * reels.multiplier, cases)
+            top_pays[given_awards] = (credits_ * reels.multiplier, cases)
     return top_pays
 
 
@@ -119,10 +119,10 @@ class _HighestPaySearch:
                 best, cases = (branch.bound, ways) if first else (best, cases + ways)
         return best, cases
 
-    def _extend_branch(self, branch: "_SearchBranch", given: GivenAwards) -> "list[_SearchBranch]":
+    def _extend_branch(self, branch: "_SearchBranch", given_awards: GivenAwards) -> "list[_SearchBranch]":
         """Return the continuations of a search branch, one per column of the next reel, with equal ones combined.
 
-        Columns after which the awards ``given`` are impossible are left out.
+        Columns after which the awards ``given_awards`` are impossible are left out.
         """
         x = branch.reel
         g = self.reels.graph
@@ -132,7 +132,7 @@ class _HighestPaySearch:
             givers = tuple(
                 [self._step(n, letters[c])[0] for n, c in zip(branch.givers, self.givers, strict=True)]
             )
-            if given not in self.find_reachable_given(x + 1, givers):
+            if given_awards not in self.find_reachable_given(x + 1, givers):
                 continue
             sure = bound = branch.sure
             alive = []

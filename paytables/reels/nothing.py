@@ -79,8 +79,8 @@ class NoWinChance:
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)
-        for given, p in self._find_nothing_odds(stage, state.size).items():
-            state_after, elsewhere = compute_next_state(memory, stage, state, given)
+        for given_awards, p in self._find_nothing_odds(stage, state.size).items():
+            state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
             chance = p
             if state_after.runs_left > 0:
                 next_run = (

@@ -91,8 +91,8 @@ class ReelBuilder:
             for s, h, at in zip(strips, self.table.heights, stuck, strict=True)
         ]
         columns = tuple(
-            tuple(sorted({c for c, w in zip(all_, weight, strict=True) if w}))
-            for all_, weight in zip(shown, weights, strict=True)
+            tuple(sorted({c for c, w in zip(shown_columns, weight, strict=True) if w}))
+            for shown_columns, weight in zip(shown, weights, strict=True)
         )
         column_at = tuple(
             tuple(reel_columns.index(c) if w else 0 for c, w in zip(shown_columns, weight, strict=True))

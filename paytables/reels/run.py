@@ -124,9 +124,9 @@ def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> Run
     """Return the exact figures (:class:`RunFigures`) of one play of a stage, from its complete win distribution."""
     odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
-    for (credits_, given), p in distribution.items():
-        odds[given] += p
-        parts[given] += p * credits_
+    for (credits_, given_awards), p in distribution.items():
+        odds[given_awards] += p
+        parts[given_awards] += p * credits_
     second = sum((p * c * c for (c, _), p in distribution.items()), Fraction(0))
     return RunFigures(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
 
@@ -139,16 +139,16 @@ def find_top_pays_by_awards(
     ``distribution`` has the probability of each (credits won, awards given) of one play.
     """
     top_pays: dict[GivenAwards, tuple[int, Fraction]] = {}
-    for (credits_, given), p in distribution.items():
-        if p and (given not in top_pays or credits_ > top_pays[given][0]):
-            top_pays[given] = (credits_, p)
+    for (credits_, given_awards), p in distribution.items():
+        if p and (given_awards not in top_pays or credits_ > top_pays[given_awards][0]):
+            top_pays[given_awards] = (credits_, p)
     return top_pays
 
 
 def compute_award_rates(odds: Mapping[GivenAwards, Fraction]) -> dict[Award, Fraction]:
     """Return the mean number of times that one play gives each award, from the odds of award combinations."""
     rates: dict[Award, Fraction] = defaultdict(Fraction)
-    for given, p in odds.items():
-        for award in given:
+    for given_awards, p in odds.items():
+        for award in given_awards:
             rates[award] += p
     return dict(rates)

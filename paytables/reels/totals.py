@@ -80,10 +80,10 @@ class TotalWinDistributions:
         for _ in range(DEPTH if any(own_runs.values()) else 1):
             powers = self._compute_powers(total, sorted(set(own_runs.values()) - {0}))
             total_distribution: Dist = []
-            for given, dist in fixed.items():
+            for given_awards, dist in fixed.items():
                 total_distribution = _add_distributions(
                     total_distribution,
-                    self._convolve(dist, powers[own_runs[given]]) if own_runs[given] else dist,
+                    self._convolve(dist, powers[own_runs[given_awards]]) if own_runs[given_awards] else dist,
                 )
             gained = sum(total_distribution) - sum(total)
             total = total_distribution
@@ -102,8 +102,8 @@ class TotalWinDistributions:
             memory = self.stages.memory[stage]
             factor = memory.multipliers[state.multiplier_index]
             total: Dist = []
-            for given, dist in self._compute_run_distributions(stage, state.size).items():
-                state_after, elsewhere = compute_next_state(memory, stage, state, given)
+            for given_awards, dist in self._compute_run_distributions(stage, state.size).items():
+                state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
                 remaining = self._convolve(
                     self._walk(stage, state_after), self._compute_total_elsewhere(elsewhere, stage)
                 )
@@ -111,10 +111,10 @@ class TotalWinDistributions:
             self._series[key] = total
         return self._series[key]
 
-    def _compute_total_elsewhere(self, given: GivenAwards, stage: str) -> Dist:
+    def _compute_total_elsewhere(self, given_awards: GivenAwards, stage: str) -> Dist:
         """Return the win distribution of all plays that these awards start in stages other than ``stage``."""
         total = [ONE]
-        for award in given:
+        for award in given_awards:
             if award.kind == "stage" and award.name != stage:
                 total = self._convolve(total, self.award(award))
         return total
@@ -126,9 +126,9 @@ class TotalWinDistributions:
         """
         if (stage, size) not in self._runs:
             distributions: dict[GivenAwards, Dist] = defaultdict(list)
-            for (credits_, given), p in self.stages.stage(stage, size).compute_distribution().items():
+            for (credits_, given_awards), p in self.stages.stage(stage, size).compute_distribution().items():
                 if credits_ < self.size:
-                    dist = distributions[given]
+                    dist = distributions[given_awards]
                     dist.extend([0] * (credits_ + 1 - len(dist)))
                     dist[credits_] += p.numerator * ONE // p.denominator
             self._runs[stage, size] = dict(distributions)
@@ -216,8 +216,8 @@ class HighestWins:
         memory = self.stages.memory[stage]
         factor = memory.multipliers[state.multiplier_index]
         result: tuple[int, Fraction] | None = None
-        for given, (credits_, p) in self.stages.stage(stage, state.size).find_top_pays().items():
-            state_after, elsewhere = compute_next_state(memory, stage, state, given)
+        for given_awards, (credits_, p) in self.stages.stage(stage, state.size).find_top_pays().items():
+            state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
             if memory.is_plain and state_after.runs_left > 0:
                 return None
             remaining = self._find_remaining_series_top(stage, state_after, elsewhere, above)

@@ -87,9 +87,9 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
         if steps > STEPS_MAX:
             raise BeyondReach(f"stage {reels.name}: more than {STEPS_MAX:,} steps to what wins nothing")
         cases_after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
-        for (alive, given), count in cases.items():
+        for (alive, given_awards), count in cases.items():
             for column, weight in columns:
-                going, awards = [], given
+                going, awards = [], given_awards
                 for component, node in alive:
                     target = graph.delta[graph.row[node] + column[component]]
                     if graph.row[target] >= 0:
@@ -102,8 +102,8 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
                     cases_after[tuple(going), awards] += count * weight
         cases = cases_after
     windows_by_awards: dict[GivenAwards, int] = defaultdict(int)
-    for (_, given), count in cases.items():
-        windows_by_awards[given] += count
+    for (_, given_awards), count in cases.items():
+        windows_by_awards[given_awards] += count
     return dict(windows_by_awards)
 
 
@@ -164,8 +164,8 @@ class _LetterTables:
         """The node with which the evaluation continues: the dead node instead of a final one."""
         self.weighted = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
         """The indices of the ways components, whose wins are multiplied by the number of ways."""
-        given = [select_given_awards(e.prize.awards) if e.prize is not None else () for e in g.ends]
-        self.kinds: list[GivenAwards] = [(), *sorted(set(given) - {()}, key=repr)]
+        awards_by_end = [select_given_awards(e.prize.awards) if e.prize is not None else () for e in g.ends]
+        self.kinds: list[GivenAwards] = [(), *sorted(set(awards_by_end) - {()}, key=repr)]
         """The different awards that a component can give; no award is first."""
         self.base = len(self.kinds)
         """The number of different awards, the base of the integer that combines them."""
@@ -177,7 +177,7 @@ class _LetterTables:
         self.digit_value = {c: self.base**i for i, c in enumerate(givers)}
         """The place value of each component's digit in the integer that combines all awards."""
         digit = {kind: i for i, kind in enumerate(self.kinds)}
-        self.digit = np.where(final, np.array([digit[kind] for kind in given], dtype=np.int64), 0)
+        self.digit = np.where(final, np.array([digit[kind] for kind in awards_by_end], dtype=np.int64), 0)
         """The digit of each node's awards."""
 
     def step(self, cases: _CaseArrays, letters: Sequence[int], weight: int) -> _CaseArrays:
@@ -187,7 +187,7 @@ class _LetterTables:
         nodes = np.empty_like(cases.nodes)
         weights = cases.weights.copy()
         credits_ = cases.credits.copy()
-        given = cases.given.copy()
+        given_digits = cases.given.copy()
         for c, letter in enumerate(letters):
             k = self.row[cases.nodes[c]] + letter
             target = self.delta[k]
@@ -200,8 +200,8 @@ class _LetterTables:
             else:
                 credits_ += self.value[target]
             if c in self.digit_value:
-                given += self.digit[target] * self.digit_value[c]
-        return _CaseArrays(nodes, weights, credits_, given, cases.counts * weight)
+                given_digits += self.digit[target] * self.digit_value[c]
+        return _CaseArrays(nodes, weights, credits_, given_digits, cases.counts * weight)
 
     def decode_awards(self, code: int) -> GivenAwards:
         """Return the combined awards that the integer ``code`` stands for."""

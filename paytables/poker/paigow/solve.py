@@ -117,43 +117,45 @@ def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> RankPatte
         if max(map(key.count, key)) <= 4
     ]
     counts = np.zeros((len(keys), 14), dtype=np.int8)
-    theirs, offered = np.zeros((len(keys), 2), dtype=np.int32), []
+    bank_strengths, offered_ways = np.zeros((len(keys), 2), dtype=np.int32), []
     for n, key in enumerate(keys):
         for rank in key:
             counts[n, rank] += 1
         ways = list_ways(key, LOW_HAND_CARDS.compute_rank_strength, lambda cards: plain(tuple(cards)))
         bank_way = house.choose_way_by_ranks(key, ways)
-        theirs[n] = bank_way[:2]
-        offered.append(list_unsurpassed_ways(ways, bank_way))
-    return RankPatterns(counts, theirs, offered, {key: n for n, key in enumerate(keys)})
+        bank_strengths[n] = bank_way[:2]
+        offered_ways.append(list_unsurpassed_ways(ways, bank_way))
+    return RankPatterns(counts, bank_strengths, offered_ways, {key: n for n, key in enumerate(keys)})
 
 
 def list_flushes(house: HouseWayRules, patterns: RankPatterns, ranks: Sequence[int] = ALL) -> FlushPatterns:
     """Return every pai gow poker hand with a flush in one given suit, for all ranks of its other cards."""
-    masks, planes, at, theirs, offered = [], [], [], [], []
+    masks, planes, at, bank_strengths, offered_ways = [], [], [], [], []
     for joker in (0, 1):
-        for n, others in enumerate(OTHERS):
-            if not set(others) <= set(ranks):
+        for n, other_ranks in enumerate(OTHERS):
+            if not set(other_ranks) <= set(ranks):
                 continue
-            other_cards = [rank * 4 + 1 + (k and others[0] == rank) for k, rank in enumerate(others)]
-            for suited in combinations(sorted(ranks), CARDS_PER_HAND - joker - len(others)):
+            other_cards = [
+                rank * 4 + 1 + (k and other_ranks[0] == rank) for k, rank in enumerate(other_ranks)
+            ]
+            for suited in combinations(sorted(ranks), CARDS_PER_HAND - joker - len(other_ranks)):
                 cards = [*(rank * 4 for rank in suited), *other_cards, *([JOKER] * joker)]
                 ways = list_settings(cards)
-                key = tuple(sorted([*suited, *others, *([JOKER_RANK] * joker)]))
+                key = tuple(sorted([*suited, *other_ranks, *([JOKER_RANK] * joker)]))
                 bank_way = house.choose_way_by_ranks(key, ways)
                 masks.append(sum(1 << rank for rank in suited))
                 planes.append(joker * len(OTHERS) + n)
                 at.append(patterns.at[key])
-                theirs.append(bank_way[:2])
-                offered.append(list_unsurpassed_ways(ways, bank_way))
+                bank_strengths.append(bank_way[:2])
+                offered_ways.append(list_unsurpassed_ways(ways, bank_way))
     pattern = np.array(at, dtype=np.int32)
     return FlushPatterns(
         np.array(masks, dtype=np.int32),
         np.array(planes, dtype=np.int32),
         pattern,
-        np.array(theirs, dtype=np.int32).reshape(-1, 2),
+        np.array(bank_strengths, dtype=np.int32).reshape(-1, 2),
         patterns.theirs[pattern],
-        offered,
+        offered_ways,
     )
 
 
