@@ -271,13 +271,13 @@ class RandomService:
         with self._lock:
             self._check_in_service()
             try:
-                has_passed = run_self_test()
+                passed_tests = run_self_test()
                 self._gatherer.start_up_test()
             except Exception as error:  # noqa: BLE001 (whatever breaks here, nothing may be drawn after it)
                 self._take_out_of_service(error)
             self._last_tested = self._generates
-            self._on_event("rng_self_tested", {"self_tests": len(has_passed)})
-            return has_passed
+            self._on_event("rng_self_tested", {"self_tests": len(passed_tests)})
+            return passed_tests
 
     def carry_over(self) -> bytes:
         """Return the data to store for the service's next :meth:`start`: reserved output and seed fingerprints.
@@ -311,8 +311,8 @@ class RandomService:
     def _run_due_maintenance(self) -> None:
         """Run the generator's periodic self-test and reseeds that the policy asks for between games."""
         policy = self._policy
-        is_test_due = policy.self_test_every_generates
-        if is_test_due and self._generates - self._last_tested >= is_test_due:
+        test_interval = policy.self_test_every_generates
+        if test_interval and self._generates - self._last_tested >= test_interval:
             self.self_test()
         if policy.prediction_resistance:
             self._reseed("prediction_resistance")
