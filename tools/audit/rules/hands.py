@@ -114,10 +114,10 @@ def _derive_unclaimed_record(scope: Scope) -> Any:
     if reservation is None:
         raise Differs("ref: no reservation of the unclaimed hand-pay is open")
     flows = []
-    for t in reservation.transfers:
-        prize = t.source.removeprefix("prizes:").removesuffix(":offered")
-        goes_to = f"prizes:{prize}:unclaimed" if t.source.startswith("prizes:") else "house:orphan"
-        flows.append([t.source, goes_to, t.amount_cents])
+    for transfer in reservation.transfers:
+        prize = transfer.source.removeprefix("prizes:").removesuffix(":offered")
+        goes_to = f"prizes:{prize}:unclaimed" if transfer.source.startswith("prizes:") else "house:orphan"
+        flows.append([transfer.source, goes_to, transfer.amount_cents])
     handpay_fields = _select_fields(handpay, "id", "kind", "amount_cents", "prizes")
     story = scope["story"]
     ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}

@@ -169,8 +169,8 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
     stages = game.rules.stages[bet.bet]
     compiled.simulate(stages, 2, seed)  # compile before the timing starts
     started_s = time.perf_counter()
-    s = compiled.simulate(stages, games, seed)
-    tally = Tally(s.games, s.credits, s.squares, s.hits, s.highest_win)
+    sums = compiled.simulate(stages, games, seed)
+    tally = Tally(sums.games, sums.credits, sums.squares, sums.hits, sums.highest_win)
     return _build_result(bet, tally, time.perf_counter() - started_s, "compiled")
 
 
@@ -185,55 +185,60 @@ def _build_result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> 
     return _Result(bet, tally, verdict, hits, fit, seconds, path)
 
 
-def _build_result_data(game: Game, r: _Result) -> dict[str, object]:
+def _build_result_data(game: Game, result: _Result) -> dict[str, object]:
     """Return the result of a simulation as JSON data."""
     return {
         "game": game.id,
         "digest_sha256": game.digest,
-        "bet": r.bet.bet,
-        "path": r.path,
-        "games": r.tally.games,
-        "credits_won": r.tally.credits,
-        "return": r.verdict.rtp,
-        "interval": [r.verdict.low, r.verdict.high],
-        "exact_return": str(r.bet.rtp),
-        "deviation": "exact" if r.bet.variance is not None else "sample",
-        "z": r.verdict.z,
-        "agrees": r.agrees_with_exact,
-        "hit_frequency": r.tally.hits / r.tally.games,
-        "exact_hit_frequency": None if r.hits is None else str(r.hits.exact),
-        "hit_frequency_z": None if r.hits is None else r.hits.z,
-        "distribution_classes": None if r.fit is None else r.fit.classes,
-        "distribution_z": None if r.fit is None else r.fit.z,
-        "most_credits": r.tally.highest_win,
-        "games_per_second": r.tally.games / r.seconds,
+        "bet": result.bet.bet,
+        "path": result.path,
+        "games": result.tally.games,
+        "credits_won": result.tally.credits,
+        "return": result.verdict.rtp,
+        "interval": [result.verdict.low, result.verdict.high],
+        "exact_return": str(result.bet.rtp),
+        "deviation": "exact" if result.bet.variance is not None else "sample",
+        "z": result.verdict.z,
+        "agrees": result.agrees_with_exact,
+        "hit_frequency": result.tally.hits / result.tally.games,
+        "exact_hit_frequency": None if result.hits is None else str(result.hits.exact),
+        "hit_frequency_z": None if result.hits is None else result.hits.z,
+        "distribution_classes": None if result.fit is None else result.fit.classes,
+        "distribution_z": None if result.fit is None else result.fit.z,
+        "most_credits": result.tally.highest_win,
+        "games_per_second": result.tally.games / result.seconds,
     }
 
 
-def _print_result(console: Terminal, game: Game, r: _Result) -> None:
+def _print_result(console: Terminal, game: Game, result: _Result) -> None:
     """Print the result of a simulation, and which figures agree with the exact ones."""
-    v = r.verdict
+    verdict = result.verdict
     console.print(
-        f"{game.id} {game.version}, bet {r.bet.bet}: {format_count(v.games, 'game')}, {r.path} path"
+        f"{game.id} {game.version}, bet {result.bet.bet}: {format_count(verdict.games, 'game')}, {result.path} path"
     )
-    interval = f"99.9 % interval {100 * v.low:.4f} - {100 * v.high:.4f} %"
-    interval += "" if r.bet.variance is not None else ", by the sample's own deviation"
-    console.print(f"  simulated return {100 * v.rtp:.4f} %   {interval}")
-    console.print(f"  exact return     {format_percent(r.bet.rtp)}   z = {v.z:+.3f}")
+    interval = f"99.9 % interval {100 * verdict.low:.4f} - {100 * verdict.high:.4f} %"
+    interval += "" if result.bet.variance is not None else ", by the sample's own deviation"
+    console.print(f"  simulated return {100 * verdict.rtp:.4f} %   {interval}")
+    console.print(f"  exact return     {format_percent(result.bet.rtp)}   z = {verdict.z:+.3f}")
     exact_text = (
-        "no exact one" if r.hits is None else f"exact {format_percent(r.hits.exact)}   z = {r.hits.z:+.3f}"
+        "no exact one"
+        if result.hits is None
+        else f"exact {format_percent(result.hits.exact)}   z = {result.hits.z:+.3f}"
     )
-    console.print(f"  hit frequency    {100 * r.tally.hits / v.games:.4f} %   {exact_text}")
+    console.print(f"  hit frequency    {100 * result.tally.hits / verdict.games:.4f} %   {exact_text}")
     fit = "not held: " + (
-        "no exact one" if r.bet.distribution is None else "too few games, or the compiled path"
+        "no exact one" if result.bet.distribution is None else "too few games, or the compiled path"
     )
-    if r.fit is not None:
-        fit = f"chi-square {r.fit.chi_square:.1f} over {r.fit.classes} classes of wins   z = {r.fit.z:+.3f}"
+    if result.fit is not None:
+        fit = (
+            f"chi-square {result.fit.chi_square:.1f} over {result.fit.classes} classes of wins"
+            f"   z = {result.fit.z:+.3f}"
+        )
     console.print(f"  distribution     {fit}")
-    console.print(f"  highest win      {format_count(r.tally.highest_win, 'credit')}")
-    console.print(f"  {v.games / r.seconds:,.0f} games a second")
-    for name, part in (("return", v), ("hit frequency", r.hits), ("distribution", r.fit)):
+    console.print(f"  highest win      {format_count(result.tally.highest_win, 'credit')}")
+    console.print(f"  {verdict.games / result.seconds:,.0f} games a second")
+    for name, part in (("return", verdict), ("hit frequency", result.hits), ("distribution", result.fit)):
         if part is not None and not part.agrees_with_exact:
             console.print(f"  [red]the exact {name} is OUTSIDE what this simulation allows[/]")
-    if r.agrees_with_exact:
+    if result.agrees_with_exact:
         console.print("  [green]the exact figures lie in the simulation's intervals[/]")

@@ -444,14 +444,18 @@ def simulation(case: Case) -> Iterator[Finding]:
             bet.table,
             bet.required_bets,
         )
-        v = judge(tally, bet.cost_credits, rtp, variance)
-        verdicts.append(v)
+        verdict = judge(tally, bet.cost_credits, rtp, variance)
+        verdicts.append(verdict)
         yield Finding(
             "simulation",
             ("R-10", "B-08"),
-            Status.FAIL if abs(v.z) > WRONG_Z else Status.NOTED if abs(v.z) > INTERVAL_Z else Status.PASS,
-            f"bet {bet.bet}: {format_count(v.games, 'game')}, {100 * v.rtp:.3f} %, exact {format_percent(v.exact)}, "
-            f"z {v.z:+.2f}{words}",
+            Status.FAIL
+            if abs(verdict.z) > WRONG_Z
+            else Status.NOTED
+            if abs(verdict.z) > INTERVAL_Z
+            else Status.PASS,
+            f"bet {bet.bet}: {format_count(verdict.games, 'game')}, {100 * verdict.rtp:.3f} %, exact"
+            f" {format_percent(verdict.exact)}, z {verdict.z:+.2f}{words}",
         )
     if len(verdicts) > 1:
         yield _judge_bets_together(verdicts)

@@ -78,9 +78,9 @@ def _write_bet_csv(writer: Any, bet: dict[str, Any]) -> None:
         for row in bet[section]:
             _write_row_csv(writer, name, section, f"{row.get('stage', '')} {row[label]}".strip(), row)
     for row in bet["volatility"]:
-        for b in row["bands"]:
-            low, high = b["band"]
-            writer.writerow([name, "band", row["quantile"], b["games"], f"{low} {high}", ""])
+        for band in row["bands"]:
+            low, high = band["band"]
+            writer.writerow([name, "band", row["quantile"], band["games"], f"{low} {high}", ""])
 
 
 def _write_row_csv(writer: Any, bet: str, section: str, name: str, row: dict[str, Any]) -> None:
