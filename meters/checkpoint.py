@@ -72,8 +72,8 @@ def decode_ledger(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Led
     for tx_id, kind, at, transfers in saved["pending"]:
         decoded_transfers = tuple(Transfer(*t) for t in transfers)
         ledger.pending[tx_id] = Reservation(tx_id, kind, at, decoded_transfers)
-        for t in decoded_transfers:
-            ledger.reserved_cents[t.source] += t.amount_cents
+        for transfer in decoded_transfers:
+            ledger.reserved_cents[transfer.source] += transfer.amount_cents
     for source, target, dims, amount_cents, times in saved["flows"]:
         ledger.flows[source, target, tuple(sorted(dims.items()))] = FlowSum(amount_cents, times)
     for name, dims, times in saved["counts"]:

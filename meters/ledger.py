@@ -146,8 +146,8 @@ class Ledger:
         :class:`ForbiddenTransfer`.
         """
         transfers, dims = transaction.transfers, transaction.dims
-        for t in transfers:
-            check_flow(t.source, t.target)
+        for transfer in transfers:
+            check_flow(transfer.source, transfer.target)
         key = build_dims_key(dims) if dims else ()
         counts: tuple[tuple[tuple[str, DimsKey], int], ...] = ()
         if transaction.counts:
@@ -180,14 +180,14 @@ class Ledger:
         """Raise :class:`Overdrawn` if a transfer or reservation would make the player's credit negative."""
         change: dict[str, int] = {}
         if len(moves) == 1 and not held_transfers:  # the receiving account only gains, so no check is needed
-            (t,) = moves
-            change[t.source] = -t.amount_cents
+            (transfer,) = moves
+            change[transfer.source] = -transfer.amount_cents
             moves = ()
-        for t in moves:
-            change[t.source] = change.get(t.source, 0) - t.amount_cents
-            change[t.target] = change.get(t.target, 0) + t.amount_cents
-        for t in held_transfers:
-            change[t.source] = change.get(t.source, 0) - t.amount_cents
+        for transfer in moves:
+            change[transfer.source] = change.get(transfer.source, 0) - transfer.amount_cents
+            change[transfer.target] = change.get(transfer.target, 0) + transfer.amount_cents
+        for transfer in held_transfers:
+            change[transfer.source] = change.get(transfer.source, 0) - transfer.amount_cents
         for name, amount_cents in change.items():
             if amount_cents >= 0 or not find_account(name).is_never_negative:
                 continue
@@ -206,12 +206,12 @@ class Ledger:
         self._apply_transfers(plan)
         if plan.opens:
             self.pending[plan.opens.id] = plan.opens
-            for t in plan.opens.transfers:
-                self.reserved_cents[t.source] += t.amount_cents
+            for transfer in plan.opens.transfers:
+                self.reserved_cents[transfer.source] += transfer.amount_cents
         if plan.closes:
             del self.pending[plan.closes.id]
-            for t in plan.closes.transfers:
-                self.reserved_cents[t.source] -= t.amount_cents
+            for transfer in plan.closes.transfers:
+                self.reserved_cents[transfer.source] -= transfer.amount_cents
         transaction = entry.transaction
         for count_name, times in plan.counts:
             self.counts[count_name] += times
@@ -227,8 +227,8 @@ class Ledger:
 
     def _apply_transfers(self, plan: LedgerEffect) -> None:
         """Add the plan's transfers to the balances and to their meter cells."""
-        for t, cell in zip(plan.moves, plan.cells, strict=True):
-            self.add_flow(cell, t.amount_cents)
+        for transfer, cell in zip(plan.moves, plan.cells, strict=True):
+            self.add_flow(cell, transfer.amount_cents)
 
     def add_flow(self, meter_cell: Cell, amount_cents: int, transfer_count: int = 1) -> None:
         """Add checked transfers to the balances and to their meter cell.
@@ -295,8 +295,8 @@ class Ledger:
             given_cents[source] += flow.amount_cents
             taken_cents[target] += flow.amount_cents
         for reservation in self.pending.values():
-            for t in reservation.transfers:
-                held_cents[t.source] += t.amount_cents
+            for transfer in reservation.transfers:
+                held_cents[transfer.source] += transfer.amount_cents
         for sum_name, stored_sums, summed in (
             ("out", self.outflows_cents, given_cents),
             ("in", self.inflows_cents, taken_cents),

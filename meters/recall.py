@@ -209,12 +209,12 @@ def _sum_added_credit(view: JournalView, since: int, start: StoredEntry) -> Mapp
         if entry.phase is Phase.SETTLE:
             reservation = view.get(entry.ref or "")
             transfers = reservation.transfers if reservation else ()
-        for t in transfers:
-            source = find_account(t.source)
+        for transfer in transfers:
+            source = find_account(transfer.source)
             if (
                 source.book is Book.LIVE
                 and source.role is Role.IN
-                and find_account(t.target).role is Role.CREDIT
+                and find_account(transfer.target).role is Role.CREDIT
             ):
-                added_cents[t.source] += t.amount_cents
+                added_cents[transfer.source] += transfer.amount_cents
     return dict(added_cents)
