@@ -13,19 +13,19 @@ def check_required_bet(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
     ``bets`` are the seat's credits by spot. Raises :class:`WagerError` if the required bet is missing, or if
     the amounts do not fit.
     """
-    credits_, needed, where = bets.get(spot.id, 0), bets.get(needs, 0), f"bets.{spot.id}"
+    credits_, needed, bet_key = bets.get(spot.id, 0), bets.get(needs, 0), f"bets.{spot.id}"
     amount = format_count(credits_, "credit")
     if credits_ and not needed:
-        raise WagerError(f"{where}: needs a bet on {needs!r}, which was not placed")
+        raise WagerError(f"{bet_key}: needs a bet on {needs!r}, which was not placed")
     if spot.times is not None and credits_ != spot.times * needed:
-        raise WagerError(f"{where}: {amount}; it is {spot.times} times the bet on {needs!r}, {needed:,}")
+        raise WagerError(f"{bet_key}: {amount}; it is {spot.times} times the bet on {needs!r}, {needed:,}")
     if credits_ and spot.share is not None and credits_ * spot.share != needed:
         raise WagerError(
-            f"{where}: {amount} for {needed:,} on {needs!r}:"
+            f"{bet_key}: {amount} for {needed:,} on {needs!r}:"
             f" it is one for each {format_count(spot.share, 'credit')}, and only of a multiple of them"
         )
     if spot.most_times is not None and credits_ > (most := spot.most_times * needed):
-        raise WagerError(f"{where}: {amount}; {most:,} at most on what is laid on {needs!r}")
+        raise WagerError(f"{bet_key}: {amount}; {most:,} at most on what is laid on {needs!r}")
 
 
 def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:

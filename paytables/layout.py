@@ -361,24 +361,26 @@ class TableLayout:
 
         ``standing_credits`` is the bet on the spot before. Raises :class:`WagerError` if the change is not allowed.
         """
-        where = f"bets.{spot.id}"
+        bet_key = f"bets.{spot.id}"
         if isinstance(credits_, bool) or not isinstance(credits_, int) or credits_ == 0:
-            raise WagerError(f"{where}: {credits_!r} is not a number of credits to stake")
+            raise WagerError(f"{bet_key}: {credits_!r} is not a number of credits to stake")
         credits_after = standing_credits + credits_
         if credits_after < 0:
             raise WagerError(
-                f"{where}: {format_count(-credits_, 'credit')} down; {standing_credits:,} stand there"
+                f"{bet_key}: {format_count(-credits_, 'credit')} down; {standing_credits:,} stand there"
             )
         if credits_ < 0 and spot.id not in self.removable:
-            raise WagerError(f"{where}: a bet there may not be taken down")
+            raise WagerError(f"{bet_key}: a bet there may not be taken down")
         if credits_ > 0 and not spot.open:
-            raise WagerError(f"{where}: the spot is closed in the table's current state")
+            raise WagerError(f"{bet_key}: the spot is closed in the table's current state")
         if credits_after and not spot.least <= credits_after <= spot.most:
             raise WagerError(
-                f"{where}: {format_count(credits_after, 'credit')}; {spot.least:,} to {spot.most:,} may be staked"
+                f"{bet_key}: {format_count(credits_after, 'credit')}; {spot.least:,} to {spot.most:,} may be staked"
             )
         if credits_ % spot.step:
-            raise WagerError(f"{where}: {format_count(credits_, 'credit')}: not a multiple of {spot.step:,}")
+            raise WagerError(
+                f"{bet_key}: {format_count(credits_, 'credit')}: not a multiple of {spot.step:,}"
+            )
         return credits_after
 
     def check_highest_win(self, given_back: Mapping[int, int]) -> None:

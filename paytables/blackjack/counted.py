@@ -31,9 +31,9 @@ def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = Tru
     """
     ways_by_row: dict[tuple[str, int], int | Fraction] = {}
     rows = tuple(row for row in side.row if taken or row.cards <= 2)
-    for ways, dealt, up in _iter_deal_orders(rows, (), [decks] * _CARDS, 1):
-        for row, part in _iter_won_rows(rows, dealt, up, decks, hole=hole):
-            key = row.id, len(dealt) + (up is not None)
+    for ways, dealt_cards, up in _iter_deal_orders(rows, (), [decks] * _CARDS, 1):
+        for row, part in _iter_won_rows(rows, dealt_cards, up, decks, hole=hole):
+            key = row.id, len(dealt_cards) + (up is not None)
             ways_by_row[key] = ways_by_row.get(key, 0) + ways * part
     return {
         row.id: sum(
@@ -49,7 +49,7 @@ def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = Tru
 
 
 def _iter_deal_orders(
-    rows: Sequence[SideBetRow], dealt: tuple[Card, ...], counts_left: list[int], ways: int
+    rows: Sequence[SideBetRow], dealt_cards: tuple[Card, ...], counts_left: list[int], ways: int
 ) -> Iterator[tuple[int, tuple[Card, ...], Card | None]]:
     """Yield each order in which the first cards of a blackjack round may be dealt.
 
@@ -58,33 +58,35 @@ def _iter_deal_orders(
     Cards that all rows treat alike are dealt once and counted as often as they occur. If no row has a single
     card, two first cards of different ranks are dealt in one order only, which is counted for both.
     """
-    open_rows = [row for row in rows if row.cards > len(dealt) and _may_become(row, dealt)]
+    open_rows = [row for row in rows if row.cards > len(dealt_cards) and _may_become(row, dealt_cards)]
     if open_rows:
-        deals_both_cards = len(dealt) == 1 and all(row.cards > 1 for row in rows)
-        for card, alike in _iter_different_cards(rows, dealt):
-            order = rank_of(card) - rank_of(dealt[0]) if deals_both_cards else 0
+        deals_both_cards = len(dealt_cards) == 1 and all(row.cards > 1 for row in rows)
+        for card, alike in _iter_different_cards(rows, dealt_cards):
+            order = rank_of(card) - rank_of(dealt_cards[0]) if deals_both_cards else 0
             if counts_left[card] and order >= 0:
                 count = counts_left[card] * alike * (2 if order else 1)
                 counts_left[card] -= 1
-                yield from _iter_deal_orders(rows, (*dealt, card), counts_left, ways * count)
+                yield from _iter_deal_orders(rows, (*dealt_cards, card), counts_left, ways * count)
                 counts_left[card] += 1
-    elif any(row.dealer and row.cards == len(dealt) and _may_become(row, dealt) for row in rows):
-        for card, alike in _iter_different_cards(rows, dealt):
+    elif any(row.dealer and row.cards == len(dealt_cards) and _may_become(row, dealt_cards) for row in rows):
+        for card, alike in _iter_different_cards(rows, dealt_cards):
             if counts_left[card]:
-                yield ways * counts_left[card] * alike, dealt, card
+                yield ways * counts_left[card] * alike, dealt_cards, card
     else:
-        yield ways, dealt, None
+        yield ways, dealt_cards, None
 
 
-def _iter_different_cards(rows: Sequence[SideBetRow], dealt: Sequence[Card]) -> Iterator[tuple[Card, int]]:
+def _iter_different_cards(
+    rows: Sequence[SideBetRow], dealt_cards: Sequence[Card]
+) -> Iterator[tuple[Card, int]]:
     """Yield one next card of each kind that a side bet's rows distinguish, and the number of suits it represents.
 
     All suits that were not dealt yet are equivalent. If a row requires colours, only suits of the same colour
     are equivalent; before the first card the colours are equivalent too, unless a row names one.
     """
     names_colours = any(row.suits in {"red", "black"} for row in rows)
-    coloured = names_colours or (bool(dealt) and any(row.suits == "colour" for row in rows))
-    seen_suits = {get_suit(card) for card in dealt}
+    coloured = names_colours or (bool(dealt_cards) and any(row.suits == "colour" for row in rows))
+    seen_suits = {get_suit(card) for card in dealt_cards}
     suits: dict[object, list[Card]] = {}
     for card in range(_SUITS):  # the four cards of the first rank
         kind = card if get_suit(card) in seen_suits else is_red(card) if coloured else None
@@ -94,23 +96,23 @@ def _iter_different_cards(rows: Sequence[SideBetRow], dealt: Sequence[Card]) -> 
             yield first + alike[0], len(alike)
 
 
-def _may_become(row: SideBetRow, dealt: Sequence[Card]) -> bool:
+def _may_become(row: SideBetRow, dealt_cards: Sequence[Card]) -> bool:
     """Return whether the dealt cards may still become a winning hand of a side-bet row that needs more cards.
 
     False is certain; if True is returned, it may still be impossible.
     """
-    ranks = [rank_of(card) for card in dealt]
+    ranks = [rank_of(card) for card in dealt_cards]
     if row.ranks:
         patterns = parse_patterns(row.ranks)
         if not any(all(ranks.count(rank) <= pattern.count(rank) for rank in ranks) for pattern in patterns):
             return False
     if row.kind == "same" and len(set(ranks)) > 1:
         return False
-    return not dealt or row.has_required_suits(dealt)
+    return not dealt_cards or row.has_required_suits(dealt_cards)
 
 
 def _iter_won_rows(
-    rows: Sequence[SideBetRow], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
+    rows: Sequence[SideBetRow], dealt_cards: Sequence[Card], up: Card | None, decks: int, *, hole: bool
 ) -> Iterator[tuple[SideBetRow, int | Fraction]]:
     """Yield the side-bet row that these cards win, with its weight; nothing if they win none.
 
@@ -119,15 +121,15 @@ def _iter_won_rows(
     """
     remaining: int | Fraction = 1
     for row in rows:
-        if len(dealt) < row.cards or (row.dealer and up is None):
+        if len(dealt_cards) < row.cards or (row.dealer and up is None):
             continue
-        cards = [*dealt[: row.cards], *([up] if row.dealer and up is not None else [])]
+        cards = [*dealt_cards[: row.cards], *([up] if row.dealer and up is not None else [])]
         if not row.is_satisfied_by(cards):
             continue
         if row.cards <= 2 or not hole:
             yield row, remaining
             return
-        goes_on = 1 - _compute_blackjack_chance(dealt[: row.cards], decks)
+        goes_on = 1 - _compute_blackjack_chance(dealt_cards[: row.cards], decks)
         yield row, remaining * goes_on
         remaining *= 1 - goes_on
 

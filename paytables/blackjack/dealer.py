@@ -50,9 +50,9 @@ def list_final_hands(house: ExactHouseRules, up: int, full: Shoe) -> list[tuple[
     unfinished: dict[Counts, int] = {(0,) * TEN: 1}
     while unfinished:
         still_unfinished: dict[Counts, int] = defaultdict(int)
-        for drawn, ways in unfinished.items():
-            for n in (n for n in range(TEN) if drawn[n] < full[n]):
-                drawn_after = (*drawn[:n], drawn[n] + 1, *drawn[n + 1 :])
+        for drawn_counts, ways in unfinished.items():
+            for n in (n for n in range(TEN) if drawn_counts[n] < full[n]):
+                drawn_after = (*drawn_counts[:n], drawn_counts[n] + 1, *drawn_counts[n + 1 :])
                 values = [up, *(v + 1 for v, count in enumerate(drawn_after) for _ in range(count))]
                 if is_blackjack(values):
                     continue
@@ -89,9 +89,9 @@ class Dealer:
                 value = compute_falling_factorial(number, times)
                 self._falls[times, number] = value if value < 1 << 63 else -1
         sums: dict[int, int] = defaultdict(int)
-        for drawn, ways, _ in self.hands:
-            parts = [compute_falling_factorial(self.full[n], times) for n, times in enumerate(drawn)]
-            sums[sum(drawn)] += ways * prod(parts)
+        for drawn_counts, ways, _ in self.hands:
+            parts = [compute_falling_factorial(self.full[n], times) for n, times in enumerate(drawn_counts)]
+            sums[sum(drawn_counts)] += ways * prod(parts)
         if max(sums.values()) >= 1 << 63:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
 
@@ -105,23 +105,23 @@ class Dealer:
         remaining = np.array(self.full, dtype=np.int64) - removed
         if (remaining < 0).any():
             raise AnalysisError("blackjack: a shoe lacks more cards than it had")
-        ended = np.zeros((ENDS, self.most + 1, len(remaining)), dtype=np.int64)
+        ways_by_end = np.zeros((ENDS, self.most + 1, len(remaining)), dtype=np.int64)
         columns = [np.ascontiguousarray(column) for column in remaining.T]
         once = [[self._falls[times][column] for times in range(3)] for column in columns]
-        for drawn, ways, end in self.hands:
+        for drawn_counts, ways, end in self.hands:
             dealer_ways = None
-            for n, times in enumerate(drawn):
+            for n, times in enumerate(drawn_counts):
                 if times:
                     part = once[n][times] if times < 3 else self._falls[times][columns[n]]
                     dealer_ways = part * ways if dealer_ways is None else dealer_ways * part
-            ended[end, sum(drawn)] += dealer_ways
+            ways_by_end[end, sum(drawn_counts)] += dealer_ways
         cards = remaining.sum(axis=1)
-        return self._count_wins_minus_losses(ended, cards, total)
+        return self._count_wins_minus_losses(ways_by_end, cards, total)
 
-    def _count_wins_minus_losses(self, ended: Ints, cards: Ints, total: Ints) -> list[int]:
+    def _count_wins_minus_losses(self, ways_by_end: Ints, cards: Ints, total: Ints) -> list[int]:
         """Return the player's wins minus losses for each row of removed cards, over all dealer hands.
 
-        ``ended[end, length]`` counts the dealer's hands of a length by result; ``cards`` are left in the
+        ``ways_by_end[end, length]`` counts the dealer's hands of a length by result; ``cards`` are left in the
         shoe.
         """
         differences: Ints = np.zeros(len(cards), dtype=object)
@@ -134,7 +134,7 @@ class Dealer:
             weights = np.array(rests, dtype=object)[place]
             for stand in range(STAND_CLASSES):
                 of = np.flatnonzero(total == stand)
-                row = ended[:, length, of]
+                row = ways_by_end[:, length, of]
                 net = row[: max(stand - 1, 0)].sum(axis=0) + row[ENDS - 1] - row[stand : ENDS - 1].sum(axis=0)
                 differences[of] += net.astype(object) * weights[of]
         return list(differences.tolist())

@@ -263,14 +263,14 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: CrapsState, wag
     are exact and the highest win is an upper bound.
     """
     table = replace(table, shooter=0)
-    new = tuple(bet for bet in wager.bets if bet.credits > 0)
+    new_bets = tuple(bet for bet in wager.bets if bet.credits > 0)
     chain = BetReturnChain(rules_by_spot)
     starts = {
         bet: replace(table, bets=(bet,), reversed_bets=table.reversed_bets & {(bet.seat, bet.spot)})
-        for bet in new
+        for bet in new_bets
     }
     cost = wager.credits
-    if not new:
+    if not new_bets:
         distribution = WinDistribution(1, {0: 1})
         return BetAnalysis(
             bet="bets", cost_credits=0, options=wager.options, rtp=Fraction(1), distribution=distribution
@@ -287,7 +287,7 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: CrapsState, wag
         prizes=tuple(_iter_prizes(distributions, cost)),
         max_win_credits=sum(max(distribution.counts) for distribution in distributions.values()),
     )
-    start = table.with_bets(new, table.reversed_bets)
+    start = table.with_bets(new_bets, table.reversed_bets)
     if len(chain.find_reachable_states(start)) > CHAIN_STATES_MAX:
         note = (
             "the joint distribution is too large to compute; the highest win is an upper bound, the sum of the bets' "

@@ -162,8 +162,8 @@ class CrapsRules(TableRules):
         state = self.state
         standing_credits = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
         for bet in wager.bets:
-            where, spot_rules = (bet.seat, bet.spot), self.rules_by_spot[bet.spot]
-            standing_stake = standing_credits.pop(where, 0)
+            seat_and_spot, spot_rules = (bet.seat, bet.spot), self.rules_by_spot[bet.spot]
+            standing_stake = standing_credits.pop(seat_and_spot, 0)
             if standing_stake and bet.credits > 0 and spot_rules.bet.kind in {"dontpass", "dontcome"}:
                 raise WagerError(
                     f"bets.{bet.spot}: {format_count(standing_stake, 'credit')} stand there and may not be increased"
@@ -173,7 +173,7 @@ class CrapsRules(TableRules):
                     f"bets.{bet.spot}: the shooter must leave {format_count(least, 'credit')} there"
                 )
             if standing_stake + bet.credits:
-                standing_credits[where] = standing_stake + bet.credits
+                standing_credits[seat_and_spot] = standing_stake + bet.credits
         if not standing_credits:
             raise WagerError("bets: nothing is left to throw for; leaving the table gives back what may be")
         bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing_credits.items()]

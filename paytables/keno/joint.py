@@ -167,28 +167,28 @@ class JointDistribution:
         ``states_max`` states at once.
         """
         todo = self.drawn - self.named
-        held = [0] * len(self.group_sizes)
+        marks_by_group = [0] * len(self.group_sizes)
         for step in self.steps:
             for g in step.adds:
-                held[g] |= marks[step.atom]
-        start: _State = (0, 0, 0, tuple(h.bit_count() for h in held), ((),) * len(self.parts))
+                marks_by_group[g] |= marks[step.atom]
+        start: _State = (0, 0, 0, tuple(h.bit_count() for h in marks_by_group), ((),) * len(self.parts))
         states: dict[_State, int] = {start: 1}
         for step in self.steps:
-            states = self._process_atom(step, sizes[step.atom], todo, held, states)
+            states = self._process_atom(step, sizes[step.atom], todo, marks_by_group, states)
             if len(states) > states_max:
                 raise AnalysisError(
                     f"the joint law of {len(self.parts)} overlapping selections needs more than "
                     f"{states_max} states at once: beyond exact reach"
                 )
         won: dict[Won, int] = {}
-        for (taken, credits_, levels, _, _), count in states.items():
-            ways = comb(sizes[-1], todo - taken)
+        for (balls_drawn, credits_, levels, _, _), count in states.items():
+            ways = comb(sizes[-1], todo - balls_drawn)
             if ways:
                 won[credits_, levels] = won.get((credits_, levels), 0) + count * ways
         return won
 
     def _process_atom(
-        self, step: _Step, size: int, todo: int, held: Sequence[int], states: Mapping[_State, int]
+        self, step: _Step, size: int, todo: int, marked_counts: Sequence[int], states: Mapping[_State, int]
     ) -> dict[_State, int]:
         """Return the calculation's states after one more atom (a set of numbers that are in the same groups).
 
@@ -196,15 +196,17 @@ class JointDistribution:
         added. ``todo`` is the number of unnamed balls of a draw.
         """
         states_after: dict[_State, int] = {}
-        for (taken, credits_, levels, catches, done), count in states.items():
-            for j in range(min(size, todo - taken) + 1):
+        for (balls_drawn, credits_, levels, catches, completed_items), count in states.items():
+            for j in range(min(size, todo - balls_drawn) + 1):
                 open_ = list(catches)
                 for g in step.adds:
                     open_[g] += j
-                items = list(done)
+                items = list(completed_items)
                 for g in step.completes:
                     part = self.owner[g]
-                    items[part] = tuple(sorted((*items[part], (self.group_sizes[g], open_[g], held[g]))))
+                    items[part] = tuple(
+                        sorted((*items[part], (self.group_sizes[g], open_[g], marked_counts[g])))
+                    )
                     open_[g] = 0
                 credits_now, levels_now = credits_, levels
                 for p in step.closes:
@@ -212,7 +214,7 @@ class JointDistribution:
                     credits_now += extra
                     levels_now |= won
                     items[p] = ()
-                state = (taken + j, credits_now, levels_now, tuple(open_), tuple(items))
+                state = (balls_drawn + j, credits_now, levels_now, tuple(open_), tuple(items))
                 states_after[state] = states_after.get(state, 0) + count * comb(size, j)
         return states_after
 

@@ -356,11 +356,11 @@ class TwoHandsRules(PlayerBankRules):
         hands += self.list_unowned_hands(side_steps)
         return {"kind": "table", "felt": "cards", "hands": hands, **self.build_extra_display(side_steps)}
 
-    def _build_hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, object]:
+    def _build_hand(self, name: str, dealt_pieces: Sequence[int], way: Way | None) -> dict[str, object]:
         """Return one hand as the felt shows it; ``way`` is how it is set, None if it is not set yet."""
         if way is None:
-            return {"id": name, "cards": [self.PIECES[piece] for piece in dealt]}
-        cards = self._list_set_pieces(dealt, way)
+            return {"id": name, "cards": [self.PIECES[piece] for piece in dealt_pieces]}
+        cards = self._list_set_pieces(dealt_pieces, way)
         return {"id": name, "cards": cards, "low": _LOW_HAND_NAMES, "says": self.describe_setting(way)}
 
     def _turn_hand(self, seat_round: SeatRound) -> Iterator[Cue]:
@@ -369,10 +369,10 @@ class TwoHandsRules(PlayerBankRules):
             for n, piece in enumerate(self._list_set_pieces(seat_round.dealt, seat_round.way)):
                 yield Cue("flip", {"hand": seat_round.hand, "index": n, "card": piece})
 
-    def _list_set_pieces(self, dealt: Sequence[int], way: Way) -> list[str]:
+    def _list_set_pieces(self, dealt_pieces: Sequence[int], way: Way) -> list[str]:
         """Return the names of a hand's pieces in the order of its setting, the low hand first."""
         order = sorted(range(self.HAND), key=lambda index: not way[2] >> index & 1)
-        return [self.PIECES[dealt[index]] for index in order]
+        return [self.PIECES[dealt_pieces[index]] for index in order]
 
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the spots and the hands (:file:`paytables/FELTS.md`)."""

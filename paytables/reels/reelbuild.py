@@ -86,17 +86,17 @@ class ReelBuilder:
         weights = self._build_weights(strips)
         expand = frozenset(self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expand)
         stuck = self._find_stuck_cells()
-        shown = [
+        stop_columns = [
             build_columns(s, h, expand, at, both=self._counts_before)
             for s, h, at in zip(strips, self.table.heights, stuck, strict=True)
         ]
         columns = tuple(
             tuple(sorted({c for c, w in zip(shown_columns, weight, strict=True) if w}))
-            for shown_columns, weight in zip(shown, weights, strict=True)
+            for shown_columns, weight in zip(stop_columns, weights, strict=True)
         )
         column_at = tuple(
             tuple(reel_columns.index(c) if w else 0 for c, w in zip(shown_columns, weight, strict=True))
-            for reel_columns, shown_columns, weight in zip(columns, shown, weights, strict=True)
+            for reel_columns, shown_columns, weight in zip(columns, stop_columns, weights, strict=True)
         )
         graph = WinGraph()
         graph.find_final_node(NO_WIN_END)

@@ -46,11 +46,11 @@ class SpunTable(OneDrawTable):
     def _build_result(self, part: int) -> tuple[str, Cue, dict[str, object]]:
         """Return the result's key, animation cue and display data for a segment of the wheel."""
         result = self.parts[part]
-        where = {"pocket": result, "part": part}
-        display = {"result": result, **where}
+        ball_position = {"pocket": result, "part": part}
+        display = {"result": result, **ball_position}
         if self.revolutions is not None and not self.is_decided_by_wheel:
             display["revolutions"] = self.revolutions
-        return result, Cue("ball" if self.felt == "roulette" else "wheel", where), display
+        return result, Cue("ball" if self.felt == "roulette" else "wheel", ball_position), display
 
     def build_display_data(self) -> dict[str, object]:
         """Return the wheel for the screen: its segments clockwise, and each number with its neighbours.

@@ -30,12 +30,12 @@ class WheelRules(Tableless):
 
     def _list_offers(self) -> list[tuple[NamedWheelBet, dict[str, int]]]:
         """Return every preset bet (form) at every stake at which it may be placed."""
-        offered = self.definition.layout
+        bet_layout = self.definition.layout
         return [
             (form, dict.fromkeys(form.areas, stake))
             for form in self.definition.form
-            for stake in offered.stakes
-            if offered.cost is None or stake * len(form.areas) <= offered.cost
+            for stake in bet_layout.stakes
+            if bet_layout.cost is None or stake * len(form.areas) <= bet_layout.cost
         ]
 
     def wager(self, credits_: int, **options: Json) -> Wager:
@@ -44,14 +44,14 @@ class WheelRules(Tableless):
         ``form`` requests a preset bet by its id; without it, the first one of that cost is used. Raises
         :class:`WagerError`.
         """
-        offered, wager = self.definition.layout, self._cloth.wager(credits_, **options)
+        bet_layout, wager = self.definition.layout, self._cloth.wager(credits_, **options)
         stakes = wager.options["bets"]
         for area, stake in stakes.items():
-            if stake not in offered.stakes:
-                raise WagerError(f"bets.{area}: a stake of {stake!r}; there are {list(offered.stakes)}")
-        if offered.areas is not None and len(stakes) > offered.areas:
+            if stake not in bet_layout.stakes:
+                raise WagerError(f"bets.{area}: a stake of {stake!r}; there are {list(bet_layout.stakes)}")
+        if bet_layout.areas is not None and len(stakes) > bet_layout.areas:
             raise WagerError(
-                f"bets: {format_count(len(stakes), 'area')}; at most {offered.areas} may be staked on"
+                f"bets: {format_count(len(stakes), 'area')}; at most {bet_layout.areas} may be staked on"
             )
         return wager
 

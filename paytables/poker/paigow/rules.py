@@ -133,13 +133,13 @@ class PaiGowPokerRules(TwoHandsRules):
         result is the sum of the highest return of each kind.
         """
         odds = {spot.id: Odds.parse(spot.odds) for spot in self.list_side_bet_spots()}
-        back = {
+        return_by_name = {
             name: odds[name].compute_total_return(credits_)
             for name, credits_ in bets.items()
             if name != PLAYER_STAKE_SPOT
         }
-        totals = [returned for name, returned in back.items() if name in self._remaining_bets]
-        positions = [returned for name, returned in back.items() if name in self._position_by_spot]
+        totals = [returned for name, returned in return_by_name.items() if name in self._remaining_bets]
+        positions = [returned for name, returned in return_by_name.items() if name in self._position_by_spot]
         return max(totals, default=0) + max(positions, default=0)
 
     def settle_before_deal(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:
@@ -267,21 +267,27 @@ class PaiGowPokerRules(TwoHandsRules):
     def _analyse_side_bet(self, spot: Spot, stake: int) -> BetAnalysis:
         """Return the figures of a side bet alone. Cards are dealt to every position even if it has no bet (s.49)."""
         chance, odds = self._find_win_chance(spot.id), Odds.parse(spot.odds)
-        back = odds.compute_total_return(stake)
-        distribution = build_distribution({back: chance, 0: 1 - chance})
+        returned_credits = odds.compute_total_return(stake)
+        distribution = build_distribution({returned_credits: chance, 0: 1 - chance})
         return BetAnalysis(
             bet=spot.id,
             cost_credits=stake,
             options={"bets": {spot.id: stake}},
             rtp=distribution.moment(1) / stake,
             prizes=(
-                PrizeFigures(name="won", where=spot.id, credits=back, rate=chance, rtp=chance * back / stake),
+                PrizeFigures(
+                    name="won",
+                    where=spot.id,
+                    credits=returned_credits,
+                    rate=chance,
+                    rtp=chance * returned_credits / stake,
+                ),
             ),
             variance=distribution.variance(),
             hit_probability=chance,
             return_bet_probability=chance,
             distribution=distribution,
-            max_win_credits=back,
+            max_win_credits=returned_credits,
             max_win_probability=chance,
         )
 

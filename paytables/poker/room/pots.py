@@ -40,12 +40,12 @@ class CommissionRules:
 
     def deduct_commission(self, pots: Sequence[Pot]) -> tuple[Pot, ...]:
         """Return the pots with the commission taken from each, the main pot first."""
-        room, taken = self.most, []
+        room, pots_after = self.most, []
         for pot in pots:
             commission = min(pot.credits * self.percent // 100, room)
             room -= commission
-            taken.append(Pot(pot.credits, pot.seats, commission))
-        return tuple(taken)
+            pots_after.append(Pot(pot.credits, pot.seats, commission))
+        return tuple(pots_after)
 
 
 def build_pots(totals: Mapping[int, int], live: Collection[int]) -> tuple[Pot, ...]:

@@ -98,7 +98,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     proofs = definition.proved or prove(definition)
     proof = proofs.find_proof(is_highest_bet=credits_ == definition.most)
     rates = tuple(Fraction(rate) for rate in proof.rates)
-    held = HeldCardsFigures(rates, Fraction(proof.deals) * credits_**2)
+    held_figures = HeldCardsFigures(rates, Fraction(proof.deals) * credits_**2)
     level, cost = definition.find_level(credits_, hands), credits_ * hands
     pays = tuple(
         0 if level is not None and row.id == level.row else pay
@@ -121,12 +121,12 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     return BetAnalysis(
         bet=f"{credits_} x {hands}",
         cost_credits=cost,
-        rtp=held.mean(pays) / credits_,
+        rtp=held_figures.mean(pays) / credits_,
         options={"hands": hands},
         cycle=cycle,
         prizes=prizes,
         progressives=() if level is None else (_compute_progressive_share(definition, rates, cost),),
-        variance=None if level is not None else held.variance(pays, hands),
+        variance=None if level is not None else held_figures.variance(pays, hands),
         hit_probability=sum(rates, Fraction(0)) if is_one_hand else None,
         return_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if is_one_hand else None,
         distribution=_build_win_distribution(rates, pays) if is_one_hand else None,
