@@ -115,11 +115,11 @@ class Mechanism(ABC):
         if len(entropy_input) > high:
             raise RequestTooLarge(f"entropy input of {len(entropy_input)} bytes; at most {high} are taken")
 
-    def _check_additional(self, text: bytes, input_name: str) -> None:
-        """Raise :class:`RequestTooLarge` if the input ``text``, named ``input_name``, is longer than allowed."""
+    def _check_additional(self, text: bytes, what: str) -> None:
+        """Raise :class:`RequestTooLarge` if the input ``text``, named ``what``, is longer than allowed."""
         if len(text) > self.ADDITIONAL_BYTES_MAX:
             raise RequestTooLarge(
-                f"{input_name} of {len(text)} bytes; at most {self.ADDITIONAL_BYTES_MAX} are taken"
+                f"{what} of {len(text)} bytes; at most {self.ADDITIONAL_BYTES_MAX} are taken"
             )
 
     @abstractmethod
