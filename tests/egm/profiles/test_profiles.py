@@ -14,7 +14,9 @@ from egm.play.prize_limits import compute_largest_prizes
 from egm.play.stored_prizes import cache_in_journal
 from egm.profiles import list_profile_ids, load_profile
 from meters import Journal
+from paytables import Depth, analyse, load_game
 from paytables.definition import read_source
+from paytables.wording import format_percent
 
 GOOD = (Path(egm.profiles.__file__).parent / "generic.toml").read_text()
 
@@ -83,7 +85,7 @@ def test_a_game_below_the_floor_is_refused(tmp_path):
     assert "99.00 %" in refused[0].reason
 
 
-@pytest.mark.requirement("C-05", "B-12")
+@pytest.mark.requirement("C-05", "C-07", "B-12")
 def test_the_floor_and_the_odds_are_held_to_the_exact_figure():
     """What the game returns exactly, and its rarest award, are allowed; a hair more or less refuses it."""
     profile = load_profile("generic")
@@ -98,6 +100,24 @@ def test_the_floor_and_the_odds_are_held_to_the_exact_figure():
     assert not is_offered("returns", reels=exact + Fraction(1, 10**12))
     assert is_offered("awards", longest_one_in=13824)
     assert not is_offered("awards", longest_one_in=13823)
+
+
+@pytest.mark.requirement("C-07")
+@pytest.mark.parametrize("name", ["hold-fast", "jacks-or-better-8-5"])
+def test_a_game_of_skill_is_admitted_by_the_return_of_its_best_strategy(name):
+    """A minimum equal to that return admits the game; a higher one refuses it, and the reason names the minimum."""
+    profile = load_profile("generic")
+    best = analyse(load_game(name), Depth.RETURN).minimum_rtp
+
+    def admit(minimum):
+        returns = profile.returns.model_copy(update={"reels": minimum})
+        return admit_games((GameSlot(game=name),), profile.model_copy(update={"returns": returns}))
+
+    installed, refused = admit(best)
+    assert (installed[name].return_min, refused) == (best, ())
+    installed, (refusal,) = admit(best + Fraction(1, 1000))
+    assert (dict(installed), refusal.game) == ({}, name)
+    assert f"requires at least {format_percent(best + Fraction(1, 1000))} %" in refusal.reason
 
 
 @pytest.mark.requirement("C-06", "M-10", "R-09")
