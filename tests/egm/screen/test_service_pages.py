@@ -199,6 +199,17 @@ def test_a_tone_has_the_pitch_its_key_says(name, hertz):
     assert abs(crossings - hertz) <= 0.01 * hertz + 2
 
 
+@pytest.mark.requirement("J-10")
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize(("language", "mark"), [("en", "TEST"), ("fr", "ESSAI")])
+def test_every_test_page_is_marked_as_one_and_no_other_page(published, theme, language, mark, layout):
+    view = build_idle_view(published, published[0], language)
+    picture = Picture(theme, layout=layout)
+    for name, page in pages.every_page():
+        marks = [words for words, *_ in written(picture, opened(view, page)) if words == mark]
+        assert marks == [mark] * page.test, name
+
+
 @pytest.mark.requirement("E-01")
 def test_a_recalled_game_is_the_recorded_one_under_a_mark(published, outcomes, theme):
     """Its steps, wins and figures are the record's; the machine's own credit stays what it is."""
