@@ -129,7 +129,7 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
     return shown, Stage(Painter(theme), Texts(language), LANDSCAPE, view)
 
 
-@pytest.mark.requirement("C-16")
+@pytest.mark.requirement("C-16", "C-24")
 @pytest.mark.parametrize("before_cents", [0, 1000])
 @pytest.mark.parametrize(
     "name",

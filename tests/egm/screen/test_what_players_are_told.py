@@ -498,7 +498,7 @@ def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, n
     assert named > 5
 
 
-@pytest.mark.requirement("C-15:b")
+@pytest.mark.requirement("C-15:b", "C-24")
 @EVERY_LAYOUT
 def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, published, theme, layout):
     game = next(one for one in published if one.id == "aurora-twenty")
