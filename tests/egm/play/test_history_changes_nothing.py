@@ -7,7 +7,8 @@ from egm.testing.machine import MachineRig, ScriptedStep, write_undeclared
 from meters import Transfer
 
 CREDIT = "credit:1:cashable"
-GAMES = ("maple-classic", "icebreak", "northern-ways", "river-wheel")
+#: Each game with numbers that win and numbers that lose.
+GAMES = {"maple-classic": (11, 12), "icebreak": (5, 4), "northern-ways": (10, 11), "river-wheel": (11, 12)}
 
 
 class FixedStep(ScriptedStep):
@@ -23,11 +24,15 @@ class FixedStep(ScriptedStep):
 
 
 class FixedChance:
+    """Chance whose every step has the same numbers, and that has all steps it was asked for."""
+
     def __init__(self, factor):
         self._factor = factor
+        self.steps = []
 
     def step(self):
-        return FixedStep(self._factor)
+        self.steps.append(FixedStep(self._factor))
+        return self.steps[-1]
 
 
 def play(rig):
@@ -78,21 +83,30 @@ HISTORIES = {
 
 
 def play_after(folder, game, history):
-    """What the machine drew and paid in a game with fixed numbers, after this history."""
+    """What the machine drew and paid in a won game and in a lost one with fixed numbers, after this history."""
     rig = MachineRig(folder, games=(game,), devices=("printer",)).boot().insert(2000)
     history(rig)
-    rig.machine.chance = FixedChance(11)
-    before = rig.journal.meters().value("coin_out")
-    play(rig)
-    record = rig.records("game.start")[-1]
-    paid_cents = rig.journal.meters().value("coin_out") - before
-    return [step["draws"] for step in record["steps"]], record["outcome"], record["wager"], paid_cents
+    found = []
+    for factor in GAMES[game]:
+        rig.machine.chance = chance = FixedChance(factor)
+        before = rig.journal.meters().value("coin_out")
+        play(rig)
+        record = rig.records("game.start")[-1]
+        paid_cents = rig.journal.meters().value("coin_out") - before
+        recorded = [step["draws"] for step in record["steps"]]
+        drawn = [[[draw.bound, draw.value] for draw in step.draws] for step in chance.steps]
+        assert [[draw[:2] for draw in step] for step in recorded] == drawn, "no numbers are drawn again"
+        found.append((recorded, record["outcome"], record["wager"], paid_cents))
+    return found
 
 
 @pytest.mark.requirement("B-11")
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_is_drawn_and_paid_alike_after_any_history(tmp_path, game):
     expected = play_after(tmp_path / "none", game, lambda rig: None)
-    assert expected[0]
+    assert [(bool(drawn), paid_cents > 0) for drawn, *_, paid_cents in expected] == [
+        (True, True),
+        (True, False),
+    ]
     for name, history in HISTORIES.items():
         assert play_after(tmp_path / name, game, history) == expected, name
