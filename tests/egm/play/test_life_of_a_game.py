@@ -346,6 +346,16 @@ def test_a_bet_that_is_no_whole_number_cannot_become_an_event(rig):
 def test_a_change_of_denomination_changes_no_balance(rig):
     rig.engine.handle(EventType.DENOMINATION, value=100)
     assert rig.credit_cents == 10000
+    rig.engine.handle(EventType.DENOMINATION, value=5)
+    rig.play()
+    rig.report_shown()
+    assert rig.credit_cents == 10295
+    for cents in (100, 25, 5, 100):  # 95 cents are no whole credit of a dollar
+        before = rig.journal.meters().values
+        rig.engine.handle(EventType.DENOMINATION, value=cents)
+        assert rig.machine.selection.denomination_cents == cents
+        assert rig.credit_cents == 10295
+        assert rig.journal.meters().values == before
     rig.engine.handle(EventType.DENOMINATION, value=7)
     assert rig.notice == "refused.denomination_is_offered"
     assert rig.machine.selection.denomination_cents == 100
