@@ -49,8 +49,10 @@ def test_a_bet_that_stands_is_never_covered_by_the_attract_scene(rest, game):
 
 
 @pytest.mark.requirement("C-17", "C-24")
-def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, game, outcomes, theme):
-    view = show_outcome(rest, game, outcomes[game.id].loss)
+@pytest.mark.parametrize("kind", ["loss", "little"])
+def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, game, outcomes, theme, kind):
+    """A win has counted up to its amount and has stood for a while when the machine is told that it was shown."""
+    view = show_outcome(rest, game, getattr(outcomes[game.id], kind))
     line = build_view_timeline(view, theme)
     told = []
     for i in range(2000):
@@ -58,7 +60,8 @@ def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, gam
         told += [(view.now - 100, wish) for wish in wishes]
     assert [wish.name for _, wish in told] == ["shown"]
     assert told[0][1].value == game.id
-    assert told[0][0] >= line.stopped + theme.motion.result_hold - 0.006
+    assert told[0][0] >= line.roll_up_end + theme.motion.result_hold - 0.006
+    assert line.roll_up_end - line.stopped >= (0.4 if kind == "little" else 0)
 
 
 @pytest.mark.requirement("C-24")

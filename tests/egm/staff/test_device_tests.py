@@ -82,7 +82,7 @@ def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_
     again.close()
 
 
-@pytest.mark.requirement("J-11", "D-17")
+@pytest.mark.requirement("J-10", "J-11", "D-17")
 def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(menu):
     rig = menu.room
     menu.touch("device:hopper").enter("99")
