@@ -67,6 +67,21 @@ def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(rig):
     assert rig.credit_cents == 2000 - 10 + 300
 
 
+@pytest.mark.requirement("E-01")
+def test_the_last_ten_plays_are_listed_and_the_first_of_them_is_shown(tmp_path):
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*WIN, *LOSS * 9)).boot().insert(2000)
+    for _ in range(10):
+        rig.play()
+        rig.report_shown()
+    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
+    listed = [row.action for row in menu.page.tables[0].rows]
+    assert listed == [record["play_id"] for record in reversed(rig.records("game.start"))]
+    lines = menu.touch(listed[-1]).lines()
+    shown = [lines[name] for name in ("Credit before the game", "Bet", "Win", "Credit after the game")]
+    assert shown == ["$20.00", "$0.05", "$3.00", "$22.95"]
+    rig.close()
+
+
 @pytest.mark.requirement("E-04")
 def test_credits_added_before_a_play_are_shown_by_bills_coins_tickets_and_transfers(tmp_path):
     chance = ScriptedChance(*LOSS, 4242, *LOSS)  # 4242 becomes the ticket's number
