@@ -125,6 +125,7 @@ def test_every_meter_after_a_session(bench: Bench) -> None:
     assert {code: value for code, value in found.items() if value} == NOT_ZERO
 
 
+@pytest.mark.requirement("O-04")
 def test_a_game_has_the_meters_of_play_and_no_others(bench: Bench) -> None:
     kept = {code: value for code, value in every_meter(bench, "0001").items() if value is not None}
     payback = kept.pop(PAYBACK)

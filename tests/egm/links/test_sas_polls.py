@@ -207,6 +207,7 @@ def test_a_value_that_does_not_exist_is_answered_with_nack_and_changes_nothing(b
 
 
 # ---------------------------------------------------------------------------------------------- games
+@pytest.mark.requirement("O-04")
 @pytest.mark.sas(polls="1F 53")
 def test_identity_of_machine_and_game(bench: Bench) -> None:
     game = next(iter(bench.room.machine.games.values()))
@@ -229,6 +230,7 @@ def test_no_two_games_of_the_library_have_one_name_for_a_host():
         assert all(len(name) <= 20 for name in names)
 
 
+@pytest.mark.requirement("O-04")
 @pytest.mark.sas(polls="B5 B4")
 def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
     version = load_game("maple-classic").version.encode()
