@@ -49,14 +49,17 @@ def test_levels_beside_the_field_are_those_the_machine_told(published, theme):
     watcher = picture.painter = Watcher(theme)
     amounts = []
     picture.painter.find_or_create = lambda key, make: amounts.append(key) or pygame.Surface((4, 4))
-    picture.draw(pygame.Surface(picture.pixels), build_idle_view(published, game, "en"))
-    drums = [key[1] for key in amounts if key[0] == "odometer digit"]
-    told = [
-        picture.texts(build_idle_view(published, game, "en")).money(one.amount_cents, "CAD")
-        for one in build_level_views(game)
-    ]
-    wanted = [int(c) for words in told for c in words if c.isdigit()]
-    assert [digit for i, digit in enumerate(drums) if i % 2 == 0] == wanted or drums == wanted
+    view, levels = build_idle_view(published, game, "en"), build_level_views(game)
+    grown = tuple(one.model_copy(update={"amount_cents": one.amount_cents + 1234}) for one in levels)
+    later = apply_message(view, view.snapshot.model_copy(update={"progressives": grown}))
+    later = replace(later, now=later.now + AMOUNT_ROLL_SECONDS)
+    for seen, those in ((view, levels), (later, grown)):
+        amounts.clear()
+        picture.draw(pygame.Surface(picture.pixels), seen)
+        drums = [key[1] for key in amounts if key[0] == "odometer digit"]
+        told = [picture.texts(seen).money(one.amount_cents, "CAD") for one in those]
+        wanted = [int(c) for words in told for c in words if c.isdigit()]
+        assert [digit for i, digit in enumerate(drums) if i % 2 == 0] == wanted or drums == wanted
     assert {words for words, _, _ in watcher.written} >= {"Harbour", "Grand Harbour"}
 
 
