@@ -54,6 +54,9 @@ def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(rig):
     assert (lines["Credit before the game"], lines["Credit after the game"]) == ("$20.00", "$22.95")
     assert lines["Added before the game: bills"] == "$20.00"
     assert (lines["Credits bet"], lines["Bet level"]) == ("1", "1")
+    game = rig.machine.games["maple-classic"]
+    assert lines["Game"] == game.title["en"]
+    assert lines["Version and digest"] == f"{game.version}  {game.digest[:16]}"
     wins = [[translate_words(cell, "en") for cell in row.cells] for row in menu.page.tables[-1].rows]
     assert wins == [["3 × Maple leaf", "Line 1", "$3.00"]]
     menu.touch("show")
@@ -263,7 +266,7 @@ def test_logs_and_identity_are_read_at_the_machine(rig):
     assert lines[f"maple-classic {game.version}"] == game.digest[:32]
 
 
-@pytest.mark.requirement("A-19")
+@pytest.mark.requirement("A-19", "J-12")
 def test_the_page_of_the_software_has_the_identity_of_every_device(rig):
     bench = rig.machine.component(ServiceDesk).bench
     bench.kind_by_device_name = {"bill": "bill_acceptor", "printer": "ticket_printer"}
