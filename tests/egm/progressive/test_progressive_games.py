@@ -235,7 +235,7 @@ def test_changed_terms_of_a_level_wait_until_it_is_won(rig, tmp_path):
     machine.close()
 
 
-@pytest.mark.requirement("I-02", "I-04", "I-05")
+@pytest.mark.requirement("C-11", "I-02", "I-04", "I-05")
 def test_the_snapshot_shows_the_levels_of_the_bet_in_force(rig):
     machine = rig(*(B, NO_LUCK, MISS) * 2)
     shown = snapshot(machine.engine, fingerprint="").progressives
@@ -244,6 +244,11 @@ def test_the_snapshot_shows_the_levels_of_the_bet_in_force(rig):
         ("luck", 500, "up", False),
         ("mystery", 500, "up", True),
     ]
+    for _ in range(2):
+        one_game(machine)
+    grown = snapshot(machine.engine, fingerprint="").progressives
+    assert [view.amount_cents for view in grown] == [level(machine, view.id).shown_cents for view in grown]
+    assert grown[0].amount_cents > shown[0].amount_cents
     machine.engine.handle(EventType.BET, value=20)
     assert snapshot(machine.engine, fingerprint="").progressives[0].amount_cents == 3000
 
