@@ -174,7 +174,10 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
 
 
 def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
-    """Return what a journal entry concerns (a door, a fault, a reason code) as text; empty if nothing."""
+    """Return what a journal entry concerns as text; empty if nothing.
+
+    That is, for example, a door, a fault, a reason code or a progressive level.
+    """
     prizes = record.get("prizes")
     if prizes:  # a clear names prizes by their ids; the highest win of an examined game is in credits
         named_prizes = [prize for prize in prizes if isinstance(prize, Mapping)]
@@ -182,7 +185,8 @@ def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
     for name, section in (("door", "door"), ("code", "tilt.text"), ("why", "why"), ("key", "input.key")):
         if isinstance(record.get(name), str) and record[name]:
             return say_code(section, record[name])
-    detail = next((record[name] for name in ("number", "reason", "detail", "whom") if record.get(name)), "")
+    names = ("number", "reason", "detail", "whom", "pool")
+    detail = next((record[name] for name in names if record.get(name)), "")
     return say_plain(str(detail)[:60])
 
 

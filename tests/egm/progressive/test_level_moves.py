@@ -162,3 +162,14 @@ def test_a_level_won_is_in_the_recall_of_its_game_and_counted_on_its_page(tmp_pa
     lines = {translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in won.rows}
     assert (lines["Number of hits"], lines["Total won"]) == ("1", "$15.00")
     rig.close()
+
+
+@pytest.mark.requirement("D-18")
+def test_the_log_of_level_wins_names_the_level_and_the_amount_of_each(tmp_path):
+    rig = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
+    rig.play()
+    rig.report_shown()
+    menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.progressives")
+    rows = [[translate_words(cell, "en") for cell in row.cells[1:4]] for row in menu.page.tables[0].rows]
+    assert rows == [["Progressive hit", "$15.00", "three-levels.top.50"]]
+    rig.close()
