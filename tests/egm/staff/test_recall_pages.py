@@ -212,7 +212,7 @@ def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(ri
     assert rig.credit_cents == 2000 - 10 + 300
 
 
-@pytest.mark.requirement("D-05:c")
+@pytest.mark.requirement("D-05:c", "J-12", "O-04")
 def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(tmp_path):
     rig = MachineRig(tmp_path, denominations_cents=(5, 25), chance=ScriptedChance(*(0, 0, 0) * 2)).boot()
     rig.insert(2000)
