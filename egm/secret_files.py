@@ -60,7 +60,9 @@ def make_folder_private(folder: Path, *ours: str) -> None:
     if not rights:
         return
     if folder_status.st_uid != os.geteuid():
-        raise OperatorError(f"{folder}: is another user's, and others may read or change it")
+        raise OperatorError(
+            f"{folder}: belongs to another user, and others may read or change it: name a folder of this user"
+        )
     if (
         any(folder.iterdir())
         and folder.name not in ours

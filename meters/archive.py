@@ -243,7 +243,7 @@ class Archive:
             if head_hex is not None and trailer.previous_hex != head_hex:
                 raise JournalDamaged(
                     f"the archive, entries {trailer.first} to {trailer.last}",
-                    f"the segment begins after {trailer.previous_hex}, the one before it ends with {head_hex}",
+                    f"the segment follows hash {trailer.previous_hex}, but the one before it ends with {head_hex}",
                 )
             for number in range(copies[0].find_block_number(since + 1), len(trailer.blocks)):
                 sequence = trailer.blocks[number][0]

@@ -144,7 +144,9 @@ def read_public_key(genesis: StoredEntry | None, where: str) -> bytes:
     """
     record = genesis.record if genesis else None
     if genesis is None or genesis.kind != GENESIS_KIND or not isinstance(record, Mapping):
-        raise JournalDamaged(f"{where} entry 1", "the entry does not name the machine and its public key")
+        raise JournalDamaged(
+            f"{where} entry 1", "the entry must name the machine and its public key, and does not"
+        )
     try:
         return read_hex_field(record, "public_key")
     except ValueError as error:

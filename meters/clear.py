@@ -98,7 +98,9 @@ def clear_memory(
     locks = [FolderLock(folder) for folder in dict.fromkeys((state_dir, second))]
     try:
         if medium.exists(state_dir / CLEAR_PLAN_FILE_NAME):
-            raise ClearRefused("another clear was started and not completed: complete that one first")
+            raise ClearRefused(
+                "another clear was started and not completed: complete it first with `egm audit clear`"
+            )
         inspection: JournalInspection[IgnoringVisitor] = inspect_journal(
             state_dir, second_dir=second, storage=medium
         )
@@ -225,21 +227,25 @@ def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -
     if not clearance.reason.strip():
         raise ClearRefused("a clear needs a reason")
     if clearance.challenge != inspection.challenge:
-        raise ClearRefused("the challenge is not that of what is stored now; inspect it again")
+        raise ClearRefused(
+            "the stored data has changed since it was inspected: inspect it again with `egm audit inspect`"
+        )
     credits_found = sorted(
         {copy.credits_cents for copy in (inspection.first, inspection.second, inspection.together)}
     )
     if clearance.owed_cents not in credits_found:
         raise ClearRefused(
             f"the machine may owe the player {' or '.join(map(str, credits_found))} cents of credit,"
-            f" {clearance.owed_cents} are accounted for: settle or carry over each claim"
+            f" but {clearance.owed_cents} are accounted for: settle or carry over each claim"
         )
     flows = [
         t for transaction in clearance.opening for t in transaction.transfers if t.source == CARRIED_OVER
     ]
     carried_cents = sum(t.amount_cents for t in flows)
     if carried_cents > clearance.owed_cents:
-        raise ClearRefused(f"{carried_cents} cents would be carried over, {clearance.owed_cents} were owed")
+        raise ClearRefused(
+            f"{carried_cents} cents would be carried over, but only {clearance.owed_cents} are owed"
+        )
 
 
 def _move_files_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str, ...]) -> None:

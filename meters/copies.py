@@ -253,7 +253,7 @@ class JournalCopies:
         log_base, _ = log.base
         if scan.damage or log_base <= base <= scan.sequence:
             return scan
-        reason = f"entries {log_base + 1} to {scan.sequence} are there, those after {base} must be"
+        reason = f"it has entries {log_base + 1} to {scan.sequence}, but must have all after {base}"
         return replace(scan, damage=reason, bad_segment=1)
 
     def _rebuild_log(self, log: LogCopy, scan: LogScan) -> LogScan:
@@ -264,7 +264,9 @@ class JournalCopies:
         bad_segment = scan.bad_segment if scan.bad_segment > base[0] else 1
         keep = max(scan.bad_segment - 1, base[0])
         if scan.sequence > last or keep > last:
-            raise JournalDamaged("both copies", f"the first ends at entry {last}; {scan.damage}")
+            raise JournalDamaged(
+                "both copies", f"the first ends at entry {last}, and the second is damaged: {scan.damage}"
+            )
         log.put_aside(bad_segment)
         scan_before = log.scan()
         if not log.list_segment_starts() and base[0]:
@@ -296,7 +298,8 @@ class JournalCopies:
         log_hash = scan.head_hex if common == scan.sequence else log.hash_at(common)
         if database_hash != log_hash:
             raise JournalDamaged(
-                "both copies", f"they disagree at entry {common}: {database_hash} and {log_hash}"
+                "both copies",
+                f"they differ at entry {common}: the first has the hash {database_hash}, the second {log_hash}",
             )
         missing_entries = max(last, scan.sequence) - common
         if not missing_entries:
@@ -339,12 +342,15 @@ class JournalCopies:
         acknowledged = max(anchor.sequence for anchor in intact or [anchor for _, anchor in anchors])
         if acknowledged > sequence:
             raise JournalDamaged(
-                "both copies", f"they end at entry {sequence}, {acknowledged} was acknowledged"
+                "both copies",
+                f"they end at entry {sequence}, but entry {acknowledged} was acknowledged: entries are missing",
             )
         base, _ = self.database.read_base()
         for head in heads:
             if head.sequence >= base and self.database.hash_at(head.sequence) != head.hash_hex:
-                raise JournalDamaged("both copies", f"entry {head.sequence} is not the acknowledged one")
+                raise JournalDamaged(
+                    "both copies", f"entry {head.sequence} differs from the acknowledged one"
+                )
         for folder, folder_anchor in anchors:
             if heads and not folder_anchor.intact:
                 path = folder / ANCHOR_NAME
@@ -393,7 +399,9 @@ class JournalCopies:
         """
         last = self.database.read_last()
         if last != (sequence, head_hex):
-            raise JournalDamaged(FIRST_COPY_NAME, f"it ends at entry {last[0]}, {sequence} was acknowledged")
+            raise JournalDamaged(
+                FIRST_COPY_NAME, f"it ends at entry {last[0]}, but entry {sequence} was acknowledged"
+            )
         self.database.scrub(_SCRUB_PAGES)
         if self.log is not None:
             self.log.check_last(sequence, head_hex)

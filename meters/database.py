@@ -117,7 +117,7 @@ class DatabaseReader:
         if self._format not in _FORMATS:
             raise JournalDamaged(
                 str(self._path),
-                f"format {self._format}, this program reads {_FORMATS} and keeps {DATABASE_FORMAT}",
+                f"is in format {self._format}; this program reads {_FORMATS} and writes {DATABASE_FORMAT}",
             )
 
     def run(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
@@ -269,7 +269,7 @@ class DatabaseReader:
             if column_value != entry_value:
                 raise JournalDamaged(
                     f"{self._path} entry {entry.sequence}",
-                    f"the column {column!r} is {column_value!r}, the entry's own is {entry_value!r}",
+                    f"the column {column!r} is {column_value!r}; expected {entry_value!r}, as in the entry",
                 )
 
     def _decode_row(self, row: _Row) -> StoredEntry:
@@ -374,9 +374,7 @@ class WritableDatabase(DatabaseReader):
         try:
             copy.check_format()
             if copy._format != DATABASE_FORMAT:
-                raise JournalDamaged(
-                    str(path), f"it is in format {copy._format}, today's is {DATABASE_FORMAT}"
-                )
+                raise JournalDamaged(str(path), f"it is in format {copy._format}; expected {DATABASE_FORMAT}")
             copy.run("PRAGMA synchronous=FULL")
             # Only settle() moves the WAL into the file, because it keeps the page sums.
             copy.run("PRAGMA wal_autocheckpoint=0")

@@ -159,7 +159,7 @@ def parse(data: bytes) -> Any:
             raise
         raise ValueError(f"{long[1] or 'a value'} is a number of more than 64 bits") from None
     if end != len(text) and text[end:].strip():
-        raise ValueError(f"more after the JSON value, from character {end} on")
+        raise ValueError(f"unexpected text after the JSON value, from character {end} on")
     return value
 
 
@@ -180,7 +180,7 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
     )
     if len(body) > BODY_BYTES_MAX:
         raise InvalidTransaction(
-            f"{transaction.id}: {len(body)} bytes, an entry has at most {BODY_BYTES_MAX}"
+            f"{transaction.id}: the entry has {len(body)} bytes; at most {BODY_BYTES_MAX} can be written"
         )
     try:
         return decode(body)

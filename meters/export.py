@@ -159,7 +159,7 @@ class ExportReader:
         except ValueError as error:
             return f"the footer is missing or broken ({error})"
         if sha256 != self._digest.hexdigest():
-            return f"the file's SHA-256 is {self._digest.hexdigest()}, the footer says {sha256}"
+            return f"the file's SHA-256 is {self._digest.hexdigest()}; expected {sha256}, as in the footer"
         if not is_signed_by(self.header.public_key, _PURPOSE + sha256.encode(), signature):
-            return "the file's signature is not the machine's"
+            return "the file's signature was not made with the machine's key"
         return ""

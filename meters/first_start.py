@@ -18,7 +18,7 @@ def check_beginning(location: JournalLocation) -> None:
     if key_left and not location.storage.exists(location.state_dir / FIRST_START):
         raise JournalDamaged(
             str(location.state_dir),
-            "there is a machine key, but the journal that it authenticated is gone: "
+            "there is a machine key, but the journal that it authenticated is missing: "
             "an authorised memory clear is needed",
         )
 
@@ -36,6 +36,9 @@ def load_or_create_key(location: JournalLocation) -> MachineKey:
     if key is not None:
         return key
     if location.has_journal:
-        raise JournalDamaged(str(location.state_dir / KEY_NAME), "the machine key is missing")
+        raise JournalDamaged(
+            str(location.state_dir / KEY_NAME),
+            "the machine key is missing, although there is a journal that it authenticates",
+        )
     replace_file(location.storage, location.state_dir / FIRST_START, b"")
     return MachineKey.create(location.storage, *location.media)

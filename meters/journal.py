@@ -143,7 +143,7 @@ class Journal(JournalView):
         elif not alone:
             raise MediumMissing(pairing.missing)
         if not pairing.journal_exists:
-            raise JournalUnwritable(f"a journal begins on both media: {pairing.missing}")
+            raise JournalUnwritable(f"a new journal needs both media: {pairing.missing}")
         return cls._open_with_room(opening, pairing)
 
     @classmethod
@@ -294,7 +294,7 @@ class Journal(JournalView):
         if furthest := self._archive.find_newer_archived_entry(self.sequence, self.genesis):
             raise JournalDamaged(
                 str(self._location.state_dir),
-                f"both copies end at entry {self.sequence}, and the archive goes to {furthest}",
+                f"both copies end at entry {self.sequence}, but the archive has entries up to {furthest}",
             )
         try:
             written_files = self._create_archivist().mend(self._load_identifier_index())
@@ -344,7 +344,7 @@ class Journal(JournalView):
         if stored_entry is not None:
             if not has_same_content(stored_entry, transaction):
                 raise IdConflict(
-                    f"id {transaction.id} was used at entry {stored_entry.sequence} with other content"
+                    f"id {transaction.id} was already used by entry {stored_entry.sequence}, with other content"
                 )
             return Posted(stored_entry.sequence, stored_entry.hash_hex, existed=True)
         try:
@@ -369,7 +369,9 @@ class Journal(JournalView):
         try:
             return self._archive.find(tx_id, self.journal_tag, self._load_identifier_index())
         except JournalDamaged as error:
-            raise IdConflict(f"id {tx_id} is of an archived entry that cannot be read: {error}") from error
+            raise IdConflict(
+                f"id {tx_id} belongs to an archived entry that cannot be read: {error}"
+            ) from error
 
     def _write_in_reserve(self, transaction: Transaction, error: MediumFull) -> Posted:
         """Release the reserved space and write the transaction again, unless the first copy has stored it already."""

@@ -101,7 +101,7 @@ class MachineKey:
         5869).
         """
         if not purpose:
-            raise ValueError("a derived key has a purpose")
+            raise ValueError("a derived key must have a purpose")
         return HKDF(SHA256(), _SEED_BYTES, b"open-egm", b"open-egm " + purpose).derive(self._seed)
 
     @property

@@ -169,7 +169,8 @@ class Ledger:
                 reservation = self.pending.get(transaction.ref or "")
                 if reservation is None:
                     raise UnknownTransfer(
-                        f"{transaction.id}: {transaction.phase} of {transaction.ref!r}, which is not pending"
+                        f"{transaction.id}: cannot {transaction.phase} {transaction.ref!r}, "
+                        "because it is not a pending reservation"
                     )
                 moves = reservation.transfers if transaction.phase is Phase.SETTLE else ()
                 return LedgerEffect(moves, _build_cells(moves, {}, ()), counts, closes=reservation)
@@ -198,7 +199,7 @@ class Ledger:
             )
             if available_cents + amount_cents < 0:
                 raise Overdrawn(
-                    f"{tx_id}: {name} has {available_cents} cents available, {-amount_cents} needed"
+                    f"{tx_id}: {name} has {available_cents} cents available, but {-amount_cents} are needed"
                 )
 
     def apply_effect(self, plan: LedgerEffect, entry: StoredEntry) -> None:

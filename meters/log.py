@@ -342,7 +342,7 @@ class LogCopy:
     def begin_after(self, sequence: int, head_hex: str) -> None:
         """Let an empty log begin after entry ``sequence`` with this hash; the entries up to that one are archived."""
         if self.list_segment_starts():
-            raise JournalDamaged(str(self._folder), "a log that holds entries cannot be started again")
+            raise JournalDamaged(str(self._folder), "a log that has entries cannot be started again")
         self.base = self._sequence, self._head_hex = sequence, head_hex
 
     def drop_through(self, sequence: int) -> None:

@@ -151,7 +151,7 @@ def _check_machine(label: MediumLabel, folder: Path, machine_id: str) -> None:
 def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, second_dir: Path) -> MediaPairing:
     """Return the pairing of two labelled media. Raises :class:`JournalUnwritable` if they are swapped."""
     if (first.which, second.which) == (MediumName.SECOND, MediumName.FIRST):
-        raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are exchanged")
+        raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are swapped: exchange them")
     if second.machine != first.machine or second.which is not MediumName.SECOND:
         owner = second.machine_id or second.machine
         return MediaPairing(
@@ -190,10 +190,12 @@ def _pair_without_first(
     Raises :class:`JournalUnwritable` if they are of two machines.
     """
     if second.which is not MediumName.SECOND:
-        raise JournalUnwritable(f"{second_dir}: the medium is a {second.which} one, not a second")
+        raise JournalUnwritable(
+            f"{second_dir}: expected the second medium of a machine, found a {second.which} one"
+        )
     if storage.exists(state_dir / KEY_NAME):
         if not _have_same_key(storage, state_dir, second_dir):
-            raise JournalUnwritable(f"{state_dir} and {second_dir} are of two machines")
+            raise JournalUnwritable(f"{state_dir} and {second_dir} contain media of different machines")
         return MediaPairing(journal_exists=True)
     rebuilt = MediumLabel(
         second.machine,
@@ -263,7 +265,10 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_b
     """
     first = MediumLabel.read(storage, state_dir)
     if first is None or not put_in_by.strip():
-        raise JournalDamaged(str(state_dir), "a medium is replaced beside a labelled one, by somebody named")
+        raise JournalDamaged(
+            str(state_dir),
+            "the second medium can be replaced only if this one has a label and the person is named",
+        )
     old_label = MediumLabel.read(storage, second_dir)
     if old_label is not None and (old_label.machine != first.machine or old_label.id == first.beside):
         owner = old_label.machine_id or old_label.machine

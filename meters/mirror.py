@@ -57,7 +57,9 @@ class MirroredValue:
         self, storage: Storage, folders: Sequence[Path], name: str, *, key: bytes | None = None
     ) -> None:
         if not folders or not _NAME.fullmatch(name):
-            raise ValueError(f"mirror {name!r} in {len(folders)} folders")
+            raise ValueError(
+                f"mirror {name!r}: expected a valid file name and at least one folder, found {len(folders)} folders"
+            )
         self._storage = storage
         self._folders = tuple(dict.fromkeys(folders))
         self._name = name

@@ -72,6 +72,8 @@ class UnknownJurisdiction(JournalError, KeyError):
 def read_jurisdiction_meters(reading: MeterReading, jurisdiction: str) -> dict[str, int]:
     """Return a meter reading under the names of ``jurisdiction`` (``mc``, ``fr``, ``us``, ``anz``)."""
     if jurisdiction not in NAMES:
-        raise UnknownJurisdiction(f"no meter names for {jurisdiction!r}; there are: {', '.join(NAMES)}")
+        raise UnknownJurisdiction(
+            f"there are no meter names for {jurisdiction!r}; expected one of {', '.join(NAMES)}"
+        )
     values = reading.values
     return {name: sum(values[m] for m in meters) for name, meters in NAMES[jurisdiction].items()}

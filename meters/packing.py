@@ -67,9 +67,9 @@ def inflate(data: bytes, max_bytes: int) -> bytes:
     try:
         inflated = inflater.decompress(data, max_bytes)
     except zlib.error as error:
-        raise ValueError(f"not what was packed ({error})") from error
+        raise ValueError(f"the compressed data is damaged ({error})") from error
     if not inflater.eof or inflater.unused_data:
-        raise ValueError("not what was packed (it does not end where it should)")
+        raise ValueError("the compressed data is damaged (it does not end where it should)")
     return inflated
 
 
@@ -92,7 +92,7 @@ def unpack_entry(stored: bytes) -> bytes:
         return stored
     start = len(_PACKED_MARK) + _HASH_BYTES
     if form != _PACKED_MARK or len(stored) < start:
-        raise ValueError(f"it is stored in a form this program does not know ({form!r})")
+        raise ValueError(f"it is stored in a form that this program cannot read ({form!r})")
     return restore_previous_hash(
         inflate(stored[start:], BODY_BYTES_MAX), stored[len(_PACKED_MARK) : start].hex()
     )

@@ -33,5 +33,5 @@ class Policy:
             moved_cents = sum(t.amount_cents for t in moves if name in {t.source, t.target})
             if moved_cents > most_cents:
                 raise ExcessiveIncrement(
-                    f"{tx_id}: {name} would move by {moved_cents} cents, {most_cents} at most"
+                    f"{tx_id}: {name} would move by {moved_cents} cents; at most {most_cents} are plausible"
                 )

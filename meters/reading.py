@@ -68,7 +68,7 @@ class MeterReading:
         """Return the value of the meter ``name``; raise :class:`UnknownMeter`."""
         values = self.values
         if name not in values:
-            raise UnknownMeter(f"no meter is called {name!r}")
+            raise UnknownMeter(f"there is no meter {name!r}")
         return values[name]
 
     def split_by(self, name: str, dimension: str) -> dict[str, int]:

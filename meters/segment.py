@@ -187,9 +187,11 @@ class Segment:
             trailer, signature = raw["facts"], read_hex_field(raw, "signature")
             signed = encode_canonical_json(trailer)
             if trailer["format"] != _FORMAT:
-                raise ValueError(f"format {trailer['format']}")
+                raise ValueError(f"expected format {_FORMAT}, found {trailer['format']}")
             if not is_signed_by(public_key, _PURPOSE + signed, signature):
-                raise JournalDamaged(str(self.path), "the signature of the segment is not the machine's")
+                raise JournalDamaged(
+                    str(self.path), "the signature of the segment was not made with the machine's key"
+                )
             return SegmentTrailer(
                 first=trailer["first"],
                 last=trailer["last"],
@@ -245,6 +247,6 @@ class Segment:
             bodies.append((body, previous_hex))
         if (first + len(bodies), previous_hex) != (next_block[0], next_block[2]):
             raise JournalDamaged(
-                where, f"its entries are not those from {first} to {next_block[0] - 1} as signed"
+                where, f"its entries differ from those that were signed, {first} to {next_block[0] - 1}"
             )
         return bodies

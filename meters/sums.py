@@ -78,7 +78,7 @@ class PageSums:
         """Return the first page from ``first`` on that differs from its sum, with its error, or None."""
         size = self._file.size()
         if not self._moving and size != len(self._sums) * PAGE_BYTES:
-            reason = f"{size} bytes, {len(self._sums)} pages expected"
+            reason = f"the file has {size} bytes; expected {len(self._sums)} pages"
             return first, JournalDamaged(str(self._path), reason)
         for page, page_sum in self._read_sums(range(first, len(self._sums) + 1)):
             if page_sum != self._sums[page - 1] and page not in self._moving:
@@ -190,7 +190,7 @@ class PageSums:
             raise JournalDamaged(str(path), "the page sums are not what was written")
         magic, page_bytes, moving, pages = _HEAD.unpack_from(body)
         if magic != _MAGIC or page_bytes != PAGE_BYTES:
-            raise JournalDamaged(str(path), "the page sums are of another format")
+            raise JournalDamaged(str(path), "the page sums are in a format that this program cannot read")
         numbers = array("I")
         numbers.frombytes(body[_HEAD.size :])
         self._moving, self._sums = frozenset(numbers[:moving]), numbers[moving : moving + pages]

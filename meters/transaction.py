@@ -160,7 +160,7 @@ class Transfer:
         if not (_is_name(self.source) and _is_name(self.target)):
             raise InvalidTransaction(
                 f"transfer {_format_short_value(self.source)} -> {_format_short_value(self.target)}:"
-                " an account is named by printable text"
+                " the name of an account must be printable text"
             )
         if type(self.amount_cents) is not int or not 0 < self.amount_cents <= AMOUNT_MAX:
             raise InvalidTransaction(
@@ -268,12 +268,10 @@ class Transaction:
         """Raise :class:`InvalidTransaction` if the phase does not allow these transfers or this ``ref``."""
         if self.phase is Phase.RESERVE:
             if not self.transfers:
-                raise InvalidTransaction(
-                    f"{self.id}: a reservation sets value aside, and this one names no transfer"
-                )
+                raise InvalidTransaction(f"{self.id}: a reservation must have at least one transfer")
         elif self.ref is None or self.transfers:
             raise InvalidTransaction(
-                f"{self.id}: a {self.phase} names its reservation in ref, and moves nothing else"
+                f"{self.id}: a {self.phase} must name its reservation in ref, and must have no transfers"
             )
 
 

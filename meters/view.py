@@ -203,7 +203,8 @@ class JournalView:
             for sequence, body, hash_hex in self._archive.iter_bodies(after_sequence):
                 if sequence == base and hash_hex != base_hex:
                     raise JournalDamaged(
-                        "the archive", f"entry {base} is not the one before the next entry of the journal"
+                        "the archive",
+                        f"its entry {base} is not the one that the journal's next entry follows",
                     )
                 yield sequence, body
                 if sequence == base:
@@ -314,7 +315,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     known_boundary = None if newest is None else read_checkpoint_boundary(newest)
     if base and known_boundary is None:
         raise JournalDamaged(
-            where, f"entries 1 to {base} are missing, and no checkpoint says they are archived"
+            where, f"entries 1 to {base} are missing, and no checkpoint states that they are archived"
         )
     genesis = (
         known_boundary.genesis
@@ -416,8 +417,10 @@ def _check_end(database: DatabaseReader, acknowledged: AnchoredHead | None, medi
     sequence, _ = database.read_last()
     if sequence < acknowledged.sequence:
         raise JournalDamaged(
-            str(media[0]), f"it ends at entry {sequence}, {acknowledged.sequence} was acknowledged"
+            str(media[0]), f"it ends at entry {sequence}, but entry {acknowledged.sequence} was acknowledged"
         )
     base, _ = database.read_base()
     if acknowledged.sequence >= base and database.hash_at(acknowledged.sequence) != acknowledged.hash_hex:
-        raise JournalDamaged(str(media[0]), f"entry {acknowledged.sequence} is not the acknowledged one")
+        raise JournalDamaged(
+            str(media[0]), f"entry {acknowledged.sequence} differs from the acknowledged one"
+        )

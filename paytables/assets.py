@@ -233,7 +233,7 @@ def _iter_element_errors(element: str, attributes: Mapping[str, str]) -> Iterato
 def _iter_style_errors(style: str) -> Iterator[str]:
     """Yield the reasons why the screen cannot draw an SVG style as intended."""
     if _DASHED_STROKE_PATTERN.search(style):
-        yield "has a stroke-dasharray: lines are whole"
+        yield "has a stroke-dasharray, which the screen cannot draw: use unbroken lines"
     for paint in map(str.strip, _STYLE_PAINT_PATTERN.findall(style)):
         if not _PERMITTED_PAINT_PATTERN.fullmatch(paint):
             yield f"has the colour {paint[:40]}: write #rrggbb, and an opacity apart"
@@ -246,14 +246,14 @@ def _iter_amount_errors(elements: int, numbers: int, shapes: int) -> Iterator[st
     if numbers > _SVG_NUMBERS_MAX:
         yield f"has paths of more than {_SVG_NUMBERS_MAX:,} numbers"
     if not shapes:
-        yield "has no shape"
+        yield "contains no shape"
 
 
 def _iter_size_errors(root: Mapping[str, str]) -> Iterator[str]:
     """Yield a reason if an SVG picture's width or height is zero or negative."""
     sides = (root.get(side, "1").strip() for side in ("width", "height"))
     if any(side.startswith("-") or not side.strip("0.") for side in sides):
-        yield "its width and height are above 0"
+        yield "its width and height must be above 0"
 
 
 def _has_fractional_positions(gradient: Mapping[str, str]) -> bool:

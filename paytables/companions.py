@@ -18,14 +18,16 @@ def check_required_bet(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
     if credits_ and not needed:
         raise WagerError(f"{bet_key}: needs a bet on {needs!r}, which was not placed")
     if spot.times is not None and credits_ != spot.times * needed:
-        raise WagerError(f"{bet_key}: {amount}; it is {spot.times} times the bet on {needs!r}, {needed:,}")
+        raise WagerError(
+            f"{bet_key}: {amount} staked; expected {spot.times} times the bet on {needs!r}, which is {needed:,}"
+        )
     if credits_ and spot.share is not None and credits_ * spot.share != needed:
         raise WagerError(
-            f"{bet_key}: {amount} for {needed:,} on {needs!r}:"
-            f" it is one for each {format_count(spot.share, 'credit')}, and only of a multiple of them"
+            f"{bet_key}: {amount} staked with {needed:,} on {needs!r};"
+            f" expected one for each {format_count(spot.share, 'credit')}, and a multiple of them on {needs!r}"
         )
     if spot.most_times is not None and credits_ > (most := spot.most_times * needed):
-        raise WagerError(f"{bet_key}: {amount}; {most:,} at most on what is laid on {needs!r}")
+        raise WagerError(f"{bet_key}: {amount} staked; the bet on {needs!r} allows {most:,} at most")
 
 
 def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:

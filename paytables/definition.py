@@ -50,7 +50,7 @@ def check_readable(text: str) -> str:
         if char in _BIDIRECTIONAL_CONTROLS or (
             char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}
         ):
-            raise ValueError(f"has the control character U+{ord(char):04X} at place {at + 1}")
+            raise ValueError(f"has the control character U+{ord(char):04X} as character {at + 1}")
     return text
 
 
@@ -133,7 +133,7 @@ class Art(Strict):
         unknown_sounds = [name for name in sounds if name not in REPLACEABLE_SOUNDS]
         if unknown_sounds:
             raise ValueError(
-                f"no sound {unknown_sounds[0]!r}; {format_known_names(unknown_sounds[0], REPLACEABLE_SOUNDS)}"
+                f"there is no sound {unknown_sounds[0]!r}; {format_known_names(unknown_sounds[0], REPLACEABLE_SOUNDS)}"
             )
         return sounds
 

@@ -326,7 +326,7 @@ def find_family(name: str, file: str = "") -> GameFamily[Any]:
     """Return the game family of that name. Raises :class:`DefinitionError` if it does not exist."""
     if name not in FAMILIES:
         raise DefinitionError(
-            file, "game.family", f"no family {name!r}; {format_known_names(name, sorted(FAMILIES))}"
+            file, "game.family", f"there is no family {name!r}; {format_known_names(name, sorted(FAMILIES))}"
         )
     family: GameFamily[Any] = importlib.import_module(FAMILIES[name]).FAMILY
     return family
@@ -348,7 +348,9 @@ def build_game(
     for name in checked.art.pictures:
         if name not in symbols:
             raise DefinitionError(
-                file, f"art.pictures.{name}", f"no symbol {name!r}; {format_known_names(name, symbols)}"
+                file,
+                f"art.pictures.{name}",
+                f"there is no symbol {name!r}; {format_known_names(name, symbols)}",
             )
     rules = kind.build_rules(checked, file)
     if isinstance(checked, TableDefinition):

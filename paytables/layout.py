@@ -59,7 +59,7 @@ class Odds:
         won, to, total = match.groups()
         net = Fraction(total) - 1 if total else Fraction(won) / int(to)
         if net < 0:
-            raise ValueError(f"{text!r} returns less than the stake")
+            raise ValueError(f"{text!r} returns less than the stake; odds are at least 0:1 or x1")
         return cls(text, net)
 
     def format(self, language: str) -> str:
@@ -94,7 +94,9 @@ class Odds:
         """
         returned_credits = credits_ * (1 + self.net)
         if returned_credits.denominator > 1 and rounding is None:
-            raise ValueError(f"{format_count(credits_, 'credit')} at {self.text} pay no whole credits")
+            raise ValueError(
+                f"a bet of {format_count(credits_, 'credit')} at {self.text} does not pay whole credits"
+            )
         return int(returned_credits // 1)
 
 
@@ -131,7 +133,8 @@ class Limits(Strict):
         """Refuse limits that no bet can meet exactly."""
         if self.least > self.most or self.least % self.step or self.most % self.step:
             raise ValueError(
-                f"no bets of {self.least:,} to {format_count(self.most, 'credit')} in steps of {self.step}"
+                f"no bet fits the limits of {self.least:,} to "
+                f"{format_count(self.most, 'credit')} in steps of {self.step}"
             )
         return self
 
@@ -282,7 +285,7 @@ class TableLayout:
             raise WagerError("bets: must map spots to credits")
         standing_credits = self._find_standing_credits(seat)
         if not requested and not standing_credits:
-            raise WagerError("bets: nothing is staked, and no bet stands")
+            raise WagerError("bets: at least one bet must be staked, because no bet stands on the table")
         for name in requested:
             if name not in self.by_id:
                 raise WagerError(f"bets: there is no spot {name!r}")
@@ -312,10 +315,12 @@ class TableLayout:
                 companions.check_required_bet(spot, spot.needs, bets_after)
             other = next((each for each in spot.excludes if bets_after.get(each)), None)
             if other is not None and bets_after.get(spot.id):
-                raise WagerError(f"bets.{spot.id}: not together with a bet on {other!r}")
+                raise WagerError(f"bets.{spot.id}: cannot be combined with a bet on {other!r}")
         total, most = sum(bets_after.values()), self.table.most
         if most is not None and total > most:
-            raise WagerError(f"bets: {format_count(total, 'credit')} on the table; {most:,} at most")
+            raise WagerError(
+                f"bets: would be {format_count(total, 'credit')} on the table, which allows {most:,} at most"
+            )
 
     def reserve(self, bets: Iterable[Bet]) -> int:
         """Return the most credits that the certified strategy may add to these bets during the round."""
@@ -367,7 +372,8 @@ class TableLayout:
         credits_after = standing_credits + credits_
         if credits_after < 0:
             raise WagerError(
-                f"{bet_key}: {format_count(-credits_, 'credit')} down; {standing_credits:,} stand there"
+                f"{bet_key}: {format_count(-credits_, 'credit')} cannot be taken down;"
+                f" the bet there is {standing_credits:,}"
             )
         if credits_ < 0 and spot.id not in self.removable:
             raise WagerError(f"{bet_key}: a bet there may not be taken down")
@@ -375,7 +381,8 @@ class TableLayout:
             raise WagerError(f"{bet_key}: the spot is closed in the table's current state")
         if credits_after and not spot.least <= credits_after <= spot.most:
             raise WagerError(
-                f"{bet_key}: {format_count(credits_after, 'credit')}; {spot.least:,} to {spot.most:,} may be staked"
+                f"{bet_key}: would be {format_count(credits_after, 'credit')};"
+                f" {spot.least:,} to {spot.most:,} may be staked"
             )
         if credits_ % spot.step:
             raise WagerError(
@@ -392,7 +399,8 @@ class TableLayout:
         for seat, credits_ in given_back.items():
             if most is not None and credits_ > most:
                 raise WagerError(
-                    f"bets: could give seat {seat} back {format_count(credits_, 'credit')}; {most:,} at most"
+                    f"bets: the round could return {format_count(credits_, 'credit')} to seat {seat}; "
+                    f"the table allows {most:,} at most"
                 )
 
     def to_json(self) -> dict[str, object]:
@@ -477,7 +485,7 @@ def check_forms(layout: TableLayout, file: str) -> None:
     """
     for n, form in enumerate(layout.forms):
         if form.id in {other.id for other in layout.forms[:n]}:
-            raise DefinitionError(file, f"form.{n}.id", f"{form.id!r} is there twice")
+            raise DefinitionError(file, f"form.{n}.id", f"{form.id!r} is listed twice")
         try:
             layout.parse_bets(form.bets)
         except WagerError as error:
@@ -536,9 +544,11 @@ def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple
         try:
             bet = Bet.from_json(stored_bet)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise ValueError(f"not a standing bet: {stored_bet!r}") from None
+            raise ValueError(f"the stored record is not a standing bet: {stored_bet!r}") from None
         if bet.spot not in spots or not 0 <= bet.seat < seats or bet.credits <= 0:
-            raise ValueError(f"not a standing bet of this table: {stored_bet!r}")
+            raise ValueError(
+                f"the stored standing bet is on no spot or seat of this table, or has no stake: {stored_bet!r}"
+            )
         bets.append(bet)
     return tuple(bets)
 

@@ -98,17 +98,17 @@ class BankTurn:
             "took_part",
             "last",
         }:
-            raise ValueError(f"no round leaves the bank as {data!r}")
+            raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
         seat, took_part, last = data["seat"], data["took_part"], data.get("last")
         if not isinstance(took_part, list | tuple) or not took_part:
-            raise ValueError(f"no round leaves the bank as {data!r}")
+            raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
         numbers = [seat, *took_part, *(() if "last" not in data else (last,))]
         if not all(type(number) is int and number in range(seats) for number in numbers):
-            raise ValueError(f"the bank: there is no such seat in {data!r}")
+            raise ValueError(f"the bank: {data!r} does not name seats of this table")
         if list(took_part) != sorted(set(took_part)):
-            raise ValueError(f"the bank: a seat is there twice, or out of order, in {data!r}")
+            raise ValueError(f"the bank: a seat is listed twice, or out of order, in {data!r}")
         if last is not None and (last not in took_part or seat != (last + 1) % seats):
-            raise ValueError(f"no round leaves the bank as {data!r}")
+            raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
         return cls(seat, tuple(took_part), last)
 
     def list_candidates(self, seats: int) -> list[int]:
@@ -186,7 +186,7 @@ class PlayerBankRules(SeatedRules):
         if table is None:
             turn = FIRST_BANK_TURN
         elif self.player_bank is None or not isinstance(table, dict) or set(table) != {BANK}:
-            raise ValueError(f"no round of this table leaves {table!r}")
+            raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
         else:
             turn = BankTurn.from_json(table[BANK], self.table_layout.table.seats)
         if turn == self.turn:

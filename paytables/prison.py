@@ -120,15 +120,15 @@ def held_from_json(
 ) -> tuple[ImprisonedBet, ...]:
     """Return the held bets of a stored table state. Raises ValueError for a state that no round can leave."""
     if not isinstance(data, list) or not data:
-        raise ValueError(f"no standing bets: {data!r}")
+        raise ValueError(f"the stored record is not a list of standing bets: {data!r}")
     held_bets = []
     for bet, stored_bet in zip(bets_from_json(data, spots, seats), data, strict=True):
         count = stored_bet.get("count")
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError(f"standing bets without their count: {data!r}")
+            raise ValueError(f"a stored standing bet has no count above 0: {data!r}")
         held_bets.append(ImprisonedBet(bet.spot, bet.credits, bet.seat, count))
     if len({(bet.seat, bet.spot, bet.count) for bet in held_bets}) != len(held_bets):
-        raise ValueError("a bet is listed twice")
+        raise ValueError("a standing bet is listed twice")
     return tuple(held_bets)
 
 

@@ -122,7 +122,7 @@ def check_levels(
     for n, level in enumerate(levels):
         key = f"progressive.{n}"
         if level.id in {other.id for other in levels[:n]}:
-            raise DefinitionError(file, f"{key}.id", f"{level.id!r} is there twice")
+            raise DefinitionError(file, f"{key}.id", f"{level.id!r} is listed twice")
         if level.spot not in spots or level_by_spot[level.spot] is not level:
             reason = (
                 "another level has it"
@@ -140,14 +140,20 @@ def check_levels(
             )
         shares = [odds.share for odds in pays if odds.share]
         if Fraction(1) not in shares:
-            raise DefinitionError(file, f"{key}.spot", f'no row of {level.spot!r} pays "100%" of it')
+            raise DefinitionError(
+                file, f"{key}.spot", f'a row of {level.spot!r} must pay "100%" of the level'
+            )
         if level.reset_credits * min(shares) < 1:
-            reason = f"{format_count(level.reset_credits, 'credit')}: a row pays less than one of it"
+            reason = (
+                f"{format_count(level.reset_credits, 'credit')}: a row would pay less than one credit of it"
+            )
             raise DefinitionError(file, f"{key}.reset_credits", reason)
         if Fraction(level.increment) >= 1:
-            raise DefinitionError(file, f"{key}.increment", f"{level.increment}: a part of the bet, below 1")
+            raise DefinitionError(
+                file, f"{key}.increment", f"is {level.increment}; expected a part of the bet, below 1"
+            )
     for spot, (_, pays) in spots.items():
         if spot not in level_by_spot and any(odds.share for odds in pays):
             raise DefinitionError(
-                file, f"spot {spot}", "a row pays a share of a level, and no level has this spot"
+                file, f"spot {spot}", "a row pays a share of a level, but no level has this spot"
             )

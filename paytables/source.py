@@ -47,7 +47,7 @@ def read_contents(path: Path, max_bytes: int = BYTES_MAX) -> bytes:
     with open_regular_file(path) as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
-        raise OSError(errno.EFBIG, f"is too large: {max_bytes:,} bytes are taken", str(path))
+        raise OSError(errno.EFBIG, f"is too large: at most {max_bytes:,} bytes are read", str(path))
     return data
 
 
@@ -144,7 +144,7 @@ def locate(name: str | Path, library: Path) -> Path:
     if is_path(name):
         path = Path(name)
         if path.suffix != _SUFFIX:
-            raise DefinitionError(str(name), "", f"the name of a definition ends in {_SUFFIX}")
+            raise DefinitionError(str(name), "", f"the name of a definition file must end in {_SUFFIX}")
         return path.resolve()
     written_name = str(name)
     if written_name.endswith(_SUFFIX):
@@ -154,9 +154,9 @@ def locate(name: str | Path, library: Path) -> Path:
             if path.is_file():
                 return path.resolve()
     if "/" in written_name or _is_file(written_name):
-        raise DefinitionError(written_name, "", f"the name of a definition ends in {_SUFFIX}")
+        raise DefinitionError(written_name, "", f"the name of a definition file must end in {_SUFFIX}")
     if not written_name:
-        raise DefinitionError("''", "", "no name is given")
+        raise DefinitionError("''", "", "the name of a game is empty")
     known_names = sorted(path.stem for path in library.rglob(f"*{_SUFFIX}"))
     raise UnknownNameError(
         written_name, "", f"not in the library; {format_known_names(written_name, known_names)}"

@@ -86,7 +86,7 @@ class Tableless:
     def with_table_state(self, table: object) -> Self:
         """Return these rules unchanged: the game has no table state. Raises ValueError if a state is given."""
         if table is not None:
-            raise ValueError(f"nothing of this game lasts between rounds, and a table is given: {table!r}")
+            raise ValueError(f"this game has no table state between rounds, but one is given: {table!r}")
         return self
 
     def list_standing_bets(self) -> tuple[Bet, ...]:

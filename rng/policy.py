@@ -46,14 +46,14 @@ class ReseedPolicy:
         ):
             value = getattr(self, name)
             if type(value) is not int or value < 0:
-                raise InvalidPolicy(f"{name} is {value!r}; it is a whole number, 0 or more")
+                raise InvalidPolicy(f"{name} is {value!r}; expected a whole number, 0 or more")
         if self.every_generates > RESEED_INTERVAL:
             raise InvalidPolicy(
-                f"every_generates is {self.every_generates}; one seed serves {RESEED_INTERVAL}"
+                f"every_generates is {self.every_generates}; one seed may serve at most {RESEED_INTERVAL} requests"
             )
         if bool(self.cycle_min_ms) != bool(self.cycle_max_ms) or self.cycle_min_ms > self.cycle_max_ms:
             raise InvalidPolicy(
-                f"cycle_min_ms {self.cycle_min_ms} and cycle_max_ms {self.cycle_max_ms}: both 0, or a range"
+                f"cycle_min_ms {self.cycle_min_ms} and cycle_max_ms {self.cycle_max_ms}: expected both 0, or a range"
             )
         if self.mechanism is MechanismName.CTR_AES_256:
             raise InvalidPolicy(
@@ -68,9 +68,8 @@ class ReseedPolicy:
         """
         known_settings = {field.name for field in fields(cls)}
         if unknown_settings := sorted(settings.keys() - known_settings):
-            raise InvalidPolicy(
-                f"unknown setting {unknown_settings[0]!r}; there are: {', '.join(sorted(known_settings))}"
-            )
+            known_names = ", ".join(sorted(known_settings))
+            raise InvalidPolicy(f"unknown setting {unknown_settings[0]!r}; expected one of {known_names}")
         values = dict(settings)
         if "mechanism" in values:
             try:
@@ -82,11 +81,11 @@ class ReseedPolicy:
         if "on_event" in values:
             reasons = values["on_event"]
             if isinstance(reasons, str) or not all(isinstance(reason, str) for reason in reasons):
-                raise InvalidPolicy(f"on_event is {reasons!r}; it is a list of reasons")
+                raise InvalidPolicy(f"on_event is {reasons!r}; expected a list of reasons")
             values["on_event"] = frozenset(reasons)
         for name in ("prediction_resistance", "fresh_input_each_step"):
             if not isinstance(values.get(name, False), bool):
-                raise InvalidPolicy(f"{name} is {values[name]!r}; it is true or false")
+                raise InvalidPolicy(f"{name} is {values[name]!r}; expected true or false")
         return cls(**values)
 
 
@@ -110,7 +109,9 @@ class Personalization:
                 raise InvalidPolicy(f"personalization: {name} is empty")
         for name in ("instance", "boot_counter"):
             if not 0 <= getattr(self, name) < 1 << 64:
-                raise InvalidPolicy(f"personalization: {name} is {getattr(self, name)}; it is 0 to 2**64 - 1")
+                raise InvalidPolicy(
+                    f"personalization: {name} is {getattr(self, name)}; expected 0 to 2**64 - 1"
+                )
 
     def encode(self) -> bytes:
         """Return the generator's personalization string: each text preceded by its length, so encodings are unique."""

@@ -46,7 +46,7 @@ def choose_word_size(bound: int) -> tuple[int, int]:
 def check_bound(bound: object) -> int:
     """Return ``bound`` if it is a valid bound of a draw; raise :class:`InvalidRange` otherwise."""
     if type(bound) is not int:
-        raise InvalidRange(f"a range is a whole number of outcomes, not {bound!r}")
+        raise InvalidRange(f"cannot draw below {bound!r}: expected a whole number")
     if not 1 <= bound <= BOUND_MAX:
         raise InvalidRange(f"cannot draw below {bound}: a range has from 1 to 2**256 outcomes")
     return bound

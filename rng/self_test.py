@@ -33,9 +33,9 @@ _DF_ANSWER: Final = bytes.fromhex(
 
 
 def _check_answer(test_name: str, answer: object, expected: object) -> None:
-    """Raise :class:`SelfTestFailed` unless ``answer``, the result of the test ``test_name``, is ``expected``."""
+    """Raise :class:`SelfTestFailed` unless ``answer``, the result of the test ``what``, is the ``known`` one."""
     if answer != expected:
-        raise SelfTestFailed(f"self-test: {test_name} gave another answer than the known one")
+        raise SelfTestFailed(f"self-test: {test_name} gave another result than the known one")
 
 
 def _check_refused(test_name: str, error: type[RngError], action: Callable[[], object]) -> None:
@@ -167,5 +167,5 @@ def run_self_test() -> tuple[str, ...]:
         except SelfTestFailed:
             raise
         except Exception as error:
-            raise SelfTestFailed(f"self-test: {name} broke off: {error!r}") from error
+            raise SelfTestFailed(f"self-test: {name} was ended by an error: {error!r}") from error
     return tuple(SELF_TESTS)

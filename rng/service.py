@@ -63,7 +63,7 @@ class Step(WordDraws):
 
     def __enter__(self) -> Self:
         if self._ended:
-            raise StepClosed("a step was opened again; each has its own draws")
+            raise StepClosed("a step was opened a second time; each step has its own draws")
         self._service._open_step(self)  # noqa: SLF001 (a step is the service's own)
         self._open = True
         return self
@@ -293,7 +293,7 @@ class RandomService:
         with self._lock:
             self._check_in_service()
             if self._open is not None:
-                raise StepClosed("a step was opened inside another; numbers are used at once and in order")
+                raise StepClosed("a step was opened inside another; end the first one before")
             self._open = step
             self._steps += 1
             try:

@@ -172,7 +172,9 @@ class DeviceSimulator:
             greeting = await self._read_message(reader)
             if not isinstance(greeting, Hello) or not is_same_token(greeting.token, self._token):
                 writer.write(
-                    encode(BenchReply(ok=False, text="hello with the bench's token is needed first"))
+                    encode(
+                        BenchReply(ok=False, text="the first message must be a hello with the bench's token")
+                    )
                 )
                 return
             writer.write(encode(Hello()))
@@ -208,7 +210,9 @@ class DeviceSimulator:
         twin = self.simulated_devices.get(message.device)
         if twin is None:
             return BenchReply(
-                ok=False, text=f"no device {message.device!r}; there are {', '.join(self.simulated_devices)}"
+                ok=False,
+                text=f"there is no simulated device {message.device!r}; "
+                f"expected one of {', '.join(self.simulated_devices)}",
             )
         try:
             text = twin.perform_action(message.action, message.values)
@@ -251,7 +255,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         cabinet = load_cabinet(options.cabinet)
         if not list_bench_protocols(cabinet):
-            echo("no device of this cabinet is simulated")
+            echo("the cabinet file has no simulated device, so the bench ends")
             notify_systemd(READY_STATE)
             return 0
         asyncio.run(run_device_simulator(options.state, cabinet, speed=options.speed))

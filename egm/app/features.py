@@ -73,7 +73,9 @@ def build_menu(features: Features) -> ServiceMenu:
     )
     for form in menu.forms:
         is_reported = rules.refusal(form.event) is Refusal.REPORT or rules.is_always_accepted(form.event)
-        check_invariant(is_reported, f"the form {form.id} could be refused in silence")
+        check_invariant(
+            is_reported, f"form {form.id}: a refusal of {form.event} must be reported to the screen"
+        )
     return menu
 
 
@@ -89,7 +91,9 @@ def check_claims_cover_owed_values(features: Features) -> None:
             key.clear_action is not ClearAction.OWED or key in claim_makers or key in KEY_SETTLED_WITH
         )
         check_invariant(
-            is_claimed, f"the key {str(key)!r} is owed, and an authorised clear makes no claim of it"
+            is_claimed,
+            f"the key {str(key)!r} stores an owed amount, but no feature "
+            "makes a claim of it at a memory clear",
         )
 
 

@@ -122,7 +122,7 @@ def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
         }
     missing_files = {key: path for key, path in named_files.items() if path is not None and not path.exists()}
     for key, path in missing_files.items():
-        yield Fault(key, f"{path}: nothing is there", is_fatal=False)
+        yield Fault(key, f"there is no file {path}", is_fatal=False)
     if file.progressive_link is not None and not any(
         key.startswith("progressive_link") for key in missing_files
     ):
@@ -143,11 +143,13 @@ def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
     keys = fitted.get("io_board", set())
     for number in range(1, file.machine.positions + 1):
         if file.machine.positions > 1 and number not in positions_taking_money:
-            reason = f"no device of position {number} takes money: a device says its own, position = {number}"
+            reason = f"no device of position {number} accepts money: give one of [devices] the key position = {number}"
             yield Fault("machine.positions", reason, is_fatal=False)
         if file.devices and keys.isdisjoint({1, number}):
-            reason = f"no I/O board has a key for position {number}: nobody can pay a hand-pay there"
-            yield Fault("devices", f"{reason}; a board of position 1 serves all", is_fatal=False)
+            reason = f"hand-pays cannot be paid, because no I/O board has a key switch for position {number}"
+            yield Fault(
+                "devices", f"{reason}: add a board to it, or to position 1 for all positions", is_fatal=False
+            )
 
 
 def _iter_venue_data_faults(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
@@ -175,10 +177,11 @@ def _iter_game_faults(
         if game is None:
             continue
         if game.id in first_slots:
-            yield Fault(key, f"{game.id} is games[{first_slots[game.id]}] already", is_fatal=False)
+            why = f"{game.id} is already listed, as games[{first_slots[game.id]}]: list each game once"
+            yield Fault(key, why, is_fatal=False)
             continue
         if game.rules.seats_min > file.machine.positions:
-            reason = f"{game.id} is played by at least {game.rules.seats_min} positions, and the machine has"
+            reason = f"{game.id} needs at least {game.rules.seats_min} positions, but machine.positions is"
             yield Fault(key, f"{reason} {file.machine.positions}: its bets are not accepted", is_fatal=False)
         levels[game.id] = {play.level for play in game.list_every_level()}
         first_slots[game.id] = i + 1
@@ -195,7 +198,9 @@ def _iter_game_faults(
             yield Fault(key, refusal.reason, is_fatal=False)
         yield from check_game(key, slot, game)
     if not offered_count:
-        yield Fault("games", "none of them can be offered: the machine would be out of service")
+        yield Fault(
+            "games", "none of the listed games can be offered, so the machine would be out of service"
+        )
     return levels
 
 
@@ -206,7 +211,7 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
         levels = games.get(slot.game)
         if levels is None:
             known_names = tuple(sorted(games))
-            fault_values = f"{slot.game!r} is no game of this file"
+            fault_values = f"{slot.game!r} is not among the games of this file"
             yield Fault(
                 f"{key}.game",
                 fault_values,
@@ -229,4 +234,6 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
             and slot.carrier == "controller"
             and file.progressive_link is None
         ):
-            yield Fault("progressive_link", f"{slot.game} {slot.level}: must be given: a controller keeps it")
+            yield Fault(
+                "progressive_link", f"must be given, because a controller manages {slot.game} {slot.level}"
+            )

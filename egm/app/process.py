@@ -426,12 +426,17 @@ class MachineProcess:
                 self._say(f"game refused: {refusal.reason}")
             self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game, reason=refusal.reason))
         for game in record_conflicting_versions(self._machine, [each.game for each in installed.values()]):
-            self._say(f"{game.id}: another definition was played as {game.version}; it wants a new version")
+            self._say(
+                f"{game.id}: this machine played another definition as version {game.version}: "
+                "give this one a new game.version"
+            )
         bench = self._machine.component(ServiceDesk).bench
         bench.refused_games = tuple((refusal.game, refusal.reason) for refusal in refused_games)
         update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused_games))
         if not installed:
-            reasons = "; ".join(refusal.reason for refusal in refused_games) or "the cabinet file names none"
+            reasons = (
+                "; ".join(refusal.reason for refusal in refused_games) or "the cabinet file lists no game"
+            )
             raise LocalError(f"no game may be offered: {reasons}")
 
     def _renew_random_service(self) -> RandomService:

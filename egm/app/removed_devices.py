@@ -118,7 +118,10 @@ def refuse_removed_positions_with_money(
             amounts = ", ".join(
                 [*([f"{_format_money(cents, currency)} of credit"] if cents else []), *amounts_left]
             )
-            raise OperatorError(f"machine.positions: {positions}; and position {number} still has {amounts}")
+            raise OperatorError(
+                f"machine.positions: is {positions}, but position {number} still has {amounts}: "
+                "restore the former number, and settle it first"
+            )
 
 
 def _is_owed_or_open(key: Key, state: JSON, name: str) -> bool:

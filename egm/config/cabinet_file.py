@@ -98,7 +98,9 @@ class Machine(_CabinetTable):
         try:
             Venue(site="", time_zone=time_zone)
         except InvalidTicket:
-            raise ValueError(f"{time_zone!r} is not known here: an IANA name is wanted") from None
+            raise ValueError(
+                f"{time_zone!r} is not a time zone of this computer: write an IANA name, such as America/Montreal"
+            ) from None
         return time_zone
 
     @property
@@ -153,7 +155,7 @@ def _check_protocol(protocol: str) -> str:
     """
     if protocol not in PROTOCOLS:
         raise build_rule_error(
-            build_fault("", f"{protocol!r} is not a protocol", *PROTOCOLS, written_word=protocol)
+            build_fault("", f"{protocol!r} is not a known device protocol", *PROTOCOLS, written_word=protocol)
         )
     return protocol
 
@@ -354,7 +356,8 @@ class CabinetFile(_CabinetTable):
             if first_name != name:
                 kind = entry.kind.replace("_", " ")
                 yield build_fault(
-                    at, f"position {device.position} has a {kind} already: devices.{first_name}"
+                    at,
+                    f"position {device.position} already has a {kind}, devices.{first_name}; it can have one",
                 )
             if device.values_cents:
                 try:
@@ -379,7 +382,7 @@ class CabinetFile(_CabinetTable):
                 port if "://" in port else os.path.realpath(port), (key, bus)
             )
             if first_key != key and (bus is None or bus != first_bus):
-                yield build_fault(key, f"{port} is the port of {first_key.removesuffix('.port')} already")
+                yield build_fault(key, f"{port} is already used by {first_key.removesuffix('.port')}")
 
     def _find_host_line_faults(self) -> Iterator[Fault]:
         """Yield a fault if a host handles money but its line is not named or does not exist."""
@@ -387,10 +390,15 @@ class CabinetFile(_CabinetTable):
             return
         names = tuple(self.sas)
         if not self.host.line and len(names) != 1:
-            yield build_fault("host.line", "money goes through a host: name its line", *names)
+            yield build_fault(
+                "host.line", "a host handles money, so the name of its SAS line must be given", *names
+            )
         if self.host.line and self.host.line not in names:
             yield build_fault(
-                "host.line", f"there is no line {self.host.line!r}", *names, written_word=self.host.line
+                "host.line",
+                f"there is no SAS line {self.host.line!r} in this file",
+                *names,
+                written_word=self.host.line,
             )
 
 

@@ -90,14 +90,23 @@ class LevelSlot(_LevelTable):
         if self.kind is Kind.STAND_ALONE:
             if self.stakes:
                 raise ValueError(
-                    f"{self.game} {self.level}: stakes name a controller's levels; link it, or not"
+                    f"{self.game} {self.level}: stakes belong to a level of a controller or host: "
+                    "remove stakes, or set kind to linked or wide_area"
                 )
         elif not self.stakes:
-            raise ValueError(f"{self.game} {self.level}: a {self.kind} level needs stakes")
+            raise ValueError(
+                f"{self.game} {self.level}: a {self.kind} level needs stakes, its level for each stake"
+            )
         elif self.carrier == "sas" and not all(_is_broadcast(name) for name in self.stakes.values()):
-            raise ValueError(f"{self.game} {self.level}: a SAS level is group.level, 1.1 to 255.32")
+            raise ValueError(
+                f"{self.game} {self.level}: stakes: a level on a SAS line is written as GROUP.LEVEL, "
+                f"1.1 to {SAS_PROGRESSIVE_GROUP_MAX}.{LEVELS_MAX}"
+            )
         elif self.hidden or self.ceiling_bases is not None:
-            raise ValueError(f"{self.game} {self.level}: hidden and ceiling are the controller's to say")
+            raise ValueError(
+                f"{self.game} {self.level}: hidden and ceiling_bases belong to a stand-alone level: "
+                f"remove them, because the controller of a {self.kind} level defines them"
+            )
         return self
 
 

@@ -39,14 +39,14 @@ def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
             status = Path(port).stat()
         except OSError as error:
             reason = (
-                f"nothing is at {port} now"
+                f"no device is connected at {port}"
                 if error.errno in _FILE_ABSENT_ERRNOS
                 else f"{port}: {error.strerror}"
             )
-            yield Fault(key, f"{reason}; the machine waits for it", is_fatal=False, is_pending=True)
+            yield Fault(key, f"{reason}; the machine waits for the device", is_fatal=False, is_pending=True)
         else:
             if not _is_terminal(status):
-                yield Fault(key, f"{port} is no serial port", is_fatal=False)
+                yield Fault(key, f"{port} is not a serial port", is_fatal=False)
 
 
 def _is_terminal(status: os.stat_result) -> bool:
@@ -70,7 +70,7 @@ def find_impossible_folders(file: CabinetFile) -> Iterator[Fault]:
     """Yield a fault for each folder of the machine's memory that cannot be created; the machine waits for it."""
     for name, folder in _iter_memory_folders(file):
         if reason := _find_folder_error(folder):
-            yield Fault(f"memory.{name}", f"{folder} cannot be made: {reason}")
+            yield Fault(f"memory.{name}", f"{folder} cannot be created: {reason}")
 
 
 def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
@@ -79,7 +79,8 @@ def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
     for name, folder in _iter_memory_folders(file):
         user = users.setdefault(folder.resolve(), f"memory.{name}'s")
         if user != f"memory.{name}'s":
-            yield Fault(f"memory.{name}", f"{folder} is {user} folder already")
+            why = f"{folder} is already {user} folder: name another one, on a medium of its own"
+            yield Fault(f"memory.{name}", why)
 
 
 def _find_folder_error(folder: Path) -> str | None:
@@ -90,15 +91,15 @@ def _find_folder_error(folder: Path) -> str | None:
     for ancestor in (folder, *folder.parents):
         try:
             if not stat.S_ISDIR(ancestor.stat().st_mode):
-                return f"{ancestor} is no folder"
+                return f"{ancestor} is not a folder"
             return (
                 None
                 if os.statvfs(ancestor).f_blocks
-                else f"{ancestor} is on a file system that holds no files"
+                else f"{ancestor} is on a file system that cannot store files"
             )
         except (FileNotFoundError, NotADirectoryError):
             if ancestor.is_symlink():
-                return f"{ancestor} is a link to nothing"
+                return f"{ancestor} is a link whose target does not exist"
         except PermissionError:
             return None
         except OSError as error:

@@ -71,9 +71,11 @@ class SasLine(DocumentedFieldsMixin, BaseModel):
     def _check_consistency(self) -> "SasLine":
         """Refuse a SAS line whose keys contradict each other."""
         if "://" in self.port and self.framing == "strict":
-            raise ValueError(f'{self.port} carries no wakeup bit: framing must be "lenient"')
+            raise ValueError(f'{self.port} cannot carry the wakeup bit of SAS: framing must be "lenient"')
         if Group.STANDARD in self.disable:
-            raise ValueError("the standard polls cannot be disabled; leave the line out instead")
+            raise ValueError(
+                "disable: the group standard cannot be disabled; to have no SAS, remove this line's table"
+            )
         return self
 
     @property

@@ -246,7 +246,7 @@ class BillTwin(Twin[M]):
         cents = read_number(values, "amount_cents")
         if cents not in self._codes:
             known_values = ", ".join(map(str, sorted(self._codes)))
-            raise ActionError(f"{self.name}: no note of {cents} cents; there are {known_values}")
+            raise ActionError(f"{self.name}: no note is worth {cents} cents; expected one of {known_values}")
         fake = read_flag(values, "counterfeit", default=False)
         return self._insert_paper(SimulatedPaper(cents, counterfeit=fake), f"{cents} cents")
 

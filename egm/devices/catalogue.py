@@ -52,14 +52,16 @@ class DeviceProtocol:
         if the list is empty.
         """
         if self.first_channel is None:
-            raise OperatorError(f"devices.{name}.values_cents: a {self.kind} names no money")
+            raise OperatorError(
+                f"devices.{name}.values_cents: a {self.kind} accepts no money: remove this key"
+            )
         if len(values_cents) > self.channels:
             raise OperatorError(
                 f"devices.{name}.values_cents: lists {len(values_cents)} channels, but the device has {self.channels}"
             )
         table = {self.first_channel + i: cents for i, cents in enumerate(values_cents) if cents}
         if len(set(table.values())) < len(table):
-            raise OperatorError(f"devices.{name}.values_cents: a value comes twice in {values_cents}")
+            raise OperatorError(f"devices.{name}.values_cents: a value is listed twice in {values_cents}")
         if not table:
             raise OperatorError(
                 f"devices.{name}.values_cents: every channel is empty: the device would accept nothing"

@@ -228,7 +228,7 @@ class LineDriver(ABC, Generic[M]):
         self._unreadable += 1
         if self._unreadable >= SILENT_QUESTIONS and now - self._unreadable_since >= SILENT_SECONDS:
             self._handle_lost_line(
-                f"{self._line.path}: {self._unreadable} answers in a row could not be read: {error}"
+                f"{self._line.path}: {self._unreadable} replies in a row could not be read: {error}"
             )
 
     def _note_valid_message(self) -> None:
@@ -275,7 +275,9 @@ class LineDriver(ABC, Generic[M]):
         self._silent_questions += 1
         is_lost = self._silent_questions >= SILENT_QUESTIONS and self._silence >= SILENT_SECONDS
         if self._is_replying is not False and is_lost:
-            self._handle_lost_line(f"{self._line.path}: no answer to {self._silent_questions} questions")
+            self._handle_lost_line(
+                f"{self._line.path}: the device did not reply to {self._silent_questions} queries"
+            )
             self._reset_session()
 
     def _handle_lost_line(self, reason: str) -> None:

@@ -65,7 +65,11 @@ class FrameReader(Generic[T]):
     def flush(self, protocol: str) -> list[T | ProtocolError]:
         """Return, after a pause on the line, the error for an unfinished message; empty if none exists."""
         unfinished, self._buffer = self._buffer, b""
-        return [ProtocolError(protocol, "message broken off", unfinished)] if unfinished else []
+        return (
+            [ProtocolError(protocol, "the message ended before its last byte", unfinished)]
+            if unfinished
+            else []
+        )
 
 
 def skip_to_start_byte(buffer: bytes, start: int, protocol: str) -> Cut[Any] | None:
@@ -74,4 +78,4 @@ def skip_to_start_byte(buffer: bytes, start: int, protocol: str) -> Cut[Any] | N
         return None
     position = buffer.find(bytes((start,)))
     size = len(buffer) if position < 0 else position
-    return Cut(size, ProtocolError(protocol, f"no start byte {start:02X}", buffer[:size]))
+    return Cut(size, ProtocolError(protocol, f"expected the start byte {start:02X}", buffer[:size]))

@@ -401,5 +401,5 @@ class Devices:
     def require_acceptor(self) -> BillAcceptor:
         """Return the bill acceptor. Raises InvariantError if the machine has none."""
         if self.acceptor is None:
-            raise InvariantError("a paper without an acceptor")
+            raise InvariantError("a bill or ticket is being processed, but the machine has no bill acceptor")
         return self.acceptor

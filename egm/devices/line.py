@@ -136,7 +136,7 @@ class SerialLine:
         except OSError as error:
             raise LineLostError(self.path, f"cannot be written: {error}") from error
         if count != len(data):
-            raise LineLostError(self.path, "takes no more bytes")
+            raise LineLostError(self.path, "could not send all bytes: its output buffer is full")
         self.on_bytes(data, True)
 
     async def read(self, seconds: float) -> bytes:
@@ -159,7 +159,7 @@ class SerialLine:
     def _get_fileno(self) -> int:
         """Return the descriptor of the open port. Raises LineLostError if it is closed."""
         if self._handle is None:
-            raise LineLostError(self.path, "is not open")
+            raise LineLostError(self.path, "cannot be used: the port is not open")
         return self._handle.fileno()
 
     def _read_available(self) -> None:

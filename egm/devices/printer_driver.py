@@ -95,7 +95,9 @@ class PrinterDriver(LineDriver[M]):
         Raises ValueError while the last ticket is not finished, or for fields that the printer cannot print.
         """
         if self._ledger.find_open() is not None:
-            raise ValueError(f"{self.name}: the last ticket is not finished")
+            raise ValueError(
+                f"{self.name}: a ticket cannot be printed, because the last ticket is not finished"
+            )
         self._print_command(job)
         self._ledger.open_ticket(job)
         self._state_since = None

@@ -144,7 +144,7 @@ class PrinterTwin(Twin[M]):
     def _take_ticket_from_bezel(self, _: Values) -> str:
         """Take the ticket out of the bezel."""
         if self._busy:
-            raise ActionError(f"{self.name}: the ticket is still being printed")
+            raise ActionError(f"{self.name}: the ticket cannot be taken while it is being printed")
         was_in_path, self._in_path = self._in_path, False
         return "ticket taken" if was_in_path else "no ticket to take"
 

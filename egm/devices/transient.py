@@ -40,7 +40,7 @@ class TransientEscrowLedger:
     def _require_record(self, phase: EscrowPhase) -> EscrowRecord:
         """Return the open stacking record. Raises LedgerOrderError unless it is in this phase."""
         if self._record is None or self._record.phase is not phase:
-            raise LedgerOrderError(f"no escrow record in phase {phase}; there is {self._record}")
+            raise LedgerOrderError(f"expected the open escrow record in phase {phase}, found {self._record}")
         return self._record
 
     def may_order(self) -> bool:
@@ -50,7 +50,9 @@ class TransientEscrowLedger:
     def stack_ordered(self, content: Content, protocol_position: int) -> None:
         """Open the record of a bill or ticket in phase ORDERED. Raises LedgerOrderError if one is still open."""
         if self._record is not None:
-            raise LedgerOrderError(f"a stacking is still open: {self._record}")
+            raise LedgerOrderError(
+                f"a bill or ticket cannot be stacked, because a stacking is still open: {self._record}"
+            )
         self._record = EscrowRecord(
             content=content, phase=EscrowPhase.ORDERED, protocol_position=protocol_position
         )
@@ -143,13 +145,15 @@ class TransientPayoutLedger:
     def open_payout(self, record: PayoutRecord) -> None:
         """Open a hopper payout. Raises LedgerOrderError if one is open, or if this one is already finished."""
         if self._record is not None or record.payout_id in self.paid:
-            raise LedgerOrderError(f"payout {record.payout_id} cannot be ordered; open is {self._record}")
+            raise LedgerOrderError(
+                f"payout {record.payout_id} cannot be ordered: it is finished, or one is open: {self._record}"
+            )
         self._record = record
 
     def _require_record(self, payout_id: str) -> PayoutRecord:
         """Return the open payout's record. Raises LedgerOrderError if another payout or none is open."""
         if self._record is None or self._record.payout_id != payout_id:
-            raise LedgerOrderError(f"payout {payout_id} is not open; open is {self._record}")
+            raise LedgerOrderError(f"payout {payout_id} is not the open payout; found {self._record}")
         return self._record
 
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
@@ -170,7 +174,9 @@ class TransientPayoutLedger:
     def close_unordered_payout(self, payout_id: str) -> None:
         """List a payout that was never ordered as finished with no coins. Raises LedgerOrderError if one is open."""
         if self._record is not None:
-            raise LedgerOrderError(f"payout {payout_id} was never ordered, and {self._record} is open")
+            raise LedgerOrderError(
+                f"payout {payout_id} was never ordered and cannot be closed, because a payout is open: {self._record}"
+            )
         self.paid[payout_id] = 0
 
     def record_strayed_coins(self, coins: int, why: str) -> None:  # noqa: ARG002 (kept by real ledgers)
@@ -192,7 +198,9 @@ class TransientPrintLedger:
     def open_ticket(self, job: TicketJob) -> None:
         """Open a ticket's record in state PENDING. Raises LedgerOrderError if another ticket is open."""
         if self._record is not None:
-            raise LedgerOrderError(f"ticket {job.job_id} cannot be opened; open is {self._record.job.job_id}")
+            raise LedgerOrderError(
+                f"ticket {job.job_id} cannot be opened, because ticket {self._record.job.job_id} is open"
+            )
         self._record = PrintRecord(job=job, state=PrintState.PENDING)
         self.print_state_history.append((job.job_id, PrintState.PENDING))
 
@@ -202,8 +210,10 @@ class TransientPrintLedger:
         Raises LedgerOrderError if the ticket is not open, or if the state may not follow its last one.
         """
         if self._record is None or self._record.job.job_id != job_id:
-            raise LedgerOrderError(f"ticket {job_id} is not open; open is {self._record}")
+            raise LedgerOrderError(f"ticket {job_id} is not the open ticket; found {self._record}")
         if state not in NEXT_PRINT_STATES[self._record.state]:
-            raise LedgerOrderError(f"ticket {job_id} cannot go from {self._record.state} to {state}")
+            raise LedgerOrderError(
+                f"ticket {job_id} cannot change from state {self._record.state} to {state}"
+            )
         self._record = None if state in CLOSED_PRINT_STATES else replace(self._record, state=state)
         self.print_state_history.append((job_id, state))

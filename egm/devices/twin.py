@@ -302,7 +302,7 @@ class Twin(ABC, Generic[M]):
         table = {**self._list_line_actions(), **self.list_actions()}
         if action not in table:
             raise ActionError(
-                f"{self.name}: no action {action!r}; the actions are {', '.join(sorted(table))}"
+                f"{self.name}: there is no action {action!r}; expected one of {', '.join(sorted(table))}"
             )
         command_values = _CommandValues(values)
         result_text = table[action](command_values)
@@ -455,5 +455,5 @@ def read_word(values: Values, key: str) -> str:
     """
     value = values.get(key)
     if not isinstance(value, str):
-        raise ActionError(_describe_missing_value(key, value, "a text"))
+        raise ActionError(_describe_missing_value(key, value, "text"))
     return value

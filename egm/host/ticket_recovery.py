@@ -82,7 +82,9 @@ def open_ticket_desk(
         """Return a random number below a bound, for a ticket number."""
         service = chance()
         if service is None:
-            raise InvariantError("a ticket number wanted before there is a generator")
+            raise InvariantError(
+                "a ticket number was requested before the random number generator was started"
+            )
         with service.step() as step:
             return step.below(bound, "validation number")
 

@@ -216,7 +216,7 @@ def _require_inquiry(machine: Machine) -> TicketInquiry:
     """Return the open query about the ticket in escrow. Raises InvariantError if none exists."""
     money = machine.component(HostMoney)
     if money.inquiry is None:
-        raise InvariantError("a reply about a ticket without an open query")
+        raise InvariantError("the host replied about a ticket, but no query is open")
     return money.inquiry
 
 

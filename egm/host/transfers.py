@@ -123,7 +123,7 @@ def _remove_order(machine: Machine) -> TransferOrder:
     money = machine.component(HostMoney)
     order, money.order = money.order, None
     if order is None:
-        raise InvariantError("a transfer without an order")
+        raise InvariantError("a transfer was started, but the host has ordered none")
     return order
 
 
@@ -210,7 +210,7 @@ def _build_transfer(machine: Machine, way: TransferKind, kind: CreditKind, amoun
         case TransferKind.BONUS_JACKPOT:
             return Transfer("house:bonus", "out:handpay_bonus", amount_cents)
         case TransferKind.OTHER:
-            raise InvariantError("a transfer of a kind this machine does not support")
+            raise InvariantError("a transfer was accepted whose kind this machine does not support")
 
 
 def record_failed_order(
@@ -291,7 +291,7 @@ def _require_lock(machine: Machine) -> TransferLock:
     """Return the transfer lock that a host requested or holds. Raises InvariantError if none exists."""
     money = machine.component(HostMoney)
     if money.lock is None:
-        raise InvariantError("no lock to grant or end")
+        raise InvariantError("a transfer lock was to be granted or ended, but no host has requested one")
     return money.lock
 
 

@@ -69,7 +69,7 @@ class CabinetFileSignature:
             signature = cls(**{**data, "persons": tuple(map(str, data["persons"]))})
             datetime.fromisoformat(signature.at)
             if not signature.reason.strip():
-                raise ValueError("no reason")
+                raise ValueError("the reason of the signature is blank")
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:

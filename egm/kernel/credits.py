@@ -62,7 +62,7 @@ def build_credit_transfers(
             remaining_cents -= part_cents
     if remaining_cents:
         raise InvariantError(
-            f"{amount_cents} cents to {target}: the credits are {remaining_cents} cents short"
+            f"{amount_cents} cents cannot be moved to {target}: the credits are {remaining_cents} cents short"
         )
     return tuple(transfers)
 
@@ -89,8 +89,12 @@ def split_stakes(
             remaining_cents -= cents
             part += [(account, cents)] if cents else []
         if remaining_cents:
-            raise InvariantError(f"{amount_cents} cents of what was staked: {remaining_cents} are not there")
+            raise InvariantError(
+                f"{amount_cents} cents cannot be taken from the stakes: {remaining_cents} cents are missing"
+            )
         parts.append(tuple(part))
     if any(unassigned_cents.values()):
-        raise InvariantError(f"{sum(unassigned_cents.values())} cents that were staked went nowhere")
+        raise InvariantError(
+            f"{sum(unassigned_cents.values())} cents of the stakes are assigned to no account"
+        )
     return tuple(parts)

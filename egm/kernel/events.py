@@ -242,7 +242,7 @@ class Event:
     def __post_init__(self) -> None:
         if self.data is not NO_DATA:
             if not is_record(self.data):
-                raise EventError(f"{self.type}: carries {self.data!r}, not a dataclass")
+                raise EventError(f"{self.type}: expected a dataclass as payload, found {self.data!r}")
             try:
                 check_fields(self.data, self.type)
             except RecordError as error:
@@ -254,7 +254,7 @@ class Event:
         Raises EventError if the event carries something else.
         """
         if not isinstance(self.data, payload):
-            raise EventError(f"{self.type}: carries {self.data!r}, not {payload.__qualname__}")
+            raise EventError(f"{self.type}: expected the payload {payload.__qualname__}, found {self.data!r}")
         return self.data
 
     def given_values(self) -> dict[str, object]:
@@ -304,7 +304,9 @@ class PayloadClasses:
     def check_payload(self, event: Event) -> None:
         """Raise EventError if an event does not carry the payload that is declared for it."""
         if type(event.data) is not self[event.type]:
-            raise EventError(f"{event.type}: carries {event.data!r}, not {self[event.type].__qualname__}")
+            raise EventError(
+                f"{event.type}: expected the payload {self[event.type].__qualname__}, found {event.data!r}"
+            )
 
 
 #: The payloads of the events that the engine itself raises.

@@ -72,7 +72,7 @@ class Features:
         self.all: Final = tuple(features)
         names = [feature.name for feature in self.all]
         for name in names:
-            check_invariant(names.count(name) == 1, f"two features are called {name}")
+            check_invariant(names.count(name) == 1, f"two features have the name {name}")
         self.keys: Final = StorageKeys(
             (feature.keys for feature in self.all if feature.keys is not None),
             {key: hint for feature in self.all for key, hint in feature.values.items()},
@@ -96,8 +96,10 @@ class Features:
         for feature in self.all:
             translations = feature.words.get(language, {})
             for key in (key for catalogue in feature.words.values() for key in catalogue):
-                check_invariant(key in translations, f"{feature.name} does not say {key!r} in {language!r}")
-                check_invariant(key not in texts, f"two features say {key!r}")
+                check_invariant(
+                    key in translations, f"{feature.name}: the text {key!r} is missing in {language!r}"
+                )
+                check_invariant(key not in texts, f"two features declare the text {key!r}")
             texts |= translations
         return texts
 

@@ -82,7 +82,7 @@ class StorageKeys:
         self._by_name: Final[dict[str, Key]] = {}
         for key in (key for kind in kinds for key in kind):
             head, colon, suffix = key.partition(":")
-            check_invariant(not suffix, f"{str(key)!r}: what follows a prefix is not declared")
+            check_invariant(not suffix, f"{str(key)!r}: a declared key prefix must end with its colon")
             for name in (head, f"{head}:"):
                 declared = self._by_name.get(name)
                 check_invariant(

@@ -593,7 +593,7 @@ class Intent(_Message):
         The journal cannot store floats. The limits on size and depth are beyond any honest request.
         """
         if options is not None and _count_parts(options, 0) > _PARTS_MAX:
-            raise ValueError(f"more than {_PARTS_MAX} parts")
+            raise ValueError(f"options have more than {_PARTS_MAX} values")
         return options
 
 
@@ -603,13 +603,13 @@ def _count_parts(value: object, depth: int) -> int:
     Raises ValueError for a value that no request may contain.
     """
     if depth > _DEPTH_MAX:
-        raise ValueError(f"nested more than {_DEPTH_MAX} deep")
+        raise ValueError(f"options are nested more than {_DEPTH_MAX} deep")
     if isinstance(value, float):
-        raise ValueError("a number that is not whole")  # noqa: TRY004 (pydantic takes it for a refusal)
+        raise ValueError("a number in options is not a whole number")  # noqa: TRY004 (pydantic takes it for a refusal)
     if isinstance(value, int) and abs(value) > INTEGER_MAX:
-        raise ValueError("a number of more than 63 bits")
+        raise ValueError("a number in options has more than 63 bits")
     if isinstance(value, str) and len(value) > TEXT_MAX:
-        raise ValueError(f"a text of more than {TEXT_MAX} characters")
+        raise ValueError(f"a text in options has more than {TEXT_MAX} characters")
     inside: list[object] = []
     if isinstance(value, dict):
         inside = [*value, *value.values()]

@@ -112,19 +112,21 @@ class StateTable(Generic[MachineT]):
             implied for state in STATES_BY_URGENCY for implied in derived if implied.state is state
         )
         check_invariant(
-            len(self.states) == len(derived), "a derived state that is not among the pressing ones"
+            len(self.states) == len(derived), "every derived state must be listed in STATES_BY_URGENCY"
         )
         self._index: Final[dict[tuple[State, EventName], tuple[Rule[MachineT], ...]]] = {}
         self._refusals: Final[dict[EventName, Refusal]] = {}
         for rule in self._rules:
             for event in rule.events:
                 is_same_refusal = self._refusals.setdefault(event, rule.refusal) is rule.refusal
-                check_invariant(is_same_refusal, f"{event}: refused in two ways")
+                check_invariant(
+                    is_same_refusal, f"{event}: all rules of an event must declare the same refusal"
+                )
                 for state in rule.states:
                     earlier_rules = self._index.get((state, event), ())
                     check_invariant(
                         all(earlier.guards for earlier in earlier_rules),
-                        f"{event} in {state}: a rule never reached",
+                        f"{event} in {state}: a rule after one without guards can never apply",
                     )
                     self._index[state, event] = (*earlier_rules, rule)
         kinds: set[type[EventName]] = {EventType, *(type(event) for event in (*self._refusals, *payloads))}

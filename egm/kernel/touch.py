@@ -38,7 +38,9 @@ def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:
     if len(touches) != len(CALIBRATION_CROSSES) or any(
         not -_FAR <= value <= _FAR for place in touches for value in place
     ):
-        raise CalibrationError(f"{len(touches)} touches, not {len(CALIBRATION_CROSSES)} within reach")
+        raise CalibrationError(
+            f"expected {len(CALIBRATION_CROSSES)} touches on the screen, found {len(touches)}, or one off the screen"
+        )
     rows = [(x, y, COORDINATE_UNIT) for x, y in touches[:-1]]
     normal = [[sum(row[i] * row[j] for row in rows) for j in range(3)] for i in range(3)]
     matrix: list[int] = []
@@ -52,7 +54,7 @@ def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:
     for number, (place, cross) in enumerate(zip(touches, CALIBRATION_CROSSES, strict=True), 1):
         position = calibrate_touch(tuple(matrix), *place)
         if max(abs(position[0] - cross[0]), abs(position[1] - cross[1])) > _NEAR:
-            raise CalibrationError(f"touch {number} was not where its cross is")
+            raise CalibrationError(f"touch {number} was too far from its cross")
     return tuple(matrix)
 
 

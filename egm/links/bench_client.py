@@ -38,9 +38,11 @@ class BenchClient:
             self._socket.close()
             if not (run / "bench.sock").exists():
                 raise BenchUnreachableError(
-                    f"no simulated device answers at {run}: the cabinet is not running there (`egm run`)"
+                    f"no simulated device replies at {run}: start the cabinet there with `egm run`"
                 ) from error
-            raise BenchUnreachableError(f"no bench at {run}: {error}") from error
+            raise BenchUnreachableError(
+                f"no connection to the device simulator (bench) at {run}: {error}"
+            ) from error
         if not isinstance(answer, Hello):
             self.close()
             raise BenchUnreachableError(f"the bench at {run} refused: {answer}")
@@ -54,7 +56,7 @@ class BenchClient:
         self._file.flush()
         line = self._file.readline(LINE_BYTES_MAX)
         if not line:
-            raise ConnectionError("the bench hung up")
+            raise ConnectionError("the device simulator (bench) closed the connection")
         return decode(line)
 
     def do(self, device: str, action: str = "state", **values: int | str | bool) -> BenchReply:
@@ -65,7 +67,9 @@ class BenchClient:
         try:
             answer = self._request(BenchCommand(device=device, action=action, values=values))
         except (OSError, MessageError) as error:
-            raise BenchUnreachableError(f"the bench went away: {error}") from error
+            raise BenchUnreachableError(
+                f"the connection to the device simulator (bench) was lost: {error}"
+            ) from error
         if not isinstance(answer, BenchReply):
             raise BenchUnreachableError(f"the bench sent an unexpected reply: {answer}")
         return answer

@@ -253,7 +253,7 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     disputed = list_disputed_amounts(machine)[form.disputed]
     amount_cents = _find_awarded_cents(disputed, form)
     if amount_cents is None:
-        raise InvariantError("a ruling without an amount")
+        raise InvariantError("a ruling on a disputed amount was submitted without an amount")
     story = DisputeRuled(
         **build_ruling_details(machine, event), disputed=disputed.details, amount_cents=amount_cents
     )

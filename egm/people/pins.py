@@ -73,10 +73,14 @@ UNMATCHABLE_PIN_DIGEST: Final = PinDigest("00" * _SALT_BYTES, "00" * _DIGEST_BYT
 def check_pin(pin: str) -> None:
     """Raise :class:`PinRefusedError` unless the PIN is 4 to 12 digits, not all equal and not a sequence."""
     if not (pin.isascii() and pin.isdigit() and PIN_DIGITS_MIN <= len(pin) <= PIN_DIGITS_MAX):
-        raise PinRefusedError(f"a PIN has {PIN_DIGITS_MIN} to {PIN_DIGITS_MAX} digits and nothing else")
+        raise PinRefusedError(
+            f"a PIN has {PIN_DIGITS_MIN} to {PIN_DIGITS_MAX} digits and no other characters"
+        )
     steps = {int(after) - int(before) for before, after in pairwise(pin)}
     if steps in ({0}, {1}, {-1}):
-        raise PinRefusedError("a PIN of like or consecutive digits is the first that anybody tries")
+        raise PinRefusedError(
+            "a PIN must not consist of equal or consecutive digits, because they are easily guessed"
+        )
 
 
 def _compute_scrypt(pin: str, salt: bytes, cost: int) -> bytes:

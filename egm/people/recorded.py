@@ -58,12 +58,14 @@ class RecordedRoster:
         """
         count = len(roster.changes)
         if count < self.number:
-            difference = "is an older one" if roster.changes else "is missing"
+            difference = "is out of date" if roster.changes else "is missing"
             raise RosterError(
-                f"{roster.path}: {difference}: it has {count} changes, the journal {self.number}"
+                f"{roster.path}: {difference}: it has {count} changes, but the journal records {self.number}"
             )
         if self.digest and roster.changes[self.number - 1].digest != self.digest:
-            raise RosterError(f"{roster.path}: is not the roster whose change {self.number} is recorded")
+            raise RosterError(
+                f"{roster.path}: its change {self.number} is not the one that the journal records"
+            )
         if self.number and count > self.number and not roster.has_valid_seal:
             raise RosterError(
                 f"{roster.path}: the changes after {self.number} are not sealed by this machine's key"
@@ -89,7 +91,7 @@ def load_recorded_roster(
             second_copy = replace(Roster.load(spare), path=path, spare=spare)
             recorded.check_roster(second_copy)
         except RosterError as worse:
-            raise RosterError(f"{roster_error}; and the second copy: {worse}") from None
+            raise RosterError(f"{roster_error}; the second copy cannot be used either: {worse}") from None
         return second_copy, roster_error
     if spare is not None and spare.exists():
         with contextlib.suppress(RosterError):
@@ -97,7 +99,7 @@ def load_recorded_roster(
             recorded.check_roster(newer)
             if newer.has_valid_seal and len(newer.changes) > len(roster.changes):
                 difference = f"has {len(roster.changes)} changes, the second copy {len(newer.changes)}"
-                return newer, RosterError(f"{path}: is an older one: it {difference}")
+                return newer, RosterError(f"{path}: is out of date: it {difference}")
     return roster, None
 
 
@@ -116,7 +118,9 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRo
         raise RosterError(f"{folder}: nobody can confirm their identity: {error}") from None
     if key is None:
         if (folder / JOURNAL_NAME).exists():
-            raise RosterError(f"{folder}: the machine key is gone, so nothing in the journal is proved")
+            raise RosterError(
+                f"{folder}: the machine key is missing, so nobody can prove their identity with the journal"
+            )
         return RecordedRoster()
     try:
         with open_view(folder, key=key, second_dir=second) as view:

@@ -41,7 +41,7 @@ class _StepRandomSource:
     def below(self, bound: int, purpose: str) -> int:
         """Return a random number below ``bound`` from the generator of the game's current step."""
         if self.source is None:
-            raise GameDefectiveError("a game drew a number outside any step")
+            raise GameDefectiveError("a game drew a random number outside its steps")
         return self.source.below(bound, purpose)
 
 

@@ -215,7 +215,7 @@ def show_reminder(machine: Machine, _: Event) -> None:
     """Show the player the due reminder. It stays, also after a restart, until it is answered or the session ends."""
     kind, session = find_due_reminder(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
     if kind is None:
-        raise InvariantError("a reminder that is not due")
+        raise InvariantError("a reminder was to be shown, but none is due")
     minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
     rules, until = machine.profile.protection, ""
     if kind in PAUSING_REMINDER_KINDS and rules.pause_minutes:
@@ -275,7 +275,7 @@ def set_limit(machine: Machine, event: Event) -> None:
     own_limits, request = _read_own_limits(machine), event.of(LimitRequest)
     value, of = request.value, request.options.of
     if of is None or value is None:
-        raise InvariantError("a limit that is not offered")
+        raise InvariantError("a limit was requested that the machine does not offer")
     limits = replace(own_limits, minutes=value) if of == "minutes" else replace(own_limits, cents=value)
     machine.post(LIMIT_SET, LimitSet(of=of, value=value), state={PlayKey.LIMITS: limits})
     machine.notice = Notice(code="limit_set")

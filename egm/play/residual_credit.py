@@ -71,7 +71,9 @@ def remove_residual_credit(machine: Machine, _: Event) -> None:
 def play_residual_credit(machine: Machine, _: Event) -> None:
     """Stake the residual credit on one random draw, which is decided and recorded at once, like a game."""
     if machine.chance is None:
-        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, Failure(detail="no generator")))
+        raise ReplaceWithEvent(
+            Event(EventType.CHANCE_FAILED, Failure(detail="the random number generator is not running"))
+        )
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     amount_cents, prize_cents = machine.credit_cents, build_residual_terms(machine).useful_cents
     try:

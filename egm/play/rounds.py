@@ -184,7 +184,7 @@ def start_game(machine: Machine, _: Event) -> None:
     machine.journal.check()  # do not play on a journal that has just gone bad
     bet = find_bet_in_force(machine)
     if bet is None:
-        raise InvariantError("a game was started without a bet")
+        raise InvariantError("a game was started, but no bet is selected")
     rules, common = bet.game, machine.component(PositionRounds)
     round_, wager = common.starting, bet.wager
     if round_ is not None:
@@ -245,7 +245,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     number, round_ = len(game.steps), None
     if game.wager.seat is not None:
         round_ = find_common_round(machine, game)
-        check_invariant(round_ is not None, f"{game.play_id}: the steps of its round are not gathered")
+        check_invariant(round_ is not None, f"{game.play_id}: the steps of its shared round are missing")
     progressive_round = progressives.continue_round(machine, game)
     conversation = machine.component(GameInProgress).conversation
     if answer.seat is not None:
@@ -355,7 +355,7 @@ def _take_recorded_step(conversation: GameConversation, recorded: RecordedStep) 
         conversation.advance(numbers, None if recorded.choice is None else Choice(recorded.choice))
         numbers.finish()
     except ReplayError as error:
-        raise InvariantError(f"a seat draws differently from its round: {error}") from error
+        raise InvariantError(f"the seat's game does not reproduce the draws of its round: {error}") from error
 
 
 def require_open_game(machine: Machine) -> GameRecord:

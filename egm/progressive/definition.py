@@ -159,9 +159,11 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
         if entry.id in levels:
             raise LevelFileError(f"{location}: this id is used twice")
         if entry.kind is Kind.STAND_ALONE:
-            raise LevelFileError(f"{location}: kind: a stand-alone level has no controller")
+            raise LevelFileError(
+                f"{location}: kind: must be linked or wide_area, because a stand-alone level has no controller"
+            )
         if {"en", "fr"} - entry.name.keys():
-            raise LevelFileError(f"{location}: name: it needs a text in en and fr")
+            raise LevelFileError(f"{location}: name: must have a text in en and in fr")
         try:
             terms = Terms(
                 base_cents=entry.base_cents,
@@ -174,7 +176,9 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
             raise LevelFileError(f"{location}: {error}") from None
         odds, shares = _find_odds(entry, terms, location), _find_shares(entry, location)
         if odds <= 0:
-            raise LevelFileError(f"{location}: odds: nobody could win it")
+            raise LevelFileError(
+                f"{location}: odds: must be above 0, because otherwise nobody can win the level"
+            )
         chance = LevelStakeAndOdds(
             stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most, shares=shares
         )
@@ -194,11 +198,11 @@ def _find_odds(entry: _LevelEntry, terms: Terms, location: str) -> Fraction:
     """Return a level's odds: those stated in the level file, or else those of its game or of its mystery terms."""
     if entry.mystery and entry.odds is not None:
         raise LevelFileError(
-            f"{location}: odds: a mystery level's follow from its base, ceiling and increment"
+            f"{location}: odds: must be omitted, because those of a mystery level follow from its other terms"
         )
     named = (entry.game is not None, entry.game_level is not None)
     if named[0] != named[1] or (entry.odds is None) == (not named[0] and not entry.mystery):
-        raise LevelFileError(f"{location}: odds: write odds, or game and game_level")
+        raise LevelFileError(f"{location}: odds: give either odds, or game and game_level")
     if entry.game is not None:
         return _find_odds_of_game(entry, location)
     return compute_mystery_odds(terms, entry.stake_cents) if entry.odds is None else entry.odds
@@ -217,7 +221,8 @@ def _find_shares(entry: _LevelEntry, location: str) -> Mapping[Fraction, Fractio
     wrong_share = next((share for share, odds in shares.items() if share >= 1 or odds <= 0), None)
     if wrong_share is not None or (shares and entry.mystery):
         raise LevelFileError(
-            f"{location}: shares: {wrong_share or 'a mystery level'}: parts below 1, with their odds"
+            f"{location}: shares: {wrong_share or 'a mystery level'}: expected parts below 1 with odds above 0, "
+            "and none for a mystery level"
         )
     return shares
 
@@ -242,14 +247,17 @@ def _find_level_play(entry: _LevelEntry, location: str) -> LevelPlay:
                 _check_same_as_game(entry, play, cents, location)
                 return play
     raise LevelFileError(
-        f"{location}: game_level: {entry.game} plays for no {entry.game_level!r} at {entry.stake_cents}"
+        f"{location}: game_level: no bet of {entry.game} at {entry.stake_cents} plays for a level {entry.game_level!r}"
     )
 
 
 def _check_same_as_game(entry: _LevelEntry, play: LevelPlay, cents: int, location: str) -> None:
     """Raise LevelFileError unless a level file's entry has the same terms as the game that plays for the level."""
     if not play.one_price:
-        raise LevelFileError(f"{location}: game_level: wagers of several prices play for it")
+        raise LevelFileError(
+            f"{location}: game_level: wagers of several prices play for "
+            "it; a level of a controller takes one price only"
+        )
     if play.increment != entry.increment:
         raise LevelFileError(f"{location}: increment: must be {play.increment}, as in the game")
     if entry.mystery != (play.ceiling_credits is not None):

@@ -94,7 +94,7 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
     """Return the serial and the key of a machine's certificate request. Raises OperatorError for an invalid one."""
     if not text:
         raise OperatorError(
-            "no machine has written its request onto the stick yet: that comes before the answer"
+            "the stick holds no request of a machine: let the machine write its request first"
         )
     try:
         with raise_read_errors():
@@ -105,7 +105,7 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
                 request.is_signature_valid,
             )
     except ValueError as error:
-        raise OperatorError(f"no request of a machine is on the stick: {error}") from error
+        raise OperatorError(f"the request of the machine on the stick cannot be read: {error}") from error
     if not is_complete or not isinstance(key, Ed25519PublicKey) or len(names) != 1:
         raise OperatorError("the request on the stick was altered after the machine signed it")
     return check_serial(names[0]), key

@@ -87,23 +87,26 @@ class LinkedLevelFeeder:
         if joined.increment != own_terms.increment:
             return (
                 RefusalReason.OTHER_INCREMENT,
-                f"{joined.increment}, this machine adds {own_terms.increment}",
+                f"the increment is {joined.increment}; expected {own_terms.increment}, as in this machine's game",
             )
         if joined.base_cents < own_terms.base_cents:
             return (
                 RefusalReason.OTHER_TERMS,
-                f"base {joined.base_cents}; this machine's game says {own_terms.base_cents}",
+                f"the base is {joined.base_cents}; expected at least {own_terms.base_cents}, as in this machine's game",
             )
         shares = {str(share): odds for share, odds in self.pool.definition.chance.shares.items()}
         if joined.shares != shares:
-            own_terms_text = f"this machine's game says {_format_odds(shares)}"
+            own_terms_text = f"expected {_format_odds(shares)}, as in this machine's game"
             return (
                 RefusalReason.OTHER_ODDS,
-                f"parts won of it: {_format_odds(joined.shares)}; {own_terms_text}",
+                f"the parts that can be won are {_format_odds(joined.shares)}; {own_terms_text}",
             )
         ceiling_cents = joined.ceiling_cents if joined.mystery else None
         if ceiling_cents != (own_terms.ceiling_cents if own_terms.mystery else None):
-            reason = f"to be won by {ceiling_cents}; this machine's game says {own_terms.ceiling_cents}"
+            reason = (
+                f"the mystery ceiling is {ceiling_cents}; expected "
+                f"{own_terms.ceiling_cents}, as in this machine's game"
+            )
             return RefusalReason.OTHER_TERMS, reason
         return None
 

@@ -190,7 +190,7 @@ def _read_level(machine: Machine, pool: str) -> Level:
     """Return the stored state of a progressive level of this machine."""
     level = read_own_level(machine, pool)
     if level is None:
-        raise LocalError(f"the level {pool} was never opened")
+        raise LocalError(f"level {pool} has no stored state, because it was never opened")
     return level
 
 
@@ -519,7 +519,7 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
         key = f"{ProgressiveKey.CLAIM}{award.claim}"
         record = machine.memory.read(ClaimRecord, key)
         if record is None:
-            raise InvariantError(f"a hit is claimed as {award.claim}, which the memory does not have")
+            raise InvariantError(f"the hit has the claim {award.claim}, which is not stored")
         machine.post(
             AWARD_UNANSWERED,
             LevelUnanswered(

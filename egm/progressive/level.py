@@ -50,15 +50,18 @@ class Terms:
 
     def __post_init__(self) -> None:
         if self.base_cents <= 0:
-            raise TermsError(f"base_cents is {self.base_cents}: a level starts above zero")
+            raise TermsError(f"base_cents is {self.base_cents}; expected more than 0")
         if self.increment < 0 or self.hidden < 0 or self.increment + self.hidden >= 1:
             raise TermsError(
-                f"increment {self.increment} and hidden {self.hidden}: shares of a wager, below 1"
+                f"increment is {self.increment} and hidden is {self.hidden}; "
+                "expected shares of 0 or more, below 1 together"
             )
         if self.ceiling_cents is not None and self.ceiling_cents <= self.base_cents:
-            raise TermsError(f"ceiling_cents is {self.ceiling_cents}: not above the base, {self.base_cents}")
+            raise TermsError(
+                f"ceiling_cents is {self.ceiling_cents}; expected more than base_cents, {self.base_cents}"
+            )
         if self.mystery and (self.ceiling_cents is None or not self.increment):
-            raise TermsError("a mystery level needs a ceiling to be hit by and an increment to get there")
+            raise TermsError("a mystery level needs a ceiling_cents and an increment above 0")
 
     def to_json(self) -> dict[str, JSON]:
         """Return the terms as the journal's records store them; :meth:`from_json` is the inverse."""
@@ -157,7 +160,9 @@ class Level:
         minor unit stay in their pool.
         """
         if not 0 < share <= 1:
-            raise LevelDefectiveError(f"a hit of {share} of a level")
+            raise LevelDefectiveError(
+                f"a hit cannot pay {share} of a level; expected more than 0 and at most 1"
+            )
         amount_cents = int(self.shown_cents * share)
         return amount_cents, replace(self._pay_out(amount_cents, takes_all=share == 1), hits=self.hits + 1)
 
@@ -225,7 +230,7 @@ class Level:
     def receive(self, amount: Fraction) -> "Level":
         """Return the progressive level after adding ``amount``, which was moved here from another level."""
         if amount < 0:
-            raise LevelDefectiveError(f"{amount} minor units received")
+            raise LevelDefectiveError(f"a level cannot receive {amount} minor units; expected 0 or more")
         return _add_amount(replace(self, received=self.received + amount), amount)
 
     # ------------------------------------------------------------------ what must hold
@@ -257,7 +262,7 @@ class Level:
         try:
             level = from_json(cls, data, "a level")
         except RecordError as error:
-            raise LevelDefectiveError(f"no record of a level: {error}") from error
+            raise LevelDefectiveError(f"the stored level cannot be read: {error}") from error
         level.check_sums()
         return level
 

@@ -418,7 +418,10 @@ class ControllerLink:
         if entry is None:
             if message.claim in self._closed_claims:
                 return  # a late repeat
-            repeated = f"{message.claim}: {message.amount_cents} for no claim of ours"
+            repeated = (
+                f"{message.claim}: the controller awards {message.amount_cents}, "
+                "but this machine has no claim of this name"
+            )
             self._news.append(ControllerComplaint("award", repeated))
         else:
             self._news.append(AmountLocked(message.claim, message.amount_cents))

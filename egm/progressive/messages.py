@@ -208,9 +208,9 @@ def find_unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_b
     A lower amount needs a larger count of falls (wins, ceilings and corrections).
     """
     if falls < falls_before:
-        return f"{falls} falls after {falls_before}"
+        return f"the count of falls is {falls}; expected at least {falls_before}, as before"
     if amount_cents < before_cents and falls == falls_before:
-        return f"{amount_cents} after {before_cents} without a fall"
+        return f"the amount decreased from {before_cents} to {amount_cents}, but no fall was counted"
     return ""
 
 
@@ -256,7 +256,7 @@ class Value(_Message):
         """Return how this message contradicts what a progressive level has shown, or an empty text if it does not."""
         contradiction = find_unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
         if not contradiction and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
-            contradiction = f"{self.falls} falls after {falls}: more than there can have been"
+            contradiction = f"the count of falls rose from {falls} to {self.falls}, more than is possible"
         return f"{self.level}: {contradiction}" if contradiction else ""
 
 

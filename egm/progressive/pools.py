@@ -85,10 +85,12 @@ class Pools:
         stake_cents = play.stake_credits * denomination_cents
         pool = self._by_play.get((game.id, play.level, stake_cents))
         if pool is None:
-            raise NoPoolError(f"{game.id}: no level {play.level!r} is kept at a stake of {stake_cents}")
+            raise NoPoolError(
+                f"{game.id}: this machine has no level {play.level!r} for a stake of {stake_cents}"
+            )
         if pool.definition.chance.odds != play.odds:
             raise NoPoolError(
-                f"{game.id}: two bets of {stake_cents} have other odds of winning level {play.level!r}"
+                f"{game.id}: two bets of {stake_cents} win level {play.level!r} with different odds; they must be equal"
             )
         return pool
 

@@ -121,7 +121,9 @@ class ProgressiveRound:
         for name, pool in self.pools.items():
             fed_cents = self.fed_cents[name]
             if isinstance(pool, FormerPool):
-                raise InvariantError(f"a wager feeds {pool.id}, which this machine no longer has")
+                raise InvariantError(
+                    f"the wager contributes to level {pool.id}, which this machine no longer has"
+                )
             if pool.keeper is Keeper.CONTROLLER:
                 self._contribute_to_controller(pool, fed_cents)
             elif pool.keeper is Keeper.BROADCAST:

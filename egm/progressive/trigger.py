@@ -61,7 +61,7 @@ class MysteryTrigger:
     ) -> "MysteryTrigger":
         """Draw the secret amount of a mystery prize that starts from ``start``. Raises :class:`TriggerError`."""
         if not terms.mystery or terms.ceiling_cents is None:
-            raise TriggerError(f"level {level}: it has no mystery prize")
+            raise TriggerError(f"level {level} has no mystery prize")
         undrawn = cls(
             level=level,
             number=number,
@@ -114,7 +114,9 @@ class MysteryTrigger:
                 and len(trigger.salt) == _SALT_BITS // 4
             )
         except (KeyError, ValueError, RecordError) as error:
-            raise TriggerError(f"no secret of a mystery prize: {error!r}") from None
+            raise TriggerError(f"the secret of a mystery prize cannot be read: {error!r}") from None
         if not sound:
-            raise TriggerError(f"no secret of a mystery prize: {trigger.to_text()}")
+            raise TriggerError(
+                f"the secret of a mystery prize is not in the form that the controller writes: {trigger.to_text()}"
+            )
         return trigger

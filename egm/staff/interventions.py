@@ -97,7 +97,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
     form, since = event.of(InterventionForm), machine.clock.now().isoformat()
     number, person = machine.fresh_id("intervention"), find_actor(machine, event)
     if form.kind is None:
-        raise InvariantError("an intervention without a kind")
+        raise InvariantError("an intervention was submitted without its kind")
     intervention = Intervention(
         id=number, since=since, kind=form.kind, reason=form.reason, person=person, persons=form.persons
     )

@@ -106,7 +106,8 @@ def note_inventory(
     missing_fields = [name for name in _MANDATORY if not getattr(entry, name)]
     if complete and missing_fields:
         raise OperatorError(
-            f"inventory: no {', '.join(missing_fields)}; the profile {machine.profile.id} requires the complete entry"
+            f"inventory: {', '.join(missing_fields)}: must be given, because the profile {machine.profile.id} "
+            "requires the complete entry"
         )
     if entry == old_entry:
         return

@@ -104,7 +104,9 @@ def _print_slip(machine: Machine, title: str, about: str) -> None:
         entry_id=job_id,
     )
     if machine.memory.get(MoneyKey.PRINT) is not None or machine.memory.get(MoneyKey.PAY_OUT) is not None:
-        machine.post(SLIP_NOT_STARTED, JobFailed(id=job_id, why="the printer is at work"))
+        machine.post(
+            SLIP_NOT_STARTED, JobFailed(id=job_id, why="the printer is still printing a ticket or slip")
+        )
         return
     try:
         printer.print_ticket(build_slip_job(machine, job_id))

@@ -96,7 +96,7 @@ def count_box(machine: Machine, event: Event) -> None:
     collection = machine.memory.require(Collected, StaffKey.COLLECTED)
     form = event.of(CountForm)
     if form.box is None:
-        raise InvariantError("a count of a box that is not named")
+        raise InvariantError("a count was submitted that does not name its cash box")
     box, counted_cents = form.box, form.counted_cents
     metered_cents = collection.after[box] - collection.before[box]
     machine.post(

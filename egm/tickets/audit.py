@@ -141,8 +141,8 @@ def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedge
     if anchored_digest is not None and anchored_digest.startswith(anchor.digest):
         return ""
     return (
-        f"the ticket ledger ends at move {store.end[0]} and is not the one that had come to"
-        f" {anchor.place}: it was put back or exchanged"
+        f"the ticket ledger ends at move {store.end[0]}, but is not the one that the journal recorded at move"
+        f" {anchor.place}: an old or another ledger was put in its place"
     )
 
 

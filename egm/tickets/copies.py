@@ -182,7 +182,8 @@ class TicketLedgerCopies:
         format_number = self.run("PRAGMA user_version").fetchone()[0]
         if format_number not in {0, LEDGER_FORMAT}:
             raise _CopiesContradict(
-                f"{self.path}: format {format_number}; this program knows {LEDGER_FORMAT}. Format 1 is taken over by "
+                f"{self.path}: expected format {LEDGER_FORMAT}, found "
+                f"{format_number}. Format 1 can be taken over by two"
                 " persons: egm ticket restore"
             )
         return bool(format_number)
@@ -215,12 +216,14 @@ class TicketLedgerCopies:
         """Rebuild the ledger's database from the log under an exclusive lock; the old file is renamed and kept."""
         count = sum(1 for _ in self._log.rows())  # raises if the log is damaged too
         if not count:
-            raise TicketLedgerDamaged(f"{reason}; and {LOG_NAME} is empty")
+            raise TicketLedgerDamaged(f"{reason}; it cannot be rebuilt, because {LOG_NAME} is empty")
         self._database.close()
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise TicketLedgerDamaged(f"{reason}; to mend it, close every program that has it open") from None
+            raise TicketLedgerDamaged(
+                f"{reason}; it can be rebuilt once every program that has it open is closed"
+            ) from None
         folder, names = self.path.parent, self._storage.names(self.path.parent)
         aside = sum(name.startswith(f"{FILE_NAME}.damaged-") for name in names) + 1
         # The old write-ahead log first: it would be taken for the new file's own.
@@ -249,7 +252,7 @@ class TicketLedgerCopies:
         except TicketLedgerDamaged as error:
             if self._log.find_last_move_number() > database_end[0]:
                 raise _CopiesContradict(
-                    f"{error}; and {FILE_NAME} ends before it, at move {database_end[0]}"
+                    f"{error}; {FILE_NAME} cannot replace it, because it ends earlier, at move {database_end[0]}"
                 ) from None
             self._log.rewrite(self._select_rows("ORDER BY place"))
             self.mended = f"{LOG_NAME} written again from {FILE_NAME}: {error}"
@@ -260,7 +263,7 @@ class TicketLedgerCopies:
             self.run("SELECT place, digest FROM moves WHERE place = ?", place).fetchone() or EMPTY_LOG_END
         )
         if database_digest != log_digest:
-            raise _CopiesContradict(f"{self.path}: {LOG_NAME} differs from the ledger from move {place} on")
+            raise _CopiesContradict(f"{self.path}: {LOG_NAME} differs from this file from move {place} on")
         for row in logged_rows[database_end[0] :]:
             self.insert(row)
         if logged_rows and not database_end[0]:
@@ -329,9 +332,9 @@ class TicketLedgerCopies:
             previous_move = self.run("SELECT place, digest FROM moves WHERE place = ?", row[0] - 1).fetchone()
             previous_end = (row[0] - 1, "" if previous_move is None else previous_move[1])
             if row[2] != step or not is_next_row(self._key, previous_end, row):
-                raise TicketLedgerDamaged(f"{self.path}: move {row[0]} is not what was written")
+                raise TicketLedgerDamaged(f"{self.path}: move {row[0]} was altered after it was written")
         if not rows:
-            raise TicketLedgerDamaged(f"{self.path}: ticket {mask_number(number)} lacks its moves")
+            raise TicketLedgerDamaged(f"{self.path}: the moves of ticket {mask_number(number)} are missing")
         return rows
 
     def verify(self) -> int:
@@ -361,7 +364,7 @@ class TicketLedgerCopies:
             len(logged_rows) < count
             or list(map(tuple, database_rows[:common_count])) != logged_rows[:common_count]
         ):
-            raise TicketLedgerDamaged(f"{self.log_path}: it does not hold what {FILE_NAME} does")
+            raise TicketLedgerDamaged(f"{self.log_path}: its moves differ from those in {FILE_NAME}")
         return count
 
     def _read_logged_rows(self) -> list[Row]:
@@ -389,7 +392,9 @@ class TicketLedgerCopies:
         last_end = EMPTY_LOG_END
         for row in self._select_rows("ORDER BY place"):
             if not is_next_row(self._key, last_end, row):
-                raise TicketLedgerDamaged(f"{self.path}: move {last_end[0] + 1} is not what was written")
+                raise TicketLedgerDamaged(
+                    f"{self.path}: move {last_end[0] + 1} was altered after it was written"
+                )
             last_end = build_end_after(row)
         first_moves, tickets = self.run(
             "SELECT (SELECT count(*) FROM moves WHERE step = 1), (SELECT count(*) FROM tickets)"

@@ -175,7 +175,8 @@ class TicketDesk:
                 )
                 if requested != (record.state, *stored_terms, number and record.ticket.number):
                     raise TicketOrderError(
-                        f"{issue_id}: asked for {amount_cents} cents {kind}; under this id the ledger has"
+                        f"{issue_id}: a ticket of {amount_cents} cents {kind} was "
+                        "requested, but under this id the ledger has"
                         f" {record.ticket.masked}, {record.ticket.amount_cents} cents, {record.state}"
                     )
                 return record.ticket
@@ -376,10 +377,15 @@ class TicketDesk:
         if not self._date_is_known():
             return Refusal(Reason.CLOCK)
         if amount_cents > self._rules.limit_cents and not kind.is_receipt:
-            return Refusal(Reason.ABOVE_LIMIT, f"{amount_cents} > {self._rules.limit_cents}")
+            return Refusal(
+                Reason.ABOVE_LIMIT, f"{amount_cents} is above the limit of {self._rules.limit_cents}"
+            )
         allowance = self._rules.unread if from_host else self._rules.allowance
         if allowance is not None and len(self.list_unreported()) >= allowance:
-            return Refusal(Reason.ALLOWANCE_USED, f"{allowance} tickets the host does not know")
+            return Refusal(
+                Reason.ALLOWANCE_USED,
+                f"the host has not read the last {allowance} tickets, the most that may wait",
+            )
         return None
 
     def _find_fresh_number(self, kind: TicketKind) -> str | None:
@@ -396,7 +402,7 @@ class TicketDesk:
                 return number
         if enrolment is not None:
             return None
-        raise TicketOrderError(f"no free ticket number in {_FREE_NUMBER_TRIES} tries")
+        raise TicketOrderError(f"no unused ticket number was found in {_FREE_NUMBER_TRIES} tries")
 
     def _find_redemption_refusal(self, record: TicketRecord) -> Refusal | None:
         """Return why this machine may not redeem the ticket, or None."""

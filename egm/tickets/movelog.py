@@ -81,7 +81,9 @@ class TicketMoveLog:
         for _, rows in self._iter_lines():
             for row in rows:
                 if not is_next_row(self._key, last_end, row):
-                    raise TicketLedgerDamaged(f"{FILE_NAME}: move {last_end[0] + 1} is not what was written")
+                    raise TicketLedgerDamaged(
+                        f"{FILE_NAME}: move {last_end[0] + 1} was altered after it was written"
+                    )
                 last_end = build_end_after(row)
                 yield row
 
@@ -138,5 +140,7 @@ class TicketMoveLog:
             try:
                 rows = [tuple(row) for row in json.loads(line)]
             except (ValueError, TypeError, RecursionError):
-                raise TicketLedgerDamaged(f"{FILE_NAME}: line {number} is not what was written") from None
+                raise TicketLedgerDamaged(
+                    f"{FILE_NAME}: line {number} was altered after it was written"
+                ) from None
             yield line_end, rows

@@ -109,10 +109,13 @@ def prepend_system_number(system_id: int, number: str) -> str:
     Raises :class:`InvalidTicket`.
     """
     if not 1 <= system_id <= 99 or len(number) != TICKET_NUMBER_DIGITS - 2:
-        raise InvalidTicket(f"host's number: system {system_id} and {len(number)} digits; 1-99 and 16 wanted")
+        raise InvalidTicket(
+            "host's number: expected a system from 1 to 99 and 16 digits, "
+            f"found system {system_id} and {len(number)} digits"
+        )
     full = f"{system_id:02d}{number}"
     if not _is_number_of_length(full):
-        raise InvalidTicket("host's number: not all digits")
+        raise InvalidTicket("host's number: expected digits only")
     return full
 
 

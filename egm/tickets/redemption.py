@@ -148,11 +148,15 @@ def end_redemption(
     with store.transaction():
         record = store.find_by_redemption(redemption_id)
         if record is None:
-            raise TicketOrderError(f"redemption {redemption_id}: {action} without a lock")
+            raise TicketOrderError(
+                f"redemption {redemption_id}: {action} is not possible, because no ticket was locked under this id"
+            )
         if any(move.action is action and move.redemption_id == redemption_id for move in record.moves):
             return record
         if record.lock is None or record.lock.redemption_id != redemption_id:
-            raise TicketOrderError(f"redemption {redemption_id}: {action} after it ended otherwise")
+            raise TicketOrderError(
+                f"redemption {redemption_id}: {action} is not possible, because the redemption ended in another way"
+            )
         number = record.ticket.number
         return store.move(number, action, at=at, by=by, redemption_id=redemption_id, story=story)
 

@@ -184,17 +184,18 @@ class TicketStore:
         try:
             head = self._head.read(mend=not self._read_only)
         except JournalDamaged as error:
-            return f"where the cage has come to in the ticket ledger cannot be read: {error}"
+            return f"the record of the cage's last move in the ticket ledger cannot be read: {error}"
         if head is None and self.end != EMPTY_LOG_END:  # removed, or written before heads existed
             return (
-                f"where the cage has come to in the ticket ledger is missing on both media ({HEAD_FILE_NAME})"
+                "the record of the cage's last move in the ticket ledger "
+                f"is missing on both media ({HEAD_FILE_NAME})"
             )
         place, digest, *_ = EMPTY_LOG_END if head is None else json.loads(head)
         if self.digest_at(place) == digest:
             return ""
         return (
-            f"the ticket ledger ends at move {self.end[0]} and is not the one in which the cage acted at"
-            f" {place}: it was put back or exchanged"
+            f"the ticket ledger ends at move {self.end[0]}, but is not the one in which the cage made move"
+            f" {place}: an old or another ledger was put in its place"
         )
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -216,7 +217,9 @@ class TicketStore:
         """
         with self.transaction():
             if self.find_by_issue(issue_id) is not None or self.get(ticket.number) is not None:
-                raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
+                raise TicketOrderError(
+                    f"ticket {ticket.masked} ({issue_id}) cannot be reserved, because its number or id is already used"
+                )
             story = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
             self._append_move(
                 ticket.number, FIRST_MOVE_STEP, TicketAction.RESERVE, ticket.issued_at, by, None, story
@@ -241,7 +244,9 @@ class TicketStore:
             record = self.require_ticket(number)
             allowed_states, _ = LIFE_CYCLE[action]
             if record.state not in allowed_states:
-                raise TicketOrderError(f"ticket {mask_number(number)}: {action} while {record.state}")
+                raise TicketOrderError(
+                    f"ticket {mask_number(number)}: {action} is not possible while the ticket is {record.state}"
+                )
             self._append_move(number, record.moves[-1].step + 1, action, at, by, redemption_id, story or {})
             return self.require_ticket(number)
 

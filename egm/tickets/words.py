@@ -144,7 +144,7 @@ def format_amount_in_words(amount_cents: int, currency: str, language: str) -> s
         number, conjunction, plural = _WORDING_BY_LANGUAGE[language]
         coin = _CURRENCY_WORDS[language][currency]
     except KeyError:
-        raise InvalidTicket(f"amount in words: none for {currency} in {language!r}") from None
+        raise InvalidTicket(f"amount in words: {currency} has no wording in {language!r}") from None
     units, cents = divmod(amount_cents, 100)
     parts = []
     if units or not cents:

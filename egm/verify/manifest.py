@@ -165,7 +165,7 @@ def _parse_manifest(data: bytes, where: str) -> dict[str, Any]:
     except ValueError as error:
         raise ManifestError(f"manifest {where}: not JSON: {error}") from None
     if not isinstance(parsed, dict) or not isinstance(parsed.get("manifest"), dict):
-        raise ManifestError(f"manifest {where}: contains no manifest")
+        raise ManifestError(f"manifest {where}: must be a JSON object with the key manifest")
     return parsed
 
 

@@ -96,9 +96,11 @@ class BaccaratBet(BankBet):
         ``margins`` belong only to a dragon bonus, ``pays_six`` and ``commission`` only to a bet on the bank.
         """
         if bool(self.margins) != self.on.endswith("dragon") or set(self.margins) - set(range(1, 10)):
-            raise ValueError("margins from 1 to 9 belong to a dragon, and a dragon has them")
+            raise ValueError(
+                "margins: a dragon bonus must have margins from 1 to 9, and no other bet may have any"
+            )
         if self.on != "bank" and (self.pays_six is not None or self.commission is not None):
-            raise ValueError("pays_six and commission belong to the bank")
+            raise ValueError("pays_six and commission are only valid for a bet on the bank")
         return self
 
 

@@ -208,7 +208,7 @@ class BanqueDefinition(BankDefinition):
         """Refuse two bets on the same tableau, and two bets à cheval."""
         bet_tableaux = [bet.on for bet in self.bet]
         if len(set(bet_tableaux)) < len(bet_tableaux):
-            raise ValueError("bet: one bet on each tableau, and one on both")
+            raise ValueError("bet: only one bet may be on each tableau, and only one on both")
         return self
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:

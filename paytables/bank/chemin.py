@@ -99,7 +99,7 @@ class CheminDefinition(BankDefinition):
     def _check_bets_and_seats(self) -> Self:
         """Refuse too few seats, several denominations, and a bet with a wrong id or odds other than even money."""
         if self.table.seats < SEATS_MIN:
-            raise ValueError(f"table.seats: {SEATS_MIN} or more, not {self.table.seats}")
+            raise ValueError(f"table.seats: expected {SEATS_MIN} or more, not {self.table.seats}")
         if len(self.game.denominations_cents) > 1:
             raise ValueError(
                 "game.denominations_cents: only one is allowed, because the players' credits cover each other"
@@ -107,7 +107,7 @@ class CheminDefinition(BankDefinition):
         for name in (BANK_SPOT, BANCO_SPOT, STAKE_SPOT):
             bet: BankBet = getattr(self, name)
             if bet.id != name or bet.pays.net != 1:
-                raise ValueError(f"{name}: its id is {name!r}, and it pays even money")
+                raise ValueError(f"{name}: its id must be {name!r}, and it must pay even money")
         return self
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
@@ -150,13 +150,13 @@ class BankHoldingTurn:
         ``seats`` is the number of seats, and ``most`` the highest permitted bank in credits.
         """
         if not isinstance(data, Mapping) or "seat" not in data or set(data) - {"seat", "least", "follower"}:
-            raise ValueError(f"no round leaves the bank as {data!r}")
+            raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
         seat, least, follower = data["seat"], data.get("least", 0), data.get("follower")
         known_seats = [number for number in (seat, follower) if number is not None]
         if not all(type(number) is int and number in range(seats) for number in known_seats) or seat is None:
-            raise ValueError(f"the bank: there is no such seat in {data!r}")
+            raise ValueError(f"the bank: {data!r} does not name seats of this table")
         if type(least) is not int or not 0 <= least <= most or (follower is not None and not least):
-            raise ValueError(f"no round leaves the bank as {data!r}")
+            raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
         if follower == seat:
             raise ValueError(f"seat {seat} cannot follow its own bank")
         return cls(seat, least, follower)
@@ -224,7 +224,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         if table is None:
             return replace(self, table=None, turn=BankHoldingTurn())
         if not isinstance(table, dict) or not table or set(table) - {"shoe", BANK_SPOT}:
-            raise ValueError(f"no round of this table leaves {table!r}")
+            raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
         shoe = {"shoe": table["shoe"]} if "shoe" in table else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)

@@ -34,9 +34,12 @@ class ShoeRules(Strict):
     def _check_shoe(self) -> "ShoeRules":
         """Refuse shoe rules that contradict each other."""
         if self.stop is not None and self.stop >= self.decks * 52:
-            raise ValueError(f"{self.stop} cards behind the stop card, of {self.decks * 52}")
+            raise ValueError(
+                f"stop: {self.stop} cards are behind the stop card; expected "
+                f"fewer than the {self.decks * 52} of the shoe"
+            )
         if self.rounds > 1 and (self.decks > 1 or self.stop is not None):
-            raise ValueError("rounds: one deck without a stop card may serve two rounds")
+            raise ValueError("rounds: only one deck without a stop card may serve two rounds")
         return self
 
     def format_deck_line(self, code: str) -> str:
@@ -59,7 +62,9 @@ class ShoeRules(Strict):
     def check_players(self, players: int) -> None:
         """Raise ValueError if there are more players than three and one deck is dealt for two rounds."""
         if self.rounds > 1 and players > PLAYERS_MAX:
-            raise ValueError(f"shoe.rounds: two rounds are for {PLAYERS_MAX} players at most, not {players}")
+            raise ValueError(
+                f"shoe.rounds: two rounds from one deck allow {PLAYERS_MAX} players at most, not {players}"
+            )
 
 
 def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
@@ -104,8 +109,12 @@ def read_shoe(rules: ShoeRules, table: object) -> Shoe:
         raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.from_decks(rules.decks)
     if not rules.does_shoe_carry_over or (rules.stop is not None and shoe.left < rules.cards_min):
-        raise ValueError(f"a shoe of {shoe.left} cards is shuffled before the next round")
+        raise ValueError(
+            f"the table stores a shoe of {shoe.left} cards, but a shoe of that size is shuffled before the next round"
+        )
     if any(map(gt, shoe.counts, full.counts)):
         card = next(card for card, count in enumerate(shoe.counts) if count > full.counts[card])
-        raise ValueError(f"{shoe.counts[card]} of {format_card(card)} in a shoe of {rules.decks} decks")
+        raise ValueError(
+            f"the shoe has {shoe.counts[card]} cards {format_card(card)}; its {rules.decks} decks have fewer"
+        )
     return shoe

@@ -197,7 +197,7 @@ def check_bets(rules: BankRules[D], file: str) -> None:
     bets = rules.list_bets()
     for n, bet in enumerate(bets):
         if bet.id in {earlier.id for earlier in bets[:n]}:
-            raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
+            raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is listed twice")
         check_credit_multiples(f"bet.{n}.limits", bet.limits, bet.list_every_pay(), file)
     check_forms(rules.table_layout, file)
 

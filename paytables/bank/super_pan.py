@@ -84,7 +84,7 @@ class SuperPanDefinition(BankDefinition):
     def _check_shoe_is_fresh(self) -> Self:
         """Refuse a shoe that is not shuffled for every round."""
         if self.shoe.does_shoe_carry_over or self.shoe.burn:
-            raise ValueError("shoe: it is shuffled for every round, and nothing is burned")
+            raise ValueError("shoe: must be shuffled for every round, without burnt cards")
         return self
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:

@@ -198,7 +198,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         if table is None:
             return self.with_state(table=None, held=())
         if not isinstance(table, dict) or not table or set(table) - {"shoe", "held"}:
-            raise ValueError(f"no round of this table leaves {table!r}")
+            raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
         shoe = {"shoe": table["shoe"]} if "shoe" in table else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
@@ -208,7 +208,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
     def _read_held_bets(self, data: object) -> tuple[ImprisonedBet, ...]:
         """Return the stakes in prison in a stored table state. Raises ValueError if no round can leave them."""
         if not isinstance(data, list) or not data:
-            raise ValueError(f"no round of this table leaves {data!r} in prison")
+            raise ValueError(
+                f"{data!r} is not a list of stakes in prison that a round of this game can leave"
+            )
         held_bets = held_from_json(data, self.bets_by_chance, self.definition.table.seats)
         for bet in held_bets:
             limits = self.bets_by_chance[bet.spot].limits
@@ -217,7 +219,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 or bet.credits % limits.step
                 or not bet.may_stay
             ):
-                raise ValueError(f"no bet of this table can be {bet.to_json()} with count {bet.count}")
+                raise ValueError(
+                    f"{bet.to_json()} with count {bet.count} is not a stake that can be in prison at this table"
+                )
         return held_bets
 
     def list_standing_bets(self) -> tuple[Bet, ...]:
@@ -424,10 +428,10 @@ def _build_rules(data: TrenteDefinition, file: str) -> TrenteRules:
         raise DefinitionError(file, "insurance", reason)
     for n, bet in enumerate(data.bet):
         if bet.limits.step % 2:
-            reason = f"{bet.limits.step} has no half: the refait gives the half back"
+            reason = f"{bet.limits.step} is not even, but half of a stake is returned at a refait"
             raise DefinitionError(file, f"bet.{n}.limits.step", reason)
         if bet.on in {earlier.on for earlier in data.bet[:n]}:
-            raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.on} is there twice")
+            raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.on} is listed twice")
     rules = TrenteRules(data)
     check_bets(rules, file)
     return rules

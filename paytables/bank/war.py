@@ -245,7 +245,7 @@ def _build_display(hands: Mapping[int, Sequence[Card]], viewer: int | None) -> d
 def _build_rules(data: WarDefinition, file: str) -> WarRules:
     """Build the rules of war after checking the bets. Raises :class:`DefinitionError`."""
     if data.main.limits.step % 2:
-        reason = f"{data.main.limits.step} has no half: who does not go to war gives half the stake up"
+        reason = f"{data.main.limits.step} is not even, but a player who does not go to war loses half of the stake"
         raise DefinitionError(file, "main.limits.step", reason)
     rules = WarRules(data)
     check_bets(rules, file)

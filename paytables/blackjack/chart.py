@@ -133,7 +133,10 @@ def parse_chart(text: Iterable[str]) -> TotalsChart:
             or len(row) != len(DEALER_UP_CARDS)
             or set(row) - {*_ANSWERS, SPLIT_LETTER, "."}
         ):
-            raise ValueError(f"{line!r} is not a line of a chart")
+            raise ValueError(
+                f"{line!r} is not a line of a strategy chart: a name and a "
+                "total, then one letter for each dealer's card"
+            )
         for up, letter in zip(DEALER_UP_CARDS, row, strict=True):
             if name != "pair":
                 chart.answers[up, (name == "soft", int(total))] = _ANSWERS[letter]

@@ -104,7 +104,7 @@ class Dealer:
         """
         remaining = np.array(self.full, dtype=np.int64) - removed
         if (remaining < 0).any():
-            raise AnalysisError("blackjack: a shoe lacks more cards than it had")
+            raise AnalysisError("blackjack: more cards are removed from the shoe than it contains")
         ways_by_end = np.zeros((ENDS, self.most + 1, len(remaining)), dtype=np.int64)
         columns = [np.ascontiguousarray(column) for column in remaining.T]
         once = [[self._falls[times][column] for times in range(3)] for column in columns]

@@ -107,10 +107,12 @@ class BlackjackDefinition(TableDefinition):
         if self.boxes * self.table.seats > BOXES_MAX:
             raise ValueError(
                 f"{format_count(self.boxes, 'box', 'boxes')} for each of {self.table.seats} seats;"
-                f" {BOXES_MAX} in all at most"
+                f" a table has {BOXES_MAX} boxes at most"
             )
         if self.main.hands > 1 and self.rules.second_card == "hole":
-            raise ValueError("the dealer plays several hands of one first card: he has no second one to hide")
+            raise ValueError(
+                'rules.second_card: must not be "hole" if the dealer plays several hands from one first card'
+            )
         if self.rules.back_bets and (self.table.seats == 1 or self.boxes > 1 or self.main.hands > 1):
             raise ValueError(
                 "rules.back_bets: a bet on another's hand needs several seats, each with one box against one hand"
@@ -122,7 +124,7 @@ class BlackjackDefinition(TableDefinition):
         ids = [side.id for side in self.side] + [row.id for side in self.side for row in side.row]
         duplicate = next((bet_id for bet_id in ids if ids.count(bet_id) > 1), None)
         if duplicate is not None:
-            raise ValueError(f"side: {duplicate!r} is there twice")
+            raise ValueError(f"side: {duplicate!r} is listed twice")
         self.shoe.check_players(self.table.seats)
         needed = self.longest_points * self.shoe.rounds
         if sum_lowest_values(self.shoe.decks, self.shoe.stop) < needed:

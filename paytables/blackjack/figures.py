@@ -111,7 +111,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
 
     play = read_advice(definition.house, proof.policy)
     if play is None:
-        raise AnalysisError("blackjack: a play of other rules")
+        raise AnalysisError("blackjack: the stored policy belongs to other rules than this definition's")
     return proof.model_copy(update={"sampled": sample_rounds(definition, play)})
 
 

@@ -129,7 +129,7 @@ class Split(Strict):
     def _check_ace_hands(self) -> "Split":
         """Refuse more hands for a split of aces than for other splits."""
         if self.ace_hands > self.hands:
-            raise ValueError(f"{self.ace_hands} hands of aces, of {self.hands} at most")
+            raise ValueError(f"ace_hands: is {self.ace_hands}; expected at most hands, {self.hands}")
         return self
 
 
@@ -198,11 +198,11 @@ class SideBetRow(Strict):
         count = self.cards + self.dealer
         wrong_ranks = [ranks for ranks in self.ranks if len(ranks) != count]
         if wrong_ranks:
-            raise ValueError(f"{wrong_ranks[0]!r} are not {count} ranks")
+            raise ValueError(f"ranks: {wrong_ranks[0]!r} must be {count} ranks")
         if not (self.ranks or self.kind or self.suits or self.total):
-            raise ValueError("has no condition on any card")
+            raise ValueError("must state a condition: ranks, kind, suits or total")
         if self.dealer and self.cards > 2:
-            raise ValueError("the dealer's first card goes with two cards of the box at most")
+            raise ValueError("cards: must be at most 2 if the dealer's first card counts as well")
         return self
 
     def has_required_suits(self, cards: Sequence[Card]) -> bool:
@@ -283,7 +283,7 @@ class Side(Strict):
     def _check_rows(self) -> "Side":
         """Refuse a side bet with the id of another stake of the game, or with rows not in descending card count."""
         if self.id in RESERVED_SPOT_NAMES:
-            raise ValueError(f"{self.id!r} is a stake of the game itself")
+            raise ValueError(f"id: {self.id!r} is reserved for a stake of the game itself")
         counts = [row.cards for row in self.row]
         if counts != sorted(counts, reverse=True):
             raise ValueError(f"{self.id}: rows with more cards must come before those with fewer")
@@ -319,7 +319,7 @@ class Main(Strict):
     def _check_least_hands(self) -> "Main":
         """Refuse a minimum number of the dealer's hands to bet on that exceeds the number the dealer plays."""
         if self.least_hands > self.hands:
-            raise ValueError(f"least_hands: {self.least_hands}, of {self.hands} that the dealer plays")
+            raise ValueError(f"least_hands: is {self.least_hands}, but the dealer plays only {self.hands}")
         return self
 
 

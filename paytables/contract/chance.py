@@ -42,7 +42,7 @@ def draw_weighted_index(draw: Draw, weights: Sequence[int], purpose: str) -> int
         if value < weight:
             return index
         value -= weight
-    raise ValueError(f"{purpose}: drawn beyond the sum of {len(weights)} weights")
+    raise ValueError(f"{purpose}: the number drawn is not below the sum of the {len(weights)} weights")
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class ReplayDraw:
         recorded_bound, value, recorded_purpose = self.records[self.position]
         if recorded_bound != bound or recorded_purpose != purpose or not 0 <= value < bound:
             raise ReplayError(
-                f"draw {self.position}: the game asks below({bound}) for {purpose}, "
+                f"draw {self.position}: the game draws below {bound} for {purpose}, "
                 f"the record has {value} below {recorded_bound} for {recorded_purpose}"
             )
         self.position += 1

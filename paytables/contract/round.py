@@ -317,7 +317,7 @@ def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Cho
     while round_.decision is not None:
         round_.advance(answer(round_.decision))
     if round_.outcome is None:
-        raise ChoiceError("the game neither asks nor ends")
+        raise ChoiceError("the game has neither a decision nor an outcome")
     return round_.outcome
 
 

@@ -175,7 +175,7 @@ class CrapsRules(TableRules):
             if standing_stake + bet.credits:
                 standing_credits[seat_and_spot] = standing_stake + bet.credits
         if not standing_credits:
-            raise WagerError("bets: nothing is left to throw for; leaving the table gives back what may be")
+            raise WagerError("bets: all bets would be taken down; to take them all, leave the table")
         bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing_credits.items()]
         table = state.with_bets(bets, self._list_reversed_bets(wager, standing_credits))
         return self._give_dice_to_shooter(table, wager)

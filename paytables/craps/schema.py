@@ -75,7 +75,8 @@ class CrapsBet(Strict):
                 raise ValueError(f"{self.kind} pays on {', '.join(keys) or 'nothing named'}; not on {key!r}")
         if bool(keys) != bool(self.pays):
             raise ValueError(
-                f"a bet of kind {self.kind} {'has' if keys else 'pays even money, and has no'} pays"
+                f"pays: a bet of kind {self.kind} "
+                f"{'must have pays' if keys else 'pays even money and must not have pays'}"
             )
         kinds_by_key = {
             "on": ("odds",),
@@ -88,11 +89,13 @@ class CrapsBet(Strict):
         }
         for name, kinds in kinds_by_key.items():
             if getattr(self, name) and self.kind not in kinds:
-                raise ValueError(f"{name} is for {' and '.join(kinds)}; not for {self.kind}")
+                raise ValueError(f"{name} is only valid for {' and '.join(kinds)}, not for {self.kind}")
         if self.kind == "odds" and (self.on is None or set(self.pays) != set(keys)):
-            raise ValueError("odds say on which single chance they are laid, and what every point pays")
+            raise ValueError("odds must give `on`, the line bet that they go with, and a pay for every point")
         if not self.least <= self.most <= DEFINITION_CREDITS_MAX:
-            raise ValueError(f"no bets of {self.least:,} to {format_count(self.most, 'credit')}")
+            raise ValueError(
+                f"least and most: {self.least:,} to {format_count(self.most, 'credit')} is not a valid range"
+            )
         return self
 
 
@@ -168,14 +171,18 @@ def check(definition: CrapsDefinition, file: str) -> None:
     kinds = {bet.id: bet.kind for bet in definition.bet}
     for n, bet in enumerate(definition.bet):
         if bet.id in ids[:n]:
-            raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
+            raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is listed twice")
         if bet.on is not None and kinds.get(bet.on) not in {"pass", "dontpass", "come", "dontcome"}:
             raise DefinitionError(file, f"bet.{n}.on", f"{bet.on!r} is not a line bet of this table")
     for kind in ("pass", "dontpass", "come", "dontcome"):
         if list(kinds.values()).count(kind) > 1:
-            raise DefinitionError(file, "bet", f"two bets of kind {kind}: there is one point for all")
+            raise DefinitionError(file, "bet", f"two bets have the kind {kind}; a table has only one of it")
     laid = [bet.on for bet in definition.bet if bet.on is not None]
     if len(laid) != len(set(laid)):
-        raise DefinitionError(file, "bet", "two odds on one single chance")
+        raise DefinitionError(
+            file, "bet", "two bets of kind odds go with the same line bet; expected one at most"
+        )
     if not {"pass", "dontpass"} & set(kinds.values()):
-        raise DefinitionError(file, "bet", "the table needs pass or don't pass for the shooter")
+        raise DefinitionError(
+            file, "bet", "a bet of kind pass or dontpass is missing, which the shooter needs"
+        )

@@ -255,12 +255,12 @@ def check_spots(felt: CrapsSpots, file: str) -> None:
     ids = [spot_rules.id for spot_rules in _build_spot_rules(felt.definition)]
     for name in ids:
         if ids.count(name) > 1:
-            raise DefinitionError(file, "bet", f"two places are called {name!r}")
+            raise DefinitionError(file, "bet", f"two spots have the id {name!r}")
     for spots in felt.spots.values():
         for spot in spots.values():
             if spot.least > spot.most:
                 bet = felt.definition.bet.index(felt.rules_by_spot[spot.id].bet)
-                reason = f"no bet on {spot.id!r} is a multiple of {spot.step}"
+                reason = f"no bet within the limits of {spot.id!r} is a multiple of {spot.step}"
                 raise DefinitionError(file, f"bet.{bet}.most", reason)
 
 

@@ -81,9 +81,9 @@ def state_from_json(data: object, felt: CrapsSpots) -> CrapsState:
         raise ValueError(f"a craps table must have point, shooter, bets and told, not {data!r}")
     point, shooter = data["point"], data["shooter"]
     if point is not None and (not isinstance(point, int) or point not in POINT_NUMBERS):
-        raise ValueError(f"{point!r} is not a point")
+        raise ValueError(f"{point!r} is not a point of craps")
     if isinstance(shooter, bool) or not isinstance(shooter, int) or shooter not in range(seats):
-        raise ValueError(f"there is no seat {shooter!r} to throw")
+        raise ValueError(f"the shooter's seat {shooter!r} does not exist")
     bets = bets_from_json(data["bets"], felt.rules_by_spot, seats)
     try:
         reversed_bets = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
@@ -95,7 +95,7 @@ def state_from_json(data: object, felt: CrapsSpots) -> CrapsState:
         or state.reversed_bets != reversed_bets
         or len({(b.seat, b.spot) for b in bets}) != len(bets)
     ):
-        raise ValueError(f"no throw leaves this table: {data!r}")
+        raise ValueError(f"no throw can leave the table in this state: {data!r}")
     for bet in bets:
         _check_standing(bet, felt, state)
     return state
@@ -117,14 +117,14 @@ def _check_standing(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
         or boxed
         or (is_reversed and not spot_rules.can_switch_on_off)
     ):
-        raise ValueError(f"no throw leaves a bet on {bet.spot!r} with point {state.point} as {bet!r}")
+        raise ValueError(f"no throw can leave the bet on {bet.spot!r} with point {state.point} as {bet!r}")
     if bet.credits % spot.step:
         raise ValueError(
             f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.step}"
         )
     seat_bets = state.find_seat_bets(bet.seat)
     if spot_rules.needs is not None and spot_rules.needs not in seat_bets:
-        raise ValueError(f"a bet on {bet.spot!r}, and none on {spot_rules.needs!r}")
+        raise ValueError(f"there is a bet on {bet.spot!r}, but none on {spot_rules.needs!r}, which it needs")
     if not spot.least <= bet.credits <= min(spot.most, find_maximum_odds(spot_rules, seat_bets, state.point)):
         raise ValueError(
             f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: outside the limits of the spot"

@@ -47,7 +47,7 @@ def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
 def analyse_named_strategy(name: str, rules: object) -> BetAnalysis:
     """Return the exact figures of a strategy that a craps definition names. Raises :class:`AnalysisError`."""
     if not isinstance(rules, CrapsRules):
-        raise AnalysisError("the definitions of this family name no ways to play")
+        raise AnalysisError("a strategy can only be named for craps: definitions of this family have none")
     for strategy in rules.definition.strategy:
         if strategy.id == name:
             return analyse_strategy(strategy, rules)

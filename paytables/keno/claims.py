@@ -217,7 +217,7 @@ def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
     if state is None:
         raise TicketRefused(
             ClaimRefusal.VOID if record.state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE,
-            f"ticket {record.paper.ticket_number} is {record.state}, and takes no {event}",
+            f"ticket {record.paper.ticket_number} is {record.state}, so the event {event} is not possible",
         )
     return state
 
@@ -256,7 +256,7 @@ def settle_ticket_draw(record: TicketRecord, draw: int, prize_credits: int, day:
     Each draw of a ticket is settled once.
     """
     if prize_credits < 0:
-        raise ValueError(f"a prize of {prize_credits} credits")
+        raise ValueError(f"a prize of {prize_credits} credits was given; expected 0 or more")
     return _record_decided_draw(
         record, TicketEvent.SETTLE, draw, DecidedDraw(prize_credits, refund=False, on=day)
     )
@@ -276,7 +276,7 @@ def _check_open(record: TicketRecord, draw: int) -> None:
             ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}"
         )
     if draw in record.closed:
-        raise TicketRefused(ClaimRefusal.DRAW_IS_DECIDED, f"draw {draw} is closed already")
+        raise TicketRefused(ClaimRefusal.DRAW_IS_DECIDED, f"sales for draw {draw} are already closed")
 
 
 def _record_decided_draw(
@@ -291,7 +291,7 @@ def _record_decided_draw(
     if draw not in record.closed:
         raise TicketRefused(ClaimRefusal.DRAW_IS_OPEN, f"sales for draw {draw} have not ended")
     if draw in record.decided:
-        raise TicketRefused(ClaimRefusal.DRAW_IS_DECIDED, f"draw {draw} was settled, and is settled once")
+        raise TicketRefused(ClaimRefusal.DRAW_IS_DECIDED, f"draw {draw} was already settled for this ticket")
     return replace(record, state=state, decided={**record.decided, draw: decided})
 
 

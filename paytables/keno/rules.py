@@ -87,7 +87,7 @@ class KenoRules(Tableless):
     def _find_form_ticket(self, credits_: int, options: Mapping[str, object]) -> KenoTicket:
         """Return the ticket of the form of play that costs ``credits_``. Raises :class:`WagerError` if none does."""
         if set(options) - {"form"}:
-            raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
+            raise WagerError("a ticket must have selections, perhaps with draws and bonuses, or name a form")
         for form, stake in self._offers:
             form_ticket = self.build_form_ticket(form, stake)
             if options.get("form", form.id) == form.id and form_ticket.cost == credits_:

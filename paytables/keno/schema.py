@@ -26,7 +26,9 @@ class Balls(Strict):
     def _check_balls_left(self) -> "Balls":
         """Refuse a Keno game in which every number is drawn."""
         if self.drawn >= self.numbers:
-            raise ValueError(f"{self.drawn} of {self.numbers} balls drawn leaves nothing to chance")
+            raise ValueError(
+                f"drawn: {self.drawn} of {self.numbers} balls are drawn; expected fewer than all"
+            )
         return self
 
 
@@ -46,7 +48,7 @@ class Marks(Strict):
     def _check_stakes(self) -> "Marks":
         """Refuse Keno stakes that are not ascending."""
         if list(self.stakes) != sorted(set(self.stakes)):
-            raise ValueError("stakes are different and ascending")
+            raise ValueError("stakes must be different and in ascending order")
         return self
 
 

@@ -121,23 +121,26 @@ class _PayChecks:
         numbers = self.definition.field.numbers
         for n, table in enumerate(self.definition.table):
             if table.spots in pays_by_spots:
-                raise self.refuse(f"table.{n}.spots", f"two tables for {format_count(table.spots, 'spot')}")
+                raise self.refuse(
+                    f"table.{n}.spots",
+                    f"two tables are for {format_count(table.spots, 'spot')}; expected one",
+                )
             if table.spots >= numbers:
                 raise self.refuse(
                     f"table.{n}.spots",
-                    f"{format_count(table.spots, 'spot')} on a field of {format_count(numbers, 'number')}",
+                    f"{format_count(table.spots, 'spot')}, but the field has only {format_count(numbers, 'number')}",
                 )
             for catch in table.pays:
                 self._check_catch(f"table.{n}.pays.{catch}", table.spots, catch)
             if not any(table.pays.values()):
-                raise self.refuse(f"table.{n}.pays", "every pay is zero")
+                raise self.refuse(f"table.{n}.pays", "every pay is zero; expected at least one above 0")
             pays_by_spots[table.spots] = table.pays
         return pays_by_spots
 
     def _check_catch(self, key: str, spots: int, catch: int) -> None:
         """Raise :class:`DefinitionError` if ``spots`` numbers cannot contain exactly ``catch`` drawn balls."""
         if catch > spots:
-            raise self.refuse(key, f"pays for {catch} hits on {format_count(spots, 'spot')}")
+            raise self.refuse(key, f"{catch} hits are not possible on {format_count(spots, 'spot')}")
         possible = self.definition.list_possible_catches(spots)
         if catch not in possible:
             catches = f"catches {possible.start} to {possible.stop - 1}, never {catch}"
@@ -150,7 +153,7 @@ class _PayChecks:
             raise self.refuse("bonus", "two bonuses have the same id")
         balls = [b.ball for b in bonuses if isinstance(b, BallBonus)]
         if len(set(balls)) != len(balls):
-            raise self.refuse("bonus", "two bonuses are about the same ball")
+            raise self.refuse("bonus", "two bonuses name the same ball")
         if balls and max(balls) > balls_drawn:
             raise self.refuse("bonus", f"ball {max(balls)} is never drawn: a draw has {balls_drawn}")
 
@@ -166,9 +169,9 @@ class _PayChecks:
                 )
             self._check_catch(f"progressive.{n}.catch", level.spots, level.catch)
             if level.stake > max(self.definition.marks.stakes):
-                raise self.refuse(f"progressive.{n}.stake", "no stake on offer is as high")
+                raise self.refuse(f"progressive.{n}.stake", "is higher than every stake in marks.stakes")
             if level.linked and level.stake not in self.definition.marks.stakes:
-                reason = f"a linked level is played for at one stake, and {level.stake} is not on offer"
+                reason = f"a linked level needs one of the stakes in marks.stakes, which do not contain {level.stake}"
                 raise self.refuse(f"progressive.{n}.stake", reason)
 
     def check_forms(self, pays: Mapping[int, Mapping[int, int]]) -> None:
@@ -181,14 +184,20 @@ class _PayChecks:
             if form.spots not in pays:
                 raise self.refuse(f"form.{n}.spots", f"no table for {format_count(form.spots, 'spot')}")
             if form.selections > marks.selections:
-                raise self.refuse(f"form.{n}.selections", f"a ticket has at most {marks.selections}")
+                raise self.refuse(
+                    f"form.{n}.selections", f"is {form.selections}; a ticket has at most {marks.selections}"
+                )
             if form.draws > marks.draws:
-                raise self.refuse(f"form.{n}.draws", f"a ticket takes part in at most {marks.draws}")
+                raise self.refuse(
+                    f"form.{n}.draws", f"is {form.draws}; a ticket takes part in at most {marks.draws}"
+                )
             for bonus in set(form.bonuses) - sold:
-                raise self.refuse(f"form.{n}.bonuses", f"no bonus {bonus!r} is sold")
+                raise self.refuse(f"form.{n}.bonuses", f"the game sells no bonus {bonus!r}")
             cost = form.selections * min(marks.stakes) * build_options(self.definition, form.bonuses).cost
             if marks.cost is not None and cost > marks.cost:
-                raise self.refuse(f"form.{n}", f"costs {cost} a draw, and a ticket at most {marks.cost}")
+                raise self.refuse(
+                    f"form.{n}", f"costs {cost} a draw, but a ticket may cost at most {marks.cost}"
+                )
 
     def check_prize_limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check that the limit on a Keno ticket's prizes reduces no prize of a single selection.
@@ -199,10 +208,13 @@ class _PayChecks:
         if limit is None:
             return
         if self.definition.marks.cost is None:
-            raise self.refuse("marks.cost", "a limit on the prizes of a ticket needs one on its cost")
+            raise self.refuse(
+                "marks.cost", "must be given, because limit.credits limits the prizes of a ticket"
+            )
         greatest = max(option.greatest_factor for option in list_every_option(self.definition))
         prize = max(max(p.values()) for p in pays.values()) * max(self.definition.marks.stakes) * greatest
         if limit < prize:
             raise self.refuse(
-                "limit.credits", f"{limit} would cut the prize of {prize} that one selection can win"
+                "limit.credits",
+                f"is {limit}; expected at least {prize}, the prize that one selection can win",
             )

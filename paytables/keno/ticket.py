@@ -122,7 +122,7 @@ def parse_request(definition: KenoDefinition, tables: KenoPays, request: Mapping
     bought = request.get("bonuses", ())
     sold = [b.id for b in definition.bonus if b.fee]
     if not _is_list(bought) or any(b not in sold for b in bought) or len(set(bought)) != len(bought):
-        raise WagerError(f"bonuses: {bought!r} are not different ones of {sold}")
+        raise WagerError(f"bonuses: expected different ones of {sold}, found {bought!r}")
     selections = request.get("selections", ())
     most = definition.marks.selections
     if not _is_list(selections) or not 1 <= len(selections) <= most:
@@ -159,10 +159,13 @@ def _parse_selection(definition: KenoDefinition, tables: KenoPays, request: Json
         stake = selection.stakes[spots]
         if spots not in tables.pays:
             raise WagerError(
-                f"{where}: no table for {format_count(spots, 'spot')}; there are {sorted(tables.pays)}"
+                f"{where}: there is no pay table for {format_count(spots, 'spot')}; "
+                f"expected one of {sorted(tables.pays)}"
             )
         if stake not in definition.marks.stakes:
-            raise WagerError(f"{where}: a stake of {stake}; there are {list(definition.marks.stakes)}")
+            raise WagerError(
+                f"{where}: the stake is {stake}; expected one of {list(definition.marks.stakes)}"
+            )
         if not count:
             raise WagerError(
                 f"{where}: no groups of {list(selection.sizes)} make {format_count(spots, 'spot')}"
@@ -174,7 +177,7 @@ def _parse_selection(definition: KenoDefinition, tables: KenoPays, request: Json
         g for spots in selection.stakes for way in iter_subsets(selection.sizes, spots) for g in way
     }
     if len(used_groups) != len(selection.sizes):
-        raise WagerError(f"{where}: a group takes part in no way")
+        raise WagerError(f"{where}: a group is part of none of the selection's ways")
     return selection
 
 

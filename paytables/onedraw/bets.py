@@ -118,17 +118,19 @@ class OneDrawBets(TableRules):
     def _read_held_bets(self, table: object) -> tuple[ImprisonedBet, ...]:
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
         if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
-            raise ValueError(f"no round of this table leaves {table!r}")
+            raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
         held_bets = held_from_json(table["held"], self.by_spot, self.table.seats)
         results = set(self.weights)
         for bet in held_bets:
             rules = self.by_spot[bet.spot]
             least, most, step = rules.spot.least, rules.spot.most, rules.spot.step
             if not least <= bet.credits <= most or bet.credits % step or not self._may_stand(rules, bet):
-                raise ValueError(f"no bet of this table can be {bet.to_json()} with count {bet.count}")
+                raise ValueError(
+                    f"{bet.to_json()} with count {bet.count} is not a stake that can be in prison at this table"
+                )
             results &= set(rules.pays) if rules.spins > 1 else self.zero
         if not results:
-            raise ValueError("the standing bets have different results")
+            raise ValueError("the standing bets belong to different results of the wheel")
         return held_bets
 
     @staticmethod

@@ -26,7 +26,8 @@ def check_stored_proof(game: str, carried: object, prove: Callable[[], object]) 
     """Check that a game's stored figures equal newly computed ones. Raises :class:`AnalysisError` if they differ."""
     if carried and _unpack_policies(carried) != _unpack_policies(prove()):
         raise AnalysisError(
-            f"{game}: proved: other figures come out; `python -m tools.dev prove` writes them"
+            f"{game}: proved: the stored figures differ from newly computed ones; "
+            "`python -m tools.dev prove` writes these"
         )
 
 

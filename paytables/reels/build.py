@@ -45,10 +45,10 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
             return dict(table)
         where = f"stage.{name}.like"
         if not isinstance(parent, str) or parent not in stages or parent == name:
-            raise DefinitionError(file, where, f"{parent!r} is not another stage")
+            raise DefinitionError(file, where, f"{parent!r} is not the name of another stage")
         if parent in descendants:
             circle = " is like ".join([*descendants[descendants.index(parent) :], name, parent])
-            raise DefinitionError(file, where, f"is circular: {circle}")
+            raise DefinitionError(file, where, f"inherits from itself: {circle}")
         return {**expand_stage(parent, (*descendants, name)), **table}
 
     def get_stage_table(name: str) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class ModeStages:
                 key, "starts itself again and keeps state during its series: it needs `most_runs`"
             )
         if table.then is not None and table.sticky is None:
-            raise self.refuse(f"{key}.then", "nothing sticks: `then` needs `sticky`")
+            raise self.refuse(f"{key}.then", "`then` needs `sticky`, because otherwise no symbol sticks")
         return memory
 
     def _build_stage(self, name: str, size: int) -> Stage:
@@ -150,7 +150,7 @@ class ModeStages:
             raise self.refuse(key, "a cascade and reels held by the player cannot be combined")
         if table.cascade:
             if table.expand or table.sticky:
-                raise self.refuse(f"{key}.cascade", "symbols that fall neither expand nor stick")
+                raise self.refuse(f"{key}.cascade", "`cascade` cannot be combined with `expand` or `sticky`")
             return CascadingReels(reels, self.symbols.ids, table.cascade)
         if table.player_holds:
             if any(a.stage for pay in table.pay for a in pay.gives):
@@ -169,14 +169,14 @@ class ModeStages:
             reason = f"{format_count(picks, 'pick')} from {format_count(boxes, 'box', 'boxes')}"
             raise self.refuse(f"stage.{name}.picks", reason)
         if table.picks is None and not any(p.end for p in items):
-            raise self.refuse(f"stage.{name}", "needs `picks`, or an item that ends the picking")
+            raise self.refuse(f"stage.{name}", "must have `picks`, or an item with `end`")
         return PickBonus(name, items, picks, boxes, replaced=table.boxes is not None)
 
     def _build_item(self, key: str, item: Item, unit: str) -> BonusItem:
         """Convert an item of a bonus table to a playable box, segment or coin; ``key`` is its definition key."""
         awards = build_awards(item.gives, self.mode, None)
         if not item.credits and not awards and not item.end:
-            raise self.refuse(key, "is worth nothing: it needs credits, something it gives, or `end`")
+            raise self.refuse(key, "must have credits, something it gives, or `end`")
         label = item.id or (
             item.name.en if item.name else "+".join(a.name for a in awards) or str(item.credits)
         )
@@ -191,7 +191,7 @@ class ModeStages:
         for n, item in enumerate(items):
             if select_given_awards(item.awards):
                 raise self.refuse(
-                    f"{key}.items.{n}", "a coin gives credits, a level or merchandise, not a stage"
+                    f"{key}.items.{n}", "a coin may give credits, a level or merchandise, but not a stage"
                 )
         if size > table.cells:
             raise self.refuse(
@@ -236,19 +236,23 @@ def _check_given(definition: ReelsDefinition, given_names: set[str | None], file
     """Refuse merchandise that no prize gives, and progressive levels that can be won in no way or several ways."""
     for prize in definition.merchandise:
         if prize.id not in given_names:
-            raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives it")
+            raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives this merchandise")
     for level in definition.progressive:
         key = f"progressive.{level.id}"
         ways = (level.id in given_names) + (level.one_in is not None) + (level.ceiling_credits is not None)
         if ways != 1:
             raise DefinitionError(
-                file, key, "is won in exactly one way: a prize, `one_in`, or `ceiling_credits`"
+                file, key, "must be won in exactly one way: by a prize, `one_in` or `ceiling_credits`"
             )
         if level.ceiling_credits is not None:
             if level.ceiling_credits <= level.reset_credits:
-                raise DefinitionError(file, f"{key}.ceiling_credits", "is not above its reset")
+                raise DefinitionError(file, f"{key}.ceiling_credits", "must be above reset_credits")
             if level.increment.startswith("0"):
-                raise DefinitionError(file, f"{key}.increment", "a level with a ceiling must grow to be won")
+                raise DefinitionError(
+                    file,
+                    f"{key}.increment",
+                    "must be above 0 for a level with `ceiling_credits`, which is otherwise never won",
+                )
 
 
 def _list_all_awards(definition: ReelsDefinition) -> list[tuple[str, AwardDefinition]]:

@@ -49,7 +49,7 @@ class _Enumerated(ReelsStageBase, ABC):
         windows = prod(self._enumerated_counts)
         if windows > ENUMERATED_MAX:
             raise BeyondReach(
-                f"stage {self.name}: {windows:,} windows to go through, at most {ENUMERATED_MAX:,} are; "
+                f"stage {self.name}: has {windows:,} windows, and at most {ENUMERATED_MAX:,} can be enumerated; "
                 "simulate it, or give it fewer stops"
             )
 
@@ -182,7 +182,9 @@ class CascadingReels(_Enumerated):
                 window[x] = [strip[(tops[x] - new + i) % len(strip)] for i in range(new)] + staying
                 tops[x] -= new
             if len(falls) > FALLS_MAX:
-                raise AnalysisError(f"stage {self.name}: stops {list(stops)} never cease to fall")
+                raise AnalysisError(
+                    f"stage {self.name}: the cascade from stops {list(stops)} has not ended after {FALLS_MAX} falls"
+                )
 
     def run(self, draw: Draw) -> StageRun:
         """Draw the stops once, play all falls of the cascade and return the result.

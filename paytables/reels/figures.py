@@ -93,7 +93,9 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
         return figures
     worth = build_chain(stages, second=True).compute_worth(Award("stage", mode.stage, 1, 0))
     if worth.mean != mean:
-        raise AnalysisError(f"{mode.id}: a mean of {mean} forwards and of {worth.mean} backwards")
+        raise AnalysisError(
+            f"{mode.id}: two computations of the mean win differ: {mean} forwards, {worth.mean} backwards"
+        )
     if depth is Depth.VOLATILITY:
         return replace(figures, variance=worth.variance)
     highest = _find_highest_win(stages)

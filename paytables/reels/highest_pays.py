@@ -28,7 +28,9 @@ def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
     """
     givers = award_components(reels)
     if len(givers) > JOINT_AWARDS_MAX:
-        raise BeyondReach(f"stage {reels.name}: {len(givers)} components give awards, too many together")
+        raise BeyondReach(
+            f"stage {reels.name}: {len(givers)} components give awards, too many for the search for its highest win"
+        )
     search = _HighestPaySearch(reels, givers)
     top_pays = {}
     for given_awards in search.find_reachable_given(0, tuple(reels.starts[c] for c in givers)):

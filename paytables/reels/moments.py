@@ -198,7 +198,7 @@ def run_table(reels: ReelSet, ends: Ends, *, second: bool) -> RunFigures:
             odds[find_given_awards(reels, nodes)] += Fraction(amount, reels.cycle)
     elif second:
         raise BeyondReach(
-            f"stage {reels.name}: {len(givers)} components give awards, too many to walk together"
+            f"stage {reels.name}: {len(givers)} components give awards, too many for its variance to be computed"
         )
     if second:
         parts = _compute_parts(reels, givers)

@@ -101,7 +101,7 @@ class NoWinChance:
             if isinstance(stage, ReelSpinStage):
                 return stage.nothing
             if isinstance(stage, ReelsStageBase):
-                raise BeyondReach(f"stage {name}: is more than one spin")
+                raise BeyondReach(f"stage {name}: has more than one spin")
         except BeyondReach:
             if self.quick:
                 raise

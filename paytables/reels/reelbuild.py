@@ -147,7 +147,10 @@ class ReelBuilder:
         if not self.table.cascade:
             return columns
         if any(len({x for x, _ in line}) != len(line) for line in self._list_played_lines()):
-            raise self.refuse(f"{self.key}.lines", "in a cascade a line has at most one cell of a reel")
+            raise self.refuse(
+                f"{self.key}.lines",
+                "a line of a stage with `cascade` must have at most one cell of each reel",
+            )
         return [
             [*reel_columns, *((s,) * height for s in sorted(set(strip)))]
             for reel_columns, strip, height in zip(columns, strips, self.table.heights, strict=True)
@@ -172,7 +175,8 @@ class ReelBuilder:
         if len(self.table.strips) != len(self.table.heights):
             raise self.refuse(
                 f"{self.key}.strips",
-                f"{format_count(len(self.table.strips), 'strip')} for {format_count(len(self.table.heights), 'reel')}",
+                f"has {format_count(len(self.table.strips), 'strip')} for "
+                f"{format_count(len(self.table.heights), 'reel')}",
             )
         strips = []
         for x, (strip, height) in enumerate(zip(self.table.strips, self.table.heights, strict=True)):
@@ -192,13 +196,13 @@ class ReelBuilder:
         """
         if self.table.weights is None:
             if self.table.weights_row is not None:
-                raise self.refuse(f"{self.key}.weights_row", "there are no `weights`")
+                raise self.refuse(f"{self.key}.weights_row", "is only valid with `weights`")
             return tuple((1,) * len(s) for s in strips)
         where = f"{self.key}.weights"
         if len(self.table.weights) != len(strips):
             raise self.refuse(
                 where,
-                f"{format_count(len(self.table.weights), 'list')} for {format_count(len(strips), 'reel')}",
+                f"has {format_count(len(self.table.weights), 'list')} for {format_count(len(strips), 'reel')}",
             )
         for x, (w, strip) in enumerate(zip(self.table.weights, strips, strict=True)):
             if len(w) != len(strip):
@@ -207,7 +211,7 @@ class ReelBuilder:
                     f"reel {x + 1} has {format_count(len(w), 'weight')} for a strip of {len(strip)}: one a stop",
                 )
             if not any(w):
-                raise self.refuse(f"{where}.{x}", "every stop has weight zero")
+                raise self.refuse(f"{where}.{x}", "every stop has weight zero; expected at least one above 0")
         rows = self._find_weights_rows()
         return tuple(w[row:] + w[:row] for w, row in zip(self.table.weights, rows, strict=True))
 
@@ -367,7 +371,7 @@ class ReelBuilder:
         if self.mode.lines is not None and self.table.lines and self.mode.lines > len(lines):
             raise self.refuse(
                 f"bets.mode.{self.mode.id}.lines",
-                f"{format_count(self.mode.lines, 'line')}, but {self.key} has {len(lines)}",
+                f"is {format_count(self.mode.lines, 'line')}, but {self.key} has only {len(lines)}",
             )
         return lines[: self.mode.lines]
 
@@ -375,7 +379,7 @@ class ReelBuilder:
         """Return a prize's credits at level 1: its value in the mode's pay column, per credit or per total bet."""
         if isinstance(value, tuple):
             if self.mode.column >= len(value):
-                raise self.refuse(where, f"no column {self.mode.column} for bet {self.mode.id!r}")
+                raise self.refuse(where, f"has no column {self.mode.column}, which bet {self.mode.id!r} uses")
             value = value[self.mode.column]
         unit = pay.unit or ("bet" if pay.on == "scatter" else "line")
         return int(value) * (self.mode.cost if unit == "bet" else 1)
@@ -430,7 +434,8 @@ class ReelBuilder:
                     continue
                 if pay.direction == "anywhere" and comb(cells, count) > 1000:
                     raise self.refuse(
-                        f"{where}.direction", f"{count} of {cells} anywhere is too many patterns"
+                        f"{where}.direction",
+                        f"a count of {count} anywhere on {cells} cells makes too many patterns (more than 1000)",
                     )
                 for placement in parts.list_placements(count, cells, pay.direction):
                     row = tuple(element if i in placement else None for i in range(cells))

@@ -116,7 +116,9 @@ class ReelRules(Tableless):
                 return wager
         unknown_options = set(options) - {"mode", "level"}
         if unknown_options:
-            raise WagerError(f"a reel game takes mode and level, not {', '.join(sorted(unknown_options))}")
+            raise WagerError(
+                f"a bet of a reel game has the options mode and level, not {', '.join(sorted(unknown_options))}"
+            )
         request = "".join(f", {k} {v}" for k, v in sorted(options.items()))
         raise WagerError(
             f"no bet of {format_count(credits_, 'credit')}{request}; the game offers {list(self.bet_options)}"

@@ -98,7 +98,7 @@ class AwardDefinition(Strict):
     def _check_one_kind(self) -> "AwardDefinition":
         """Refuse an award that names none, or several, of stage, progressive, merchandise and step."""
         if sum(x is not None for x in (self.stage, self.progressive, self.merchandise, self.step)) != 1:
-            raise ValueError("names exactly one of stage, progressive, merchandise, step")
+            raise ValueError("must name exactly one of stage, progressive, merchandise, step")
         return self
 
 
@@ -141,15 +141,15 @@ class Pay(Strict):
     def _check_shape(self) -> "Pay":
         """Refuse a pay table row whose keys do not make one kind of prize."""
         if self.on != "line" and self.lines is not None:
-            raise ValueError("`lines` are for a line prize")
+            raise ValueError("`lines` is only valid for a line prize")
         if self.on != "line" and self.needs_own is not None:
-            raise ValueError("`needs_own` is for a line prize")
+            raise ValueError("`needs_own` is only valid for a line prize")
         if self.on == "line" and self.once_a_reel:
-            raise ValueError("`once_a_reel` is for a ways or scatter prize")
+            raise ValueError("`once_a_reel` is only valid for a ways or scatter prize")
         if (self.pattern is None) == (self.of is None):
-            raise ValueError("has either `of` with `pays`, or `pattern` with `pay`")
+            raise ValueError("must have either `of` with `pays`, or `pattern` with `pay`")
         if self.pattern is not None and (self.pays or self.on != "line"):
-            raise ValueError("a pattern is a line prize with one `pay`, not `pays`")
+            raise ValueError("`pattern` must be on a line, with one `pay` and without `pays`")
         if self.pattern is None and (self.pay is not None or not self.pays):
             raise ValueError("`of` needs `pays`, a table of count = credits")
         return self
@@ -221,7 +221,9 @@ class ReelsStage(Strict):
         """Refuse stop weights that give a reel too many equally likely cases."""
         for x, weights in enumerate(value or ()):
             if sum(weights) > CASES_MAX:
-                raise ValueError(f"reel {x + 1} has {sum(weights):,} cases; {CASES_MAX:,} are the most")
+                raise ValueError(
+                    f"reel {x + 1} has {sum(weights):,} cases; at most {CASES_MAX:,} are possible"
+                )
         return value
 
 
@@ -290,7 +292,7 @@ class HoldStage(Strict):
     def _check_coin_chance(cls, value: tuple[int, int]) -> tuple[int, int]:
         """Refuse a coin chance of 1 or more, with which a coin could never miss."""
         if value[0] >= value[1]:
-            raise ValueError("a coin must be able to miss: coin = [1, 20] is one in twenty")
+            raise ValueError("must be less than 1: coin = [1, 20] is one in twenty")
         return value
 
 

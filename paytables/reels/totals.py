@@ -68,7 +68,7 @@ class TotalWinDistributions:
         if key in self._plain:
             return self._plain[key]
         if stage in self._open:
-            raise AnalysisError(f"stage {stage} is started again by a stage it starts")
+            raise AnalysisError(f"stage {stage} is started again by a stage that it starts")
         self._open.add(stage)
         runs = self._compute_run_distributions(stage, size)
         own_runs = {given: sum(a.times for a in given if a.name == stage) for given in runs}

@@ -126,7 +126,7 @@ class WinnablePrizes:
             raise self._builder.refuse(f"{where}.pays", "counts of a ways prize must follow one another")
         if max(prizes) > len(columns):
             raise self._builder.refuse(
-                f"{where}.pays.{max(prizes)}", f"there are {format_count(len(columns), 'reel')}"
+                f"{where}.pays.{max(prizes)}", f"the stage has only {format_count(len(columns), 'reel')}"
             )
         shows = [any(element[s] for column in reel for s in column) for reel in columns]
         winnable = dict(prizes)

@@ -16,7 +16,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
     for n, bet in enumerate(definition.bet):
         _check_bet(bet, f"bet.{n}", file)
         if bet.id in {other.id for other in definition.bet[:n]}:
-            raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
+            raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is listed twice")
     offered_bets, left_out = definition.find_permitted_bets(), set[str]()
     for n, bet in enumerate(definition.bet):
         try:
@@ -30,7 +30,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
     ids = [rules.spot.id for rules in spot_rules]
     duplicate = next((name for name in ids if ids.count(name) > 1), None)
     if duplicate is not None:
-        raise DefinitionError(file, "bet", f"two places are called {duplicate!r}")
+        raise DefinitionError(file, "bet", f"two spots have the id {duplicate!r}")
     table = SpunTable(
         header=definition.game,
         parts=cylinder.pockets,
@@ -44,7 +44,9 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         looks={"colours": cylinder.map_pocket_colours()},
     )
     if not table.forms:
-        raise DefinitionError(file, "form", "none is of bets that are taken with these options")
+        raise DefinitionError(
+            file, "form", "no form consists of bets that this table accepts with these options"
+        )
     check_forms(table.table_layout, file)
     return table
 
@@ -54,9 +56,11 @@ def _check_bet(bet: BetGroup, key: str, file: str) -> None:
     odds = [bet.pays] if bet.with_triple is None else [bet.pays, bet.with_triple]
     check_credit_multiples(key, bet, odds, file)
     if bet.on_zero != "lost" and bet.step % 2:
-        raise DefinitionError(file, f"{key}.step", f"{bet.step} has no half: zero gives the half back")
+        raise DefinitionError(
+            file, f"{key}.step", f"{bet.step} is not even, but half of a stake is returned at zero"
+        )
     if bet.on_zero != "lost" and bet.spins > 1:
-        raise DefinitionError(file, f"{key}.on_zero", "a bet on spins in a row has no rule for zero")
+        raise DefinitionError(file, f"{key}.on_zero", 'must be "lost" for a bet on several spins in a row')
     if bet.option is not None and bet.spins != {"double": 2, "triple": 3}[bet.option]:
         raise DefinitionError(
             file, f"{key}.spins", f"{bet.spins} spins in a row are not a valid {bet.option}"

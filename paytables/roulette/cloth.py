@@ -43,7 +43,9 @@ def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
     numbers = tuple(text.split("-"))
     unknown_numbers = [number for number in numbers if number not in cylinder.pockets]
     if unknown_numbers or len(set(numbers)) != len(numbers):
-        raise ValueError(f"{text!r}: {'-'.join(unknown_numbers) or 'a number twice'}: no such pockets")
+        raise ValueError(
+            f"{text!r}: expected different pockets of the wheel, found {'-'.join(unknown_numbers) or 'a number twice'}"
+        )
     return numbers
 
 

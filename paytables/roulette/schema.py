@@ -40,14 +40,14 @@ class Cylinder(Strict):
     def _check_reader(self) -> "Cylinder":
         """Refuse a wheel with an automatic reader whose pockets are not 0 to 36."""
         if self.decided_by == "wheel" and set(self.pockets) != {str(n) for n in range(37)}:
-            raise ValueError("a wheel with a reader has the pockets 0 to 36, and these are others")
+            raise ValueError("pockets: must be 0 to 36 for a real wheel with a reader")
         return self
 
     @model_validator(mode="after")
     def _check_colours(self) -> "Cylinder":
         """Refuse a cylinder with duplicate pockets, or with pockets without exactly one colour."""
         if len(set(self.pockets)) != len(self.pockets):
-            raise ValueError("a pocket is there twice")
+            raise ValueError("a pocket is listed twice")
         for colour, of in (
             ("red", self.red),
             ("black", self.black),
@@ -59,7 +59,7 @@ class Cylinder(Strict):
                     raise ValueError(f"{colour} names {pocket!r}, which is not a pocket")
         coloured = (*self.red, *self.black, *self.yellow, *self.zeros)
         if sorted(coloured) != sorted(self.pockets):
-            raise ValueError("every pocket is either red, black, yellow or a zero")
+            raise ValueError("every pocket must be exactly one of red, black, yellow and zero")
         if self.revolutions is not None and self.revolutions < REVOLUTIONS_MIN:
             raise ValueError(
                 f"{self.revolutions} turns are too few for a valid spin: it needs at least {REVOLUTIONS_MIN}"

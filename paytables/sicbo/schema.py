@@ -33,9 +33,11 @@ class DiceBet(Limits):
     def _check_pays(self) -> "DiceBet":
         """Refuse a sic bo bet with a wrong number of pays, or with totals that its kind does not have."""
         if len(self.odds) != (3 if self.kind == "single" else 1):
-            raise ValueError("a single has three pays, for one, two and three dice; every other bet has one")
+            raise ValueError(
+                "a single must have three pays, for one, two and three dice; every other bet must have one"
+            )
         if bool(self.totals) != (self.kind == "total"):
-            raise ValueError("totals belong to a bet on totals, and it has some")
+            raise ValueError("totals: a bet on totals must have them, and no other bet may")
         return self
 
     @property

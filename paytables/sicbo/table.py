@@ -66,7 +66,7 @@ def build(definition: SicBoDefinition, file: str) -> SicBoTable:
     ids = Counter(rules.spot.id for rules in spot_rules)
     repeated = next((name for name, count in ids.items() if count > 1), None)
     if repeated is not None:
-        raise DefinitionError(file, "bet", f"two places are called {repeated!r}")
+        raise DefinitionError(file, "bet", f"two spots have the id {repeated!r}")
     table = SicBoTable(
         header=definition.game,
         spot_rules=tuple(spot_rules),

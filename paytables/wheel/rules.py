@@ -48,7 +48,9 @@ class WheelRules(Tableless):
         stakes = wager.options["bets"]
         for area, stake in stakes.items():
             if stake not in bet_layout.stakes:
-                raise WagerError(f"bets.{area}: a stake of {stake!r}; there are {list(bet_layout.stakes)}")
+                raise WagerError(
+                    f"bets.{area}: the stake is {stake!r}; expected one of {list(bet_layout.stakes)}"
+                )
         if bet_layout.areas is not None and len(stakes) > bet_layout.areas:
             raise WagerError(
                 f"bets: {format_count(len(stakes), 'area')}; at most {bet_layout.areas} may be staked on"
@@ -230,7 +232,9 @@ def _check_parts(definition: WheelDefinition) -> None:
             "wheel.parts", "all parts show the same symbol, so that every spin has the same result"
         )
     if all(symbols[part].again for part in wheel.parts):
-        raise _DefinitionFault("wheel.parts", "every part is spun again: the game never ends")
+        raise _DefinitionFault(
+            "wheel.parts", "at least one part must not be spun again, or the game never ends"
+        )
 
 
 def _check_areas(definition: WheelDefinition) -> None:
@@ -253,10 +257,14 @@ def _check_forms(definition: WheelDefinition) -> None:
     for n, form in enumerate(definition.form):
         unknown_areas = set(form.areas) - areas
         if unknown_areas:
-            raise _DefinitionFault(f"form.{n}.areas", f"no area {min(unknown_areas)!r}")
+            raise _DefinitionFault(f"form.{n}.areas", f"there is no area {min(unknown_areas)!r}")
         if len(set(form.areas)) != len(form.areas):
             raise _DefinitionFault(f"form.{n}.areas", "an area is listed twice")
         if layout.areas is not None and len(form.areas) > layout.areas:
-            raise _DefinitionFault(f"form.{n}.areas", f"at most {layout.areas} may be staked on")
+            raise _DefinitionFault(
+                f"form.{n}.areas", f"has {len(form.areas)} areas; at most {layout.areas} may be staked on"
+            )
         if layout.cost is not None and min(layout.stakes) * len(form.areas) > layout.cost:
-            raise _DefinitionFault(f"form.{n}", f"a spin costs at most {layout.cost}")
+            raise _DefinitionFault(
+                f"form.{n}", f"costs more than layout.cost, {layout.cost}, the most that a spin may cost"
+            )

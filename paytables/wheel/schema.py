@@ -64,9 +64,11 @@ class Wheel(Strict):
         """Refuse segments of unequal width, or another number of widths than of segments."""
         if self.widths is not None:
             if len(self.widths) != len(self.parts):
-                raise ValueError(f"{len(self.parts)} parts have {len(self.widths)} widths")
+                raise ValueError(
+                    f"widths: expected one for each of the {len(self.parts)} parts, found {len(self.widths)}"
+                )
             if len(set(self.widths)) > 1:
-                raise ValueError("unequal parts: every part of a wheel is as wide as the others")
+                raise ValueError("widths: all parts of a wheel must be equally wide")
         return self
 
 
@@ -93,7 +95,7 @@ class Layout(Strict):
     def _check_stakes(self) -> "Layout":
         """Refuse stakes that are not ascending."""
         if list(self.stakes) != sorted(set(self.stakes)):
-            raise ValueError("stakes are different and ascending")
+            raise ValueError("stakes must be different and in ascending order")
         return self
 
 

@@ -16,12 +16,10 @@ def build_spun_table(definition: WheelDefinition, table: TableLimits, file: str)
     for symbol in definition.symbol:
         if symbol.again is not None:
             raise DefinitionError(
-                file, f"symbol.{symbol.id}.again", "at a table a spin is the last of its round"
+                file, f"symbol.{symbol.id}.again", "is not valid at a table, where every round has one spin"
             )
     if "stakes" in definition.layout.model_fields_set:
-        raise DefinitionError(
-            file, "layout.stakes", "a table takes any bet within its limits: say layout.limits"
-        )
+        raise DefinitionError(file, "layout.stakes", "is not valid at a table: give layout.limits instead")
     wheel, least = definition.wheel, definition.layout.limits.least
     forms = tuple(
         layout.NamedWager(id=form.id, name=form.name, bets=dict.fromkeys(form.areas, least))

@@ -274,7 +274,7 @@ class TestHopper:
             rig.driver.pay("p", 5)
             with pytest.raises(ValueError, match="still open"):
                 rig.driver.pay("q", 5)
-            with pytest.raises(ValueError, match="1 to 255"):
+            with pytest.raises(ValueError, match="expected 1 to 255"):
                 rig.driver.pay("r", 256)
             await rig.finished("p")
             await rig.stop()

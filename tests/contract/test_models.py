@@ -52,5 +52,5 @@ def test_a_bet_of_sic_bo_keeps_the_checks_of_every_bet():
 
     assert "_check_limits" in validators_of(DiceBet)
     assert "_check_pays" in validators_of(DiceBet)
-    with pytest.raises(ValueError, match="no bets of 9 to 1 credit"):
+    with pytest.raises(ValueError, match="no bet fits the limits of 9 to 1 credit"):
         DiceBet.model_validate({"id": "small", "kind": "small", "pays": "1:1", "least": 9, "most": 1})

@@ -131,7 +131,7 @@ class TestContract:
                 with pytest.raises(ValueError, match="character"):
                     rig.print_ticket(**fields)
             job = TicketJob(job_id="t1", template="elsewhere", barcode=BARCODE)
-            with pytest.raises(ValueError, match="no template"):
+            with pytest.raises(ValueError, match="there is no ticket template"):
                 rig.driver.print_ticket(job)
             assert rig.ledger.print_state_history == []
             await rig.stop()

@@ -125,7 +125,9 @@ def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
             "AUDIT - NO VALUE",
             "ACCESS - NO VALUE",
         ]
-        assert [record["why"] for record in room.records("slip.failed")] == ["the printer is at work"]
+        assert [record["why"] for record in room.records("slip.failed")] == [
+            "the printer is still printing a ticket or slip"
+        ]
         await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
         assert len(rig.twin.describe()["printed"]) == 1
 

@@ -85,7 +85,7 @@ def test_a_game_with_levels_of_its_own_has_them_kept_by_the_machine(tmp_path):
         (("pays = { 3 = 500 }", "pays = { 3 = -1 }"), "stage.base.pay.0"),
         (("pays = { 3 = 500 }", "pays = { 3 = 500"), "at line"),
         (("multiplier = 2 ", "multiplyer = 2 "), "did you mean `multiplier`?"),
-        (("pays = { 3 = 500 }", "pays = { 3 = 9 }"), "would not be offered: mine: returns"),
+        (("pays = { 3 = 500 }", "pays = { 3 = 9 }"), "the machine would not offer mine.toml: mine: returns"),
     ],
 )
 def test_a_game_that_cannot_run_is_refused_by_file_key_and_line(tmp_path, monkeypatch, change, said):

@@ -93,7 +93,7 @@ def test_every_verb_of_make_a_page_shows_is_one():
 
 
 # ---------------------------------------------------------------- the README, run
-LACKS = r"^Error: this takes \w+, which a cabinet does not have\. In a checkout: make setup-dev; elsewhere: pip install "
+LACKS = r"^Error: this command needs \w+, which is not installed\. In a checkout: make setup-dev; elsewhere: pip install "
 #: Command of the README -> its status, the printed shape, and words added so that it ends before the day does.
 PRINTED = {
     "par maple-classic": (0, r"^Maple Classic / Érable classique .*\ndefinition SHA-256 [0-9a-f]{64}\n\nBet line: 1 credit\nreturn +\d+\.\d+ %", ""),

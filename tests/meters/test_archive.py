@@ -346,10 +346,10 @@ def test_copies_put_back_to_before_what_is_archived_are_missed(tmp_path):
     assert archived(folder)
     for medium in ("archive", "second/archive"):
         shutil.copytree(folder / medium, early / medium)
-    with pytest.raises(JournalDamaged, match="both copies end at entry 3, and the archive goes to"):
+    with pytest.raises(JournalDamaged, match="both copies end at entry 3, but the archive has entries up to"):
         opened(early)
     shutil.rmtree(early / "archive")
-    with pytest.raises(JournalDamaged, match="both copies end at entry 3, and the archive goes to"):
+    with pytest.raises(JournalDamaged, match="both copies end at entry 3, but the archive has entries up to"):
         opened(early)
 
 

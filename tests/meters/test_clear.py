@@ -136,7 +136,7 @@ def test_a_clear_cut_short_leaves_the_machine_stopped(broken, monkeypatch):
     monkeypatch.undo()
     with pytest.raises(JournalDamaged):
         Journal.open(broken, now=clock)
-    with pytest.raises(ClearRefused, match="complete that one"):
+    with pytest.raises(ClearRefused, match="complete it first"):
         clear_memory(broken, authorised(inspect_journal(broken)), now=clock)
     finish_memory_clear(broken, now=clock)
     with Journal.open(broken, now=clock) as journal:
@@ -157,7 +157,7 @@ def test_the_commands_inspect_and_clear(broken):
     options = ["--person", "A", "--second-person", "B", "--reason", "test", "--challenge", found["challenge"]]
     run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options])
     assert run.exit_code == 1
-    assert "not settled and not carried over: credit:1:cashable" in run.output
+    assert "these claims are neither settled nor carried over: credit:1:cashable" in run.output
     assert [(each["id"], each["amount"]) for each in found["claims"]] == [("credit:1:cashable", "300")]
     for wrong, why in (("paid:299:A", "300 cents are owed, 299"), ("ended", "not 'ended'")):
         told = ["--claim", f"credit:1:cashable={wrong}"]

@@ -90,7 +90,7 @@ def test_its_share_stands_beside_the_bet_that_plays_for_it_and_no_other():
 
 
 def test_a_stake_that_is_not_on_offer_is_refused():
-    with pytest.raises(DefinitionError, match="3 is not on offer") as refused:
+    with pytest.raises(DefinitionError, match="which do not contain 3") as refused:
         build_game(data(stake=3), "test.toml")
     assert refused.value.key == "progressive.0.stake"
 

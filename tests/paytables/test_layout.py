@@ -58,7 +58,7 @@ def test_a_pay_is_whole_or_refused_or_rounded_where_the_text_says_so() -> None:
     odds = Odds.parse("3:2")
     assert odds.compute_total_return(4) == 10
     assert odds.compute_total_return(3, "down") == 7
-    with pytest.raises(ValueError, match="3 credits at 3:2 pay no whole credits"):
+    with pytest.raises(ValueError, match="a bet of 3 credits at 3:2 does not pay whole credits"):
         odds.compute_total_return(3)
     check_credit_multiples("bet.line", Limits(least=2, most=10, step=2), [odds], "f.toml")
     with pytest.raises(
@@ -69,7 +69,7 @@ def test_a_pay_is_whole_or_refused_or_rounded_where_the_text_says_so() -> None:
 
 @pytest.mark.parametrize("limits", [{"least": 5, "most": 4}, {"least": 3, "step": 2}, {"most": 9, "step": 2}])
 def test_limits_that_no_bet_keeps_are_refused(limits: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="no bets of"):
+    with pytest.raises(ValueError, match="no bet fits the limits of"):
         Limits(**limits)
 
 
@@ -80,14 +80,14 @@ def test_limits_that_no_bet_keeps_are_refused(limits: dict[str, int]) -> None:
         (2, {"bets": {"shut": 2}}, r"bets.shut: the spot is closed"),
         (2, {"bets": {"odds": 2}}, r"bets.odds: needs a bet on 'line'"),
         (3, {"bets": {"line": 3}}, r"bets.line: 3 credits: not a multiple of 2"),
-        (12, {"bets": {"line": 12}}, r"bets.line: 12 credits; 2 to 10"),
+        (12, {"bets": {"line": 12}}, r"bets.line: would be 12 credits; 2 to 10"),
         (2, {"bets": {"line": True}}, "True is not a number"),
         (2, {"bets": {"line": "2"}}, "'2' is not a number"),
         (0, {"bets": {"line": 0}}, "0 is not a number"),
-        (0, {"bets": {}}, "nothing is staked"),
+        (0, {"bets": {}}, "at least one bet must be staked"),
         (0, {"bets": [1]}, "must map spots to credits"),
-        (-2, {"bets": {"line": -2}}, r"2 credits down; 0 stand there"),
-        (16, {"bets": {"line": 8, "odds": 8}}, "16 credits on the table; 14 at most"),
+        (-2, {"bets": {"line": -2}}, r"2 credits cannot be taken down; the bet there is 0"),
+        (16, {"bets": {"line": 8, "odds": 8}}, "16 credits on the table, which allows 14 at most"),
         (4, {"bets": {"line": 2}}, "the bets cost 2 credits, not 4"),
         (2, {"seats": {"2": {"line": 2}}}, "no seat '2'; there are 0, 1"),
         (2, {"seats": {}}, "must map the number of each playing seat"),
@@ -119,7 +119,7 @@ def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
     for bets, why in (
         ({"line": -4}, "bets.odds: needs a bet on 'line'"),
         ({"line": 8}, "12 credits; 2 to 10"),
-        ({"odds": -6}, "6 credits down; 4 stand there"),
+        ({"odds": -6}, "6 credits cannot be taken down; the bet there is 4"),
         ({"line": 2, "odds": 6}, "16 credits on the table"),
     ):
         with pytest.raises(WagerError, match=why):
@@ -141,7 +141,7 @@ def test_what_does_not_stand_on_the_table_is_not_read(data: object) -> None:
 
 def test_forms_are_held_against_their_own_layout() -> None:
     for forms, why in (
-        ((form("a", line=2), form("a", line=4)), "form.1.id: 'a' is there twice"),
+        ((form("a", line=2), form("a", line=4)), "form.1.id: 'a' is listed twice"),
         ((form("a", odds=2),), "form.0: bets.odds: needs"),
     ):
         with pytest.raises(DefinitionError, match=why):
@@ -150,7 +150,7 @@ def test_forms_are_held_against_their_own_layout() -> None:
 
 def test_a_table_refuses_what_could_win_more_than_it_pays() -> None:
     LAYOUT.check_highest_win({0: 30})
-    with pytest.raises(WagerError, match="seat 1 back 31 credits; 30 at most"):
+    with pytest.raises(WagerError, match="return 31 credits to seat 1; the table allows 30 at most"):
         LAYOUT.check_highest_win({0: 3, 1: 31})
 
 

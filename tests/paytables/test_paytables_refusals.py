@@ -58,19 +58,19 @@ def changed(path, value):
 
 
 REFUSED = [
-    (("game", "family"), "tarot", "game.family", "no family 'tarot'; there are: "),
+    (("game", "family"), "tarot", "game.family", "there is no family 'tarot'; there are: "),
     (("game", "title"), {"en": "x"}, "game.title.fr", "Field required"),
     (("game", "version"), "1", "game.version", "pattern"),
     (("game", "colour"), "red", "game.colour", "unknown key `colour`"),
     ((*BASE, "linse"), [[0, 0]], "stage.base.linse", "unknown key `linse`; did you mean `lines`?"),
-    (("game", "title", "en"), "Gold\x1b[2J", "game.title.en", "control character U+001B at place 5"),
-    (("game", "title", "fr"), "d\u202eor", "game.title.fr", "control character U+202E at place 2"),
+    (("game", "title", "en"), "Gold\x1b[2J", "game.title.en", "control character U+001B as character 5"),
+    (("game", "title", "fr"), "d\u202eor", "game.title.fr", "control character U+202E as character 2"),
     ((*BASE, "pay", 0, "pays"), {2: 10**25}, "stage.base.pay.0.pays.2", "less than or equal to 9999999999"),
     ((*BASE, "pay", 0, "pays"), {2: "x"}, "stage.base.pay.0.pays.2", "valid integer, or a valid tuple"),
     (("bets", "mode", 0, "cost"), 1.5, "bets.mode.0.cost", "integer"),
     (("bets", "mode", 0, "cost"), 0, "bets.mode.0.cost", "greater than 0"),
     (("bets", "mode", 0, "stage"), "bass", "bets.mode.m.stage", "no stage 'bass'"),
-    (("bets", "mode", 0, "lines"), 2, "bets.mode.m.lines", "2 lines, but stage.base has 1"),
+    (("bets", "mode", 0, "lines"), 2, "bets.mode.m.lines", "is 2 lines, but stage.base has only 1"),
     (("bets", "mode"), [{"id": "m", "cost": 1}] * 2, "bets.mode", "same id"),
     (("symbol", 0, "id"), "b", "symbol", "defined twice: b"),
     (("symbol", 3, "substitutes"), ["q"], "symbol.w", "unknown symbol 'q'"),
@@ -81,8 +81,8 @@ REFUSED = [
     ((*BASE, "strips"), ["a b s w"], "stage.base.strips", "1 strip for 2 reels"),
     ((*BASE, "weights"), [[1, 1, 1, 1], [1]], "stage.base.weights.1", "reel 2 has 1 weight for a strip of 4"),
     ((*BASE, "weights"), [[1]], "stage.base.weights", "1 list for 2 reels"),
-    ((*BASE, "weights"), [[1, 1, 1, 2 * 10**9]] * 2, "stage.base.weights", "1,048,576 are the most"),
-    ((*BASE, "weights_row"), 1, "stage.base.weights_row", "there are no `weights`"),
+    ((*BASE, "weights"), [[1, 1, 1, 2 * 10**9]] * 2, "stage.base.weights", "at most 1,048,576 are possible"),
+    ((*BASE, "weights_row"), 1, "stage.base.weights_row", "is only valid with `weights`"),
     ((*BASE, "weights"), [[0, 0, 0, 0], [1, 1, 1, 1]], "stage.base.weights.0", "every stop has weight zero"),
     ((*BASE, "lines"), [[0, 2]], "stage.base.lines.0", "reel 1 row 2 is outside"),
     ((*BASE, "lines"), [[0, 0], [0, 0]], "stage.base.lines.1", "defined twice: it is line 1 again"),
@@ -102,7 +102,7 @@ REFUSED = [
         "2 a can never be won: some reel shows nothing that fits",
     ),
     ((*BASE, "strips"), ["b s w", "b s w"], "stage.base.pay.0", "2 a can only be won by substitutes alone"),
-    ((*BASE, "pay", 1, "needs_own"), True, "stage.base.pay.1", "is for a line prize"),
+    ((*BASE, "pay", 1, "needs_own"), True, "stage.base.pay.1", "is only valid for a line prize"),
     ((*BASE, "pay", 0, "lines"), [2], "stage.base.pay.0.lines", "no line 2: there are 1"),
     ((*BASE, "pay", 0, "lines"), [0], "stage.base.pay.0.lines.0", "greater than 0"),
     ((*BASE, "pay", 0, "once_a_reel"), True, "stage.base.pay.0", "for a ways or scatter prize"),
@@ -116,13 +116,13 @@ REFUSED = [
         "bets.mode.m",
         "never ends in expectation",
     ),
-    (("stage", "free", "like"), "frog", "stage.free.like", "'frog' is not another stage"),
-    ((*BASE, "like"), "free", "stage.free.like", "is circular: base is like free is like base"),
+    (("stage", "free", "like"), "frog", "stage.free.like", "'frog' is not the name of another stage"),
+    ((*BASE, "like"), "free", "stage.free.like", "inherits from itself: base is like free is like base"),
     (("stage", "free", "most_runs"), 0, "stage.free.most_runs", "greater than 0"),
     (("stage", "free", "multipliers"), [1, 2], "stage.free", "needs `most_runs`"),
     (("stage", "free", "then"), "free", "stage.free.then", "needs `sticky`"),
     (("stage", "wheel"), {"kind": "wheel", "items": []}, "stage.wheel.items", "at least 1 item"),
-    (("stage", "pick"), {"kind": "pick", "items": [{"credits": 1}]}, "stage.pick", "ends the picking"),
+    (("stage", "pick"), {"kind": "pick", "items": [{"credits": 1}]}, "stage.pick", "item with `end`"),
     (
         ("stage", "pick"),
         {"kind": "pick", "items": [{"credits": 1}], "picks": 2},
@@ -139,13 +139,13 @@ REFUSED = [
         ("stage", "pick"),
         {"kind": "pick", "items": [{}], "picks": 1},
         "stage.pick.items.0",
-        "is worth nothing",
+        "must have credits, something it gives, or `end`",
     ),
     (
         ("stage", "hold"),
         {"kind": "hold", "cells": 4, "coin": [3, 3], "items": [{"credits": 1}]},
         "stage.hold.coin",
-        "able to miss",
+        "must be less than 1",
     ),
     (
         ("stage", "hold"),
@@ -158,7 +158,7 @@ REFUSED = [
         ("progressive",),
         [{"id": "p", "name": TEXT, "reset_credits": 9, "ceiling_credits": 9, "increment": "1/9"}],
         "progressive.p.ceiling_credits",
-        "not above its reset",
+        "must be above reset_credits",
     ),
     (
         ("progressive",),
@@ -190,7 +190,7 @@ REFUSED = [
         ("merchandise",),
         [{"id": "car", "name": TEXT, "description": TEXT, "value_cents": 9}],
         "merchandise.car",
-        "no prize gives it",
+        "no prize gives this merchandise",
     ),
 ]
 
@@ -280,7 +280,7 @@ def test_choices_and_records_that_do_not_fit_are_refused(seeded_draw):
     wager = game.wager(1)
     with pytest.raises(ChoiceError, match="no choice given"):
         play_through(game, wager, seeded_draw(1))
-    with pytest.raises(ReplayError, match=r"asks below\(\d+\) for base.reel1"):
+    with pytest.raises(ReplayError, match=r"the game draws below \d+ for base.reel1, the record has"):
         play_through(game, wager, ReplayDraw([(5, 1, "base.reel1")]))
     with pytest.raises(ReplayError, match="the record has only 0 draws"):
         play_through(game, wager, ReplayDraw([]))

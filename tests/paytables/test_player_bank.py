@@ -259,16 +259,16 @@ def test_a_simulated_bank_comes_to_its_exact_return(name, seeded_draw):
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ({}, "no round"),
-        ({"shoe": {}}, "no round"),
-        ({"bank": {"seat": 0}}, "no round"),
-        ({"bank": {"seat": 0, "took_part": []}}, "no round"),
-        ({"bank": {"seat": 9, "took_part": [0]}}, "no such seat"),
-        ({"bank": {"seat": 0, "took_part": [True]}}, "no such seat"),
+        ({}, "that a round"),
+        ({"shoe": {}}, "that a round"),
+        ({"bank": {"seat": 0}}, "that a round"),
+        ({"bank": {"seat": 0, "took_part": []}}, "that a round"),
+        ({"bank": {"seat": 9, "took_part": [0]}}, "does not name seats of this table"),
+        ({"bank": {"seat": 0, "took_part": [True]}}, "does not name seats of this table"),
         ({"bank": {"seat": 0, "took_part": [1, 0]}}, "out of order"),
-        ({"bank": {"seat": 0, "took_part": [0], "last": None}}, "no such seat"),
-        ({"bank": {"seat": 0, "took_part": [0], "last": 0}}, "no round"),
-        ({"bank": {"seat": 2, "took_part": [0], "last": 1}}, "no round"),
+        ({"bank": {"seat": 0, "took_part": [0], "last": None}}, "does not name seats of this table"),
+        ({"bank": {"seat": 0, "took_part": [0], "last": 0}}, "that a round"),
+        ({"bank": {"seat": 2, "took_part": [0], "last": 1}}, "that a round"),
     ],
 )
 def test_a_turn_that_no_round_leaves_is_refused(name, table, why):
@@ -302,7 +302,7 @@ def test_without_a_bank_in_its_definition_the_machine_is_the_bank(name, seeded_d
     assert play(game, all_seats(game, seats), seeded_draw(1))[1].table is None
     assert not game.rules.has_fixed_seats
     assert not game.rules.shared_state_keys - {"shoe"}
-    with pytest.raises(ValueError, match="no round"):
+    with pytest.raises(ValueError, match="that a round"):
         game.with_table_state({"bank": {"seat": 0, "took_part": [0]}})
 
 

@@ -185,9 +185,17 @@ def test_nine_and_sixty_parts_are_played(count):
 @pytest.mark.parametrize(
     ("changes", "key", "reason"),
     [
-        ({"wheel": {"parts": "a b a b a b a b c", "widths": [1] * 8 + [2]}}, "wheel", "unequal parts"),
-        ({"wheel": {"parts": "a b a b a b a b c", "widths": [1, 2, *[1] * 7]}}, "wheel", "unequal parts"),
-        ({"wheel": {"parts": "a b a b a b a b c", "widths": [1] * 8}}, "wheel", "9 parts have 8 widths"),
+        ({"wheel": {"parts": "a b a b a b a b c", "widths": [1] * 8 + [2]}}, "wheel", "must be equally wide"),
+        (
+            {"wheel": {"parts": "a b a b a b a b c", "widths": [1, 2, *[1] * 7]}},
+            "wheel",
+            "must be equally wide",
+        ),
+        (
+            {"wheel": {"parts": "a b a b a b a b c", "widths": [1] * 8}},
+            "wheel",
+            "expected one for each of the 9 parts, found 8",
+        ),
         ({"wheel": {"parts": "a b a b a b a b c", "revolutions": 2}}, "wheel.revolutions", "at least"),
         ({"wheel": {"parts": "a b a b a b a b z"}}, "wheel.parts.8", "unknown symbol 'z'"),
         ({"wheel": {"parts": "a b a b a b a b a"}}, "symbol.c", "is on no part"),
@@ -215,7 +223,7 @@ def test_nine_and_sixty_parts_are_played(count):
             "form.0.areas",
             "an area is listed twice",
         ),
-        ({"layout": {"stakes": [5], "cost": 4}}, "form.0", "costs at most 4"),
+        ({"layout": {"stakes": [5], "cost": 4}}, "form.0", "costs more than layout.cost, 4"),
         ({"layout": {"stakes": [5, 5]}}, "layout", "ascending"),
     ],
 )
@@ -269,9 +277,9 @@ def test_a_recorded_game_comes_out_the_same(seed):
     ("credits_", "asked", "reason"),
     [
         (1, {"bets": {"on-z": 1}}, "no spot 'on-z'"),
-        (3, {"bets": {"on-a": 3}}, "a stake of 3"),
+        (3, {"bets": {"on-a": 3}}, "the stake is 3"),
         (1, {"bets": {"on-a": True}}, "True is not a number"),
-        (1, {"bets": {}}, "nothing is staked"),
+        (1, {"bets": {}}, "at least one bet must be staked"),
         (2, {"bets": {"on-a": 1}}, "cost 1 credit, not 2"),
         (8, {"bets": {"on-a": 5, "on-b": 2, "on-c": 1}}, "at most 2 may be staked on"),
         (10, {"bets": {"on-a": 5, "on-b": 5}}, "9 at most"),

@@ -191,7 +191,7 @@ def test_media_in_each_other_s_place_are_said_to_be_and_not_touched(tmp_path, cl
         two,
         one,
     )
-    with pytest.raises(JournalUnwritable, match="are exchanged"):
+    with pytest.raises(JournalUnwritable, match="are swapped"):
         Player(tmp_path, swapped).open()
 
 

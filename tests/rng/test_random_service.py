@@ -289,7 +289,7 @@ class TestPolicy:
         [
             ({"every_generates": -1}, "every_generates is -1"),
             ({"every_seconds": 1.5}, "every_seconds is 1.5"),
-            ({"every_generates": 2**49}, "one seed serves"),
+            ({"every_generates": 2**49}, "one seed may serve"),
             ({"cycle_min_ms": 5}, "cycle_min_ms 5 and cycle_max_ms 0"),
             ({"cycle_min_ms": 5, "cycle_max_ms": 4}, "or a range"),
             ({"mechanism": "mersenne-twister"}, "mechanism 'mersenne-twister'"),

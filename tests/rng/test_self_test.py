@@ -97,5 +97,5 @@ def test_a_test_that_breaks_off_has_failed(monkeypatch: pytest.MonkeyPatch) -> N
         raise ZeroDivisionError
 
     monkeypatch.setitem(rng.self_test.SELF_TESTS, "AES-256", explode)
-    with pytest.raises(SelfTestFailed, match="AES-256 broke off: ZeroDivisionError"):
+    with pytest.raises(SelfTestFailed, match="AES-256 was ended by an error: ZeroDivisionError"):
         run_self_test()

@@ -596,7 +596,11 @@ class GameAudit:
             if open_game.is_decided or was_at_hand:
                 self._report_finding(end, f"the play may not be void: {why_not}")
             else:  # only journals written by earlier versions lack the definition
-                self._note(end, f"the play is void and its definition not in the journal; with it, {why_not}")
+                self._note(
+                    end,
+                    f"the play is void, although {why_not}; this is not a finding, because "
+                    "the journal lacks the game's definition",
+                )
         recorded, decided = void_record.recorded, record.outcome is not None or number is not None
         won_cents = None if record.outcome is None else record.returned_cents
         if (recorded.decided, recorded.win_cents) != (decided, won_cents):

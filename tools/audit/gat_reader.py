@@ -64,7 +64,7 @@ class GatVerifier:
         """Return the machine's status. Raises GatError."""
         answer = self._ask(0x01, b"")
         if len(answer) != 4:
-            raise GatError(f"status: {answer.hex(' ')}: 4 bytes expected")
+            raise GatError(f"status: expected 4 bytes, received {answer.hex(' ')}")
         bits, formats = answer[2], answer[3]
         return GatStatus(
             version=f"{answer[0]:x}.{answer[1]:02x}",
@@ -81,7 +81,7 @@ class GatVerifier:
         """
         answer = self._ask(0x02, b"")
         if len(answer) != 5:
-            raise GatError(f"last authentication: {answer.hex(' ')}: 5 bytes expected")
+            raise GatError(f"last authentication: expected 5 bytes, received {answer.hex(' ')}")
         return answer[0], int.from_bytes(answer[1:], "big")
 
     def initiate(self, *parameters: str) -> None:
@@ -93,7 +93,9 @@ class GatVerifier:
         answer = self._ask(0x04, payload)
         if answer != b"\0":
             request = " ".join(parameters)
-            raise GatError(f"{request}: refused ({answer.hex(' ')}); `egm gat functions` lists what it takes")
+            raise GatError(
+                f"{request}: the machine refused it ({answer.hex(' ')}); `egm gat functions` lists its functions"
+            )
 
     def wait(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
         """Query the machine until its calculation has ended.
@@ -119,11 +121,11 @@ class GatVerifier:
             if len(answer) < 3 or answer[0] & 0b1:
                 raise GatError(f"results, frame {frame}: not available ({answer[:3].hex(' ')})")
             if int.from_bytes(answer[1:3], "big") != frame:
-                raise GatError(f"results: frame {frame} requested, {answer[1:3].hex()} received")
+                raise GatError(f"results: expected frame {frame}, received frame {answer[1:3].hex()}")
             data += answer[3:]
             if answer[0] & 0b10:
                 return data
-        raise GatError("results: no frame was the last")
+        raise GatError("results: the machine marked no frame as the last one")
 
     def run(self, parameters: Sequence[str], form: str, limit_seconds: float = 1200.0) -> bytes:
         """Start a special function of the machine, wait for it, and return its results. Raises GatError."""
@@ -140,7 +142,7 @@ class GatVerifier:
         self._port.timeout = _REPLY_SECONDS
         head = self._port.read(2)
         if len(head) < 2:
-            raise GatError(f"request {command:02X}: no reply")
+            raise GatError(f"request {command:02X}: the machine did not reply")
         remainder = self._port.read(max(head[1] - 2, 0))
         packet = head + remainder
         if (
@@ -148,5 +150,5 @@ class GatVerifier:
             or len(packet) != head[1]
             or compute_crc(packet[:-2]) != int.from_bytes(packet[-2:], "big")
         ):
-            raise GatError(f"request {command:02X}: a damaged reply: {packet.hex(' ')}")
+            raise GatError(f"request {command:02X}: the reply is damaged: {packet.hex(' ')}")
         return packet[2:-2]

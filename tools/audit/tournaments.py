@@ -294,7 +294,7 @@ class TournamentAudit:
         if tournament is None:
             return
         if record.entry in tournament.void or record.entry in tournament.paid:
-            reason = "was void" if record.entry in tournament.void else "had its prize"
+            reason = "was void" if record.entry in tournament.void else "had already received its prize"
             self._report_finding(entry, f"record.entry: entry {record.entry} {reason} before this entry")
         known_participant = tournament.participants.setdefault(record.entry, record.participant)
         if known_participant != record.participant:

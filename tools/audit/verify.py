@@ -387,9 +387,10 @@ class Auditor:
         first = f"{PlayKey.DEFINITION}{game.digest}" in entry.state
         if first and self._at_hand.is_only_in_journal(game.id, game.digest):
             text = (
-                f"{game.id} {game.version} is at hand from the journal alone: hold the digest {game.digest}"
+                f"the definition of {game.id} {game.version} was found only in the journal: "
+                f"compare its digest {game.digest}"
             )
-            self.report.add_notice(entry, f"{text} against its certificate")
+            self.report.add_notice(entry, f"{text} with its certificate")
 
     def _check_id(self, entry: StoredEntry) -> None:
         """Check that no entry id is used twice.

@@ -55,7 +55,7 @@ class CommandGroup(click.Group):
             if extra is None:
                 raise
             raise click.ClickException(
-                f"this takes {error.name}, which a cabinet does not have. In a checkout: make setup-dev;"
+                f"this command needs {error.name}, which is not installed. In a checkout: make setup-dev;"
                 f" elsewhere: pip install 'open-egm[{extra}]'"
             ) from None
         except OSError as error:

@@ -115,7 +115,9 @@ class Backup:
             content = json.loads(read_contents(path))
             content_record = from_json(_BackupFile, content, "it")
             if content_record.format != BACKUP_FORMAT:
-                raise OperatorError(f"{path}: format {content_record.format} is not {BACKUP_FORMAT}")
+                raise OperatorError(
+                    f"{path}: expected the backup format {BACKUP_FORMAT}, found {content_record.format}"
+                )
             if not 0 <= content_record.sequence < _SEQUENCES_MAX:
                 raise OperatorError(
                     f"{path}: sequence {content_record.sequence} is not a valid journal sequence"
@@ -144,9 +146,13 @@ class Backup:
                 f"{path}: not a backup (a journal, its export or its archive is never restored): {error}"
             ) from error
         if not is_signed:
-            raise OperatorError(f"{path}: does not have the content that the machine signed")
+            raise OperatorError(
+                f"{path}: the machine's signature does not match its content, so the backup was changed"
+            )
         if strange := sorted(files.keys() - BACKUP_FILE_NAMES):
-            raise OperatorError(f"{path}: {', '.join(strange)}: may not be restored")
+            raise OperatorError(
+                f"{path}: contains {', '.join(strange)}, which is never restored from a backup"
+            )
         return backup
 
 

@@ -33,7 +33,7 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
     file = load_cabinet(path)
     _, refused_games = admit_games(file.games, load_profile(file.machine.profile), file.progressives)
     if refused_games:
-        raise OperatorError(f"{name} would not be offered: {refused_games[0].reason}")
+        raise OperatorError(f"the machine would not offer {name}: {refused_games[0].reason}")
     return path
 
 

@@ -54,7 +54,7 @@ def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     """
     pin = click.prompt(f"{prompt} of {number}", hide_input=True)
     if roster.path is None:
-        raise click.ClickException("there is no roster")
+        raise click.ClickException("there is no roster: nobody is enrolled on this machine")
     try:
         with edit_wrong_pins(roster.path.parent, wait=True) as noted:
             if (
@@ -73,7 +73,9 @@ def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
                 noted.append(WrongPin.create_now(number, SystemClock().now().isoformat(timespec="seconds")))
                 raise click.ClickException("number or PIN is wrong")
     except OSError as error:
-        raise click.ClickException(f"{roster.path.parent}: {error.strerror}: no PIN is taken") from error
+        raise click.ClickException(
+            f"{roster.path.parent}: {error.strerror}: no PIN can be checked, because wrong ones cannot be recorded"
+        ) from error
     return person
 
 

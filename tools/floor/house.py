@@ -84,7 +84,7 @@ def list_duplicate_identifiers(machines: Iterable[Machine]) -> list[str]:
             if machine.entry[name]:
                 holders[name, machine.entry[name]].append(machine.source)
     return [
-        f"{name.replace('_', ' ')} {value} is that of {' and of '.join(sources)}"
+        f"{name.replace('_', ' ')} {value} is used by {' and by '.join(sources)}; expected a different one for each"
         for (name, value), sources in holders.items()
         if len(sources) > 1
     ]

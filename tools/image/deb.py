@@ -228,7 +228,9 @@ def run(
             stdin=stdin,
         ).stdout
     except FileNotFoundError as error:
-        raise OperatorError(f"{command[0]}: not on this computer; build it on Debian") from error
+        raise OperatorError(
+            f"{command[0]}: is not installed on this computer; build the package on Debian"
+        ) from error
     except subprocess.CalledProcessError as error:
         last_lines = (error.stderr or error.stdout).strip().splitlines()[-5:]
         raise OperatorError(f"{' '.join(command[:4])}: {' / '.join(last_lines)}") from error

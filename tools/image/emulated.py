@@ -102,7 +102,7 @@ class EmulatedComputer:
             )
         except FileNotFoundError as error:
             raise OperatorError(
-                "qemu-system-x86_64: not on this computer (Debian: qemu-system-x86, ovmf)"
+                "qemu-system-x86_64: is not installed on this computer (Debian packages: qemu-system-x86, ovmf)"
             ) from error
         self._qmp = self._connect(folder / "qemu.log")
         self("qmp_capabilities")

@@ -166,7 +166,7 @@ def install_release(bundle: BinaryIO, release: Release, slot: Slot, where: str) 
     _copy(bundle, release.parts["root"], slot.root, f"{where}: root")
     first = _copy(bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_BOOT_SECTOR_BYTES)
     if len(release.line) > RELEASE_BYTES:
-        raise SlotError(f"{where}: release: {len(release.line)} bytes are more than {RELEASE_BYTES}")
+        raise SlotError(f"{where}: release: has {len(release.line)} bytes; at most {RELEASE_BYTES} fit")
     _write_at(slot.root, -RELEASE_BYTES, release.line.ljust(RELEASE_BYTES, b"\0"))
     _write_at(slot.esp, 0, first)
     for name, part in release.parts.items():

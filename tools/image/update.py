@@ -85,7 +85,9 @@ def find_running_slot() -> str:
     for name, slot in find_slots().items():
         if slot.root.resolve().name in backing_devices:
             return name
-    raise SlotError(f"/dev/mapper/{mapped}: no slot is under it; this computer does not run from an image")
+    raise SlotError(
+        f"/dev/mapper/{mapped}: it is on no slot, because this computer does not run from an image"
+    )
 
 
 # ------------------------------------------------------------------ before the machine starts
@@ -218,7 +220,9 @@ def install_in_other_slot(path: Path, public: str) -> tuple[str, Release]:
         try:
             install_release(bundle, release, find_slots()[other_slot], str(path))
         except (SlotError, OSError) as error:
-            raise SlotError(f"{error}; slot {other_slot} is empty now: there is no fallback") from error
+            raise SlotError(
+                f"{error}; slot {other_slot} is empty now, so there is no release to fall back to"
+            ) from error
     return other_slot, release
 
 

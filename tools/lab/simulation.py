@@ -319,7 +319,9 @@ def simulate(
     """
     required_bets = dict(additional_bets)  # a worker process takes no read-only view
     if workers < 1 or workers > (os.cpu_count() or 1):
-        raise SimulationError(f"{workers} workers; this machine has {os.cpu_count()} cores")
+        raise SimulationError(
+            f"{workers} workers were requested, but this computer has {os.cpu_count()} cores"
+        )
     batches = [min(BATCH, games - at) for at in range(0, games, BATCH)]
     tally = Tally()
     if workers == 1:

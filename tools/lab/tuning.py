@@ -166,7 +166,7 @@ def tune_pays(
         }
         part = sum(slopes[k] * value_at(best, k) for k in keys)
         if part <= 0:
-            raise TuningError("those pays do not change the return")
+            raise TuningError("the named pays do not change the return")
         factor = (target - current_return) / part + 1
         if factor <= 0:
             raise TuningError(

@@ -170,7 +170,9 @@ def cut_frame(buffer: bytes) -> Cut[CctalkFrame] | None:
         return None
     frame = buffer[:size]
     if sum(frame) & 0xFF:
-        return Cut(1, ProtocolError(CCTALK, "bytes do not add up to 0", frame))
+        return Cut(
+            1, ProtocolError(CCTALK, "wrong checksum: the bytes of the message do not add up to 0", frame)
+        )
     return Cut(size, CctalkFrame(frame[0], frame[2], frame[3], frame[4:-1]))
 
 

@@ -112,7 +112,7 @@ class CctalkCoinTwin(CctalkTwin):
         cents = read_number(values, "amount_cents")
         if cents not in self._slots:
             known_values = ", ".join(map(str, sorted(self._slots)))
-            raise ActionError(f"{self.name}: no coin of {cents} cents; there are {known_values}")
+            raise ActionError(f"{self.name}: no coin is worth {cents} cents; expected one of {known_values}")
         return self._slots[cents], cents
 
     def _insert_coin(self, values: Values) -> str:

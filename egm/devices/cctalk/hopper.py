@@ -72,10 +72,10 @@ class CctalkHopperDriver(CctalkDriver):
         """Pay ``coins`` (1 to 255). Raises ValueError for another number, or while a payout is open."""
         if not 1 <= coins <= ORDER_COINS_MAX:
             raise ValueError(
-                f"{self.name}: {coins} coins in one payout; 1 to {ORDER_COINS_MAX} can be ordered"
+                f"{self.name}: {coins} coins were ordered in one payout; expected 1 to {ORDER_COINS_MAX}"
             )
         if self._requested_payout is not None or self._ledger.find_open() is not None:
-            raise ValueError(f"{self.name}: a payout is still open")
+            raise ValueError(f"{self.name}: a payout cannot be ordered, because another one is still open")
         self._requested_payout = (payout_id, coins)
         self._wake.set()
 

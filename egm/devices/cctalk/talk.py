@@ -126,4 +126,4 @@ class CctalkDriver(LineDriver[CctalkFrame]):
 
 def _describe_missing_answer(header: Header) -> str:
     """Return the error text for a query that gets no reply."""
-    return f"it does not answer header {header.value} ({header.name.lower()})"
+    return f"the device does not reply to header {header.value} ({header.name.lower()})"

@@ -271,12 +271,19 @@ def cut_frame(buffer: bytes) -> Cut[EbdsFrame] | None:
         return None
     size = buffer[1]
     if not _FRAME_MIN <= size <= 0x7F:
-        return Cut(1, ProtocolError(EBDS, f"length {size} is not {_FRAME_MIN} to 127", buffer[:2]))
+        return Cut(
+            1, ProtocolError(EBDS, f"message length is {size}; expected {_FRAME_MIN} to 127", buffer[:2])
+        )
     if len(buffer) < size:
         return None
     frame = buffer[:size]
     if frame[-2] != _END_OF_TEXT or reduce(xor, frame[1:-2]) != frame[-1] or not frame.isascii():
-        return Cut(1, ProtocolError(EBDS, "wrong end byte or check, or a byte of 8 bits", frame))
+        return Cut(
+            1,
+            ProtocolError(
+                EBDS, "the message has a wrong end byte, a wrong checksum or a byte above 7F", frame
+            ),
+        )
     return Cut(size, EbdsFrame(frame[2], frame[3:-2]))
 
 
@@ -289,7 +296,7 @@ def decode_machine_message(frame: EbdsFrame) -> EbdsPoll | NoteQuery | Auxiliary
         return NoteQuery(_decode_poll(ack, data[1:4]), data[4])
     if kind == MessageType.AUXILIARY and len(data) == 3 and data[2] in frozenset(IdentificationQuery):
         return AuxiliaryCommand(ack, IdentificationQuery(data[2]))
-    raise ProtocolError(EBDS, f"no host message of type {kind:02X}", data)
+    raise ProtocolError(EBDS, f"unknown host message of type {kind:02X}", data)
 
 
 def _decode_poll(ack: int, data: bytes) -> EbdsPoll:
@@ -319,7 +326,7 @@ def decode_acceptor_message(frame: EbdsFrame) -> AcceptorStatus | NoteTableRow |
         return _decode_status(ack, status, text)
     if kind == MessageType.AUXILIARY:
         return IdentificationText(ack, data.decode("ascii").strip("\0 "))
-    raise ProtocolError(EBDS, f"no acceptor message of type {kind:02X} with {len(data)} bytes", data)
+    raise ProtocolError(EBDS, f"unknown acceptor message of type {kind:02X} with {len(data)} bytes", data)
 
 
 def _decode_note_row(status: AcceptorStatus, row: bytes) -> NoteTableRow:

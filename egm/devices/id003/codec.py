@@ -164,13 +164,15 @@ def cut_frame(buffer: bytes) -> Cut[Frame] | None:
         return None
     size = buffer[1]
     if size < _FRAME_MIN:
-        return Cut(1, ProtocolError(ID003, f"length {size} below {_FRAME_MIN}", buffer[:2]))
+        return Cut(
+            1, ProtocolError(ID003, f"message length is {size}; expected at least {_FRAME_MIN}", buffer[:2])
+        )
     if len(buffer) < size:
         return None
     frame = buffer[:size]
     crc = compute_crc_kermit(frame[:-2])
     if int.from_bytes(frame[-2:], "little") != crc:
-        return Cut(1, ProtocolError(ID003, f"CRC is not {crc:04X}", frame))
+        return Cut(1, ProtocolError(ID003, f"wrong CRC: expected {crc:04X}", frame))
     return Cut(size, Frame(frame[2], frame[3:-2]))
 
 

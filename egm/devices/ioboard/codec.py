@@ -221,7 +221,7 @@ def _encode_pulse_counts(pulses: tuple[int, ...]) -> bytes:
     """Return pulse counts as 32-bit little-endian integers."""
     if len(pulses) != HARD_METER_COUNT or not all(0 <= count < 1 << 32 for count in pulses):
         raise ValueError(
-            f"{IO_BOARD_PROTOCOL}: {HARD_METER_COUNT} counts below 2^32 are wanted, not {pulses}"
+            f"{IO_BOARD_PROTOCOL}: expected {HARD_METER_COUNT} pulse counts below 2^32, found {pulses}"
         )
     return b"".join(count.to_bytes(4, "little") for count in pulses)
 
@@ -236,7 +236,7 @@ def _encode_bits(names: frozenset[str], table: tuple[str, ...]) -> int:
     unknown_names = names.difference(table)
     if unknown_names:
         raise ValueError(
-            f"{IO_BOARD_PROTOCOL}: no {', '.join(sorted(unknown_names))}; there are {', '.join(table)}"
+            f"{IO_BOARD_PROTOCOL}: unknown {', '.join(sorted(unknown_names))}; expected names of {', '.join(table)}"
         )
     return sum(1 << table.index(name) for name in names)
 
@@ -263,7 +263,12 @@ def cut_message(buffer: bytes) -> Cut[Message] | None:
         return None
     size = buffer[1]
     if size < _FRAME_MIN:
-        return Cut(1, ProtocolError(IO_BOARD_PROTOCOL, f"length {size} below {_FRAME_MIN}", buffer[:2]))
+        return Cut(
+            1,
+            ProtocolError(
+                IO_BOARD_PROTOCOL, f"message length is {size}; expected at least {_FRAME_MIN}", buffer[:2]
+            ),
+        )
     if len(buffer) < size:
         return None
     frame = buffer[:size]
@@ -295,7 +300,9 @@ def _decode_message(kind: int, data: bytes) -> Message | ProtocolError:
         case FrameType.STATUS if 9 <= len(data) <= 9 + STATUS_EDGES_MAX:
             message = _decode_status(data)
         case _:
-            message = ProtocolError(IO_BOARD_PROTOCOL, f"type {kind:02X} with {len(data)} data bytes", data)
+            message = ProtocolError(
+                IO_BOARD_PROTOCOL, f"unknown message of type {kind:02X} with {len(data)} data bytes", data
+            )
     return message
 
 
@@ -305,7 +312,9 @@ def _decode_status(data: bytes) -> InputStatus | ProtocolError:
     edges = []
     for byte in data[9:]:
         if number == 0 or byte & 0x1F >= len(INPUTS):
-            return ProtocolError(IO_BOARD_PROTOCOL, f"no input {byte & 0x1F} or edge {number}", data)
+            return ProtocolError(
+                IO_BOARD_PROTOCOL, f"unknown input {byte & 0x1F} or edge number {number}", data
+            )
         edges.append(InputEdge(number, byte & 0x1F, bool(byte & 0x80), bool(byte & 0x40)))
         number = compute_next_edge_number(number)
     return InputStatus(

@@ -124,7 +124,7 @@ class IoBoardTwin(Twin[Message]):
             place = codec.INPUTS.index((group, name))
         except ValueError:
             names = ", ".join(known for kind, known in codec.INPUTS if kind == group)
-            raise ActionError(f"{self.name}: no {group} {name!r}; there are {names}") from None
+            raise ActionError(f"{self.name}: there is no {group} {name!r}; expected one of {names}") from None
         if bool(self._levels >> place & 1) is level:
             return
         self._levels ^= 1 << place
@@ -235,7 +235,7 @@ class IoBoardTwin(Twin[Message]):
         place, pulses = read_number(values, "meter"), read_number(values, "pulses")
         if not 0 <= place < codec.HARD_METER_COUNT:
             raise ActionError(
-                f"{self.name}: no hard meter {place}; there are 0 to {codec.HARD_METER_COUNT - 1}"
+                f"{self.name}: there is no hard meter {place}; expected 0 to {codec.HARD_METER_COUNT - 1}"
             )
         self._counted[place] = pulses
         return f"hard meter {place} stands at {self._counted[place]}"

@@ -66,11 +66,13 @@ class PrintTextLine:
     def encode(self) -> bytes:
         """Return the printer command as the bytes to send. Raises ValueError for characters that the printer lacks."""
         if not self.text.isprintable():
-            raise ValueError(f"{ITHACA}: control characters in {self.text!r}")
+            raise ValueError(f"{ITHACA}: {self.text!r} contains control characters, which cannot be printed")
         try:
             return self.text.encode(ENCODING) + b"\n"
         except UnicodeEncodeError as error:
-            raise ValueError(f"{ITHACA}: no character {error.object[error.start]!r}") from error
+            raise ValueError(
+                f"{ITHACA}: the printer has no character {error.object[error.start]!r}"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,9 @@ class PrintBarcode:
         """Return the printer command as the bytes to send. Raises ValueError for an invalid bar code."""
         digits = self.digits
         if not (digits.isascii() and digits.isdigit()) or len(digits) % 2 or len(digits) > _DIGITS_MAX:
-            raise ValueError(f"{ITHACA}: {digits!r} is not an even number of digits, {_DIGITS_MAX} at most")
+            raise ValueError(
+                f"{ITHACA}: bar code {digits!r}: expected an even number of digits, {_DIGITS_MAX} at most"
+            )
         return bytes(
             (_GROUP_SEPARATOR, _BARCODE_COMMAND, _BARCODE_TYPE_INTERLEAVED, len(digits))
         ) + digits.encode("ascii")
@@ -170,7 +174,9 @@ def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
         )
     text = buffer[:end].decode(ENCODING)
     if not text.isprintable():
-        return Cut(end + 1, ProtocolError(ITHACA, "control characters in a line", buffer[: end + 1]))
+        return Cut(
+            end + 1, ProtocolError(ITHACA, "a line of text contains control characters", buffer[: end + 1])
+        )
     return Cut(end + 1, PrintTextLine(text))
 
 
@@ -187,7 +193,7 @@ def _cut_escape_command(buffer: bytes) -> Cut[Command] | None:
         return Cut(3, PrintSetting(second, buffer[2])) if len(buffer) >= 3 else None
     if first == _GROUP_SEPARATOR and second == _BARCODE_COMMAND:
         return _cut_barcode(buffer)
-    return Cut(1, ProtocolError(ITHACA, "unknown command", buffer[:2]))
+    return Cut(1, ProtocolError(ITHACA, "unknown printer command", buffer[:2]))
 
 
 def _cut_barcode(buffer: bytes) -> Cut[Command] | None:
@@ -196,7 +202,14 @@ def _cut_barcode(buffer: bytes) -> Cut[Command] | None:
         return None
     digits = buffer[4 : 4 + buffer[3]]
     if buffer[2] != _BARCODE_TYPE_INTERLEAVED or not digits.isdigit() or len(digits) % 2:
-        return Cut(2, ProtocolError(ITHACA, "no Interleaved 2 of 5 bar code", buffer[: 4 + buffer[3]]))
+        return Cut(
+            2,
+            ProtocolError(
+                ITHACA,
+                "the bar code is not Interleaved 2 of 5 with an even number of digits",
+                buffer[: 4 + buffer[3]],
+            ),
+        )
     return Cut(4 + buffer[3], PrintBarcode(digits.decode("ascii")))
 
 
@@ -237,4 +250,4 @@ def cut_status_byte(buffer: bytes) -> Cut[StatusByte] | None:
     for status_number, mark in enumerate(_STATUS_BYTE_MARKS):
         if byte & 0xC0 == mark and byte & 0x3F < 1 << len(STATUS_BIT_NAMES[status_number]):
             return Cut(1, StatusByte(status_number, byte & 0x3F))
-    return Cut(1, ProtocolError(ITHACA, "no status byte", buffer[:1]))
+    return Cut(1, ProtocolError(ITHACA, "the byte is not a status byte of the printer", buffer[:1]))

@@ -38,7 +38,9 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         layout = self._layouts.get(job.template)
         if layout is None:
             layout_names = ", ".join(sorted(self._layouts))
-            raise ValueError(f"{self.name}: no template {job.template!r}; there are: {layout_names}")
+            raise ValueError(
+                f"{self.name}: there is no ticket template {job.template!r}; expected one of {layout_names}"
+            )
         values = {**job.fields, "barcode": job.barcode}
         try:
             lines = [line.format_map(values) for line in layout]

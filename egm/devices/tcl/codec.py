@@ -98,12 +98,16 @@ def cut_printer_reply(buffer: bytes) -> Cut[PrinterReply] | None:
         return framed
     fields = framed[1:-1].split(b"|")
     if len(fields) != 3 + len(STATUS_FLAG_NAMES) or fields[0] != b"S" or fields[-1] or not framed.isascii():
-        return Cut(len(framed) - 1, ProtocolError(TCL, "no status answer", framed))
+        return Cut(
+            len(framed) - 1, ProtocolError(TCL, "the message is not a status reply of the printer", framed)
+        )
     status: dict[str, bool] = {}
     for flag, names in zip(fields[2:-1], STATUS_FLAG_NAMES, strict=True):
         flag_names = names.split()
         if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(flag_names)):
-            return Cut(len(framed) - 1, ProtocolError(TCL, "no status flag", flag))
+            return Cut(
+                len(framed) - 1, ProtocolError(TCL, "the byte is not a valid group of status flags", flag)
+            )
         status.update({name: bool(flag[0] >> index & 1) for index, name in enumerate(flag_names)})
     return Cut(len(framed), PrinterReply(fields[1].decode("ascii"), PrinterStatus(**status)))
 
@@ -122,7 +126,7 @@ def cut_command(buffer: bytes) -> Cut[StatusQuery | ClearPrintJob | PrintTicket]
         case ["P", template, *fields, ""]:
             return Cut(len(framed), PrintTicket(template, tuple(fields)))
         case _:
-            return Cut(len(framed) - 1, ProtocolError(TCL, "unknown command", framed))
+            return Cut(len(framed) - 1, ProtocolError(TCL, "unknown printer command", framed))
 
 
 def _cut_frame(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:

@@ -48,7 +48,9 @@ class TclDriver(PrinterDriver[PrinterReply]):
         template = self._templates.get(job.template)
         if template is None:
             template_names = ", ".join(sorted(self._templates))
-            raise ValueError(f"{self.name}: no template {job.template!r}; there are: {template_names}")
+            raise ValueError(
+                f"{self.name}: there is no ticket template {job.template!r}; expected one of {template_names}"
+            )
         values = {**job.fields, "barcode": job.barcode}
         missing_fields = [field for field in template.fields if field not in values]
         extra = sorted(set(values).difference(template.fields))

@@ -118,10 +118,10 @@ def _parse_report_line(line: bytes) -> Report | ProtocolError:
         return OtherReaderLine(line.decode("ascii"))
     fields = _STATUS_LINE_PATTERN.fullmatch(line)
     if fields is None:
-        return ProtocolError(WHEEL_PROTOCOL, "no report", line)
+        return ProtocolError(WHEEL_PROTOCOL, "the line is not a report of the wheel reader", line)
     phase, game, number, warnings, speed, direction = fields.groups()
     if int(number) not in WHEEL_NUMBERS:
-        return ProtocolError(WHEEL_PROTOCOL, f"no pocket {int(number)}", line)
+        return ProtocolError(WHEEL_PROTOCOL, f"the wheel has no pocket {int(number)}", line)
     return WheelReaderStatus(
         ReaderPhase(int(phase)),
         int(game),

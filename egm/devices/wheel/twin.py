@@ -132,7 +132,7 @@ class WheelTwin(Twin[Report]):
         """Let the next ball come to rest on ``number``."""
         lands = read_number(values, "number")
         if lands not in WHEEL_NUMBERS:
-            raise ActionError(f"number: a pocket from 0 to {WHEEL_NUMBERS[-1]} is needed, not {lands}")
+            raise ActionError(f"number: expected a pocket from 0 to {WHEEL_NUMBERS[-1]}, not {lands}")
         self._next_number = lands
         return f"the next ball lands on {lands}"
 

@@ -218,10 +218,12 @@ def prepare_clearance(
     """
     unknown_ids = sorted(decisions.keys() - {proposal.id for proposal in claim_inspection.proposals})
     if unknown_ids:
-        raise ClearRefused(f"nothing is owed under {', '.join(unknown_ids)}: inspect it again")
+        raise ClearRefused(
+            f"there is no claim {', '.join(unknown_ids)}: list the claims again with `egm audit inspect`"
+        )
     undecided = [proposal.id for proposal in claim_inspection.proposals if proposal.id not in decisions]
     if undecided:
-        raise ClearRefused(f"not settled and not carried over: {', '.join(undecided)}")
+        raise ClearRefused(f"these claims are neither settled nor carried over: {', '.join(undecided)}")
     opening: dict[str, Transaction] = {}
     decided: list[JSON] = []
     for proposal in claim_inspection.proposals:
@@ -253,10 +255,12 @@ def _choose_copy(proposal: ProposedClaim, decision: ClaimDecision) -> Claim:
     """
     if not decision.copy:
         if proposal.describe_agreement_of_copies == "they disagree":
-            raise ClearRefused(f"{proposal.id}: the copies disagree; name the one to go by")
+            raise ClearRefused(f"{proposal.id}: the copies disagree; name the copy whose claim is right")
         return proposal.proposed
     if proposal.proved or decision.copy not in proposal.claim_by_copy:
-        raise ClearRefused(f"{proposal.id}: the {decision.copy} copy cannot be chosen")
+        raise ClearRefused(
+            f"{proposal.id}: the {decision.copy} copy cannot be chosen: the claim is proved, or that copy lacks it"
+        )
     return proposal.claim_by_copy[decision.copy]
 
 

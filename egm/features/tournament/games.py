@@ -164,7 +164,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     bet, purse = find_purse_bet(machine), find_open_purse(machine)
     if bet is None or purse is None:
-        raise InvariantError("a game was started without a bet of points")
+        raise InvariantError("a tournament game was started, but no bet of points is selected")
     rules, play_id = bet.game, machine.fresh_id("play")
     conversation = GameConversation(rules, bet.wager, bet.table)
     step = take_step(machine, conversation, None, progressives.begin_round(machine, bet, play_id), None)
@@ -240,7 +240,9 @@ def end_purse_game(machine: Machine, _: Event) -> None:
     """Close the open game: count its win, and add returned stakes to the points that can be played."""
     game, purse = require_open_game(machine), find_purse(machine)
     if purse is None or game.outcome is None:
-        raise InvariantError(f"{game.play_id}: a game of points ended without its purse or its outcome")
+        raise InvariantError(
+            f"{game.play_id}: a tournament game ended, but its purse or its outcome is missing"
+        )
     push_points = game.outcome.push_credits
     won_points = game.outcome.win_credits - push_points
     number = machine.position.number

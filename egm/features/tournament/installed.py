@@ -79,7 +79,7 @@ def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
     """
     rules = read_installed_rules(machine)
     if rules is None:
-        raise InvariantError("no rules of a tournament are installed that this version accepts")
+        raise InvariantError("no tournament rules are installed that this version of the software can read")
     return read_installed_digest(machine), rules
 
 
@@ -124,18 +124,18 @@ def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | N
     number = machine.identity.operator_number
     listed_machine = find_machine(rules, number)
     if listed_machine is None:
-        return f"machine {number} is not listed"
+        return f"machine {number} is not listed in the rules"
     game_id = listed_machine.game or rules.game
     game = machine.games.get(game_id)
     if game is None:
-        return f"{game_id} is not offered here"
+        return f"{game_id} is not offered on this machine"
     try:
         if load_game(game_id).digest != game.digest:
-            return f"{game_id} is another version here than in the library"
+            return f"{game_id} on this machine is another version than in the library"
     except PaytableError as error:
         return str(error)
     if listed_machine.denomination_cents not in machine.denominations_cents[game_id]:
-        return f"{game_id} has no credit of {listed_machine.denomination_cents} here"
+        return f"{game_id} is not offered at {listed_machine.denomination_cents} minor units a credit on this machine"
     return _find_terms_fault(machine, listed_machine, game_id)
 
 

@@ -418,7 +418,7 @@ def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tupl
     """Record the end of a round: remove its unplayed points, and store its result in the purse."""
     purse, digest = find_purse(machine), read_installed_digest(machine)
     if purse is None:
-        raise InvariantError("a round ended without a purse")
+        raise InvariantError("a tournament round ended, but its purse is missing")
     number = machine.position.number
     balances = (
         (name_points_account(number), read_points(machine)),

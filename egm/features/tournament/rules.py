@@ -114,7 +114,7 @@ class Entries(_RulesTable):
             raise build_rule_error(
                 build_fault(
                     "entries.participants_min",
-                    f"{self.participants_min} participants are needed, and there are {self.participants_max} places",
+                    f"is {self.participants_min}; expected at most participants_max, {self.participants_max}",
                 )
             )
         return self
@@ -223,13 +223,16 @@ class Tournament(_RulesTable):
                 yield build_fault(where, "give its length as games or as minutes, one of the two")
             if is_last != (each.advance is None):
                 problem = (
-                    "the last round has nobody go on"
+                    "the last round must not have this key, because no round follows it"
                     if is_last
                     else "must be given: how many participants go on to the next round"
                 )
                 yield build_fault(f"{where}.advance", problem)
             elif each.advance is not None and each.advance > qualified:
-                yield build_fault(f"{where}.advance", f"only {qualified} participants can play this round")
+                yield build_fault(
+                    f"{where}.advance",
+                    f"is {each.advance}, but only {qualified} participants can play this round",
+                )
             qualified = each.advance or qualified
             most = max(machine.bet for machine in self.machines)
             if each.points < most:

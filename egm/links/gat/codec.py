@@ -67,7 +67,9 @@ class Packet:
         """Return the GAT packet as the bytes to send. Raises ProtocolError if the payload does not fit."""
         size = len(self.payload) + _FRAME_BYTES
         if size > PACKET_BYTES_MAX:
-            raise ProtocolError(GAT, f"a packet of {size} bytes, {PACKET_BYTES_MAX} fit", self.payload)
+            raise ProtocolError(
+                GAT, f"the packet has {size} bytes; at most {PACKET_BYTES_MAX} can be sent", self.payload
+            )
         body = bytes((self.command, size)) + self.payload
         return body + compute_crc_modbus(body).to_bytes(2, "big")
 
@@ -114,7 +116,9 @@ def cut_packet(buffer: bytes) -> Cut[Packet] | None:
         return None
     size = buffer[1]
     if size < _FRAME_BYTES:
-        return Cut(1, ProtocolError(GAT, f"length {size}", buffer[:1]))
+        return Cut(
+            1, ProtocolError(GAT, f"packet length is {size}; expected at least {_FRAME_BYTES}", buffer[:1])
+        )
     if len(buffer) < size:
         return None
     body, crc = buffer[: size - 2], int.from_bytes(buffer[size - 2 : size], "big")
@@ -148,14 +152,14 @@ def _decode_results_query(payload: bytes) -> ResultsQuery:
 
 def _decode_initiate(payload: bytes) -> InitiateCalculation:
     if len(payload) < 3 or payload[1]:
-        raise ProtocolError(GAT, "no level, 00 and function", payload)
+        raise ProtocolError(GAT, "expected a level, the byte 00 and a function", payload)
     return InitiateCalculation(payload[0], tuple(payload[2:].decode("latin-1").split("\t")))
 
 
 def _require_payload_size(payload: bytes, size: int) -> None:
     """Raise ProtocolError unless the GAT packet's payload has exactly ``size`` bytes."""
     if len(payload) != size:
-        raise ProtocolError(GAT, f"{len(payload)} bytes of payload, {size} expected", payload)
+        raise ProtocolError(GAT, f"expected {size} bytes of payload, received {len(payload)}", payload)
 
 
 #: Decoder of each command's payload.

@@ -109,7 +109,7 @@ def parse_function_request(parameters: tuple[str, ...], components: frozenset[st
         if parameters[:2] == (function.feature, function.parameter):
             break
     else:
-        raise SpecialFunctionError(f"no special function {' '.join(parameters[:2])!r}")
+        raise SpecialFunctionError(f"there is no special function {' '.join(parameters[:2])!r}")
     if function.algorithm is None:
         _check_parameter_count(parameters, 2)
         return FunctionRequest(function.kind)
@@ -125,5 +125,5 @@ def _check_parameter_count(parameters: tuple[str, ...], highest_count: int) -> N
     """Raise SpecialFunctionError if a function has more parameters than ``highest_count``."""
     if len(parameters) > highest_count:
         raise SpecialFunctionError(
-            f"{parameters[0]}: {len(parameters) - 1} parameters, {highest_count - 1} at most"
+            f"{parameters[0]}: expected at most {highest_count - 1} parameters, received {len(parameters) - 1}"
         )

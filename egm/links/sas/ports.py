@@ -77,7 +77,7 @@ class _DescriptorPort:
         except OSError as error:
             raise LineLostError(self._path, f"cannot be read: {error}") from error
         if not data:
-            raise LineLostError(self._path, "hung up")
+            raise LineLostError(self._path, "was closed by the other end")
         return data
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:

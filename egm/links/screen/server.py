@@ -85,7 +85,7 @@ class ScreenServer:
         line = encode(message)
         for writer in list(self._writers):
             if writer.transport.get_write_buffer_size() > _BACKLOG_BYTES_MAX:
-                self._on_peer_error("a screen does not read; dropped")
+                self._on_peer_error("a screen does not read its messages, so its connection was closed")
                 writer.transport.abort()
                 self._remove_screen(writer)
             elif not writer.is_closing():  # a closing one is removed when its input ends
@@ -96,7 +96,7 @@ class ScreenServer:
         try:
             hello = decode(await reader.readline())
             if not isinstance(hello, Hello) or not is_same_token(hello.token, self._token):
-                raise MessageError("a screen without the token")
+                raise MessageError("a screen did not send the machine's token first")
             for message in self._greeting():
                 writer.write(encode(message))
             self._writers.add(writer)
@@ -109,7 +109,7 @@ class ScreenServer:
                 if isinstance(message, Alive):
                     continue
                 if not isinstance(message, Intent):
-                    raise MessageError(f"a screen sent {message.type!r}; only intents are taken")
+                    raise MessageError(f"a screen sent {message.type!r}; only intents are accepted")
                 self._on_intent(message)
                 # A buffered line is returned without waiting: let devices and timers run between two requests.
                 await asyncio.sleep(0)

@@ -211,7 +211,7 @@ class Template(_Table):
         for name in MANDATORY_FIELDS_BY_CLASS[self.ticket]:
             if not getattr(house, name, name).strip():
                 raise InvalidTicket(
-                    f"ticket template {self.id}: the house has no {name}, which must be printed;"
+                    f"ticket template {self.id}: the venue's {name} is missing, which must be printed;"
                     f" give machine.{name} in the cabinet file"
                 )
 
@@ -291,7 +291,7 @@ class Template(_Table):
         edge = [line for line in numbers if line.turn and line.at_mm[0] <= _LEADING_EDGE_MM]
         if len(numbers) < 2 or not edge:
             raise ValueError(
-                "lines: the validation number stands in two places, one of them turned along the leading"
+                "lines: the validation number must be printed twice, once of them turned along the leading"
                 f" edge (language {language})"
             )
 
@@ -303,10 +303,12 @@ class Template(_Table):
         half = compute_width_modules(TICKET_NUMBER_DIGITS) * self.barcode.module_dots / DOTS_PER_MM / 2
         middle, top = self.barcode.at_mm
         if middle - half < 0 or middle + half > WIDTH_MM or top + self.barcode.height_mm > HEIGHT_MM:
-            raise ValueError(f"barcode: runs off the paper of {WIDTH_MM} x {HEIGHT_MM} mm")
+            raise ValueError(f"barcode: does not fit on the paper of {WIDTH_MM} x {HEIGHT_MM} mm")
         for line in self.lines:
             if not _is_on_paper(line):
-                raise ValueError(f"lines.{line.name}: runs off the paper of {WIDTH_MM} x {HEIGHT_MM} mm")
+                raise ValueError(
+                    f"lines.{line.name}: does not fit on the paper of {WIDTH_MM} x {HEIGHT_MM} mm"
+                )
 
 
 def _is_on_paper(line: Line) -> bool:
@@ -327,7 +329,7 @@ def _check_locale(language: str, locale: str) -> None:
     except (UnknownLocaleError, ValueError) as error:
         raise ValueError(f"locales.{language}: {error}") from None
     if parsed_locale.language != language:
-        raise ValueError(f"locales.{language}: {locale} is another language")
+        raise ValueError(f"locales.{language}: {locale} is a locale of another language")
 
 
 def _format_money(amount_cents: int, currency: str, locale: str) -> str:

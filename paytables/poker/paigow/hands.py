@@ -81,7 +81,7 @@ class HouseWayRules:
             for way in offered:
                 if way[0] >= low and way[1] >= high:
                     return way
-        raise AssertionError("the last line of a house way fits every hand")
+        raise AssertionError("the last line of a house way must fit every hand")
 
     def choose_way(self, dealt: Sequence[int]) -> Way:
         """Return the way in which the bank sets these seven cards."""

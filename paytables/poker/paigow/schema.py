@@ -35,7 +35,7 @@ class HouseWay(Strict):
         """Refuse a low hand of the house way that is not two cards, or a high hand that is not five."""
         for cards, count in ((self.high, 5), (self.low, 2)):
             if cards is not None and len(parse_cards(cards)) != count:
-                raise ValueError(f"{cards!r}: is not {count} cards")
+                raise ValueError(f"{cards!r}: expected {count} different cards")
         return self
 
 
@@ -99,7 +99,9 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
     def _check_last_house_line(self) -> "PaiGowPokerDefinition":
         """Refuse a house way without a final line that sets every possible hand."""
         if self.house[-1] != HouseWay():
-            raise ValueError("house: the last line fits every hand: it has no key")
+            raise ValueError(
+                "house: the last line must have no key, because it is for the hands that fit no other line"
+            )
         return self
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:

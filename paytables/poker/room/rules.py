@@ -233,7 +233,7 @@ class RoomRules(SeatedRules):
         seats = self.definition.table.seats
         button = table[BUTTON] if isinstance(table, Mapping) and set(table) == {BUTTON} else None
         if type(button) is not int or button not in range(seats):
-            raise ValueError(f"no game of this table leaves {table!r}")
+            raise ValueError(f"{table!r} is not a table state that a game of this table can leave")
         return self.with_state(button=button)
 
     def build_current_view(self) -> Mapping[str, object]:

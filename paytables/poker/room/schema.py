@@ -62,7 +62,7 @@ class Forced(Strict):
     def _check_blinds(self) -> Self:
         """Refuse a definition with both blinds and a bring-in, or with neither."""
         if (self.small is None) != (self.big is None) or (self.big is None) == (self.bring_in is None):
-            raise ValueError("the forced bets are `small` and `big`, or `bring_in`")
+            raise ValueError("forced bets must be either `small` and `big`, or `bring_in`")
         if self.small is not None and self.small > self.level:
             raise ValueError(f"small: {self.small} is above the big blind of {self.level}")
         return self
@@ -140,7 +140,7 @@ class RoomDefinition(TableDefinition):
         """Refuse a table of one seat, several denominations, and deals of more cards than a pack or a hand has."""
         seats, hole, board = self.table.seats, self.hole_count, self.board_count
         if seats < 2:
-            raise ValueError(f"table.seats: 2 or more, not {seats}")
+            raise ValueError(f"table.seats: expected 2 or more, not {seats}")
         if len(self.game.denominations_cents) > 1:
             raise ValueError(
                 "game.denominations_cents: only one is allowed, because the players' credits are in one pot"
@@ -167,19 +167,22 @@ class RoomDefinition(TableDefinition):
         forced, limit, stack = self.forced, self.limit, self.stack.limits
         if stack.least < forced.level + forced.ante:
             raise ValueError(
-                f"stack.limits.least: {stack.least} does not cover {forced.level + forced.ante} forced"
+                f"stack.limits.least: {stack.least} does not cover the forced bets of {forced.level + forced.ante}"
             )
         is_fixed, is_spread = limit.kind == "fixed", limit.kind == "spread"
         if is_fixed != bool(limit.bets) or is_spread != (limit.most is not None):
-            raise ValueError("limit: `bets` are those of a fixed limit, and `most` is that of a spread limit")
+            raise ValueError(
+                "limit: a fixed limit must have `bets`, a spread limit must have `most`, and no other may have them"
+            )
         if is_fixed and (len(limit.bets) != len(self.deal) or forced.level > limit.bets[0]):
             raise ValueError(
-                f"limit.bets: one for each betting round, {len(self.deal)}; the first covers the forced"
+                f"limit.bets: expected one for each of the {len(self.deal)} "
+                "betting rounds, the first at least the forced bet"
             )
         if is_fixed and forced.big is not None and limit.bets[0] != forced.big:
-            raise ValueError(f"limit.bets: the first is the big blind, {forced.big}")
+            raise ValueError(f"limit.bets: the first must be the big blind, {forced.big}")
         if not is_fixed and forced.bring_in is not None:
-            raise ValueError('forced.bring_in: only with a limit of kind "fixed"')
+            raise ValueError('forced.bring_in: is only valid with a limit of kind "fixed"')
         if limit.most is not None and limit.most < forced.level:
             raise ValueError(f"limit.most: {limit.most} is below the big blind of {forced.level}")
         if self.commission.from_round > len(self.deal):

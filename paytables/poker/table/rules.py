@@ -300,7 +300,7 @@ class PokerRules(SeatedRules):
         """Return how the player's best hand compares with the bank's, each made with the board's cards."""
         duel = self.definition.duel
         if duel is None:
-            raise WagerError("there is no duel in this game")
+            raise WagerError("this game has no duel against the bank")
         ranking = self._rankings[duel.order]
         player_strength, bank_strength = ranking.strength(player), ranking.strength(bank)
         if bank_strength < duel.least:

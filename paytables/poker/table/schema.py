@@ -172,9 +172,9 @@ class RoundStep(Strict):
     def _check_deals_or_asks(self) -> "RoundStep":
         """Refuse a step that both deals and asks, does neither, or asks without an option that costs nothing."""
         if (self.deal is None) == (self.ask is None):
-            raise ValueError("a step either deals or asks")
+            raise ValueError("a step must have either `deal` or `ask`")
         if self.ask is not None and not any(not option.adds for option in self.option):
-            raise ValueError(f"{self.ask}: no option is free")
+            raise ValueError(f"{self.ask}: at least one option must add no stake")
         return self
 
 
@@ -310,7 +310,7 @@ class PokerDefinition(TableDefinition):
         The advice to the player uses the lines, so they must be checked.
         """
         if self.best and not self.has_single_question:
-            raise ValueError("best: lines go with one question against the bank, where no board is dealt")
+            raise ValueError("best: lines are only valid with one question against the bank and no board")
         if self.best and self.best[-1].least is not None:
             raise ValueError(
                 "best: the last line must not have `least`: it is for the hands that fit no other line"
@@ -324,16 +324,17 @@ class PokerDefinition(TableDefinition):
         player, board = sum(deal.player for deal in deals), sum(deal.board for deal in deals)
         bank = max(sum(deal.bank for deal in deals), 0 if self.duel is None else self.duel.bank)
         if (dealt_cards := player * self.table.seats + board + bank) > DECK_CARDS:
-            raise ValueError(f"step: {dealt_cards} cards are dealt, of a deck of {DECK_CARDS}")
+            raise ValueError(f"step: {dealt_cards} cards are dealt, but the deck has {DECK_CARDS}")
         if self.duel is not None and bank > self.duel.bank:
-            raise ValueError(f"duel.bank: {self.duel.bank} cards, and the steps deal the bank {bank}")
+            raise ValueError(f"duel.bank: is {self.duel.bank}, but the steps deal the bank {bank} cards")
         if self.duel is not None and min(player, bank) + board < self.size:
             raise ValueError(f"duel: {min(player, bank) + board} cards make no hand of {self.size}")
         for n, spot in enumerate(self.spot):
             own_cards, shared = spot.player or player, board if spot.board is None else spot.board
             if own_cards > player or shared > board:
                 raise ValueError(
-                    f"spot.{n}: {own_cards} and {shared} cards, and {player} and {board} are dealt"
+                    f"spot.{n}: uses {own_cards} cards of the player and {shared} of "
+                    f"the board, but {player} and {board} are dealt"
                 )
             if own_cards + shared < (size := RANKING_RULES_BY_NAME[spot.order].size):
                 raise ValueError(f"spot.{n}: {own_cards + shared} cards make no hand of {size}")
@@ -358,9 +359,9 @@ class PokerDefinition(TableDefinition):
         """
         names = [] if cards is None else cards.split()
         if cards is not None and len(set(names)) != self.size:
-            raise ValueError(f"{key}: {cards!r}: a hand here is {self.size} different cards")
+            raise ValueError(f"{key}: {cards!r}: expected {self.size} different cards")
         if len(set(names)) != len(names):
-            raise ValueError(f"{key}: {cards!r}: a card is there twice")
+            raise ValueError(f"{key}: {cards!r}: a card is listed twice")
 
     @model_validator(mode="after")
     def _check_names(self) -> "PokerDefinition":
@@ -378,10 +379,12 @@ class PokerDefinition(TableDefinition):
                     f"spot.{n}.needs: there is no spot {spot.needs!r}; {format_known_names(spot.needs, ids)}"
                 )
             if not spot.is_independent_of_bank and self.duel is None:
-                raise ValueError(f"spot.{n}.better: there is no duel")
+                raise ValueError(f"spot.{n}.better: is only valid in a game with a duel against the bank")
             rows = (*spot.first, *spot.bonus, *(() if spot.is_independent_of_bank else spot.pay))
             if any(row.pays.share for row in rows):
-                raise ValueError(f"spot.{n}: only a bet on the player's cards alone pays a share of a level")
+                raise ValueError(
+                    f"spot.{n}: only a bet on the player's cards alone may pay a share of a level"
+                )
         for n, step in enumerate(self.step):
             staked = [option.spot for option in step.option if option.spot is not None]
             for name in (*staked, *step.unless, *step.only):

@@ -172,7 +172,9 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
     size = withdrawal_terms[0][0]
     seen_cards = sorted(known for _, known, *_ in withdrawal_terms if known is not None)
     if len(seen_cards) != 2 or any(back not in {0, 1} for _, _, back, _ in withdrawal_terms):
-        raise BeyondReach(f"{definition.game.id}: not three bets of which two may be taken back in full")
+        raise BeyondReach(
+            f"{definition.game.id}: this analysis needs three bets of which two may be taken back in full"
+        )
     hands = build_sets(52, size)
     rows = find_rows(spots[0].pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]), spots[0])
     unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))
@@ -255,13 +257,15 @@ class StudSolver:
     def __init__(self, definition: PokerDefinition) -> None:
         duel = definition.duel
         if duel is None:
-            raise BeyondReach(f"{definition.game.id}: there is no duel")
+            raise BeyondReach(f"{definition.game.id}: this analysis needs a duel against the bank")
         self.definition, self.duel = definition, duel
         deals = [step.deal for step in definition.step if step.deal is not None]
         asks = [n for n, step in enumerate(definition.step) if step.ask is not None]
         deals_before = [step.deal for step in definition.step[: asks[0]] if step.deal is not None]
         if len(asks) > 1:
-            raise BeyondReach(f"{definition.game.id}: {len(asks)} questions, and no board")
+            raise BeyondReach(
+                f"{definition.game.id}: this analysis allows one question, but the game has {len(asks)}"
+            )
         self.step = definition.step[asks[0]]
         """The step in which the player decides."""
         self.own = sum(deal.player for deal in deals)

@@ -38,7 +38,7 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
     folds = [n for n, step in enumerate(asks) if any(option.fold for option in step.option)]
     if duel is None or len(asks) != 4 or folds != [2] or len(linked) != 1 or linked[0].times != "1":
         raise BeyondReach(
-            f"{definition.game.id}: not a hold'em with four decisions and a fold at the third only"
+            f"{definition.game.id}: this analysis needs a hold'em with four decisions and a fold at the third only"
         )
     extra = linked[0]
     pushes = (extra.closed, extra.better, extra.equal, extra.worse, extra.otherwise)

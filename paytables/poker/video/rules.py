@@ -38,7 +38,9 @@ class VideoPokerRules(Tableless):
         """
         bets = self.definition.bets
         if set(options) - {"hands"}:
-            raise WagerError(f"video poker takes hands; not {', '.join(sorted(options))}")
+            raise WagerError(
+                f"a bet of video poker only has the option hands, not {', '.join(sorted(options))}"
+            )
         for hands in bets.hands:
             credits_per_hand, remainder = divmod(credits_, hands)
             if options.get("hands", hands) == hands and not remainder and credits_per_hand in bets.credits:
@@ -46,7 +48,7 @@ class VideoPokerRules(Tableless):
         hands_text = f" on {options['hands']!r} hands" if options else ""
         raise WagerError(
             f"no bet of {format_count(credits_, 'credit')}{hands_text}; "
-            f"there are {list(bets.hands)} hands for these credits each: {list(bets.credits)}"
+            f"expected {list(bets.hands)} hands with one of {list(bets.credits)} credits each"
         )
 
     @cached_property

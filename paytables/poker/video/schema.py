@@ -31,7 +31,7 @@ class Deck(Strict):
     def _check_ranks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse a wild rank that is not a rank of cards."""
         if any(rank not in tuple(RANKS) for rank in value):
-            raise ValueError(f"{list(value)} are not all ranks; ranks are {RANKS}")
+            raise ValueError(f"{list(value)} contains a name that is not a rank; ranks are {RANKS}")
         return value
 
     @property
@@ -60,9 +60,9 @@ class Bets(Strict):
         """Refuse bets that are not ascending, or more than 100 video poker hands at once."""
         for name, values in (("credits", self.credits), ("hands", self.hands)):
             if list(values) != sorted(set(values)):
-                raise ValueError(f"{name} are different and ascending")
+                raise ValueError(f"{name} must be different and in ascending order")
         if self.hands[-1] > 100:
-            raise ValueError(f"hands: {self.hands[-1]}; at most 100 are played at once")
+            raise ValueError(f"hands: is {self.hands[-1]}; at most 100 hands can be played at once")
         return self
 
 
@@ -185,7 +185,9 @@ class VideoPokerDefinition(Definition):
             raise ValueError(f"progressive.row: there is no row {row!r}; {format_known_names(row, ids)}")
         for proof in (self.proved.most, self.proved.fewer) if self.proved else ():
             if proof is not None and len(proof.rates) != len(ids):
-                raise ValueError(f"proved: {len(proof.rates)} rates for {len(ids)} rows")
+                raise ValueError(
+                    f"proved: has {len(proof.rates)} rates; expected one for each of the {len(ids)} rows"
+                )
         return self
 
     @property

@@ -132,9 +132,9 @@ def test_a_folder_of_the_memory_that_cannot_be_made_is_a_fault_of_the_file(tmp_p
     a_file.touch()
     link.symlink_to(tmp_path / "nothing")
     for folder, why in (
-        (a_file / "second", f"{a_file} is no folder"),
-        (link / "second", f"{link} is a link to nothing"),
-        ("/proc/egm/second", "/proc is on a file system that holds no files"),
+        (a_file / "second", f"{a_file} is not a folder"),
+        (link / "second", f"{link} is a link whose target does not exist"),
+        ("/proc/egm/second", "/proc is on a file system that cannot store files"),
         (tmp_path / ("n" * 300), "File name too long"),
     ):
         text = f'{DEFAULT_CABINET.read_text(encoding="utf-8")}\n[memory]\nsecond_copy = "{folder}"\n'

@@ -171,7 +171,7 @@ def test_a_key_that_is_grey_has_its_reason_beside_it(tmp_path):
         assert not next(one for one in page.actions if one.id == "next").enabled
         assert reason in {row.cells[0].value for table in page.tables for row in table.rows}
     at = steps["signing"]
-    at.faults = (Fault("games", "none of them can be offered"),)
+    at.faults = (Fault("games", "none of the listed games can be offered"),)
     assert "first.not_yet" in {row.cells[0].value for row in at.build_page(draft).tables[0].rows}
 
 

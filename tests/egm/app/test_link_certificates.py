@@ -44,4 +44,4 @@ def test_only_the_machines_own_certificate_signed_by_the_links_authority_is_take
     (said,) = faults(floor, "M-1", authority=other / f"{AUTHORITY_CERTIFICATE_NAME}.crt")
     assert "not signed by" in said
     (said,) = faults(floor, "M-3")[:1]
-    assert "nothing is there" in said
+    assert "there is no file " in said

@@ -52,28 +52,28 @@ MISTAKES = [
     ("[devices.bill]", "[device.bill]", "line 10: device: there is no such key; did you mean devices?"),
     ("game = ", "gane = ", r"line 8: games\[1\].gane: there is no such key; did you mean game?"),
     ('serial = "ABC-1"', 'serial = "abc"', r"line 2: machine.serial: 'abc' does not fit the pattern \^\[A-Z0-9-\]\{1,24\}\$: The man"),
-    ('"id003"', '"id03"', r"line 11: devices.bill.protocol: 'id03' is not a protocol; did you mean id003\? \(there are: id003, "),
+    ('"id003"', '"id03"', r"line 11: devices.bill.protocol: 'id03' is not a known device protocol; did you mean id003\? \(there are: id003, "),
     ('"id003"', '"id003"\nposition = 2', "line 12: devices.bill.position: there is no position 2: machine.positions is 1"),
     ('"id003"', '"id003"\nposition = "1"', "line 12: devices.bill.position: must be a valid integer, not '1'"),
-    ('"id003"', '"tcl"\nvalues_cents = [500]', "line 12: devices.bill.values_cents: a ticket_printer names no money"),
+    ('"id003"', '"tcl"\nvalues_cents = [500]', "line 12: devices.bill.values_cents: a ticket_printer accepts no money: remove this key"),
     ('site = "Chez Lise"', 'site = "Chez\\u0007 Lise"', r"line 5: machine.site: has the control character U\+0007 at place 5"),
     ('site = "Chez Lise"', 'site = "Chez"\naddress = """12\nGasp"""', "line 6: machine.address: has the control character"),
     ('site = "Chez Lise"', 'site = "Chez\\u202eesiL"', r"line 5: machine.site: has the control character U\+202E at place 5"),
     ('"id003"', '"id003"\n[inventory]\nmodel = "x\\u001b[2J"', "line 13: inventory.model: has the control character"),
     ('"id003"', '"id003"\n[metrics]\nhosts = ["a", "b\\u0000"]', r"line 13: metrics.hosts\[2\]: has the control character"),
     ('"id003"', '"id003"\nvalues_cents = [0, 0]', "line 12: devices.bill.values_cents: every channel is empty"),
-    ('"id003"', '"id003"\nvalues_cents = [500, 0, 500]', "line 12: devices.bill.values_cents: a value comes twice"),
+    ('"id003"', '"id003"\nvalues_cents = [500, 0, 500]', "line 12: devices.bill.values_cents: a value is listed twice"),
     ('"id003"', '"id003"\nvalues_cents = [1, 2, 3, 4, 5, 6, 7, 8, 9]', "line 12: devices.bill.values_cents: lists 9 channels, but the device has 8"),
-    ('"id003"', '"id003"\nport = "/dev/a"\n[devices.io]\nprotocol = "ioboard"\nport = "/dev/a"', "line 15: devices.io.port: /dev/a is the port of devices.bill already"),
-    ('"id003"', '"id003"\nport = "/dev/a"\n[sas.main]\nport = "/dev/../dev/a"', "line 14: sas.main.port: /dev/../dev/a is the port of devices.bill already"),
-    ('"id003"', '"id003"\nport = "/dev/a"\n[gat]\nport = "/dev/a"', "line 14: gat.port: /dev/a is the port of devices.bill already"),
-    ('"id003"', '"cctalk_bill"\nport = "/dev/a"\n[devices.io]\nprotocol = "ioboard"\nport = "/dev/a"', "line 15: devices.io.port: /dev/a is the port"),
-    ('"id003"', '"id003"\n[devices.second]\nprotocol = "ebds"', "line 12: devices.second: position 1 has a bill acceptor already: devices.bill"),
+    ('"id003"', '"id003"\nport = "/dev/a"\n[devices.io]\nprotocol = "ioboard"\nport = "/dev/a"', "line 15: devices.io.port: /dev/a is already used by devices.bill"),
+    ('"id003"', '"id003"\nport = "/dev/a"\n[sas.main]\nport = "/dev/../dev/a"', "line 14: sas.main.port: /dev/../dev/a is already used by devices.bill"),
+    ('"id003"', '"id003"\nport = "/dev/a"\n[gat]\nport = "/dev/a"', "line 14: gat.port: /dev/a is already used by devices.bill"),
+    ('"id003"', '"cctalk_bill"\nport = "/dev/a"\n[devices.io]\nprotocol = "ioboard"\nport = "/dev/a"', "line 15: devices.io.port: /dev/a is already used by devices.bill"),
+    ('"id003"', '"id003"\n[devices.second]\nprotocol = "ebds"', "line 12: devices.second: position 1 already has a bill acceptor, devices.bill; it can have one"),
     ('"id003"', '"id003"\n[inventory]\nlocation = "flor"', r"line 13: inventory.location: 'flor' is not allowed; did you mean floor\? \(there are: floor, store, workshop\)"),
     ('"id003"', '"id003"\n[sas.main]\naddress = 200', "line 13: sas.main.address: must be less than or equal to 127, not 200"),
-    ('"id003"', '"id003"\n[host]\ntransfers = true', "line 12: host.line: money goes through a host: name its line"),
-    ('"id003"', '"id003"\n[sas.one]\n[host]\ntransfers = true\nline = "on"', "line 15: host.line: there is no line 'on'; did you mean one?"),
-    ('site = "Chez Lise"', 'site = "x"\ntime_zone = "Quebec"', "line 6: machine.time_zone: 'Quebec' is not known here"),
+    ('"id003"', '"id003"\n[host]\ntransfers = true', "line 12: host.line: a host handles money, so the name of its SAS line must be given"),
+    ('"id003"', '"id003"\n[sas.one]\n[host]\ntransfers = true\nline = "on"', "line 15: host.line: there is no SAS line 'on' in this file; did you mean one?"),
+    ('site = "Chez Lise"', 'site = "x"\ntime_zone = "Quebec"', "line 6: machine.time_zone: 'Quebec' is not a time zone of this computer"),
     ('site = "Chez Lise"\n', "", "line 1: machine.site: must be given: The venue's name, as printed on its tickets"),
     ("[[games]]", "[[games]", "line 7: not TOML: "),
     ('game = "maple-classic"', 'denominations_cents = [\n 5,\n "x",\n]', r"line 8: games\[1\].denominations_cents\[2\]: must be a valid integer, not 'x'"),
@@ -144,7 +144,7 @@ def test_devices_on_one_bus_share_its_port():
     text += shared.format("coin", "coin") + shared.format("hopper", "hopper")
     assert faults(text) == []
     (elsewhere,) = faults(text.replace('site = "', 'positions = 2\nsite = "') + "position = 2\n")
-    assert elsewhere.startswith("line 19: devices.hopper.port: /dev/a is the port of devices.bill already")
+    assert elsewhere.startswith("line 19: devices.hopper.port: /dev/a is already used by devices.bill")
 
 
 def test_lines_are_found_in_time_that_grows_with_the_file():
@@ -180,8 +180,14 @@ def test_two_copies_in_one_folder_are_found_and_refused(tmp_path):
     done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--state", str(state), "--json"])
     told = {row["key"]: (row["line"], row["what"].partition(" is ")[2]) for row in json.loads(done.output)}
     assert told == {
-        "memory.second_copy": (13, "the first copy's folder already"),
-        "memory.second_archive": (15, "memory.archive's folder already"),
+        "memory.second_copy": (
+            13,
+            "already the first copy's folder: name another one, on a medium of its own",
+        ),
+        "memory.second_archive": (
+            15,
+            "already memory.archive's folder: name another one, on a medium of its own",
+        ),
     }
     assert done.exit_code == 1
     machine = [sys.executable, "-I", "-m", "egm.app", "--cabinet", str(file), "--state", str(state)]
@@ -196,7 +202,7 @@ def test_a_port_that_is_no_terminal_device_is_found(port):
     (fault,) = find_missing_ports(read_toml(GOOD + f'port = "{port}"\n', CabinetFile)[0])
     assert (fault.key, fault.problem, fault.is_pending) == (
         "devices.bill.port",
-        f"{port} is no serial port",
+        f"{port} is not a serial port",
         False,
     )
 
@@ -216,11 +222,11 @@ def test_a_terminal_is_a_port():
 FOUND = [
     ('[[games]]\ngame = "maple-clasic"', "games[2].game", "not in the library", "maple-classic", False),
     ('[[games]]\ngame = "own.toml"', "games[2].game", "write ./own.toml", "", False),
-    ('[[games]]\ngame = "maple-classic"', "games[2].game", "maple-classic is games[1] already", "", False),
+    ('[[games]]\ngame = "maple-classic"', "games[2].game", "maple-classic is already listed, as games[1]: list each game once", "", False),
     ('[[games]]\ngame = "lantern-harbour"\n[[progressives]]\ngame = "lantern-harbour"\nlevel = "harbor"',
      "progressives[1].level", "lantern-harbour has no level 'harbor'", "harbour", False),
-    ('[[progressives]]\ngame = "lantern-harbor"\nlevel = "harbour"', "progressives[1].game", "no game of this file", "", False),
-    ('[software]\nmanifest = "/nowhere/manifest"\nkey = "' + "0" * 64 + '"', "software.manifest", "nothing is there", "", False),
+    ('[[progressives]]\ngame = "lantern-harbor"\nlevel = "harbour"', "progressives[1].game", "not among the games of this file", "", False),
+    ('[software]\nmanifest = "/nowhere/manifest"\nkey = "' + "0" * 64 + '"', "software.manifest", "there is no file /nowhere/manifest", "", False),
 ]  # fmt: skip
 
 
@@ -235,7 +241,7 @@ def test_what_the_machine_would_leave_out_is_found_before_its_start(more, key, w
 def test_a_position_at_which_nothing_takes_money_is_found():
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + KEYS
     assert [str(fault) for fault in iter_preflight_faults(read_toml(two, CabinetFile)[0])] == [
-        "machine.positions: no device of position 2 takes money: a device says its own, position = 2"
+        "machine.positions: no device of position 2 accepts money: give one of [devices] the key position = 2"
     ]
     assert not [
         *iter_preflight_faults(
@@ -269,7 +275,7 @@ def test_a_position_whose_hand_pay_no_key_reaches_is_found(at):
         ('"generic"', '"quebec"', "machine.profile", "not in the library"),
         ('"generic"', '"own.toml"', "machine.profile", "write ./own.toml"),
         ('"generic"', '"quebec-vlt"', "machine.licence_holder", "must be printed"),
-        ('"maple-classic"', '"no-such-game"', "games", "none of them can be offered"),
+        ('"maple-classic"', '"no-such-game"', "games", "none of the listed games can be offered"),
     ],
 )
 def test_preflight_finds_faults_that_prevent_a_start(old, new, key, what):

@@ -124,7 +124,7 @@ def test_an_open_folder_of_another_user_is_refused(tmp_path):
     root.mkdir()
     root.chmod(0o755)
     os.chown(root, 65534, 65534)
-    with pytest.raises(OperatorError, match="is another user's"):
+    with pytest.raises(OperatorError, match="belongs to another user"):
         StateFolder(root).prepare()
 
 

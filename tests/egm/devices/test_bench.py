@@ -241,13 +241,14 @@ def test_hands_are_told_what_they_can_do(tmp_path):
     async def scene():
         bench = DeviceSimulator(tmp_path, PAIR)
         await bench.start()
-        assert "no device 'till'" in act(bench, "till", "state").text
-        assert "no action 'fly'; the actions are " in act(bench, "bill", "fly").text
+        assert "no simulated device 'till'" in act(bench, "till", "state").text
+        assert "there is no action 'fly'; expected one of " in act(bench, "bill", "fly").text
         assert "whole number" in act(bench, "bill", "insert", amount_cents="20").text
         assert "0 to 4,294,967,295" in act(bench, "bill", "late", milliseconds=-4).text
         assert "0 to 4,294,967,295" in act(bench, "bill", "late", milliseconds=10**400).text
         assert (
-            "no note of 300 cents; there are 100, 500" in act(bench, "bill", "insert", amount_cents=3_00).text
+            "no note is worth 300 cents; expected one of 100, 500"
+            in act(bench, "bill", "insert", amount_cents=3_00).text
         )
         assert act(bench, "bill", "late", milliseconds=0, second=1).text.endswith("; late has no second")
         assert "no door 'cat'" in act(bench, "io", "door", name="cat", open=True).text
@@ -294,7 +295,9 @@ def test_a_protocol_nobody_knows_is_refused(tmp_path):
     text = DEFAULT_CABINET.read_text().replace('"ioboard"', '"telepathy"')
     path = tmp_path / "cabinet.toml"
     path.write_text(text)
-    with pytest.raises(OperatorError, match=r"devices\.io\.protocol: 'telepathy' is not a protocol"):
+    with pytest.raises(
+        OperatorError, match=r"devices\.io\.protocol: 'telepathy' is not a known device protocol"
+    ):
         load_cabinet(path)
 
 
@@ -345,7 +348,7 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=120) == 0
     assert not any((run_folder / name).exists() for name in ("bench.sock", "bench.token", "bench.ready"))
-    with pytest.raises(BenchUnreachableError, match="no simulated device answers"):
+    with pytest.raises(BenchUnreachableError, match="no simulated device replies"):
         BenchClient(run_folder)
 
 
@@ -381,7 +384,7 @@ def test_egm_device_works_the_bench(tmp_path, process):
     assert "key=value" in egm("io", "door", "top").output
     nobody = CliRunner().invoke(device_command, ["--state", str(tmp_path / "empty")])
     assert nobody.exit_code == 1
-    assert "no simulated device answers" in nobody.output
+    assert "no simulated device replies" in nobody.output
 
 
 def test_egm_device_listens_to_a_port(tmp_path, process):

@@ -63,7 +63,7 @@ def test_the_line_of_a_killed_bench_leads_nowhere_whoever_has_its_terminal_now(b
         near, far = held[-1]
         tty.setraw(far)
         os.set_blocking(near, False)
-        with pytest.raises(LineLostError, match="no running bench"):
+        with pytest.raises(LineLostError, match="that owns this line is not running"):
             open_bench_line(str(link), LineSettings())
         with pytest.raises(BlockingIOError):
             os.read(near, 1)  # not a byte has come

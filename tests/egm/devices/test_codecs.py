@@ -211,8 +211,8 @@ def test_a_message_with_one_flipped_bit_is_heard_by_nobody(name):
     [
         (id003.decode_report, id003.Frame(0x77), "unknown status 77"),
         (id003.decode_report, id003.Frame(0x88, b"\xff"), "not ASCII"),
-        (ebds.decode_acceptor_message, ebds.EbdsFrame(0x20, b"\x01"), "no acceptor message"),
-        (ebds.decode_machine_message, ebds.EbdsFrame(0x60, b"\x00\x00\x33"), "no host message"),
+        (ebds.decode_acceptor_message, ebds.EbdsFrame(0x20, b"\x01"), "unknown acceptor message"),
+        (ebds.decode_machine_message, ebds.EbdsFrame(0x60, b"\x00\x00\x33"), "unknown host message"),
         (cctalk.decode_event_buffer, b"\x01\x02", "bytes of events"),
         (cctalk.decode_hopper_status, b"\x01", "hopper status"),
         (cctalk.decode_hopper_test, b"", "hopper test"),
@@ -245,7 +245,7 @@ def test_what_no_table_names_is_read_so_that_it_can_go_back(read, frame, read_as
 
 
 def test_a_lamp_that_is_not_there():
-    with pytest.raises(ValueError, match="no disco"):
+    with pytest.raises(ValueError, match="unknown disco; expected names of "):
         ioboard.IoBoardPoll(ack=0, wait=0, lamps=frozenset({"disco"})).encode()
 
 

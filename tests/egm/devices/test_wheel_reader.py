@@ -32,10 +32,10 @@ def test_a_report_is_read_as_users_of_such_wheels_log_it():
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (b"*X;7;117;13;0;002;0\r\n", "no report"),
-        (b"*X;5;117;37;0;002;0\r\n", "no pocket 37"),
-        (b"*X;5;117;13;G;002;0\r\n", "no report"),
-        (b"*X;5;117;;0;002;0\r\n", "no report"),
+        (b"*X;7;117;13;0;002;0\r\n", "the line is not a report of the wheel reader"),
+        (b"*X;5;117;37;0;002;0\r\n", "the wheel has no pocket 37"),
+        (b"*X;5;117;13;G;002;0\r\n", "the line is not a report of the wheel reader"),
+        (b"*X;5;117;;0;002;0\r\n", "the line is not a report of the wheel reader"),
         (b"x" * 64, "no end within 64 bytes"),
     ],
 )

@@ -316,7 +316,7 @@ def test_what_differs_next_is_told_anew(start, maker):
     maker.manifest.write_text("{}")
     asyncio.run(rig.verifier.verify_again("command"))
     assert tilts(rig)[DIFFERS] == ("self", "software.manifest")
-    assert "contains no manifest" in rig.records("software.differs")[-1]["trouble"][0]
+    assert "must be a JSON object with the key manifest" in rig.records("software.differs")[-1]["trouble"][0]
 
 
 @pytest.mark.requirement("A-16")

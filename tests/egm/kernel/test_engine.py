@@ -171,10 +171,13 @@ def test_an_event_recorded_while_self_testing_leads_nowhere():
 @pytest.mark.parametrize(
     ("some", "said"),
     [
-        ((Rule(EventType.PLAY, IDLE), Rule(EventType.PLAY, EVERYWHERE, (never,))), "never reached"),
+        (
+            (Rule(EventType.PLAY, IDLE), Rule(EventType.PLAY, EVERYWHERE, (never,))),
+            "a rule after one without guards can never apply",
+        ),
         (
             (Rule(EventType.PLAY, IDLE, (never,)), Rule(EventType.PLAY, IDLE, refusal=Refusal.REPORT)),
-            "in two ways",
+            "must declare the same refusal",
         ),
     ],
 )

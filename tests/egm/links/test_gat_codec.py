@@ -84,11 +84,11 @@ def test_requests(packet, request_):
     [
         (Packet(5), "unknown command 05"),
         (Packet(0x81, b"1234"), "unknown command 81"),
-        (Packet(1, b"x"), "1 bytes of payload, 0 expected"),
-        (Packet(2, b"x"), "0 expected"),
-        (Packet(3, b"\x01\x00"), "3 expected"),
-        (Packet(4, b"\xba\x00"), "no level"),
-        (Packet(4, b"\xba\x01x"), "no level"),
+        (Packet(1, b"x"), "expected 0 bytes of payload, received 1"),
+        (Packet(2, b"x"), "expected 0 bytes of payload, received 1"),
+        (Packet(3, b"\x01\x00"), "expected 3 bytes of payload, received 2"),
+        (Packet(4, b"\xba\x00"), "expected a level, the byte 00 and a function"),
+        (Packet(4, b"\xba\x01x"), "expected a level, the byte 00 and a function"),
     ],
 )
 def test_what_is_no_request_is_refused_by_name(packet, said):
@@ -156,14 +156,14 @@ def test_every_listed_function_is_understood_with_a_seed_and_without():
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        (("",), "no special function"),
-        (("Component",), "no special function 'Component'"),
-        (("Component", "screen"), "no special function 'Component screen'"),  # this machine has none
-        (("Get File", "passwd"), "no special function"),
-        (("component", "chance"), "no special function"),
-        ((LIST_FUNCTIONS, "x"), "1 parameters, 0 at most"),
-        (("Get File", "ProgramID.xml", "00"), "2 parameters, 1 at most"),
-        (("Component", "chance", "00", "00"), "3 parameters, 2 at most"),
+        (("",), "there is no special function"),
+        (("Component",), "there is no special function 'Component'"),
+        (("Component", "screen"), "there is no special function 'Component screen'"),  # this machine has none
+        (("Get File", "passwd"), "there is no special function"),
+        (("component", "chance"), "there is no special function"),
+        ((LIST_FUNCTIONS, "x"), "expected at most 0 parameters, received 1"),
+        (("Get File", "ProgramID.xml", "00"), "expected at most 1 parameters, received 2"),
+        (("Component", "chance", "00", "00"), "expected at most 2 parameters, received 3"),
         (("Component", "chance", "%%SHA1_HMAC%%"), "not hexadecimal"),
         (("Component", "chance", "00" * 65), "64 at most"),
     ],

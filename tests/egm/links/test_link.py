@@ -59,7 +59,7 @@ def test_any_object_is_a_message_or_a_message_error(data):
 @pytest.mark.parametrize("options", ['{"level": 1.0}', '{"bets": {"otter": 1e0}}', '{"a": [{"b": [2.5]}]}'])
 def test_a_wish_with_a_number_that_is_not_whole_is_no_wish(options):
     """It is equal to a bet that is offered, and no journal keeps a float: it would stop the machine."""
-    with pytest.raises(MessageError, match="not whole"):
+    with pytest.raises(MessageError, match="is not a whole number"):
         decode(f'{{"type": "intent", "name": "bet", "value": 1, "options": {options}}}'.encode())
 
 

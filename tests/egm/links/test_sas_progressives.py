@@ -157,7 +157,9 @@ def test_a_machine_without_broadcast_levels_has_none_to_hear(tmp_path):
 
 @pytest.mark.parametrize("name", ["1", "0.1", "256.1", "1.33", "a.b"])
 def test_a_sas_level_that_is_none_is_refused(name):
-    with pytest.raises(ValueError, match=r"group\.level"):
+    with pytest.raises(
+        ValueError, match=r"stakes: a level on a SAS line is written as GROUP\.LEVEL, 1\.1 to 255\.32"
+    ):
         LevelSlot(game="g", level="l", kind=Kind.LINKED, carrier="sas", stakes={"50": name})
 
 

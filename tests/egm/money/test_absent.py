@@ -128,7 +128,10 @@ def test_a_position_with_money_cannot_be_left_out(tmp_path):
     second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first).boot()
     refuse_removed_positions_with_money(first.journal, 1, FEATURES.keys, "CAD")
     second.insert(2000)
-    with pytest.raises(OperatorError, match=r"position 2 still has \$20\.00 of credit$"):
+    with pytest.raises(
+        OperatorError,
+        match=r"position 2 still has \$20\.00 of credit: restore the former number, and settle it first$",
+    ):
         refuse_removed_positions_with_money(first.journal, 1, FEATURES.keys, "CAD")
     refuse_removed_positions_with_money(first.journal, 2, FEATURES.keys, "CAD")
 
@@ -208,7 +211,10 @@ def test_bets_of_a_position_are_told_as_money_on_the_table_of_their_game(staked,
     named = GameName(id="maple-craps", version="1.0.0", digest="f4" * 32)
     table = TableRecord(game=named, denomination_cents=25, table={"point": 6}, staked=staked)
     left = Left({f"2/{TableKey.TABLE}{named.digest}": to_json(table)})
-    with pytest.raises(OperatorError, match=rf"position 2 still has {said} at the table of maple-craps$"):
+    with pytest.raises(
+        OperatorError,
+        match=rf"position 2 still has {said} at the table of maple-craps: restore the former number, and settle it first$",
+    ):
         refuse_removed_positions_with_money(left, 1, FEATURES.keys, "CAD")
 
 
@@ -217,7 +223,10 @@ def test_nothing_that_a_player_may_be_owed_is_told_by_its_key():
     for key in FEATURES.keys:
         if key.clear_action is not ClearAction.OWED or key.owner is not Owner.PLAYER or key is TableKey.TABLE:
             continue
-        with pytest.raises(OperatorError, match=r"position 2 still has (a|coins|restricted) [a-z -]+$"):
+        with pytest.raises(
+            OperatorError,
+            match=r"position 2 still has (a|coins|restricted) [a-z -]+: restore the former number, and settle it first$",
+        ):
             refuse_removed_positions_with_money(
                 Left({f"2/{key}x" if key.endswith(":") else f"2/{key}": {}}), 1, FEATURES.keys, "CAD"
             )

@@ -177,7 +177,7 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
     with (tmp_path / "second" / LOG_NAME).open("ab") as log:
         log.write(json.dumps(rows).encode() + b"\n")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "move 3 is not what was written" in again.machine.faults["ticket_ledger"]["detail"]
+    assert "move 3 was altered after it was written" in again.machine.faults["ticket_ledger"]["detail"]
     assert "egm ticket restore" in again.machine.faults["ticket_ledger"]["detail"]
     again.offer_ticket("919999999999990001")
     assert again.hands.orders[-1][0] == "return"
@@ -266,10 +266,10 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found(rig, tmp_path):
     for path, data in before.items():
         path.write_bytes(data)
     back = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "was put back or exchanged" in back.machine.faults["ticket_ledger"]["detail"]
+    assert "an old or another ledger was put in its place" in back.machine.faults["ticket_ledger"]["detail"]
     verified = CliRunner().invoke(main, ["audit", "verify", "--state", str(tmp_path)])
     assert verified.exit_code == 1
-    assert "was put back or exchanged" in " ".join(verified.output.split())
+    assert "an old or another ledger was put in its place" in " ".join(verified.output.split())
     assert back.store.require_ticket(number).state is TicketState.ISSUED
     back.offer_ticket(number)
     assert back.hands.orders[-1][0] == "return"
@@ -371,7 +371,7 @@ def test_a_ledger_of_before_it_was_begun_anew_is_known_for_an_old_one(rig, tmp_p
     again.close()
     put_back(before)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "it was put back" in again.machine.faults["ticket_ledger"]["detail"]
+    assert "an old or another ledger was put in its place" in again.machine.faults["ticket_ledger"]["detail"]
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 2000)
 
@@ -402,7 +402,7 @@ def test_the_cage_pays_from_no_ledger_that_was_put_back(rig, tmp_path, monkeypat
     after = ledger_files(tmp_path)
     put_back(before)
     status, said = pay_at_the_cage(tmp_path, number, monkeypatch, rig.clock)
-    assert (status, "it was put back or exchanged" in said) == (1, True), said
+    assert (status, "an old or another ledger was put in its place" in said) == (1, True), said
     put_back(after)
     status, said = pay_at_the_cage(tmp_path, number, monkeypatch, rig.clock)
     assert (status, "has been redeemed already" in said) == (1, True), said

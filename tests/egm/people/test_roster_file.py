@@ -97,7 +97,7 @@ def test_changes_are_told_by_person(path):
         (lambda r: r.disable_person("1", by="1", at=NOW), "the last person who can enrol"),
         (lambda r: r.disable_person("7", by="1", at=NOW), "nobody has the staff number '7'"),
         (lambda r: r.set_pin("7", "246801975318", by="1", at=NOW), "nobody has"),
-        (lambda r: r.set_pin("2", "1111", by="1", at=NOW), "like or consecutive"),
+        (lambda r: r.set_pin("2", "1111", by="1", at=NOW), "equal or consecutive"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(path, change, why):

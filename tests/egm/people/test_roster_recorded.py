@@ -352,7 +352,7 @@ def test_without_the_machine_key_nothing_is_proved_of_persons(place):
     saved = {path: path.read_bytes() for path in keys}
     for path in keys:
         path.unlink()
-    assert "the machine key is gone" in place.egm("people", "list", status=1)
+    assert "the machine key is missing" in place.egm("people", "list", status=1)
     for path, data in saved.items():
         path.write_bytes(data)
         path.chmod(0o600)

@@ -52,9 +52,7 @@ def test_changed_definition_with_the_same_version_is_reported_by_check_and_machi
     done = CliRunner().invoke(main, ["cabinet", "check", "--json", "--state", str(played), str(file)])
     told = [fault["what"] for fault in json.loads(done.output) if fault["key"] == "games[1].game"]
     assert done.exit_code == 0, done.output
-    remark = (
-        f"another definition, {before.digest[:12]}, was played as {before.version}: give it a new version"
-    )
+    remark = f"this machine played another definition, {before.digest[:12]}, as version {before.version}: give this one a new game.version"
     assert told == ([] if changed else [remark])
 
     async def not_yet(_):

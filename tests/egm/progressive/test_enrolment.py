@@ -231,7 +231,9 @@ def test_whatever_is_on_a_stick_of_the_floors_the_machine_goes_on(hall):
     assert "incomplete" in floor(hall.authority, hall.stick, "--key", key, code=1)
     assert hall.step("request")[0] == "service.done"  # the machine writes it anew
     Stick(hall.stick).write(der(request, *UNKNOWN_KEY))
-    assert "no request of a machine" in floor(hall.authority, hall.stick, "--key", key, code=1)
+    assert "the request of the machine on the stick cannot be read" in floor(
+        hall.authority, hall.stick, "--key", key, code=1
+    )
 
 
 @pytest.mark.parametrize(

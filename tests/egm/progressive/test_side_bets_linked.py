@@ -134,7 +134,7 @@ def test_a_linked_jackpot_of_other_shares_is_not_fed(tmp_path, chance):
             await rig.until(lambda: rig.room.records("progressive.refused"))
             said = rig.room.records("progressive.refused")[0]
             assert said["code"] == "refused.other_odds"
-            assert "this machine's game says 1/10 at 3/216580 hits a wager" in said["text"]
+            assert "expected 1/10 at 3/216580 hits a wager, as in this machine's game" in said["text"]
             assert rig.link.find_displayed_amount("POT").status == "down"
 
     run(life())
@@ -188,8 +188,8 @@ def test_what_has_no_shares_is_said_as_before():
 @pytest.mark.parametrize(
     ("chance", "why"),
     [
-        ({"odds": "1/9", "shares": {"3/2": "1/7"}}, "parts below 1"),
-        ({"odds": "1/9", "shares": {"1/2": "0"}}, "parts below 1"),
+        ({"odds": "1/9", "shares": {"3/2": "1/7"}}, "expected parts below 1 with odds above 0"),
+        ({"odds": "1/9", "shares": {"1/2": "0"}}, "expected parts below 1 with odds above 0"),
         ({**OF_GAME, "shares": {"1/2": "1/7"}}, "the game defines them"),
     ],
 )

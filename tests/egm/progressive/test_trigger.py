@@ -103,7 +103,11 @@ def test_a_commitment_holds_for_one_secret_and_everything_it_is_meant_for():
     [{"drawn": "30"}, {"drawn": -1}, {"salt": "5"}, {"step": "0"}, {"step": 0.5}, {"level": None, "x": 1}],
 )
 def test_what_is_no_secret_is_refused(change):
-    with pytest.raises(TriggerError, match="no secret of a mystery prize"):
+    with pytest.raises(
+        TriggerError, match=r"the secret of a mystery prize (cannot be read|is not in the form)"
+    ):
         MysteryTrigger.from_json({**drawn(3).to_json(), **change})
-    with pytest.raises(TriggerError, match="no secret of a mystery prize"):
+    with pytest.raises(
+        TriggerError, match=r"the secret of a mystery prize (cannot be read|is not in the form)"
+    ):
         MysteryTrigger.from_json({})

@@ -248,7 +248,7 @@ def test_whatever_chips_lie_is_a_bet_the_rules_take(player):
         try:
             player.does(name, value)
         except WagerError as error:
-            assert re.search("could give seat|come-out|needs a bet", str(error))  # noqa: PT017 (what no spot says)
+            assert re.search("the round could return|come-out|needs a bet", str(error))  # noqa: PT017 (what no spot says)
             refused = Notice(code="refused.bet_is_offered", severity="warning")
             told = player.view.snapshot.model_copy(update={"notices": (refused,)})
             player.view = apply_message(player.view, told)

@@ -168,4 +168,6 @@ def test_the_check_of_a_cabinet_file_says_that_its_positions_are_too_few(tmp_pat
     file.write_text(f'{text}\n[[games]]\ngame = "{GAME}"\n')
     done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
     found = [each["what"] for each in json.loads(done.output) if each["key"] == "games[1].game"]
-    assert any("is played by at least 4 positions" in what for what in found) == said, done.output
+    assert any("needs at least 4 positions, but machine.positions is" in what for what in found) == said, (
+        done.output
+    )

@@ -519,7 +519,7 @@ def test_an_american_wheel_has_no_reader(tmp_path):
     text = LIBRARY_FILE.with_name("quebec-roulette-american.toml").read_text(encoding="utf-8")
     path = tmp_path / "other.toml"
     path.write_text(text.replace("[cylinder]", '[cylinder]\ndecided_by = "wheel"'), encoding="utf-8")
-    with pytest.raises(DefinitionError, match="pockets 0 to 36"):
+    with pytest.raises(DefinitionError, match="pockets: must be 0 to 36"):
         load_game(path)
 
 

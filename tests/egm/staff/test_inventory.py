@@ -309,7 +309,9 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
 @pytest.mark.parametrize("field", ["kind", "manufacturer", "model", "base_number", "photograph"])
 def test_incomplete_inventory_is_rejected_where_the_profile_requires_all_fields(rig, tmp_path, field):
     lacking = inventory(tmp_path, **{field: None if field == "photograph" else ""})
-    with pytest.raises(OperatorError, match=f"inventory: no {field}; the profile generic requires"):
+    with pytest.raises(
+        OperatorError, match=f"inventory: {field}: must be given, because the profile generic requires"
+    ):
         note_inventory(MachineRig(tmp_path / "another").boot().machine, lacking, complete=True)
 
 
@@ -332,7 +334,7 @@ def started(folder, **machine):
 def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_every_game(
     tmp_path, monkeypatch
 ):
-    with pytest.raises(OperatorError, match="inventory: no kind, manufacturer, model, base_number, photo"):
+    with pytest.raises(OperatorError, match="inventory: kind, manufacturer, model, base_number, photo"):
         started(tmp_path / "first")
     with Journal.open(tmp_path / "first", now=StoppedClock().now) as journal:
         assert not list(journal.entries(KIND))

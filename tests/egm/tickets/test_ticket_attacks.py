@@ -107,18 +107,18 @@ def test_a_line_appended_with_a_text_editor_is_refused_and_named(tmp_path, offic
     line = forged_line(office)
     with (tmp_path / LOG_NAME).open("ab") as log:
         log.write(line)
-    with pytest.raises(TicketLedgerDamaged, match=r"move 3 is not what was written"):
+    with pytest.raises(TicketLedgerDamaged, match=r"move 3 was altered after it was written"):
         office.desk.redeem_begin("in-1", "919999999999990001")
     assert office.store.get("919999999999990001") is None
     office.store.close()
-    with pytest.raises(TicketLedgerDamaged, match=r"move 3 is not what was written"):
+    with pytest.raises(TicketLedgerDamaged, match=r"move 3 was altered after it was written"):
         TicketStore.open(tmp_path, key=KEY)
 
 
 def test_another_machines_key_reads_nothing(tmp_path, office):
     office.issued("a")
     office.store.close()
-    with pytest.raises(TicketLedgerDamaged, match="move 1 is not what was written"):
+    with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
         TicketStore.open(tmp_path, key=bytes(32))
 
 
@@ -160,6 +160,6 @@ def test_a_reader_writes_nothing(tmp_path, office):
         log.write(b"[[3]]\n")
     with (
         TicketStore.open(tmp_path, key=KEY, read_only=True, prove=False) as store,
-        pytest.raises(TicketLedgerDamaged, match="move 3 is not what was written"),
+        pytest.raises(TicketLedgerDamaged, match="move 3 was altered after it was written"),
     ):
         store.verify()

@@ -148,7 +148,7 @@ def test_only_the_pinned_key_is_believed(installation, tmp_path):
         (lambda w: w["manifest"]["files"].update({"egm/x": "00"}), "not that of this manifest"),
         (lambda w: w.update(signature="zz"), "not hexadecimal"),
         (lambda w: w.pop("signature"), "not signed"),
-        (lambda w: w.pop("manifest"), "contains no manifest"),
+        (lambda w: w.pop("manifest"), "must be a JSON object with the key manifest"),
     ]:
         altered = json.loads(json.dumps(whole))
         alter(altered)

@@ -152,7 +152,7 @@ def test_words_that_are_not_in_every_language_or_another_s_are_refused():
     with pytest.raises(InvariantError, match=r"half does not say 'notice\.half' in 'fr'"):
         Features((*FEATURES.all, half))
     other = Feature(name="other", words=JUKEBOX.words)
-    with pytest.raises(InvariantError, match="two features say"):
+    with pytest.raises(InvariantError, match="two features declare the text"):
         Features((*WITH_JUKEBOX.all, other))
     assert tuple(LOCALE_BY_LANGUAGE) == LANGUAGES
 
@@ -295,15 +295,19 @@ def test_a_declaration_that_cannot_be_is_refused_before_the_machine_starts():
 
     half = Rule(JukeboxEvent.SONG_OVER, AWAKE, (), (end_it_never,))
     for feature, why in (
-        (Feature(name="money"), "two features are called money"),
+        (Feature(name="money"), "two features have the name money"),
         (Feature(name="coins", keys=Coins), "'coins' is declared by MoneyKey.COIN_EVENTS and by Coins.COINS"),
         (Feature(name="half", rules=(half,)), "no rule decides song_chosen"),
-        (Feature(name="late", rules=(Rule(EventType.WHEN_IDLE, EVERYWHERE),)), "a rule never reached"),
+        (
+            Feature(name="late", rules=(Rule(EventType.WHEN_IDLE, EVERYWHERE),)),
+            "a rule after one without guards can never apply",
+        ),
     ):
         with pytest.raises(InvariantError, match=why):
             Features((*FEATURES.all, feature))
     with pytest.raises(
-        InvariantError, match="'song_owed' is owed, and an authorised clear makes no claim of it"
+        InvariantError,
+        match="'song_owed' stores an owed amount, but no feature makes a claim of it at a memory clear",
     ):
         check_claims_cover_owed_values(Features((*FEATURES.all, Feature(name="owed", keys=Owed))))
 

@@ -407,7 +407,7 @@ def test_more_may_not_share_one_deck_of_two_rounds(shoe, seats, why):
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ({"shoe": {"As": 33, "2c": 8}}, "33 of As"),
+        ({"shoe": {"As": 33, "2c": 8}}, "the shoe has 33 cards As"),
         ({"shoe": {"As": 3}}, "shuffled before"),
         ({"shoe": {"??": 3}}, "not a card"),
         ({"shoe": {"As": -1}}, "not a count"),
@@ -423,9 +423,9 @@ def test_a_table_that_no_round_leaves_is_refused(table, why):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda d: d["bet"][0].update(pays_six="1:2"), "belong to the bank"),
-        (lambda d: d["bet"][0].update(margins={"4": "1:1"}), "belong to a dragon"),
-        (lambda d: d["bet"][1].update(id="punto"), "there twice"),
+        (lambda d: d["bet"][0].update(pays_six="1:2"), "are only valid for a bet on the bank"),
+        (lambda d: d["bet"][0].update(margins={"4": "1:1"}), "a dragon bonus must have margins from 1 to 9"),
+        (lambda d: d["bet"][1].update(id="punto"), "listed twice"),
         (lambda d: d["bet"][1]["limits"].update(step=10), "does not pay whole credits"),
         (lambda d: d["shoe"].update(stop=400), "behind the stop card"),
         (lambda d: d["form"][0].update(bets={"punto": 5}), "20 to 2,000"),
@@ -486,7 +486,7 @@ def test_half_a_credit_is_never_the_houses_in_silence():
     """A stake without a half cannot be given up by half, so its table is refused; a commission is stated."""
     war = json.loads(load_game("quebec-war").text)
     war["main"]["limits"] = {"least": 1, "most": 1000, "step": 1}
-    with pytest.raises(DefinitionError, match=r"main\.limits\.step.* 1 has no half"):
+    with pytest.raises(DefinitionError, match=r"main\.limits\.step.* 1 is not even"):
         build_game(war, "war.toml")
     tiles = json.loads(load_game("quebec-pai-gow").text)
     tiles["stake"] = {"least": 1, "most": 1000, "step": 1}

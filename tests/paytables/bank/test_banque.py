@@ -301,7 +301,7 @@ def with_left(game, count):
 @pytest.mark.requirement("S-52", "S-03")
 def test_the_last_round_of_a_shoe_has_nine_cards_or_more(seeded_draw):
     game, ends = load_game(GAME), Counter()
-    with pytest.raises(ValueError, match="a shoe of 8 cards is shuffled"):
+    with pytest.raises(ValueError, match="a shoe of 8 cards, but a shoe of that size is shuffled"):
         with_left(game, 8)
     for left, seed in product(range(9, 24), range(20)):
         here = with_left(game, left)
@@ -342,7 +342,7 @@ def test_a_bet_a_cheval_has_a_half_and_each_tableau_one_bet():
         build_game(data, "test")
     data = json.loads(load_game(GAME).text)
     data["bet"][1]["on"] = "tableau-1"
-    with pytest.raises(DefinitionError, match="one bet on each tableau"):
+    with pytest.raises(DefinitionError, match="only one bet may be on each tableau"):
         build_game(data, "test")
     with pytest.raises(WagerError, match="not a multiple of 2"):
         load_game(GAME).wager(11, bets={"a-cheval": 11})

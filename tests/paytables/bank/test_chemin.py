@@ -334,15 +334,15 @@ def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(see
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ({}, "no round"),
-        ({"bank": {"seat": 8}}, "no such seat"),
-        ({"bank": {"seat": True}}, "no such seat"),
-        ({"bank": {"seat": None}}, "no such seat"),
-        ({"bank": {"seat": 0, "least": 2001}}, "no round"),
-        ({"bank": {"seat": 0, "follower": 1}}, "no round"),
+        ({}, "that a round"),
+        ({"bank": {"seat": 8}}, "does not name seats of this table"),
+        ({"bank": {"seat": True}}, "does not name seats of this table"),
+        ({"bank": {"seat": None}}, "does not name seats of this table"),
+        ({"bank": {"seat": 0, "least": 2001}}, "that a round"),
+        ({"bank": {"seat": 0, "follower": 1}}, "that a round"),
         ({"bank": {"seat": 1, "least": 20, "follower": 1}}, "its own bank"),
-        ({"bank": {"seat": 0, "more": 1}}, "no round"),
-        ({"point": 4}, "no round"),
+        ({"bank": {"seat": 0, "more": 1}}, "that a round"),
+        ({"point": 4}, "that a round"),
         ({"shoe": {"As": 7}}, "shuffled"),
     ],
 )
@@ -356,7 +356,7 @@ def test_a_table_that_no_round_leaves_is_refused(table, why):
     [
         ("table", {"seats": 3}, "4 or more"),
         ("shoe", {"decks": 6, "stop": 8}, "stop"),
-        ("stake", {"id": "stakes", "name": {"en": "a", "fr": "b"}, "pays": "1:1"}, "its id is"),
+        ("stake", {"id": "stakes", "name": {"en": "a", "fr": "b"}, "pays": "1:1"}, "its id must be"),
         ("banco", {"id": "banco", "name": {"en": "a", "fr": "b"}, "pays": "2:1"}, "even money"),
     ],
 )

@@ -305,12 +305,15 @@ def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
     ("bets", "why"),
     [
         ({"red": 22}, "22 credits: not a multiple of 4"),
-        ({"red": 104, "red-insured": 1}, "1 credit for 104 on 'red': it is one for each 100 credits"),
-        ({"red": 200, "red-insured": 1}, "1 credit for 200 on 'red'"),
+        (
+            {"red": 104, "red-insured": 1},
+            "1 credit staked with 104 on 'red'; expected one for each 100 credits",
+        ),
+        ({"red": 200, "red-insured": 1}, "1 credit staked with 200 on 'red'"),
         ({"black": 100, "red-insured": 1}, "needs a bet on 'red'"),
         ({"red-insured": 1}, "needs a bet on 'red'"),
         ({"red": 2100}, "20 to 2,000"),
-        ({}, "nothing is staked"),
+        ({}, "at least one bet must be staked"),
     ],
 )
 def test_what_cannot_be_counted_is_refused(bets, why):
@@ -321,14 +324,14 @@ def test_what_cannot_be_counted_is_refused(bets, why):
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ([], "no round of this table"),
-        ({}, "no round of this table"),
-        ({"cards": {}}, "no round of this table"),
+        ([], "that a round of this game can leave"),
+        ({}, "that a round of this game can leave"),
+        ({"cards": {}}, "that a round of this game can leave"),
         ({"shoe": {"As": 7}}, "6 decks|7 of As|shuffled before"),
         ({"shoe": {"As": 3}}, "shuffled before"),
         ({"held": []}, "in prison"),
         ({"held": {"spot": "red", "credits": 20, "count": 1}}, "in prison"),
-        ({"held": [{"spot": "red", "credits": 20}]}, "without their count"),
+        ({"held": [{"spot": "red", "credits": 20}]}, "has no count above 0"),
         ({"held": [{"spot": "red", "credits": 20, "count": 2}]}, "can be"),
         ({"held": [{"spot": "red", "credits": 22, "count": 1}]}, "can be"),
         ({"held": [{"spot": "red-insured", "credits": 1, "count": 1}]}, "standing bet"),
@@ -345,8 +348,8 @@ def test_a_table_that_no_coup_leaves_is_refused(table, why):
     [
         (lambda d: d["insurance"].update(percent=3), "not a whole number"),
         (lambda d: d["insurance"].update(least=150), "not a whole number"),
-        (lambda d: d["bet"][0].update(limits={"least": 5, "most": 50, "step": 5}), "has no half"),
-        (lambda d: d["bet"][0].update(on="red"), "there twice"),
+        (lambda d: d["bet"][0].update(limits={"least": 5, "most": 50, "step": 5}), "is not even"),
+        (lambda d: d["bet"][0].update(on="red"), "listed twice"),
         (lambda d: d["bet"][0].update(on="green"), "'black', 'red', 'colour' or 'inverse'"),
         (lambda d: d["form"][1]["bets"].update({"red-insured": 2}), "one for each 100"),
         (lambda d: d["shoe"].update(stop=400), "behind the stop card"),

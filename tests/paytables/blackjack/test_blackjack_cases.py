@@ -354,7 +354,7 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
         (QUEBEC, {"main": 502}, "2 to 500"),
         (QUEBEC, {"main": 2, "insurance": 1}, "the spot is closed"),
         (MONACO, {"pairs": 1}, "needs a bet on 'main'"),
-        (OPTIONS, {"main": 2, "twelve-sixteen": 3}, "2 at most on what is laid on 'main'"),
+        (OPTIONS, {"main": 2, "twelve-sixteen": 3}, "the bet on 'main' allows 2 at most"),
         (OPTIONS, {"main": 2, "sevens": 2}, "1 to 1"),
         (MULTI, {"main": 2}, "bets.main: needs a bet on 'second'"),
         (MULTI, {"main": 2, "third": 2}, "needs a bet on 'second'"),
@@ -369,7 +369,7 @@ def test_a_wager_that_the_table_does_not_take_is_refused(name, bets, why):
 def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
     game = changed(QUEBEC, table={"most_win": 100})
     assert game.rules.find_highest_round_return(game.wager(12, bets={"main": 12})) == 96
-    with pytest.raises(WagerError, match="112 credits; 100 at most"):
+    with pytest.raises(WagerError, match="return 112 credits to seat 0; the table allows 100 at most"):
         game.wager(14, bets={"main": 14})
 
 
@@ -380,7 +380,7 @@ def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
         (
             QUEBEC,
             lambda d: d.update(boxes=3, table={"seats": 3}),
-            "3 boxes for each of 3 seats; 7 in all at most",
+            "3 boxes for each of 3 seats; a table has 7 boxes at most",
         ),
         (QUEBEC, lambda d: d.update(shoe={"decks": 9}), "less than or equal to 8"),
         (QUEBEC, lambda d: d.update(shoe={"decks": 1}), "may run out in a round: it must hold 446"),
@@ -388,24 +388,36 @@ def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
         (QUEBEC, lambda d: d["main"]["limits"].update(step=1), "multiple of 2"),
         (QUEBEC, lambda d: d.update(rules={"blackjack": "6:5"}), "multiple of 10"),
         (OPTIONS, lambda d: d["rules"].update(suited_678="7:4"), "multiple of 4"),
-        (QUEBEC, lambda d: d.update(rules={"split": {"ace_hands": 3}}), "3 hands of aces, of 2"),
+        (
+            QUEBEC,
+            lambda d: d.update(rules={"split": {"ace_hands": 3}}),
+            "ace_hands: is 3; expected at most hands, 2",
+        ),
         (QUEBEC, lambda d: d.update(rules={"split": {"hands": 6}}), "less than or equal to 5"),
         (QUEBEC, lambda d: d.update(rules={"double": {"totals": [1]}}), "greater than or equal to 2"),
         (QUEBEC, lambda d: d.update(rules={"soft_17": "maybe"}), "'hit' or 'stand'"),
         (QUEBEC, lambda d: d.update(rules={"surrender": True}), "unknown key"),
-        (MULTI, lambda d: d["main"].update(least_hands=3, hands=2), "least_hands: 3, of 2"),
-        (MULTI, lambda d: d.update(rules={"second_card": "hole"}), "no second one to hide"),
-        (MONACO, lambda d: d["side"][0].update(id="main"), "a stake of the game itself"),
-        (MONACO, lambda d: d["side"][1].update(id="pairs"), "'pairs' is there twice"),
-        (MONACO, lambda d: d["side"][1]["row"][0].update(id="mixed-pair"), "'mixed-pair' is there twice"),
+        (
+            MULTI,
+            lambda d: d["main"].update(least_hands=3, hands=2),
+            "least_hands: is 3, but the dealer plays only 2",
+        ),
+        (
+            MULTI,
+            lambda d: d.update(rules={"second_card": "hole"}),
+            'must not be "hole" if the dealer plays several hands',
+        ),
+        (MONACO, lambda d: d["side"][0].update(id="main"), "reserved for a stake of the game itself"),
+        (MONACO, lambda d: d["side"][1].update(id="pairs"), "'pairs' is listed twice"),
+        (MONACO, lambda d: d["side"][1]["row"][0].update(id="mixed-pair"), "'mixed-pair' is listed twice"),
         (OPTIONS, lambda d: d["side"][3]["row"].reverse(), "rows with more cards must come before"),
-        (OPTIONS, lambda d: d["side"][3]["row"][0].update(ranks=["77"]), "'77' are not 3 ranks"),
+        (OPTIONS, lambda d: d["side"][3]["row"][0].update(ranks=["77"]), "'77' must be 3 ranks"),
         (OPTIONS, lambda d: d["side"][3]["row"][0].update(ranks=["7X7"]), "match pattern"),
-        (OPTIONS, lambda d: d["side"][3]["row"][4].pop("ranks"), "no condition on any card"),
+        (OPTIONS, lambda d: d["side"][3]["row"][4].pop("ranks"), "must state a condition"),
         (
             OPTIONS,
             lambda d: d["side"][3]["row"][0].update(dealer=True, ranks=["7777"]),
-            "two cards of the box",
+            "must be at most 2 if the dealer",
         ),
         (OPTIONS, lambda d: d["side"][0]["row"][1].update(pays="3:2"), "multiple of 2"),
         (OPTIONS, lambda d: d["side"][0]["row"][1].update(pays="10%"), "no level has this spot"),

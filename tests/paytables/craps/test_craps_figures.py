@@ -338,7 +338,7 @@ def test_ways_to_play_that_are_none_are_refused():
         analyse_named_strategy("wide", rules)
     with pytest.raises(AnalysisError, match="no way to play 'molly'; there are: nowhere, alone, wide"):
         analyse_named_strategy("molly", rules)
-    with pytest.raises(AnalysisError, match="name no ways to play"):
+    with pytest.raises(AnalysisError, match="can only be named for craps"):
         analyse_named_strategy("molly", load_game("river-wheel").rules)
 
 

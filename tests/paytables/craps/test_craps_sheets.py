@@ -22,7 +22,7 @@ def test_the_edge_of_a_way_to_play_is_that_of_all_it_stakes():
     assert "there are: pass, pass-odds, dontpass-odds, three-point-molly" in run(
         "par", "quebec-craps", "--strategy", "martingale", code=1
     )
-    assert "name no ways to play" in run("par", "river-wheel", "--strategy", "x", code=1)
+    assert "can only be named for craps" in run("par", "river-wheel", "--strategy", "x", code=1)
 
 
 @pytest.mark.requirement("P-07", "C-08")

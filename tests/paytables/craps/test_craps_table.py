@@ -177,7 +177,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
             QUEBEC,
             table(6, ("pass", 5)),
             {"bets": {"odds-pass": 30}},
-            r"odds-pass: 30 credits; 25 at most on what is laid",
+            r"odds-pass: 30 credits staked; the bet on 'pass' allows 25 at most",
         ),
         (
             QUEBEC,
@@ -204,7 +204,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
             r"come-4: a bet there may not be taken down",
         ),
         (QUEBEC, table(6, ("dontpass", 5)), {"bets": {"dontpass": 5}}, r"dontpass: the spot is closed"),
-        (QUEBEC, table(6, ("dontpass", 5)), {"bets": {"dontpass": -5}}, "nothing is left to throw for"),
+        (QUEBEC, table(6, ("dontpass", 5)), {"bets": {"dontpass": -5}}, "all bets would be taken down"),
         (
             QUEBEC,
             table(6, ("dontpass", 5), ("odds-dontpass", 6)),
@@ -215,7 +215,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
             QUEBEC,
             table(6, ("dontpass", 5), ("odds-dontpass", 30)),
             {"bets": {"dontpass": -1}},
-            r"odds-dontpass: 30 credits; 24 at most",
+            r"odds-dontpass: 30 credits staked; the bet on 'dontpass' allows 24 at most",
         ),
         (
             MONACO,
@@ -224,7 +224,12 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
             "the shooter must leave 1 credit there",
         ),
         (MONACO, None, {"bets": {"pass": 5, "hop-1-1": 1}}, "there is no spot 'hop-1-1'"),
-        (QUEBEC, None, {"bets": {"pass": 5, "buy-4": 20}}, r"buy-4: 20 credits; 21 to 987 may be staked"),
+        (
+            QUEBEC,
+            None,
+            {"bets": {"pass": 5, "buy-4": 20}},
+            r"buy-4: would be 20 credits; 21 to 987 may be staked",
+        ),
         (QUEBEC, None, {"bets": {"pass": 5, "right-6": 7}}, r"right-6: 7 credits: not a multiple of 6"),
         (
             QUEBEC,
@@ -245,7 +250,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
             "hard-4: must be true or false, not 1",
         ),
         (QUEBEC, None, {"bets": {"pass": 5}, "working": [1]}, "working: must map spots to true or false"),
-        (QUEBEC, None, {"bets": {}}, "nothing is staked, and no bet stands"),
+        (QUEBEC, None, {"bets": {}}, "at least one bet must be staked, because no bet stands"),
         (QUEBEC, table(6, ("pass", 5)), {}, r"pass: the spot is closed"),
     ],
 )
@@ -273,26 +278,29 @@ def test_a_form_is_the_first_that_the_table_takes():
         ([], "must have point, shooter, bets"),
         (table(7, ("pass", 1)), "7 is not a point"),
         (table(6.0, ("pass", 1)), "6.0 is not a point"),
-        (table(6, ("pass", 1), shooter=8), "no seat 8 to throw"),
+        (table(6, ("pass", 1), shooter=8), "the shooter's seat 8 does not exist"),
         ({"points": 6}, "must have point, shooter, bets"),
         ({"point": 7}, "7 is not a point"),
-        (table(None, ("pass", 1)), "no throw leaves a bet on 'pass' with point None"),
-        (table(None, ("odds-pass", 1)), "no throw leaves a bet on 'odds-pass'"),
-        (table(6, ("field", 1)), "no throw leaves a bet on 'field'"),
-        (table(6, ("come", 1)), "no throw leaves a bet on 'come'"),
-        (table(6, ("dontcome", 1)), "no throw leaves a bet on 'dontcome'"),
-        (table(6, ("pass", 1), ("pass", 1)), "no throw leaves this table"),
+        (table(None, ("pass", 1)), "no throw can leave the bet on 'pass' with point None"),
+        (table(None, ("odds-pass", 1)), "no throw can leave the bet on 'odds-pass'"),
+        (table(6, ("field", 1)), "no throw can leave the bet on 'field'"),
+        (table(6, ("come", 1)), "no throw can leave the bet on 'come'"),
+        (table(6, ("dontcome", 1)), "no throw can leave the bet on 'dontcome'"),
+        (table(6, ("pass", 1), ("pass", 1)), "no throw can leave the table in this state"),
         (table(6, ("pass", 1), ("odds-pass", 1)), "not a multiple of 5"),
         (table(6, ("pass", 1), ("odds-pass", 10)), "outside the limits"),
-        (table(6, ("odds-pass", 5)), "and none on 'pass'"),
-        (table(6, ("odds-come-4", 1)), "and none on 'come-4'"),
+        (table(6, ("odds-pass", 5)), "but none on 'pass'"),
+        (table(6, ("odds-come-4", 1)), "but none on 'come-4'"),
         (table(6, ("right-6", 7)), "not a multiple of 6"),
         (table(6, ("pass", 1001)), "outside the limits"),
-        (table(6, ("pass", 1), told=[(0, "pass")]), "no throw leaves a bet on 'pass'"),
-        (table(6, ("pass", 1), told=[(0, "hard-4")]), "no throw leaves this table"),
+        (table(6, ("pass", 1), told=[(0, "pass")]), "no throw can leave the bet on 'pass'"),
+        (table(6, ("pass", 1), told=[(0, "hard-4")]), "no throw can leave the table in this state"),
         (table(6, ("pass", 1), told=["x"]), "'told': "),
-        (table(6, ("pass", 0)), "not a standing bet of this table"),
-        (table(6, ("nowhere", 1)), "not a standing bet of this table"),
+        (table(6, ("pass", 0)), "stored standing bet is on no spot or seat of this table, or has no stake"),
+        (
+            table(6, ("nowhere", 1)),
+            "stored standing bet is on no spot or seat of this table, or has no stake",
+        ),
     ],
 )
 @pytest.mark.library_only("P-07")
@@ -326,7 +334,9 @@ def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
     at = game.with_table_state(outcome.table)
     assert thrown(at, 2, 2, at.wager(10, seats={"0": {"pass": 5}, "2": {"pass": 5}})).display["shooter"] == 2
     assert thrown(at, 2, 2, at.wager(5, seats={"0": {"pass": 5}})).display["shooter"] == 0
-    with pytest.raises(WagerError, match="could give seat 1 back 510 credits; 500 at most"):
+    with pytest.raises(
+        WagerError, match="the round could return 510 credits to seat 1; the table allows 500 at most"
+    ):
         game.wager(75, seats={"0": {"pass": 45}, "1": {"craps-12": 15, "field": 15}})
     with pytest.raises(WagerError, match="the shooter of a come-out"):
         game.wager(1, seats={"1": {"field": 1}})
@@ -344,12 +354,16 @@ def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
 @pytest.mark.parametrize(
     ("change", "key", "why"),
     [
-        (lambda d: bet_of(d, "odds-pass").pop("on"), r"bet.1", "odds say on which single chance"),
-        (lambda d: bet_of(d, "odds-pass")["pays"].pop("6"), r"bet.1", "what every point pays"),
+        (lambda d: bet_of(d, "odds-pass").pop("on"), r"bet.1", "odds must give `on`"),
+        (lambda d: bet_of(d, "odds-pass")["pays"].pop("6"), r"bet.1", "a pay for every point"),
         (lambda d: bet_of(d, "odds-pass").update(on="field"), r"bet.1.on", "'field' is not a line bet"),
-        (lambda d: bet_of(d, "odds-come").update(on="pass"), "bet", "two odds on one single chance"),
-        (lambda d: bet_of(d, "field").update(id="horn"), "bet.19.id", "'horn' is there twice"),
-        (lambda d: bet_of(d, "come").update(kind="dontcome"), "bet", "two bets of kind dontcome"),
+        (
+            lambda d: bet_of(d, "odds-come").update(on="pass"),
+            "bet",
+            "two bets of kind odds go with the same line bet",
+        ),
+        (lambda d: bet_of(d, "field").update(id="horn"), "bet.19.id", "'horn' is listed twice"),
+        (lambda d: bet_of(d, "come").update(kind="dontcome"), "bet", "two bets have the kind dontcome"),
         (
             lambda d: bet_of(d, "field")["pays"].update({"13": "1:1"}),
             r"bet.8",
@@ -360,18 +374,22 @@ def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
             r"bet.0",
             "pays on nothing named; not on '4'",
         ),
-        (lambda d: bet_of(d, "field").pop("pays"), r"bet.8", "a bet of kind throw has pays"),
-        (lambda d: bet_of(d, "field").update(off=True), r"bet.8", "off is for odds and right"),
-        (lambda d: bet_of(d, "field").update(least=2000), r"bet.8", "no bets of 2,000 to 1,000"),
+        (lambda d: bet_of(d, "field").pop("pays"), r"bet.8", "a bet of kind throw must have pays"),
+        (lambda d: bet_of(d, "field").update(off=True), r"bet.8", "off is only valid for odds and right"),
+        (
+            lambda d: bet_of(d, "field").update(least=2000),
+            r"bet.8",
+            "2,000 to 1,000 credits is not a valid range",
+        ),
         (
             lambda d: bet_of(d, "hard").update(pays={"4": "7:400"}),
             "bet.12.most",
-            "no bet on 'hard-4' is a multiple of 400",
+            "no bet within the limits of 'hard-4' is a multiple of 400",
         ),
-        (lambda d: bet_of(d, "field").update(id="come-6"), "bet", "two places are called 'come-6'"),
+        (lambda d: bet_of(d, "field").update(id="come-6"), "bet", "two spots have the id 'come-6'"),
         (lambda d: bet_of(d, "hard")["pays"].update({"4": "7 to 1"}), r"bet.12.pays.4", "is not valid odds"),
         (lambda d: d["form"][0].update(bets={"come": 1}), r"form.0", r"bets.come: the spot is closed"),
-        (lambda d: d.update(bet=[bet_of(d, "field")]), "bet", "needs pass or don't pass"),
+        (lambda d: d.update(bet=[bet_of(d, "field")]), "bet", "a bet of kind pass or dontpass is missing"),
     ],
 )
 @pytest.mark.library_only("P-07")

@@ -237,7 +237,7 @@ def test_every_repeat_and_every_level_of_prison_is_met() -> None:
         if outcome.table is not None:
             wager = at.wager(0)
     assert wins == [0, 2 * 1001, 10_001]
-    with pytest.raises(WagerError, match="nothing is staked"):
+    with pytest.raises(WagerError, match="at least one bet must be staked"):
         at.wager(0, bets={})
 
     game = load_game("monaco-roulette-european")

@@ -143,11 +143,16 @@ SPOT = 'limits = { least = 1, most = 1, worth_cents = 100 }\nneeds = "ante"'
             "is worth 30 minor units at any of",
         ),
         ('needs = "ante"', 'needs = "pair"', "spot.2.needs", "there is no spot 'pair'"),
-        ('pays = "100%"', 'pays = "50%"', "progressive.0.spot", 'pays "100%" of it'),
+        ('pays = "100%"', 'pays = "50%"', "progressive.0.spot", 'must pay "100%" of the level'),
         ('pays = "100%"', 'pays = "101%"', "spot.2.pay.0.pays", "is not valid odds"),
         ('pays = "20:1"', 'pays = "20%"', "spot", "only a bet on the player's cards alone"),
         ('spot = "progressive"\n', 'spot = "side"\n', "progressive.0.spot", "'side': there is no such spot"),
-        ("reset_credits = 10000", "reset_credits = 9", "reset_credits", "a row pays less than one of it"),
+        (
+            "reset_credits = 10000",
+            "reset_credits = 9",
+            "reset_credits",
+            "a row would pay less than one credit of it",
+        ),
         ('increment = "1/2"', 'increment = "2/2"', "progressive.0.increment", "below 1"),
     ],
 )
@@ -161,7 +166,7 @@ def test_a_side_bet_that_cannot_be_played_for_is_refused(old, new, key, why):
 def test_a_share_of_no_level_and_a_level_named_twice_are_refused():
     data = tomllib.loads(TEXT)
     twice = [*data["progressive"], {**data["progressive"][0], "spot": "ante"}]
-    for levels, why in (((), "no level has this spot"), (twice, "is there twice")):
+    for levels, why in (((), "no level has this spot"), (twice, "is listed twice")):
         with pytest.raises(DefinitionError, match=why):
             build_game({**data, "progressive": list(levels)}, "test.toml")
 

@@ -325,8 +325,8 @@ def test_what_a_setting_may_not_be(game, seeded_draw):
             "limits = { least = 1 }\npays",
             "multiple of 2",
         ),
-        ("[[house]]\n\n[player_bank]", "[player_bank]", "the last line fits every hand"),
-        ('high = "6s 5d 4h 3c 2s"', 'high = "6s 5d"', "is not 5 cards"),
+        ("[[house]]\n\n[player_bank]", "[player_bank]", "the last line must"),
+        ('high = "6s 5d 4h 3c 2s"', 'high = "6s 5d"', "expected 5 different cards"),
     ],
 )
 def test_what_a_definition_may_not_say(tmp_path, old, new, why):

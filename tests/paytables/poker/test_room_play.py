@@ -548,7 +548,7 @@ def test_of_seven_cards_others_see_the_four_that_lie_face_up():
     "table", [{}, {"button": 9}, {"button": True}, {"button": 0, "shoe": {}}, {"seat": 1}, [0]]
 )
 def test_a_table_that_no_game_leaves_is_refused(table):
-    with pytest.raises(ValueError, match="no game of this table leaves"):
+    with pytest.raises(ValueError, match="is not a table state that a game of this table can leave"):
         NO_LIMIT.with_table_state(table)
 
 
@@ -561,14 +561,14 @@ def test_a_table_that_no_game_leaves_is_refused(table):
         ({"table": {"seats": 1}}, "2 or more"),
         ({"deal": [{"hole": 2}, {"board": 2}]}, "make no hand of 5"),
         ({"deal": [{"hole": 6}, {"board": 3}]}, "need 57 cards of 52"),
-        ({"deal": [{"board": 3}, {"hole": 2}]}, "the first gives each player a hole card"),
+        ({"deal": [{"board": 3}, {"hole": 2}]}, "the first step must deal a hole card to each player"),
         ({"forced": {"small": 9}}, "above the big blind"),
-        ({"forced": {"ante": 153}}, "does not cover 161 forced"),
+        ({"forced": {"ante": 153}}, "does not cover the forced bets of 161"),
         ({"forced": {"bring_in": 3}}, "`small` and `big`, or `bring_in`"),
         ({"deal": [{"hole": 2, "up": 1}, {"board": 3}]}, "face up go with a bring-in"),
-        ({"limit": {"kind": "fixed"}}, "those of a fixed limit"),
+        ({"limit": {"kind": "fixed"}}, "a fixed limit must have `bets`"),
         ({"limit": {"kind": "spread", "most": 7}}, "below the big blind"),
-        ({"limit": {"kind": "fixed", "bets": [8, 16]}}, "one for each betting round, 4"),
+        ({"limit": {"kind": "fixed", "bets": [8, 16]}}, "expected one for each of the 4 betting rounds"),
         ({"uses": 3}, "uses"),
     ],
 )

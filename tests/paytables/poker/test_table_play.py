@@ -490,13 +490,17 @@ def test_the_french_holdem_is_raised_once_street_by_street(answers, asked, raise
         (
             "quebec-crazy-four-poker",
             {"ante": 2, "super-bonus": 1},
-            "super-bonus: 1 credit; it is 1 times the bet on 'ante', 2",
+            "super-bonus: 1 credit staked; expected 1 times the bet on 'ante', which is 2",
         ),
-        ("quebec-boston-poker", {"ante": 2}, "first: 0 credits; it is 2 times"),
+        ("quebec-boston-poker", {"ante": 2}, "first: 0 credits staked; expected 2 times"),
         ("quebec-three-card-poker", {"play": 1}, "play"),
         ("quebec-let-it-ride", {"side": 1}, "side: needs a bet on 'bet-3'"),
         ("quebec-caribbean-stud", {"progressive": 1}, "progressive: needs a bet on 'ante'"),
-        ("quebec-caribbean-stud", {"ante": 1, "progressive": 2}, "progressive: 2 credits; 1 to 1 may be"),
+        (
+            "quebec-caribbean-stud",
+            {"ante": 1, "progressive": 2},
+            "progressive: would be 2 credits; 1 to 1 may be",
+        ),
         ("france-casino-holdem", {"ante": 1, "super-ante": 1}, "ante"),
     ],
 )
@@ -554,7 +558,7 @@ def test_several_seats_play_against_one_bank(seeded_draw):
             "5 different cards",
         ),
         ("quebec-caribbean-stud", 'opens = "As Kd 4h 3c 2s"', 'opens = "As Kd 4h 3c 2s 2s"', "twice"),
-        ("quebec-caribbean-stud", "bank = 5", "bank = 60", "95 cards are dealt, of a deck of 52"),
+        ("quebec-caribbean-stud", "bank = 5", "bank = 60", "95 cards are dealt, but the deck has 52"),
         ("quebec-caribbean-stud", "bank = 5", "bank = 4", "make no hand of 5"),
         ("quebec-caribbean-stud", "player = 5", "player = 4", "make no hand of 5"),
         ("quebec-poker-3-5-7", "player = 3", "player = 2", "cards"),
@@ -568,7 +572,7 @@ def test_several_seats_play_against_one_bank(seeded_draw):
             "quebec-let-it-ride",
             "bet-2 = 1 }",
             "bet-2 = 2 }",
-            r"form\.0: bets\.bet-2: 2 credits; it is 1 times",
+            r"form\.0: bets\.bet-2: 2 credits staked; expected 1 times",
         ),
     ],
 )

@@ -160,9 +160,9 @@ def test_a_level_is_won_instead_of_the_row(tmp_path):
     ("old", "new", "said"),
     [
         ('of = "J-A"', 'of = "A-J"', "pay.8.of: 'A-J' is neither a rank nor two ranks in order"),
-        ("hands = [1, 3, 5, 10, 25, 50, 100]", "hands = [1, 101]", "hands: 101; at most 100"),
+        ("hands = [1, 3, 5, 10, 25, 50, 100]", "hands = [1, 101]", "hands: is 101; at most 100"),
         ('id = "two-pair"', 'id = "straight"', "pay: two have the same id"),
-        ("[bets]", '[deck]\nwild = ["1"]\n[bets]', "deck.wild: .* are not all ranks"),
+        ("[bets]", '[deck]\nwild = ["1"]\n[bets]', "deck.wild: .* contains a name that is not a rank"),
     ],
 )
 def test_a_bad_definition_is_refused_by_key(old, new, said, tmp_path):

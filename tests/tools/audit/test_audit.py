@@ -287,9 +287,9 @@ def test_meters_are_read_while_the_machine_plays(tmp_path):
             main, ["meters", "--state", str(tmp_path), "--where", "position=2", "--json"]
         )
         assert json.loads(run.stdout)["meters"]["bill_in.value"] == 0
-        assert run.stderr == "egm: no meter here has position=2; there are: 1\n"
+        assert run.stderr == "egm: no meter of this machine has position=2; there are: 1\n"
         run = CliRunner().invoke(main, ["meters", "--state", str(tmp_path), "--by", "colour"])
-        assert "no meter here has 'colour'; there are: " in run.stderr
+        assert "no meter of this machine has the dimension 'colour'; there are: " in run.stderr
 
 
 @pytest.mark.requirement("D-24", "D-05:a", "D-05:c", "D-06")

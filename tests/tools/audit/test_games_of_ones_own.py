@@ -36,7 +36,7 @@ def test_nothing_but_the_export_is_needed_and_which_definition_it_was_is_pointed
     assert (report.findings, report.games) == ([], 1)
     (pointed_out,) = [notice.why for notice in report.notices if OWN in notice.why]
     digest = next(json.loads(body)["record"]["game"]["digest"] for body in played if b"game.start" in body)
-    assert "against its certificate" in pointed_out
+    assert "with its certificate" in pointed_out
     assert digest in pointed_out
 
 

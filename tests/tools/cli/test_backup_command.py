@@ -141,7 +141,7 @@ def test_what_may_not_be_given_back_is_refused(cabinet, tmp_path, monkeypatch):
     told = json.loads(out.read_text())
     for change in ({"machine": "B-2"}, {"files": {**told["files"], "journal.sqlite": ""}}):
         (tmp_path / "forged.json").write_text(json.dumps({**told, **change}))
-        assert "does not have the content that the machine signed" in cabinet.restore(
+        assert "signature does not match its content, so the backup was changed" in cabinet.restore(
             tmp_path / "forged.json", code=1
         )
     # the memory of an earlier day in the place of the one that played on

@@ -250,7 +250,7 @@ def test_claims_that_nobody_names_are_carried_over_together(tmp_path):
     rig.journal.append(Transaction(id="nonsense", kind="test.nonsense", state={"handpay": ["no"]}))
     rig.close()
     refused = clearing(tmp_path, "--carry-others")
-    assert "not settled and not carried over: unreadable:handpay" in refused.output
+    assert "these claims are neither settled nor carried over: unreadable:handpay" in refused.output
     done = clearing(tmp_path, "--carry-others", "--claim", "unreadable:handpay=ended")
     assert done.exit_code == 0, done.output
     assert {each["id"]: each["act"] for each in genesis(tmp_path)["claims"]} == {

@@ -131,7 +131,7 @@ def test_what_needs_the_laboratory_says_so_in_one_line(args, tmp_path):
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     assert "Traceback" not in done.stderr
     assert re.fullmatch(
-        r"Error: this takes \w+, which a cabinet does not have\. In a checkout: make setup-dev; "
+        r"Error: this command needs \w+, which is not installed\. In a checkout: make setup-dev; "
         r"elsewhere: pip install 'open-egm\[lab\]'", lines[-1],
     )  # fmt: skip
     assert not done.stdout.strip()  # said before any work, not after it
@@ -153,8 +153,8 @@ def test_reading_a_controllers_store_that_is_not_there_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [("meters", "no machine has been started in this folder"), ("levels", "no machine has been started in this folder"),
-     ("register show handpays", "no machine has been started in this folder"), ("device", "the cabinet is not running there"),
-     ("gat status", "no machine offers its GAT port there"), ("ticket list", "no machine has been started in this folder")],
+     ("register show handpays", "no machine has been started in this folder"), ("device", "start the cabinet there with `egm run`"),
+     ("gat status", "there is no GAT port: start the machine"), ("ticket list", "no machine has been started in this folder")],
 )  # fmt: skip
 def test_before_the_first_start_it_is_said_that_there_is_nothing_yet(words, said, tmp_path):
     code, output = answer(*words.split(), "--state", str(tmp_path), cwd=tmp_path)

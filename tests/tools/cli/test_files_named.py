@@ -121,7 +121,10 @@ BACKUP = {"format": 1, "machine": "B-1", "at": "", "sequence": 1, "head": "", "p
         (json.dumps(BACKUP | {"signature": "", "sequence": 1 << 63}), "is not a valid journal sequence"),
         (json.dumps(BACKUP | {"signature": "", "files": {"cabinet.toml": 7}}), "files.cabinet.toml is 7"),
         (json.dumps(BACKUP), "signature is missing"),
-        (json.dumps(BACKUP | {"signature": ""}), "does not have the content that the machine signed"),
+        (
+            json.dumps(BACKUP | {"signature": ""}),
+            "signature does not match its content, so the backup was changed",
+        ),
         ("[]", "not a backup"),
         ("\xff" * 100_000, "not a backup"),
     ],

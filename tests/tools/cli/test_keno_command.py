@@ -110,7 +110,10 @@ def test_the_slip_is_printed():
             two = run("slip", name, "--language", language, "--selections", "2").output
             assert (paper.count("[ ] 01"), two.count("[ ] 01")) == (1, 2)
             assert all(bonus.name.model_dump()[language] in paper for bonus in definition.bonus)
-    assert "a ticket has at most 20" in run("slip", "archipelago-keno", "--selections", "21").output
+    assert (
+        "a ticket of this game has at most 20 selections"
+        in run("slip", "archipelago-keno", "--selections", "21").output
+    )
 
 
 def work(*arguments):

@@ -48,5 +48,5 @@ def test_more_games_than_any_cabinet_has_are_refused_with_the_number(tmp_path, l
 def test_a_game_that_is_named_again_is_made_once(tmp_path, made):
     done = check(tmp_path, *["river-wheel"] * 200)
     assert done.exit_code == 1
-    assert "river-wheel is games[1] already" in done.output
+    assert "river-wheel is already listed, as games[1]: list each game once" in done.output
     assert len(made) <= 1

@@ -58,9 +58,9 @@ def test_a_definition_in_a_file_of_another_name_is_a_file_of_the_wrong_name(comm
     (tmp_path / "mine.tml").write_text("")
     for number, (name, said) in enumerate(
         (
-            ("mine.tml", "mine.tml: the name of a definition ends in .toml"),
-            ("./mine", "./mine: the name of a definition ends in .toml"),
-            ("", "'': no name is given"),
+            ("mine.tml", "mine.tml: the name of a definition file must end in .toml"),
+            ("./mine", "./mine: the name of a definition file must end in .toml"),
+            ("", "'': the name of a game is empty"),
             ("x" * 5000, "not in the library"),
         )
     ):

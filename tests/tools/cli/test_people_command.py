@@ -65,7 +65,11 @@ def test_enrol_list_disable_and_change_pins(people, tmp_path):
 @pytest.mark.parametrize(
     ("words", "typed", "why"),
     [
-        (("add", "3", "Eve", "--role", "mechanic"), (), "name the person who does this"),
+        (
+            ("add", "3", "Eve", "--role", "mechanic"),
+            (),
+            "give --by NUMBER, the staff number of a person who may enrol others",
+        ),
         (("add", "3", "Eve", "--role", "mechanic", "--by", "1"), ("999999",), "number or PIN is wrong"),
         (
             ("add", "1", "Eve", "--role", "mechanic", "--by", "1"),

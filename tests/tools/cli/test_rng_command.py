@@ -41,7 +41,7 @@ def test_selftest_fails_with_its_exit_status(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("rng.ctr_drbg._DF_STARTS", bytes(48))
     result = run("selftest")
     assert result.exit_code == 1
-    assert "Block_Cipher_df gave another answer" in result.output
+    assert "Block_Cipher_df gave another result" in result.output
 
 
 def test_bytes_come_in_exactly_the_number_asked_and_never_twice() -> None:
@@ -102,13 +102,13 @@ class TestOutcomes:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("--count", "5"), 2, "name one of"),
-        (("--keno", "--deck", "52", "--count", "5"), 2, "name one of"),
+        (("--count", "5"), 2, "give exactly one of"),
+        (("--keno", "--deck", "52", "--count", "5"), 2, "give exactly one of"),
         (("--range", "0", "--count", "5"), 1, "cannot draw below 0"),
         (("--range", "-3", "--count", "5"), 1, "cannot draw below -3"),
         (("--range", "5", "--positions", "0", "--count", "5"), 1, "1 number or more"),
         (("--keno", "--positions", "3", "--count", "5"), 2, "--positions is only valid with --range"),
-        (("--deck", "0", "--count", "5"), 1, "picks 1 or more"),
+        (("--deck", "0", "--count", "5"), 1, "must pick 1 or more"),
         (("--deck", "-1", "--count", "5"), 1, "cannot select"),
         (("--range", "5", "--count", "-5"), 2, "--count"),
     ],

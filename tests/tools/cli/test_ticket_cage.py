@@ -155,7 +155,9 @@ def test_after_a_release_the_machine_may_not_commit(office, two, cage):
     assert office.desk.holds_redemption("r")
     two.release_locked_ticket(number, "the machine burnt")
     assert not office.desk.holds_redemption("r")
-    with pytest.raises(TicketOrderError, match="redeem after it ended otherwise"):
+    with pytest.raises(
+        TicketOrderError, match="redeem is not possible, because the redemption ended in another way"
+    ):
         office.desk.redeem_commit("r")
     assert office.store.require_ticket(number).moves[-1].story == {
         "why": "the machine burnt",

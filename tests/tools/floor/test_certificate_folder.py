@@ -165,7 +165,7 @@ def test_an_authority_that_has_signed_is_not_replaced_by_another(tmp_path):
 def test_one_serial_twice_is_one_machine_and_one_that_is_there_is_told(tmp_path):
     egm("certificates", tmp_path, "EGM-1", "EGM-1")
     kept = (tmp_path / "EGM-1.crt").read_bytes()
-    assert "EGM-1 has its certificate already" in egm("certificates", tmp_path, "EGM-1", "EGM-2")
+    assert "machine EGM-1 already has its certificate" in egm("certificates", tmp_path, "EGM-1", "EGM-2")
     assert (tmp_path / "EGM-1.crt").read_bytes() == kept
     whole(tmp_path, "EGM-1", "EGM-2")
 
@@ -189,7 +189,7 @@ def test_a_stick_without_a_request_is_told(tmp_path):
     (tmp_path / "stick").write_bytes(bytes(1 << 15))
     egm("enrol", tmp_path / "keys", tmp_path / "stick", "--prepare")
     said = egm("enrol", tmp_path / "keys", tmp_path / "stick", "--key", "0", code=1)
-    assert "no machine has written its request" in said
+    assert "the stick holds no request of a machine" in said
 
 
 # ------------------------------------------------------------------------------------------------ wrong clocks

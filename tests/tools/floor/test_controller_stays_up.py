@@ -187,7 +187,9 @@ def test_a_restart_of_postgresql_does_not_end_the_controller(postgres, tmp_path,
     lines = []
 
     async def run():
-        seen = {key: asyncio.Event() for key in ("no broker", "served again", "standing by")}
+        seen = {
+            key: asyncio.Event() for key in ("no connection to the broker", "not served until", "on standby")
+        }
 
         def echo(line):
             lines.append(line)
@@ -200,13 +202,13 @@ def test_a_restart_of_postgresql_does_not_end_the_controller(postgres, tmp_path,
             progressive._serve(dsn, (level(),), slot, (), None, Readings(), None, stand_by=False)
         )
         async with asyncio.timeout(120):
-            await seen["no broker"].wait()
+            await seen["no connection to the broker"].wait()
             await asyncio.to_thread(postgres.stop)
-            await seen["served again"].wait()
-            await seen["standing by"].wait()
-            seen["no broker"].clear()
+            await seen["not served until"].wait()
+            await seen["on standby"].wait()
+            seen["no connection to the broker"].clear()
             await asyncio.to_thread(postgres.start)
-            await seen["no broker"].wait()
+            await seen["no connection to the broker"].wait()
             os.kill(os.getpid(), signal.SIGTERM)
             await serving
 

@@ -272,8 +272,11 @@ def test_a_mystery_given_up_shows_its_secret_and_another_takes_over_what_it_held
     ("sql", "said"),
     [
         ("", ""),
-        ("UPDATE turn SET machine = 'EGM-2' WHERE place = {won}", "is not the recorded winner's"),
-        ("DELETE FROM turn WHERE place > {won}", "contributions take it to"),
+        (
+            "UPDATE turn SET machine = 'EGM-2' WHERE place = {won}",
+            "was not made by the machine that is recorded as the winner",
+        ),
+        ("DELETE FROM turn WHERE place > {won}", "contributions, but the level shows"),
     ],
 )
 def test_a_register_that_was_written_anew_is_found(floor, sql, said):

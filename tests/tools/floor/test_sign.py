@@ -88,9 +88,12 @@ def test_a_level_not_heard_for_five_seconds_shows_no_amount():
 def test_a_lower_amount_without_a_fall_is_not_shown_and_gives_no_life():
     sign = Sign()
     sign.update_value(told(1, 500_00), 0)
-    assert "without a fall" in sign.update_value(told(2, 499_99), 10)
+    assert "but no fall was counted" in sign.update_value(told(2, 499_99), 10)
     sign.update_value(told(4, 100_00, falls=2), 30)
-    assert sign.update_value(told(5, 900_00, falls=1), 40) == "grand: 1 falls after 2"
+    assert (
+        sign.update_value(told(5, 900_00, falls=1), 40)
+        == "grand: the count of falls is 1; expected at least 2, as before"
+    )
     assert amount(sign, 40) == 100_00_000
     assert sign.build_plates(VALUE_STALE_NS + 31)[0].thousandths is None
 

@@ -138,7 +138,7 @@ def test_the_pages_that_the_readme_leads_to_are_in_the_package():
 
 def test_what_cannot_be_built_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(deb.OperatorError, match="not on this computer"):
+    with pytest.raises(deb.OperatorError, match="is not installed on this computer"):
         deb.build(tmp_path)
 
 

@@ -172,6 +172,6 @@ def test_a_genuine_release_that_is_cut_takes_nothing_of_what_is_fallen_back_on(
     assert update.install_in_other_slot(stick, PUBLIC)[0] == "b"
     monkeypatch.setattr(update, "require_complete_bundle", lambda *_: None)  # pulled out while it is written
     stick.write_bytes(released[:-cut])
-    with pytest.raises(SlotError, match="slot b is empty now: there is no fallback"):
+    with pytest.raises(SlotError, match="slot b is empty now, so there is no release to fall back to"):
         update.install_in_other_slot(stick, PUBLIC)
     assert slot.check_slot(empty, PUBLIC) is None

@@ -32,7 +32,7 @@ def test_the_sheet_of_a_layout_is_that_of_its_bets_together():
         (("red",), "--bet red: write SPOT=CREDITS"),
         (("red=x",), "--bet red=x: write SPOT=CREDITS"),
         (("mauve=8",), "there is no spot 'mauve'"),
-        (("red=7",), "7 credits; 8 to 2,000"),
+        (("red=7",), "would be 7 credits; 8 to 2,000"),
         (("red=10",), "10 credits: not a multiple of 4"),
     ],
 )

@@ -180,9 +180,9 @@ def test_a_return_below_the_floor_fails_by_name(tmp_path):
         .replace("pays = { 3 = 60 }", "pays = { 3 = 10 }")
     )
     output = run("par", low, "--jurisdiction", "quebec-casino", code=1)
-    assert "at its lowest bet; quebec-casino asks 83.0000 %" in output
+    assert "at its lowest bet; quebec-casino requires 83.0000 %" in output
     assert "quebec-casino" in run("par", "maple-classic", "--jurisdiction", "quebec-casino")
-    assert "quebec-casino asks 83.0000 %" in run(
+    assert "quebec-casino requires 83.0000 %" in run(
         "game", "check", low, "--jurisdiction", "quebec-casino", code=1
     )
     assert "is valid" in run("game", "check", "maple-classic", "--jurisdiction", "quebec-casino")
@@ -252,7 +252,7 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
     with pytest.raises(bundle.BundleError, match=r"par\.csv: No such file"):
         bundle.verify_bundle(folder)
     kept.write_text("xyz\n")
-    with pytest.raises(bundle.BundleError, match="not a signing key"):
+    with pytest.raises(bundle.BundleError, match="expected a signing key of 32 bytes"):
         bundle.load_laboratory_key(kept)
 
 
@@ -367,7 +367,7 @@ def test_the_published_schema_accepts_the_library_and_refuses_what_the_model_ref
             validator.validate(plain)
             plain["game"].pop("help")
             assert not validator.is_valid(plain)
-    assert "no family 'dice'" in run("game", "schema", "dice", code=1)
+    assert "there is no family 'dice'" in run("game", "schema", "dice", code=1)
 
 
 def test_what_is_beyond_exact_reach_is_said_and_estimated(tmp_path, monkeypatch):
@@ -379,7 +379,7 @@ def test_what_is_beyond_exact_reach_is_said_and_estimated(tmp_path, monkeypatch)
     big.write_text(text, encoding="utf-8")
     monkeypatch.setattr("tools.cli.commands.par.ESTIMATE_GAMES", 3000)
     output = run("par", big, code=1)
-    assert "windows to go through, at most 400,000 are" in output
+    assert "windows, and at most 400,000 can be enumerated" in output
     assert "Simulated, not exact: 3,000 games at 8 credits return" in output
     assert "99.9 % interval" in output
     assert "cannot be certified" in run("certify", big, "--jurisdiction", "generic", code=1)

@@ -328,7 +328,9 @@ def test_a_file_that_nobody_signed_is_named(made, tmp_path):
     assert ": intact, and signed" in run("certify", "--verify", folder)
     (folder / "more").mkdir()
     (folder / "more" / "sheet.html").write_text("99 %")
-    assert "in the bundle, but not signed: more/sheet.html" in run("certify", "--verify", folder, code=1)
+    assert "these files are in the bundle, but not in its signed list: more/sheet.html" in run(
+        "certify", "--verify", folder, code=1
+    )
 
 
 @pytest.mark.requirement("R-05")

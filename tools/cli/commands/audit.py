@@ -171,7 +171,9 @@ def verify(
     for report in reports.values():
         report.key_compared = bool(fingerprint)
         if fingerprint and report.fingerprint != fingerprint:
-            report.add(AuditFinding(1, "", f"the machine is {report.fingerprint}, not {fingerprint}"))
+            report.add(
+                AuditFinding(1, "", f"the machine's key is {report.fingerprint}, expected {fingerprint}")
+            )
     if as_json:
         echo(format_json({name: report.to_json() for name, report in reports.items()}))
     else:
@@ -258,7 +260,10 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) 
         reader = export.ExportReader(source, str(file))
         header, (last_sequence, _) = reader.header, auditor.reached
         if header.after > last_sequence:
-            reason = f"it begins after entry {header.after}, and only {last_sequence} are verified: give it its --point"
+            reason = (
+                f"it begins after entry {header.after}, but only the entries up to {last_sequence} are verified: "
+                "give the verified point of the entry before it with --point"
+            )
             raise JournalDamaged(str(file), reason)
         bodies = itertools.islice(reader.iter_bodies(), last_sequence - header.after, None)
         report = auditor.run(bodies, head=(header.sequence, header.head_hash), jobs=jobs)

@@ -95,7 +95,7 @@ def restore(
     """
     folder = StateFolder(state or default_state_dir())
     if person == second_person:
-        raise click.ClickException("two different people are needed")
+        raise click.ClickException("a restoration needs two different people")
     try:
         backup = Backup.read(file)
         folder.prepare()

@@ -104,7 +104,11 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
         Column("did you mean", "meant"),
         Column("there are", "allowed", width_max=_INLINE_LIST_MAX),
     )
-    empty_text = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
+    empty_text = (
+        "no error was found"
+        if not quick
+        else "it is a valid cabinet file; the files and games it names were not checked"
+    )
     show(form, Table(columns, rows, empty=f"{file}: {empty_text}"))
     raise SystemExit(1 if any(not (fault.is_pending or fault.is_remark) for fault in faults) else 0)
 
@@ -146,8 +150,8 @@ class _Remarks:
 
         with suppress(PaytableError):
             if earlier_digest := find_conflicting_digest(self.played, game):
-                words = f"another definition, {earlier_digest[:12]}, was played as {game.version}"
-                remark = f"{words}: give it a new version"
+                words = f"this machine played another definition, {earlier_digest[:12]}, as version {game.version}"
+                remark = f"{words}: give this one a new game.version"
                 yield Fault(key, remark, is_fatal=False, is_remark=True)
 
     def _iter_reduced_limits(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
@@ -216,7 +220,7 @@ def _parse_devices(
         protocol, _equals, port = value.partition("=")
         if protocol not in PROTOCOLS:
             raise click.BadParameter(
-                f"{protocol!r} is not a protocol; {format_known_names(protocol, PROTOCOLS)}"
+                f"{protocol!r} is not a known device protocol; {format_known_names(protocol, PROTOCOLS)}"
             )
         devices.append((protocol, port or "bench"))
     return tuple(devices)
@@ -276,14 +280,14 @@ def new(
         profile=rules,
         serial=ask_for_value(serial, "The manufacturer's serial number"),
         operator_number=ask_for_value(number, "The operator's number of the machine"),
-        site=ask_for_value(site, "The house, as tickets say it"),
+        site=ask_for_value(site, "The venue's name, as printed on tickets"),
         licence_holder=licence_holder,
         time_zone=time_zone,
         games=games,
         devices=devices or (("id003", "bench"), ("tcl", "bench"), ("ioboard", "bench")),
     )
     try:
-        with show_progress("looking which games the place admits"):
+        with show_progress("checking which games the jurisdiction allows"):
             text = format_cabinet_file(requested, file.parent)
     except DefinitionError as error:
         raise click.ClickException(format_definition_error(error)) from None
@@ -350,7 +354,9 @@ def signed(state: Path | None, *, print_file: bool, form: Form) -> None:
     rows = [
         (at, signature["digest"][:16], signature["persons"], signature["reason"]) for at, signature in entries
     ]
-    show(form, Table(("time", "file", "persons", "reason"), rows, empty="no cabinet file was ever signed"))
+    show(
+        form, Table(("time", "file", "persons", "reason"), rows, empty="no cabinet file has been signed yet")
+    )
 
 
 # ---------------------------------------------------------------------- schema, devices
@@ -380,7 +386,9 @@ def devices_(*, form: Form) -> None:
     show(
         form,
         Table(("protocol", "device", "line"), protocols),
-        Table(("port", "now", "what it says it is", "made by"), ports, empty="no serial port is here"),
+        Table(
+            ("port", "now", "what it says it is", "made by"), ports, empty="this computer has no serial port"
+        ),
         document={
             "protocols": {name: entry.kind for name, entry in PROTOCOLS.items()},
             "ports": [

@@ -268,7 +268,9 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
     try:
         key = None if signer is None else bytes.fromhex(signer)
     except ValueError:
-        raise click.ClickException(f"--signer {signer}: not a key in hex") from None
+        raise click.ClickException(
+            f"--signer {signer}: expected the laboratory's public key in hexadecimal"
+        ) from None
     verified_by = "by the key in the bundle itself" if key is None else "by the key given with --signer"
     reports: list[dict[str, Any]] = []
     tables = []
@@ -301,7 +303,9 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
         show(form, *tables, document=reports)
     differing_parts = [each["what"] for report in reports for each in report["reproduced"] if each["differs"]]
     if differing_parts:
-        raise click.ClickException(f"not reproduced: {', '.join(differing_parts)}")
+        raise click.ClickException(
+            f"this computer's results differ from the bundle in {', '.join(differing_parts)}"
+        )
 
 
 def _format_summary(facts: Mapping[str, Any]) -> str:

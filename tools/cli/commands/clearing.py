@@ -161,7 +161,7 @@ def _describe_agreement(result: ClaimInspection) -> str:
     """Return a sentence on whether the journal's copies agree and whether entries may be missing."""
     inspection = result.inspection
     if not inspection.agree:
-        return "the copies contradict each other: name the copy to go by where they disagree"
+        return "the copies contradict each other: for each claim on which they differ, name the copy that is right"
     history_text = f"together: one history up to entry {inspection.together.sequence}"
     if inspection.is_complete:
         return f"{history_text}, which is all that was acknowledged"
@@ -284,7 +284,9 @@ def _parse_decisions(
         words, _at, copy = words.partition("@")
         act, *payment = words.split(":", 2)
         if not equals or act not in _RECORDED_DECISION_BY_WORD or claim in decisions:
-            raise click.BadParameter(f"{value!r}: once each CLAIM=carry, CLAIM=paid:CENTS:WHO or CLAIM=ended")
+            raise click.BadParameter(
+                f"{value!r}: expected once for each claim: CLAIM=carry, CLAIM=paid:CENTS:WHO or CLAIM=ended"
+            )
         cents = parse_whole_number(payment[0]) if len(payment) == 2 else None
         if (act == "paid") != (cents is not None) or (payment and cents is None):
             raise click.BadParameter(f"{value[:80]!r}: a payment is written as CLAIM=paid:CENTS:WHO")
@@ -407,5 +409,5 @@ def _load_roster(folder: Path, second: Path | None, result: ClaimInspection) -> 
     except OperatorError as error:
         return Roster(), str(error)
     if not roster.people and not result.is_readable:
-        return roster, "there is no roster, and no memory to say whether there was one"
+        return roster, "there is no roster, and no readable journal that shows whether anybody was enrolled"
     return roster, ""

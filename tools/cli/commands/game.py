@@ -270,7 +270,9 @@ def art(sheet: Path | None, *, form: Form) -> None:
 def schema(family_name: str) -> None:
     """Print the JSON Schema of a FAMILY's definitions (default: reels)."""
     if family_name not in FAMILIES:
-        raise click.ClickException(f"no family {family_name!r}; {format_known_names(family_name, FAMILIES)}")
+        raise click.ClickException(
+            f"there is no family {family_name!r}; {format_known_names(family_name, FAMILIES)}"
+        )
     data = add_digest(find_family(family_name).model.model_json_schema())
     data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     echo(json.dumps(data, indent=2))

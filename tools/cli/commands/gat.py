@@ -39,7 +39,7 @@ class _GatPort:
         except (serial.SerialException, OSError) as error:
             if not Path(self._where).exists():
                 none_text = (
-                    f"{self._where}: no machine offers its GAT port there: it is not running, or has no [gat]"
+                    f"{self._where}: there is no GAT port: start the machine, with [gat] in its cabinet file"
                 )
                 raise click.ClickException(none_text) from error
             raise click.ClickException(f"{self._where}: cannot be opened: {error}") from error

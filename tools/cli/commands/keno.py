@@ -194,7 +194,9 @@ def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
     if selections > (most := rules.definition.marks.selections):
-        raise click.BadParameter(f"a ticket has at most {most}", param_hint="--selections")
+        raise click.BadParameter(
+            f"a ticket of this game has at most {most} selections", param_hint="--selections"
+        )
     if as_json:
         echo(format_json(build_slip(rules.definition), indent=2))
         return

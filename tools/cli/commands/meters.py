@@ -41,10 +41,13 @@ def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None
     """Print a warning if no meter has the requested dimension or value, so that its zeros are not misread."""
     carried = sorted({name for cell in reading.cells for name in cell.dims})
     if dimension not in carried:
-        echo(f"egm: no meter here has {dimension!r}; {format_known_names(dimension, carried)}", err=True)
+        echo(
+            f"egm: no meter of this machine has the dimension {dimension!r}; {format_known_names(dimension, carried)}",
+            err=True,
+        )
     elif value is not None and value not in reading.list_dimension_values(dimension):
         known_values = format_known_names(value, reading.list_dimension_values(dimension))
-        echo(f"egm: no meter here has {dimension}={value}; {known_values}", err=True)
+        echo(f"egm: no meter of this machine has {dimension}={value}; {known_values}", err=True)
 
 
 @dataclass(frozen=True, slots=True)

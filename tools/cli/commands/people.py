@@ -59,9 +59,7 @@ def _prove_authority(roster: Roster, person_number: str | None) -> str:
     if not roster.people:
         return ""
     if person_number is None:
-        raise click.ClickException(
-            "name the person who does this: --by NUMBER, of somebody who may enrol others"
-        )
+        raise click.ClickException("give --by NUMBER, the staff number of a person who may enrol others")
     return prove(roster, person_number, Permission.ENROL).id
 
 
@@ -153,7 +151,9 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
         except RosterError:
             renew_roster(folder, second, details)
         else:
-            raise click.ClickException("the roster is intact: enrol with --by")
+            raise click.ClickException(
+                "the roster is intact and was not renewed: to enrol people, use `egm people add` with --by"
+            )
     except (OperatorError, JournalError, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo("the machine has no staff now; enrol a manager first")

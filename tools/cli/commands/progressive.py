@@ -104,7 +104,7 @@ def certificates(
         raise click.ClickException(str(error)) from error
     for machine in dict.fromkeys(machines):
         if machine not in certified_names:
-            echo(f"{machine} has its certificate already")
+            echo(f"machine {machine} already has its certificate")
     echo(f"mosquitto -c {configuration}")
 
 
@@ -271,7 +271,7 @@ async def _serve(
             await _run_until(service, stop_event)
         except StoreLostError as error:
             is_lost = True
-            echo(f"{error}; the levels are served again when the store can be opened")
+            echo(f"{error}; the levels are not served until the store can be opened again")
         else:
             return
         finally:
@@ -310,7 +310,7 @@ async def _open_store(
                 raise
             if str(error) != last_message:
                 last_message = str(error)
-                echo(f"standing by: {error}")
+                echo(f"on standby, levels are not served from here: {error}")
             await asyncio.sleep(_STAND_BY_SECONDS)
     return None
 

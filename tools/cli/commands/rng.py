@@ -103,7 +103,7 @@ def outcomes(  # one parameter per option
     from tools.lab.rng import outcomes as lab  # noqa: PLC0415 (numpy is loaded by laboratories only)
 
     if [bound is not None, keno, deck is not None, weights is not None].count(True) != 1:
-        raise click.UsageError("name one of --range, --keno, --deck and --weights")
+        raise click.UsageError("give exactly one of --range, --keno, --deck and --weights")
     if positions is not None and bound is None:
         raise click.UsageError("--positions is only valid with --range")
     try:
@@ -135,7 +135,7 @@ def _read_weights(path: Path) -> tuple[tuple[int, ...], int]:
     except (ValueError, KeyError, RecursionError, TypeError) as error:
         raise click.ClickException(f'{path}: not {{"weights": [...], "total": N}}: {error!r}') from error
     if not isinstance(weights, list):
-        raise click.ClickException(f"{path}: weights is {weights!r}; it is a list of whole numbers")
+        raise click.ClickException(f"{path}: weights is {weights!r}; expected a list of whole numbers")
     return tuple(weights), total
 
 

@@ -79,7 +79,7 @@ class _Verifier:
                 cast("Journal", self._copy), self._game, lambda: self._time, **terms
             )
         elif self._office is None:
-            raise OperatorError("the office was not opened before")
+            raise OperatorError("no entry before this one opens the office")
         else:
             self._recompute_in_office(self._office, record, entry.transaction.state)
         return self._copy.last

@@ -111,7 +111,9 @@ class ContributionLedger:
         """Return the award of a game that was declared void to its progressive level."""
         record = session.read_level(hit.level)
         if record is None:
-            raise ContributionLedgerError(f"level {hit.level} has a hit but no record")
+            raise ContributionLedgerError(
+                f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
+            )
         session.note(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
         returned = record.level.return_award(hit.amount_cents)
         if not record.successor:
@@ -130,7 +132,9 @@ class ContributionLedger:
         """
         record, paid_cents = session.read_level(hit.level), hit.paid_cents
         if record is None or paid_cents is None:
-            raise ContributionLedgerError(f"level {hit.level} has a hit but no record")
+            raise ContributionLedgerError(
+                f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
+            )
         amounts = {"award_cents": hit.amount_cents, "paid_cents": paid_cents}
         session.note(self._at(), "paid_otherwise", claim=hit.claim, **amounts)
         if record.level.terms.mystery:
@@ -173,7 +177,9 @@ class ContributionLedger:
         while heir is not None and heir.successor:
             heir = session.read_level(heir.successor)
         if heir is None:
-            raise ContributionLedgerError(f"level {level}: there is no level to receive {amount} minor units")
+            raise ContributionLedgerError(
+                f"level {level}: no open level follows it that can receive {amount} minor units"
+            )
         session.put_level(replace(heir, level=heir.level.receive(amount)))
         self._record_outside_amount(session, heir, amount)
 

@@ -151,7 +151,12 @@ class Controller:
             return []
         if not session.may_enrol(message.machine):
             return [
-                self._refuse(session, message, RefusalReason.UNKNOWN_MACHINE, "it is not in this link's list")
+                self._refuse(
+                    session,
+                    message,
+                    RefusalReason.UNKNOWN_MACHINE,
+                    "the machine is not on this link's list of machines",
+                )
             ]
         match message:
             case Join():
@@ -174,18 +179,26 @@ class Controller:
         record = session.read_level(enrolment.level)
         if record is None:
             return self._refuse_join(
-                session, join, enrolment, RefusalReason.UNKNOWN_LEVEL, "there is no such level"
+                session,
+                join,
+                enrolment,
+                RefusalReason.UNKNOWN_LEVEL,
+                "the controller has no level of this name",
             )
         if record.successor:
-            reason = f"it was given up, and {record.successor} has what it held"
+            reason = f"the level was closed, and {record.successor} has received what it held"
             return self._refuse_join(session, join, enrolment, RefusalReason.LEVEL_CLOSED, reason)
         if enrolment.stake_cents != record.stake_cents:
             reason = (
-                f"a wager of {enrolment.stake_cents}; every machine of this level asks {record.stake_cents}"
+                f"the stake is {enrolment.stake_cents}; expected "
+                f"{record.stake_cents}, as at every machine of the level"
             )
             return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_STAKE, reason)
         if enrolment.odds != record.odds:
-            reason = f"{enrolment.odds} hits a wager; every machine of this level offers {record.odds}"
+            reason = (
+                f"the odds are {enrolment.odds} hits a wager; expected "
+                f"{record.odds}, as at every machine of the level"
+            )
             return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_ODDS, reason)
         self._books.correct_outdated_level(session, record, join.machine, enrolment)
         terms, last_counted = record.level.terms, session.read_last_counted(join.machine, enrolment.level)
@@ -235,17 +248,19 @@ class Controller:
             session.read_last_counted(contribution.machine, contribution.level),
         )
         if record is None:
-            return self._refuse(session, contribution, RefusalReason.UNKNOWN_LEVEL, "there is no such level")
+            return self._refuse(
+                session, contribution, RefusalReason.UNKNOWN_LEVEL, "the controller has no level of this name"
+            )
         if last_counted is None:
             return self._refuse(
-                session, contribution, RefusalReason.NOT_JOINED, "it has not enrolled in this level"
+                session, contribution, RefusalReason.NOT_JOINED, "the machine has not enrolled in this level"
             )
         if contribution.sequence > last_counted + 1:
             return self._refuse(
                 session,
                 contribution,
                 RefusalReason.GAP,
-                f"{last_counted + 1} is next",
+                f"expected contribution {last_counted + 1} next",
                 following=last_counted + 1,
             )
         if contribution.sequence == last_counted + 1:
@@ -260,8 +275,8 @@ class Controller:
             )
         if (contribution.wager_cents, contribution.amount) != due_contribution:
             reason = (
-                f"{contribution.amount} of a wager of {contribution.wager_cents};"
-                f" {due_contribution[1]} of {due_contribution[0]} is right"
+                f"found {contribution.amount} of a wager of {contribution.wager_cents}; "
+                f"expected {due_contribution[1]} of {due_contribution[0]}"
             )
             return self._refuse(session, contribution, RefusalReason.WRONG_AMOUNT, reason)
         if contribution.sequence > last_counted:
@@ -293,24 +308,38 @@ class Controller:
                 claim.after,
                 str(claim.share or ""),
             ):
-                return self._refuse(session, claim, RefusalReason.CLAIM_DIFFERS, "it was another hit's first")
+                return self._refuse(
+                    session,
+                    claim,
+                    RefusalReason.CLAIM_DIFFERS,
+                    "an earlier claim with this name was for another hit",
+                )
             return _build_award(recorded_hit)
         record, last_counted = (
             session.read_level(claim.level),
             session.read_last_counted(claim.machine, claim.level),
         )
         if record is None:
-            return self._refuse(session, claim, RefusalReason.UNKNOWN_LEVEL, "there is no such level")
+            return self._refuse(
+                session, claim, RefusalReason.UNKNOWN_LEVEL, "the controller has no level of this name"
+            )
         if last_counted is None:
-            return self._refuse(session, claim, RefusalReason.NOT_JOINED, "it has not enrolled in this level")
+            return self._refuse(
+                session, claim, RefusalReason.NOT_JOINED, "the machine has not enrolled in this level"
+            )
         if record.level.terms.mystery or claim.claim.startswith(CLAIM_PREFIX):
-            reason = "the controller decides who wins a mystery level"
+            reason = "a machine cannot claim a mystery level, because the controller decides who wins it"
             return self._refuse(session, claim, RefusalReason.UNKNOWN_CLAIM, reason)
         if claim.share is not None and str(claim.share) not in record.shares:
-            reason = f"{claim.share} of it; no wager wins that part of this level"
+            reason = f"a part of {claim.share} was claimed, but no wager wins that part of this level"
             return self._refuse(session, claim, RefusalReason.OTHER_ODDS, reason)
         if claim.after < 1:
-            return self._refuse(session, claim, RefusalReason.NO_WAGER, "it names no contribution")
+            return self._refuse(
+                session,
+                claim,
+                RefusalReason.NO_WAGER,
+                "the claim must name the contribution that won, from 1",
+            )
         if last_counted < claim.after:
             reason = f"contribution {claim.after} is not counted yet"
             return self._refuse(session, claim, RefusalReason.CLAIM_EARLY, reason, following=last_counted + 1)
@@ -334,7 +363,12 @@ class Controller:
             holding.hold_claim(session, claim.claim, claim, refusal_reason, self._format_time())
             return answer
         if Claim.model_validate(held_claim.message) != claim:
-            return self._refuse(session, claim, RefusalReason.CLAIM_DIFFERS, "it was another hit's first")
+            return self._refuse(
+                session,
+                claim,
+                RefusalReason.CLAIM_DIFFERS,
+                "an earlier claim with this name was for another hit",
+            )
         if held_claim.ruling == holding.RULING_AWARD:
             return None
         reason = RefusalReason.CLAIM_DECLINED if held_claim.ruling else RefusalReason.CLAIM_HELD
@@ -356,7 +390,12 @@ class Controller:
         """
         hit = session.find_claim(commit.claim)
         if hit is None or (hit.machine, hit.level) != (commit.machine, commit.level):
-            return self._refuse(session, commit, RefusalReason.UNKNOWN_CLAIM, "no such hit of this machine")
+            return self._refuse(
+                session,
+                commit,
+                RefusalReason.UNKNOWN_CLAIM,
+                "the controller has no hit of this machine by this claim",
+            )
         paid_cents = commit.amount_cents
         if commit.way == "void":  # no more can be returned than was awarded
             paid_cents = min(paid_cents, hit.amount_cents)
@@ -549,7 +588,9 @@ class Controller:
             if record is None or record.successor:
                 raise ControllerError(f"there is no open level {level}")
             if heir is None or heir.successor or level == successor:
-                raise ControllerError(f"level {successor} cannot take over what {level} holds")
+                raise ControllerError(
+                    f"level {successor} cannot receive what {level} holds: expected another level that is open"
+                )
             amount = self._books.close_level(session, record, successor)
             session.note(self._format_time(), "given_up", level=level, successor=successor, amount=amount)
         return amount
@@ -569,7 +610,7 @@ class Controller:
         """Remove a sign from the list of signs that must report."""
         with self._store.transaction() as session:
             if sign not in {name for name, _ in session.read_signs()}:
-                raise ControllerError(f"sign {sign} is not on the list")
+                raise ControllerError(f"sign {sign} is not on the list of signs that must report")
             session.remove_sign(sign)
             session.note(self._format_time(), "sign_forgotten", sign=sign)
 

@@ -34,11 +34,11 @@ def find_claim_doubt(session: Session, record: LevelRecord, claim: Claim) -> str
     """Return why a claim of a progressive hit must be held for a ruling, or "" if it need not."""
     wins = session.wins(claim.machine, claim.level)
     if wins.count(claim.after) >= record.hits_most:
-        return f"contribution {claim.after} has had its {record.hits_most} of level {record.id} already"
+        return f"contribution {claim.after} has already won level {record.id} {record.hits_most} times, the most it can"
     hit = tuple(sorted({*wins, claim.after}))
     odds = record.odds + sum(record.shares.values())
     if is_improbable(hit, hit[-1], odds):
-        return f"{len(hit)} of {hit[-1]} wagers won it, at {odds} hits a wager"
+        return f"{len(hit)} of {hit[-1]} wagers won the level, which is improbable at {odds} hits a wager"
     return ""
 
 
@@ -52,9 +52,7 @@ def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -
     least_cents, most_cents = sorted((hit.amount_cents, shown_cents))
     if least_cents <= paid_cents <= most_cents:
         return ""
-    return (
-        f"paid {paid_cents}; the award was {hit.amount_cents}, and the machine can have shown {shown_cents}"
-    )
+    return f"the machine paid {paid_cents}; the award was {hit.amount_cents}, and it can have shown {shown_cents}"
 
 
 def format_payment_id(claim: str) -> str:

@@ -71,7 +71,7 @@ class MysteryPrizes:
         session.number_contribution(record.id, machine, sequence)
         prize = session.read_last_prize(record.id)
         if prize is None:
-            raise MysteryError(f"level {record.id}: no prize was drawn for it")
+            raise MysteryError(f"level {record.id}: the store has no secret prize of this mystery level")
         return prize if record.level.current >= self._unseal_secret(prize).amount else None
 
     def store_win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
@@ -144,13 +144,13 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
         return
     last = prizes[-1] if prizes else None
     if last is None or last.trigger is not None:
-        raise MysteryError(f"level {record.id}: no prize is being played for")
+        raise MysteryError(f"level {record.id}: the store has no open prize of this mystery level")
     turns = session.count_numbered_contributions(record.id) - last.turns_before
     expected = last.start + last.lifted + turns * record.stake_cents * terms.increment
     if terms.ceiling_cents is not None and record.level.current != min(expected, terms.ceiling_cents):
         shows = record.level.current
         raise MysteryError(
-            f"level {record.id}: {turns} contributions take it to {expected}, but it shows {shows}"
+            f"level {record.id}: expected {expected} after {turns} contributions, but the level shows {shows}"
         )
 
 
@@ -172,10 +172,14 @@ def _prove_prize(session: Session, prize: PrizeRecord) -> None:
     reached_amount = prize.start + prize.lifted + turns * trigger.step
     was_reached_earlier = not prize.lifted and turns > 1 and reached_amount - trigger.step >= trigger.amount
     if reached_amount < trigger.amount or was_reached_earlier:
-        raise MysteryError(f"{prize_name}: {trigger.amount} was not first reached by contribution {turns}")
+        raise MysteryError(
+            f"{prize_name}: contribution {turns} is not the first that reached {trigger.amount}"
+        )
     hit = session.find_claim(prize.claim)
     if hit is None or session.find_numbered_contribution(prize.level, prize.turns) != (
         hit.machine,
         hit.after,
     ):
-        raise MysteryError(f"{prize_name}: contribution {turns} is not the recorded winner's")
+        raise MysteryError(
+            f"{prize_name}: contribution {turns} was not made by the machine that is recorded as the winner"
+        )

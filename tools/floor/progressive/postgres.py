@@ -81,7 +81,7 @@ class PostgresStore(PostgresReader):
         try:
             self._watch_over()
             if not self.run("SELECT pg_try_advisory_lock(?)", _ADVISORY_LOCK_ID)[0][0]:
-                raise StoreBusyError("PostgreSQL: another controller works on this database")
+                raise StoreBusyError("PostgreSQL: another controller is using this database")
             self._take_over("BIGINT")
         except BaseException:
             self._base.close()

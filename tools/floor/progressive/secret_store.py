@@ -73,7 +73,7 @@ def start_generator(term: int) -> RandomService:
     try:
         return RandomService.start(personalization=personalization)
     except RngError as error:
-        raise SecretError(f"the generator does not start: {error}") from error
+        raise SecretError(f"the random number generator cannot be started: {error}") from error
 
 
 class SecretStore:
@@ -117,7 +117,9 @@ class SecretStore:
             )
             trigger = MysteryTrigger.from_json(json.loads(text))
         except (InvalidTag, ValueError) as error:
-            raise SecretError(f"a secret amount cannot be read; is {KEY_FILE} another? ({error!r})") from None
+            raise SecretError(
+                f"a secret amount cannot be decrypted: {KEY_FILE} is perhaps not the key it was stored with ({error!r})"
+            ) from None
         if trigger.commitment != commitment:
             raise SecretError(f"level {trigger.level}: its secret amount does not match the commitment")
         return trigger

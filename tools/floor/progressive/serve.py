@@ -88,7 +88,7 @@ class Service:
             lambda: context,
             CONTROLLER_CERTIFICATE_NAME,
             self._run_session,
-            lambda reason: self._report(f"no broker: {reason}"),
+            lambda reason: self._report(f"no connection to the broker: {reason}"),
             retry_seconds=self._retry_seconds,
             limit_seconds=self._limit_seconds,
         )
@@ -130,7 +130,7 @@ class Service:
     def _process_heartbeat(self, sign: str, beat: SignHeartbeat) -> None:
         """Store a heartbeat. Raises ProgressiveMessageError if it names another sign than its sender."""
         if beat.sign != sign:
-            raise ProgressiveMessageError(f"a beat of {beat.sign}")
+            raise ProgressiveMessageError(f"the heartbeat names sign {beat.sign}, but was sent by {sign}")
         if self._signs is not None:
             self._signs.store_heartbeat(beat)
 

@@ -222,7 +222,7 @@ async def listen(
 
     def report_lost(reason: str) -> None:
         """Report that there is no connection to the broker, and why."""
-        (lost or report)(f"no broker: {reason}")
+        (lost or report)(f"no connection to the broker: {reason}")
 
     context = build_tls_context(slot)
     await stay_connected(slot, lambda: context, name, follow_levels, report_lost, retry_seconds=retry_seconds)
@@ -238,5 +238,5 @@ def _process_value(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str
         sign.update_win(value, now_ns)
         return ""
     if not isinstance(value, Value) or str(message.topic) != topics.build_level_value_topic(value.level):
-        return f"{message.topic}: no value of that level"
+        return f"{message.topic}: the message is not a value of the level that its topic names"
     return sign.update_value(value, now_ns, retained=bool(message.retain))

@@ -469,7 +469,7 @@ class SqliteStore(SqliteReader):
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._lock)
-            raise StoreBusyError(f"{path}: another controller works on it") from None
+            raise StoreBusyError(f"{path}: another controller is using this store") from None
         try:
             self._base = sqlite3.connect(path, isolation_level=None)
             self._base.execute("PRAGMA journal_mode = WAL")

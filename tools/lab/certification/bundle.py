@@ -71,7 +71,7 @@ def load_laboratory_key(path: Path) -> Ed25519PrivateKey:
     except OperatorError as error:
         raise BundleError(str(error)) from None
     except ValueError as error:
-        raise BundleError(f"{path}: not a signing key of 32 bytes in hex: {error}") from None
+        raise BundleError(f"{path}: expected a signing key of 32 bytes in hexadecimal: {error}") from None
 
 
 def list_bundles(folder: Path) -> tuple[Path, ...]:
@@ -100,7 +100,9 @@ def check_all_files_signed(folder: Path, facts: Mapping[str, object]) -> None:
     }
     lying = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
     if unsigned := sorted(set(lying) - signed_names):
-        raise BundleError(f"{folder}: in the bundle, but not signed: {', '.join(unsigned)}")
+        raise BundleError(
+            f"{folder}: these files are in the bundle, but not in its signed list: {', '.join(unsigned)}"
+        )
 
 
 def write_bundle(

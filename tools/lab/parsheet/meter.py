@@ -46,7 +46,7 @@ def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list
     for level, credits_ in meters.items():
         if level not in level_ids:
             raise MeterError(
-                f"there is no level {level!r}; the game has {', '.join(sorted(level_ids)) or 'none'}"
+                f"there is no level {level!r}; the game has {', '.join(sorted(level_ids)) or 'no level'}"
             )
         if credits_ < 0:
             raise MeterError(f"{level}: the meter cannot be {format_count(credits_, 'credit')}")

@@ -174,7 +174,9 @@ class BulkDraws:
                 return np.delete(units, dropped_positions) if dropped_positions else units
             looked_at = len(units)
             units = np.concatenate([units, self._read_units(len(dropped_positions) - dropped_before)])
-        raise RejectionLimit(f"{self.rejections} words were thrown away for {rows} rows of draws")
+        raise RejectionLimit(
+            f"{self.rejections} words were rejected for {rows} rows of draws, more than chance explains"
+        )
 
     def _read_units(self, count: int) -> NDArray[np.uint16]:
         """Return the next ``count`` units of 16 bits."""

@@ -46,7 +46,7 @@ class Numbers:
     def __post_init__(self) -> None:
         check_bound(self.bound)
         if self.positions < 1:
-            raise InvalidSample(f"a play has 1 number or more, not {self.positions}")
+            raise InvalidSample(f"a play must have 1 number or more, not {self.positions}")
 
     @property
     def bounds(self) -> Sequence[int]:
@@ -78,7 +78,7 @@ class Selection:
     def __post_init__(self) -> None:
         list_selection_bounds(self.population, self.picks)
         if not self.picks:
-            raise InvalidSample("a selection picks 1 or more")
+            raise InvalidSample("a selection must pick 1 or more")
 
     @property
     def bounds(self) -> Sequence[int]:
@@ -106,9 +106,9 @@ class Weighted:
     def __post_init__(self) -> None:
         for i, weight in enumerate(self.weights):
             if type(weight) is not int or weight < 0:
-                raise InvalidWeights(f"weight {i} is {weight!r}; a weight is a whole number, 0 or more")
+                raise InvalidWeights(f"weight {i} is {weight!r}; expected a whole number, 0 or more")
         if type(self.total) is not int or self.total < 1:
-            raise InvalidWeights(f"the stated total is {self.total!r}; it is a whole number, 1 or more")
+            raise InvalidWeights(f"the stated total is {self.total!r}; expected a whole number, 1 or more")
         if sum(self.weights) != self.total:
             count, weight_sum = len(self.weights), sum(self.weights)
             raise InvalidWeights(f"{count} weights sum to {weight_sum}; the stated total is {self.total}")

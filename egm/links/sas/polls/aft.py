@@ -106,14 +106,14 @@ def answer_aft_transfer(host: SasHost, poll: LongPoll) -> Reply | None:
         return None
     body = poll.data[1:]
     if not body:
-        raise MalformedPollError(poll, "no transfer code")
+        raise MalformedPollError(poll, "the transfer code is missing")
     if body[0] in {_INTERROGATE, _QUERY_WITHOUT_READING}:
         return _answer_interrogation(host, transfers, body[1] if len(body) > 1 else 0)
     if body[0] == _CANCEL:
         transfers.cancel()
         return _answer_interrogation(host, transfers, 0)
     if len(body) < _HEAD + _TAIL or len(body) < _HEAD + body[_HEAD - 1] + _TAIL:
-        raise MalformedPollError(poll, f"{len(body)} bytes are not a transfer")
+        raise MalformedPollError(poll, f"the {len(body)} bytes received are too few for a transfer")
     return _order_transfer(host, transfers, poll, body)
 
 
@@ -274,7 +274,7 @@ def answer_aft_registration(host: SasHost, poll: LongPoll) -> Reply | None:
         return None
     length, body = poll.data[0], poll.data[1:]
     if length not in {1, _REGISTRATION_BYTES}:
-        raise MalformedPollError(poll, f"length {length:02X}")
+        raise MalformedPollError(poll, f"length is {length:02X}; expected 01 or {_REGISTRATION_BYTES:02X}")
     code = body[0]
     if code == _UNREGISTER:
         return _build_registration_reply(transfers.unregister())

@@ -223,7 +223,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
     from egm.links.sas.polls import IMPLEMENTED_POLLS  # noqa: PLC0415 (the list of all polls, this one among them)
 
     if len(request.data) < 3:
-        raise MalformedPollError(request, "no base command")
+        raise MalformedPollError(request, "the base command is missing")
     code, base = request.data[1], request.data[2]
 
     def build_error_reply(reason: int) -> Reply:

@@ -117,7 +117,9 @@ def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | No
     """
     number, codes = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
     if not 0 < len(codes) <= _SELECTED_METERS_MAX:
-        raise MalformedPollError(request, f"{len(codes)} meters asked for")
+        raise MalformedPollError(
+            request, f"expected 1 to {_SELECTED_METERS_MAX} meter codes, received {len(codes)}"
+        )
     game = _find_requested_game(request, readout, number)
     if game is None or any(code not in METERS for code in codes):
         return None
@@ -129,7 +131,10 @@ def answer_extended_meters(request: LongPoll, readout: SasReadout) -> Reply | No
     """Answer polls 6F and AF: up to twelve meters by two-byte codes, each with its size (0: no such meter)."""
     number, requested = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
     if not requested or len(requested) % 2 or len(requested) > 2 * _EXTENDED_METERS_MAX:
-        raise MalformedPollError(request, f"{len(requested)} bytes of meter codes")
+        raise MalformedPollError(
+            request,
+            f"expected 1 to {_EXTENDED_METERS_MAX} meter codes of two bytes, received {len(requested)} bytes",
+        )
     game = _find_requested_game(request, readout, number)
     if game is None:
         return None

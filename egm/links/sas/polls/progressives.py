@@ -53,10 +53,10 @@ def _store_amounts(host: SasHost, poll: LongPoll, group: int, levels: bytes) -> 
     """
     size = 1 + _AMOUNT_BYTES
     if not group or not levels or len(levels) % size:
-        raise MalformedPollError(poll, "no group with whole levels")
+        raise MalformedPollError(poll, "expected a group above 0 and complete levels")
     amounts = {levels[at]: decode_bcd(poll, levels[at + 1 : at + size]) for at in range(0, len(levels), size)}
     if any(not 1 <= level <= _LEVELS_MAX for level in amounts):
-        raise MalformedPollError(poll, "no such level")
+        raise MalformedPollError(poll, f"a level is outside 1 to {_LEVELS_MAX}")
     broadcasts = host.machine.component(LevelDisplays).broadcasts
     if broadcasts is None:
         return None

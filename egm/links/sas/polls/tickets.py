@@ -119,7 +119,10 @@ def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
     elif function <= HOST_TICKET_RING_SIZE:
         record = tickets.find_ticket(function)
     else:
-        raise MalformedPollError(poll, f"no place {function:02X} in the ring")
+        raise MalformedPollError(
+            poll,
+            f"the ring of tickets has no index {function:02X}; expected at most {HOST_TICKET_RING_SIZE:02X}",
+        )
     return Reply(bytes(_RECORD_BYTES) if record is None else _encode_record(record), once=True)
 
 
@@ -282,7 +285,9 @@ def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
     if code == _INTERROGATE and length in {1, _SHORT, _FULL}:
         return _build_status_reply(tickets.redemption_state)
     if length not in {_SHORT, _FULL} or code is None:
-        raise MalformedPollError(poll, f"length {length:02X}")
+        raise MalformedPollError(
+            poll, f"length is {length:02X}; expected {_SHORT:02X} or {_FULL:02X}, and 01 for a query"
+        )
     amount_cents, digits = decode_bcd(poll, body[:_AMOUNT_BYTES]), body[6:15].hex()
     if code in _REASON_BY_CODE:
         return _build_redemption_reply(
@@ -349,7 +354,7 @@ def parse_expiry(poll: LongPoll, data: bytes, host: SasHost) -> date | None:
     try:
         return date(year, month, day)
     except ValueError as error:
-        raise MalformedPollError(poll, f"no day {number:08d}: {error}") from None
+        raise MalformedPollError(poll, f"{number:08d} is not a date MMDDYYYY: {error}") from None
 
 
 #: Bits of poll 7B: a printer is used, restricted tickets may be printed, tickets are redeemed, numbers are

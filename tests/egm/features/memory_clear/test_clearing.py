@@ -384,9 +384,9 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
     rig.close()
     found = inspect_claims(tmp_path, FEATURES)
     acts = {each.id: build_carried_decision() for each in found.proposals if each.id != "handpay:1"}
-    with pytest.raises(ClearRefused, match="not settled and not carried over: handpay:1"):
+    with pytest.raises(ClearRefused, match="these claims are neither settled nor carried over: handpay:1"):
         prepare_clearance(found, acts, **WHO, challenge=found.inspection.challenge)
-    with pytest.raises(ClearRefused, match="nothing is owed under ghost"):
+    with pytest.raises(ClearRefused, match="there is no claim ghost: list the claims again"):
         build_clearance(found, ghost=build_carried_decision())
     cents = found.proposals[-1].proposed.amount
     with pytest.raises(ClearRefused, match="cents are owed"):
@@ -522,7 +522,7 @@ def test_people_choose_the_valid_copy_when_the_copies_contradict(tmp_path, copy,
     done = act if act == "carry" else f"paid:{cents}:A. Tremblay"
     refused = cleared(done)
     assert refused.exit_code == 1
-    assert "the copies disagree; name the one to go by" in refused.output
+    assert "the copies disagree; name the copy whose claim is right" in refused.output
     assert "the third copy cannot be chosen" in cleared(f"{done}@third").output
     assert cleared(f"{done}@{copy}").exit_code == 0
     rig = MachineRig(state, devices=SOLD).boot()

@@ -727,7 +727,9 @@ def test_no_round_begins_at_a_machine_that_the_rules_describe_no_longer(hall, ch
     hall.cut_power()
     hall.rules.path.unlink()
     page = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament").page
-    assert ("machine 99 is not listed" if change == "number" else "is not offered here") in str(page)
+    assert (
+        "machine 99 is not listed in the rules" if change == "number" else "is not offered on this machine"
+    ) in str(page)
     hall.room.engine.handle(EventType.MENU_CLOSED, why="key")
     assert hall.begin(1, "P-1", 1) == "refused.machine_fits_the_rules"
     assert hall.sell(1, "P-1") == "refused.first_round_may_start"

@@ -747,7 +747,7 @@ def test_an_altered_prize_is_found(tmp_path):
     assert audit_findings(alter(lambda entry: entry["record"].update(amount_cents=701)))
     assert audit_findings(alter(lambda entry: entry["record"].update(participant="P-2")))
     assert audit_findings(alter(lambda entry: entry["record"].update(persons=[])))
-    assert "had its prize" in str(audit_findings(twice))
+    assert "had already received its prize" in str(audit_findings(twice))
 
 
 def test_an_interrupted_round_that_was_never_replayed_can_be_settled(tmp_path):

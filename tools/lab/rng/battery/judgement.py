@@ -65,7 +65,7 @@ def adjust_by_holm(p_values: Sequence[float]) -> list[float]:
 def check_level(alpha: float) -> None:
     """Raise :class:`InvalidPolicy` for a significance level outside 0 to 1."""
     if not 0 < alpha < 1:
-        raise InvalidPolicy(f"a level of significance lies between 0 and 1; it is {alpha}")
+        raise InvalidPolicy(f"the level of significance is {alpha}; expected more than 0 and less than 1")
 
 
 def judge(results: Sequence[StatisticalResult], alpha: float) -> Judgement:

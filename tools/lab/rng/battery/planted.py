@@ -20,7 +20,7 @@ Defect = Callable[[BulkDraws, Game, int], Ints]
 def plant_modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
     """Return plays with a planted defect: the remainder of a byte is used instead of rejecting words."""
     if not isinstance(game, Numbers):
-        raise InvalidSample("modulo bias is planted in independent numbers")
+        raise InvalidSample("modulo bias can only be planted in independent numbers")
     words = draws.below(256, plays * game.positions)
     return (words % game.bound).reshape(plays, game.positions)
 
@@ -41,7 +41,7 @@ def plant_repeated_plays(draws: BulkDraws, game: Game, plays: int) -> Ints:
 def plant_correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
     """Return plays with a planted defect: in one play in thirty the second reel stops where the first did."""
     if not isinstance(game, Numbers) or game.positions < 2:
-        raise InvalidSample("a correlated pair is planted in two positions or more")
+        raise InvalidSample("a correlated pair can only be planted in two positions or more")
     data = game.draw_many(draws, plays)
     tied = draws.below(30, plays) == 0
     data[tied, 1] = data[tied, 0]
@@ -54,7 +54,7 @@ def plant_biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
     A correct shuffle only swaps it with one of the positions not yet filled.
     """
     if not isinstance(game, Selection):
-        raise InvalidSample("a biased shuffle is planted in selections")
+        raise InvalidSample("a biased shuffle can only be planted in selections")
     members = np.tile(np.arange(game.population, dtype=np.uint16), (plays, 1))
     rows = np.arange(plays)
     for card in range(game.population):

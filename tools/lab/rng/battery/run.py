@@ -93,7 +93,7 @@ def run_game(
     """
     check_level(alpha)
     if plays < 1:
-        raise InvalidSample(f"{name}: a battery needs plays, not {plays}")
+        raise InvalidSample(f"{name}: a battery needs at least one play, not {plays}")
     runs: list[BatteryRun] = []
     for size in (plays, plays * RETEST_FACTOR):
         source = fresh()
