@@ -119,6 +119,17 @@ def test_every_reading_poll_of_fixed_layout(bench: Bench) -> None:
     assert answers == {code: plain(data) for code, data in READINGS.items()}
 
 
+@pytest.mark.requirement("A-01", "K-11")
+def test_the_last_bill_and_ticket_and_the_stacker_survive_a_power_loss(bench: Bench, tmp_path: Path) -> None:
+    bench.room.journal.abandon()
+    bench.room.lose()
+    rig = MachineRig(tmp_path, devices=("printer",))
+    again = Bench(tmp_path, rig)
+    polls = (0x3D, 0x48, 0x49, 0x4A)
+    assert [again.read(code) for code in polls] == [plain(READINGS[code]) for code in polls]
+    rig.close()
+
+
 @pytest.mark.requirement("K-12")
 @pytest.mark.sas(exceptions="7A 17 4A 7E 3D 7F 66 11 12 27")
 def test_the_session_is_told_in_exceptions(tmp_path: Path) -> None:

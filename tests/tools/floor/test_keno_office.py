@@ -162,11 +162,15 @@ def test_a_defective_paper_is_paid_only_if_its_control_number_proves_it(venue, c
 def test_the_record_decides_and_not_the_paper(venue):
     ticket = venue.sell(*WON)
     prize = venue.hold().prizes[1]
+    venue.time += timedelta(days=2)
     says = {"selections": [{"groups": [[1, 2, 3, 4]]}], "cost_a_draw_credits": 99, "casino": "Mont"}
+    says |= {"draws": [2], "claim_place": "cage-2", "claim_days": 1, "most_paid_credits": 1}
     payment = venue.claim(ticket, **says)
-    assert (payment.credits, payment.differs) == (prize, ("cost_a_draw_credits", "selections"))
+    assert (payment.credits, payment.draws) == (prize, (1,))
+    assert payment.differs == tuple(sorted(says.keys() - {"casino"}))
     (claimed,) = venue.journal.entries("keno.claimed")
-    assert claimed.record["differs"] == ["cost_a_draw_credits", "selections"]
+    assert claimed.record["differs"] == list(payment.differs)
+    assert venue.journal.balance_cents(OWED_ACCOUNT) == 0
 
 
 @pytest.mark.requirement("M-11")
