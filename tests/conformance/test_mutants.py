@@ -122,6 +122,11 @@ def test_a_behaviour_nobody_misses_survives(scratch):
         ("here", replace(LESS, text="cents"), "contains the text to remove 2 times"),
         ("here", replace(LESS, becomes="return ("), "would not be Python"),
         ("here", replace(LESS, file="gone.py"), "gone.py: No such file"),
+        (
+            "here",
+            replace(LESS, becomes="return less(cents)\n"),
+            "money.py has no less, which the change uses",
+        ),
     ],
 )
 def test_what_proves_nothing_is_an_error(scratch, name, mutant, said):
@@ -157,6 +162,7 @@ def test_a_function_is_changed_by_an_operator(tmp_path, function, change, there)
         ("Till.give", "drops print", "does not change Till.give"),
         ("Till.give", "flips 9", "does not change Till.give"),
         ("Till.give", "mends it", "'mends' is not an operator"),
+        ("Till.give", "returns self._least(purse)", "has no _least, purse, which the change uses"),
     ],
 )
 def test_an_operator_that_changes_nothing_is_refused(tmp_path, function, change, why):

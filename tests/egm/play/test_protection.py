@@ -285,8 +285,17 @@ class CountingChance:
             "time_limit",
             marks=pytest.mark.requirement("N-09:c"),
         ),
+        pytest.param(
+            "limit_spend_cents = 5\npause_minutes = 1",
+            {},
+            "spend_limit",
+            marks=pytest.mark.requirement("N-09:c"),
+        ),
     ],
-    ids=["reminders of time", "reminders of spending", "own limits", "limits of the profile"],
+    ids=[
+        *("reminders of time", "reminders of spending", "own limits"),
+        *("limit of time of the profile", "limit of spending of the profile"),
+    ],
 )
 def test_protection_draws_nothing_and_changes_no_outcome(make, rules, own_limits, reached):
     """The same numbers give the same games, wins included, with each feature of protection and without."""

@@ -12,6 +12,7 @@ Operators of a function, which is named as ``Class.method`` or ``function``:
 """
 
 import ast
+import builtins
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ from typing import Any, Final
 from tools.dev.conformance.requirements import Mutant
 
 _HEADER: Final = re.compile(r"^(\[{1,2})([^\[\]]+)\]{1,2}\s*(?:#.*)?$")
+_WORD: Final = re.compile(r"[^\W\d]\w*")
 _IDENTITY: Final = re.compile(r"""^id\s*=\s*["']([^"']+)["']""")
 
 
@@ -31,16 +33,25 @@ class MutantError(Exception):
 def apply_mutant(mutant: Mutant, root: Path) -> str:
     """Return the text of the mutant's file with its behaviour removed.
 
-    Raises :class:`MutantError` unless the text to remove is there exactly once.
+    Raises :class:`MutantError` unless the text to remove is there exactly once, or if the change uses a name
+    that the file does not have: its tests would fail for that, not because the behaviour is missing.
     """
+    text, result = _read_and_change(mutant, root)
+    if mutant.file.endswith(".py") and (unknown := _find_unknown_names(text, result)):
+        raise MutantError(f"{mutant.file} has no {', '.join(unknown)}, which the change uses")
+    return result
+
+
+def _read_and_change(mutant: Mutant, root: Path) -> tuple[str, str]:
+    """Return the text of the mutant's file before and after its change."""
     try:
         text = (root / mutant.file).read_text(encoding="utf-8")
     except OSError as error:
         raise MutantError(f"{mutant.file}: {error.strerror}") from error
     if mutant.function:
-        return _change_function(mutant, text)
+        return text, _change_function(mutant, text)
     if mutant.key:
-        return _change_key(mutant, text)
+        return text, _change_key(mutant, text)
     if (found := text.count(mutant.text)) != 1:
         raise MutantError(
             f"{mutant.file} contains the text to remove {found} times, not once: {mutant.text!r}"
@@ -51,7 +62,31 @@ def apply_mutant(mutant: Mutant, root: Path) -> str:
             compile(result, mutant.file, "exec")
         except SyntaxError as error:
             raise MutantError(f"{mutant.file} would not be Python: {error}") from error
-    return result
+    return text, result
+
+
+def _find_unknown_names(text: str, result: str) -> list[str]:
+    """Return the names that a change uses, and that neither the file nor Python has, in order.
+
+    Only words that the file did not contain are examined. Of attributes, only private ones can be judged: the
+    class of any other may be defined elsewhere.
+    """
+    new_words = {*_WORD.findall(result)} - {*_WORD.findall(text)} - vars(builtins).keys()
+    if not new_words:
+        return []
+    bound: set[str] = set()
+    used: set[str] = set()
+    for node in ast.walk(ast.parse(result)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                used.add(name)
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+                bound.add(name)
+            case ast.Attribute(attr=name) if name.startswith("_"):
+                used.add(name)
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                bound.update(alias.asname or alias.name for alias in aliases)
+    return sorted(used & new_words - bound)
 
 
 def _change_key(mutant: Mutant, text: str) -> str:
