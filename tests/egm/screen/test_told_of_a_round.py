@@ -9,7 +9,7 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.deck import choose_win_meter
+from egm.screen.scenes.deck import choose_win_meter, draw_meters
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
@@ -50,6 +50,7 @@ def settled(theme, name, rows, language="en", state="idle", stays=None):
     return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
 
 
+@pytest.mark.requirement("N-10")
 @pytest.mark.parametrize(
     ("name", "rows", "words", "colour"),
     [
@@ -103,6 +104,23 @@ def test_a_lost_round_says_so_and_what_it_cost_and_what_stays(theme):
 def test_stakes_that_come_back_are_no_win_on_the_meter(theme, name, rows, label):
     """$5 staked and $10 back was shown as WIN $10.00, though the player has won $5."""
     assert choose_win_meter(settled(theme, name, rows)) == label
+
+
+@pytest.mark.requirement("N-10")
+@pytest.mark.parametrize(
+    ("rows", "colour"), [([(40, 20)], "win"), ([(20, 20)], "steel"), ([(10, 20)], "steel")]
+)
+def test_a_return_of_the_stake_or_less_is_not_coloured_as_a_win(theme, rows, colour):
+    stage, styles = settled(theme, LAID, rows), {}
+
+    class RecordingPainter(Painter):
+        def text(self, text, at, style, **options):
+            styles[text] = style
+            return super().text(text, at, style, **options)
+
+    draw_meters(replace(stage, painter=RecordingPainter(theme)))
+    amount = styles[stage.money(rows[0][0] * UNIT_CENTS)]
+    assert amount.paint.stops[1] == (0.6, theme.colour(colour))
 
 
 def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, language="en", point=None, **after):
