@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from egm.app.features import FEATURES
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
+from egm.kernel.logs import Log
 from egm.people import Role
 from egm.screen.text import Texts
 from egm.staff.keys import StaffKey
@@ -232,6 +233,19 @@ def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(rig, tmp_path
     assert again.state is State.IDLE
     assert next(iter_sheets(again.journal, FEATURES.entries)).lines[-1].what.startswith("menu.")
     again.close()
+
+
+@pytest.mark.requirement("J-18")
+def test_the_access_log_shows_each_step_of_an_intervention(rig):
+    intervene(rig)
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    finish(rig, "cleaned", "")
+    log = {entry.kind: entry.record for entry in FEATURES.entries.read_log(rig.journal, Log.ACCESS)}
+    started, ended = log["intervention.opened"], log["intervention.closed"]
+    assert (started["reason"], started["person"], started["serial"]) == ("bill jam", MECHANIC, "TEST-1")
+    assert (ended["work"], ended["person"], ended["serial"]) == ("cleaned", MECHANIC, "TEST-1")
+    assert {"menu.entered", "menu.left", "door.opened", "door.closed"} <= log.keys()
 
 
 @pytest.mark.requirement("J-07", "J-18", "Q-15", "J-15")
