@@ -43,5 +43,8 @@ class Log(StrEnum):
     """The log of progressive wins (D-19; NY 5320.8(b))."""
     ACCESS = "access", 100
     """The log of accesses to the machine (J-18; NY 5321.9(e))."""
-    SOFTWARE = "software", 10
-    """The log of changes and checks of the software and the cabinet file (A-16, E-11; MS 8-2.9(b)3)."""
+    SOFTWARE = "software", 100
+    """The log of changes and checks of the software and the cabinet file (A-16, E-11; MS 8-2.9(b)3).
+
+    Every start adds a check, so that a shorter log would not show the last ten changes.
+    """

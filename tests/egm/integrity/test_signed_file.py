@@ -8,12 +8,14 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from egm.app.features import FEATURES
 from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.signing import create_restore_step
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest
 from egm.kernel.events import EventType, State
+from egm.kernel.logs import Log
 from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import StoppedClock
@@ -83,9 +85,12 @@ class Cabinet:
         return said.output
 
     def signed(self):
-        """What the journal says of the files signed."""
+        """What the journal says of the files signed; the log of the software shows the same entries."""
         with Journal.open(self.folder.root, now=CLOCK.now) as journal:
-            return [(dict(entry.record), entry.state) for entry in journal.entries("cabinet.signed")]
+            entries = list(journal.entries("cabinet.signed"))
+            log = FEATURES.entries.read_log(journal, Log.SOFTWARE, len(entries))
+            assert [entry.sequence for entry in log] == [entry.sequence for entry in reversed(entries)]
+            return [(dict(entry.record), entry.state) for entry in entries]
 
     def audited(self):
         """What the audit says of an export."""

@@ -20,6 +20,7 @@ from egm.integrity.software import (
     create_reverification,
 )
 from egm.kernel.events import EventType, State
+from egm.kernel.logs import Log
 from egm.kernel.services import MachineContext
 from egm.people import Role
 from egm.play.keys import PlayKey
@@ -319,6 +320,12 @@ def test_what_differs_next_is_told_anew(start, maker):
     assert "must be a JSON object with the key manifest" in rig.records("software.differs")[-1]["trouble"][0]
 
 
+def read_changes_in_log(rig):
+    """The reasons of the changes that the log of the software shows, newest first."""
+    log = FEATURES.entries.read_log(rig.journal, Log.SOFTWARE)
+    return [entry.record["reason"] for entry in log if entry.kind == "software.changed"]
+
+
 @pytest.mark.requirement("A-16")
 def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
     rig = start()
@@ -334,6 +341,7 @@ def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
     changes = rig.records("software.changed")
     assert [change["reason"] for change in changes[1:]] == [f"reason {number}" for number in range(12)]
     assert [change["version"] for change in changes[1:3]] == [["1.0", "1.1"], ["1.1", "1.2"]]
+    assert read_changes_in_log(rig) == [*(f"reason {number}" for number in range(11, -1, -1)), "first"]
     own = [change["components"]["own"] for change in changes]
     assert [before for before, _ in own[1:]] == [now for _, now in own[:-1]]
     assert set(changes[1]["components"]) == {"own"}
@@ -356,9 +364,11 @@ def test_a_component_that_is_removed_or_added_is_recorded_with_its_digest(start,
     ):
         maker.file = maker.file.model_copy(update={"games": games})
         maker.release(version, f"release {version}")
-        last = start().records("software.changed")[-1]
+        rig = start()
+        last = rig.records("software.changed")[-1]
         assert last["components"] == {"own": change}
         assert (last["version"][1], last["reason"]) == (version, f"release {version}")
+    assert read_changes_in_log(rig) == ["release 3.0", "release 2.0", "first"]
 
 
 @pytest.mark.requirement("A-13", "A-22")

@@ -123,6 +123,7 @@ def test_points_stand_where_money_stands_otherwise(layout, language, game):
     assert say("tournament.points") in words
 
 
+@pytest.mark.requirement("L-10")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_player_reads_what_to_do(language):
     say = Texts(language).say
