@@ -57,9 +57,7 @@ class Mechanism(ABC):
             if nonce:
                 raise RequestTooLarge(f"{type(self).__name__} takes no nonce; {len(nonce)} bytes were given")
         elif not self.NONCE_BYTES_MIN <= len(nonce) <= INPUT_BYTES_MAX:
-            raise EntropyFailed(
-                f"the nonce has {len(nonce)} bytes; {self.NONCE_BYTES_MIN} or more are needed"
-            )
+            raise EntropyFailed(f"nonce of {len(nonce)} bytes; {self.NONCE_BYTES_MIN} or more are needed")
         self._check_additional(personalization, "personalization")
         self._instantiate(entropy_input, nonce, personalization)
         self._reseed_counter = 1
@@ -87,7 +85,7 @@ class Mechanism(ABC):
         """
         self._check_ready()
         if not 0 < count <= REQUEST_BYTES_MAX:
-            raise RequestTooLarge(f"{count} bytes were requested; one request gives 1 to {REQUEST_BYTES_MAX}")
+            raise RequestTooLarge(f"request for {count} bytes; one request gives 1 to {REQUEST_BYTES_MAX}")
         if fresh_entropy is not None:
             self.reseed(fresh_entropy, additional_input)
             additional_input = b""
@@ -113,17 +111,15 @@ class Mechanism(ABC):
         """Raise an error if an entropy input is too short (EntropyFailed) or too long (RequestTooLarge)."""
         low, high = self.ENTROPY_BYTES
         if len(entropy_input) < low:
-            raise EntropyFailed(f"the entropy input has {len(entropy_input)} bytes; {low} or more are needed")
+            raise EntropyFailed(f"entropy input of {len(entropy_input)} bytes; {low} or more are needed")
         if len(entropy_input) > high:
-            raise RequestTooLarge(
-                f"the entropy input has {len(entropy_input)} bytes; at most {high} are accepted"
-            )
+            raise RequestTooLarge(f"entropy input of {len(entropy_input)} bytes; at most {high} are taken")
 
     def _check_additional(self, text: bytes, what: str) -> None:
         """Raise :class:`RequestTooLarge` if the input ``text``, named ``what``, is longer than allowed."""
         if len(text) > self.ADDITIONAL_BYTES_MAX:
             raise RequestTooLarge(
-                f"{what} of {len(text)} bytes; at most {self.ADDITIONAL_BYTES_MAX} are accepted"
+                f"{what} of {len(text)} bytes; at most {self.ADDITIONAL_BYTES_MAX} are taken"
             )
 
     @abstractmethod
