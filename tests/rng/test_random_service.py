@@ -61,7 +61,7 @@ class TestStep:
         step = start().step()
         with step:
             step.below(22)
-        with pytest.raises(StepClosed, match="opened again"), step:
+        with pytest.raises(StepClosed, match="a step was opened a second time"), step:
             pass
 
     def test_a_step_inside_another_is_refused_and_the_outer_goes_on(self) -> None:

@@ -165,7 +165,9 @@ def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
     third.close()
     twice = egm("inventory", "house", one, three)
     assert twice.exit_code == 1
-    assert f"base number B-12 is that of {one} and of {three}" in twice.output
+    assert (
+        f"base number B-12 is used by {one} and by {three}; expected a different one for each" in twice.output
+    )
     nothing = tmp_path / "nothing"
     MachineRig(nothing).boot().close()
     assert "no inventory entry is recorded yet" in egm("inventory", "house", nothing).output
