@@ -195,7 +195,7 @@ def test_battery_fails_on_a_planted_defect_after_its_retest() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--alpha", "2"], "between 0 and 1"),
+        (["--alpha", "2"], "more than 0 and less than 1"),
         (["--game", "wheel", "--planted", "biased-shuffle"], "planted in selections"),
         (["--game", "keno", "--plays", "10"], "too few"),
     ],
