@@ -37,6 +37,7 @@ from paytables.definition import PositiveInt
 from paytables.errors import RefusedRoundError
 from paytables.layout import WeightedResult, compute_mean_return, push_bet, settle_bet
 from paytables.seating import SeatedRules, ask_whether_all_staked, may_see
+from paytables.wording import format_count
 
 #: The id of the bet to hold the bank, and of the bank's hand.
 BANK_SPOT: Final = "bank"
@@ -315,7 +316,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         if laid.get((self.turn.seat, BANK_SPOT), 0):
             raise RefusedRoundError(
                 "bank_below_least",
-                f"bets: the bank is below the {self.turn.least} credits that must stand",
+                f"bets: the bank is below the {format_count(self.turn.least, 'credit')} that must stand",
                 count=self.turn.least,
             )
         raise RefusedRoundError("no_bank", "bets: no seat holds the bank")

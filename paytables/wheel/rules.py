@@ -262,7 +262,8 @@ def _check_forms(definition: WheelDefinition) -> None:
             raise _DefinitionFault(f"form.{n}.areas", "an area is listed twice")
         if layout.areas is not None and len(form.areas) > layout.areas:
             raise _DefinitionFault(
-                f"form.{n}.areas", f"has {len(form.areas)} areas; at most {layout.areas} may be staked on"
+                f"form.{n}.areas",
+                f"has {format_count(len(form.areas), 'area')}; at most {layout.areas} may be staked on",
             )
         if layout.cost is not None and min(layout.stakes) * len(form.areas) > layout.cost:
             raise _DefinitionFault(

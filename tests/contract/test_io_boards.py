@@ -328,9 +328,9 @@ class TestFaults:
     def test_what_the_board_has_not_is_refused(self):
         async def scene():
             rig = BoardRig()
-            with pytest.raises(ValueError, match="no disco"):
+            with pytest.raises(ValueError, match="unknown disco"):
                 rig.driver.light_lamps(frozenset({"disco"}))
-            with pytest.raises(ValueError, match="no disco"):
+            with pytest.raises(ValueError, match="unknown disco"):
                 rig.driver.light_tower(frozenset({"disco"}))
             await rig.stop()
             rig.close()
@@ -425,7 +425,7 @@ class TestHardMeters:
             rig = BoardRig()
             await rig.known()
             assert rig.driver.hard_meters_counted is None
-            with pytest.raises(ValueError, match="6 counts"):
+            with pytest.raises(ValueError, match="6 pulse counts"):
                 rig.driver.advance_hard_meters((1, 2))
             rig.close()
 

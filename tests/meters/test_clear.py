@@ -77,7 +77,7 @@ def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
         ({"second_person": "A. Tremblay"}, "two different people"),
         ({"person": " "}, "two different people"),
         ({"reason": ""}, "a reason"),
-        ({"challenge": "00000000"}, "challenge"),
+        ({"challenge": "00000000"}, "has changed since it was inspected"),
         ({"owed_cents": 0}, "settle or carry over each claim"),
     ],
 )

@@ -48,7 +48,7 @@ class VideoPokerRules(Tableless):
         hands_text = f" on {options['hands']!r} hands" if options else ""
         raise WagerError(
             f"no bet of {format_count(credits_, 'credit')}{hands_text}; "
-            f"expected {list(bets.hands)} hands with one of {list(bets.credits)} credits each"
+            f"expected {list(bets.hands)} hands, each staked with one of {list(bets.credits)}"
         )
 
     @cached_property

@@ -59,7 +59,7 @@ def test_round_trip(command, payload):
 
 
 def test_a_payload_that_does_not_fit_is_refused():
-    with pytest.raises(ProtocolError, match="255 fit"):
+    with pytest.raises(ProtocolError, match="at most 255 can be sent"):
         Packet(4, bytes(252)).encode()
 
 

@@ -64,9 +64,9 @@ def test_a_port_that_is_taken_is_said_stands_as_a_fault_and_is_taken_up_when_fre
             async with running(attachment):
                 await until(lambda: said)
                 assert "not this machine" in said[0]
-                assert f"port {port} says" in said[0]
+                assert f"metrics are not served: port {port}:" in said[0]
                 assert "Errno" not in said[0]
-                assert "name another as `port` of [metrics] in the cabinet file" in said[0]
+                assert "set another `port` in [metrics] of the cabinet file" in said[0]
                 assert monitoring.PORT_TAKEN_FAULT in rig.machine.faults
                 assert (shown(rig).notices, shown(rig).tilts) == (
                     (),

@@ -248,7 +248,7 @@ def test_of_a_stake_in_parts_promotional_credit_is_lost_first_and_never_becomes_
 
 @pytest.mark.parametrize("amounts", [(4, 3, 3), (4, 3, 1), (10, -1, 0)])
 def test_what_is_parted_is_what_was_staked(amounts):
-    with pytest.raises(InvariantError, match="staked"):
+    with pytest.raises(InvariantError, match="the stakes"):
         split_stakes([(account(CASHABLE), 9)], amounts, Position())
 
 

@@ -428,7 +428,7 @@ def test_a_controller_with_other_terms_than_the_game_s_is_not_fed(tmp_path, term
         (lambda raw: raw["record"].update(sequence=1), "record.play_id: contribution"),
         (lambda raw: raw["record"].update(late="hand"), "transfers: expected"),
         (lambda raw: raw["record"].pop("trigger"), "cannot be read"),
-        (lambda raw: raw["record"]["trigger"].pop("salt"), "no secret"),
+        (lambda raw: raw["record"]["trigger"].pop("salt"), "the secret of a mystery prize cannot be read"),
     ],
 )
 def test_the_audit_names_a_prize_that_was_not_won_like_that(tmp_path, controller, change, why):

@@ -170,7 +170,7 @@ def test_what_is_no_picture_and_no_sound_is_refused_by_name(mine, name, data, ke
         (
             'seven = "seven.svg"',
             'zebra = "seven.svg"',
-            ": art.pictures.zebra: no symbol 'zebra'; there are: star, seven",
+            ": art.pictures.zebra: there is no symbol 'zebra'; there are: star, seven",
         ),
         (
             'seven = "seven.svg"',

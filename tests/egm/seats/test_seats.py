@@ -184,7 +184,7 @@ def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
     join(one, SPOTS[0])
     drawn = RecordedStep(choice=None, draws=((38, 17, "ball"),))
     one.machine.component(PositionRounds).starting = SharedRound("round-1", {}, [drawn])
-    with pytest.raises(InvariantError, match=r"asks below\(37\) for spin, the record has 17 below 38"):
+    with pytest.raises(InvariantError, match=r"the game draws below 37 for spin, the record has 17 below 38"):
         one.engine.handle(TableEvent.NO_MORE_BETS)
 
 

@@ -70,7 +70,7 @@ def test_what_is_neither_an_id_nor_a_path_is_refused(tmp_path, monkeypatch, name
 
 def test_an_own_file_must_be_a_file_with_the_ending(tmp_path):
     (tmp_path / "plain").write_text(EVIL)
-    with pytest.raises(DefinitionError, match=r"ends in \.toml"):
+    with pytest.raises(DefinitionError, match=r"must end in \.toml"):
         load_game(tmp_path / "plain")
     os.mkfifo(tmp_path / "pipe.toml")
     with pytest.raises(DefinitionError, match="is not a regular file"):

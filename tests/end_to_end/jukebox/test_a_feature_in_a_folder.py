@@ -149,7 +149,7 @@ def test_its_words_are_in_the_greeting_of_a_machine_that_has_it(tmp_path, monkey
 
 def test_words_that_are_not_in_every_language_or_another_s_are_refused():
     half = Feature(name="half", words={"en": {"notice.half": "Half."}})
-    with pytest.raises(InvariantError, match=r"half does not say 'notice\.half' in 'fr'"):
+    with pytest.raises(InvariantError, match=r"half: the text 'notice\.half' is missing in 'fr'"):
         Features((*FEATURES.all, half))
     other = Feature(name="other", words=JUKEBOX.words)
     with pytest.raises(InvariantError, match="two features declare the text"):

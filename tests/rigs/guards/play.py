@@ -84,7 +84,7 @@ def ask_first_seat(folder: Path, **options) -> MachineRig:
     options = {"games": ("quebec-texas-holdem-room",), "denominations_cents": (), "levels": (), **options}
     second = open_second_seat(folder, **options)
     table = second.machine.component(SharedTable)
-    for rig in (second.beside, second):
+    for rig in (second.first_rig, second):
         rig.insert(5000)
         bet(rig, stack=160)
         rig.engine.handle(EventType.PLAY)
@@ -98,7 +98,7 @@ def answer_for_second_seat(folder: Path, **options) -> MachineRig:
     """Return the second of two positions that play poker: its time to answer a raise was up, and its hand is folded."""
     second = ask_first_seat(folder, **options)
     table = second.machine.component(SharedTable)
-    second.beside.engine.handle(EventType.CHOOSE, value="raise")
+    second.first_rig.engine.handle(EventType.CHOOSE, value="raise")
     take_recorded_steps(table)
     answer_overdue_turns(table)
     second.clock.pass_seconds(TURN_SECONDS_MAX + 1)

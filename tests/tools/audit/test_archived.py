@@ -85,7 +85,7 @@ def test_a_verifier_goes_on_from_the_point_it_verified(state, tmp_path):
     assert audit("export", tmp_path / "two", "--state", state, "--since", len(bodies))[0] == 0
     code, said = audit("verify", tmp_path / "two")
     assert code == 1
-    assert "only 0 are verified" in said
+    assert "only the entries up to 0 are verified" in said
     code, said = audit("verify", tmp_path / "two", "--point", point)
     assert code == 0, said
     code, said = audit("verify", "--state", state, "--point", point)

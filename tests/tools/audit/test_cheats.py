@@ -133,11 +133,11 @@ def test_the_same_end_cut_off_both_copies_is_neither_signed_nor_passed(own, bodi
     for verb in (("export", own / "export.jsonl"), ("verify",)):
         code, said = verdict(*verb, "--state", own)
         assert code == 1
-        assert f"ends at entry {len(bodies) - 4}, {len(bodies)} was acknowledged" in said
+        assert f"ends at entry {len(bodies) - 4}, but entry {len(bodies)} was acknowledged" in said
     (own / "journal.head").unlink()
     code, said = verdict("export", own / "export.jsonl", "--state", own)
     assert code == 1
-    assert f"{len(bodies)} was acknowledged" in said, "the head on the second medium is as good"
+    assert f"but entry {len(bodies)} was acknowledged" in said, "the head on the second medium is as good"
     (own / "second" / "journal.head").unlink()
     code, said = verdict("export", own / "export.jsonl", "--state", own)
     assert code == 1

@@ -503,7 +503,7 @@ def test_every_meter_on_which_the_copies_differ_is_shown_with_both_values(tmp_pa
 def test_people_choose_the_valid_copy_when_the_copies_contradict(tmp_path, copy, cents, act):
     contradicting(tmp_path)
     state = tmp_path / "one"
-    with pytest.raises(JournalDamaged, match="disagree"):
+    with pytest.raises(JournalDamaged, match="both copies: they differ at entry"):
         MachineRig(state, devices=SOLD).boot()
     found = inspect_claims(state, FEATURES)
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
