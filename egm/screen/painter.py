@@ -131,12 +131,12 @@ class Painter:
         The key has every object on which the value depends. Unlike the keys of :meth:`find_or_create`, its parts
         need no hash, and equal parts that are the same object cost no comparison.
         """
-        found = self._remembered.get(name)
-        if found is None or found[0] != key:
-            found = self._remembered[name] = (key, make())
+        remembered = self._remembered.get(name)
+        if remembered is None or remembered[0] != key:
+            remembered = self._remembered[name] = (key, make())
             if len(self._remembered) > _REMEMBERED_MAX:
                 self._remembered.popitem(last=False)
-        return cast(_T, found[1])
+        return cast(_T, remembered[1])
 
     def draw_over_opaque(
         self, name: Hashable, key: tuple[object, ...], rect: Rect, draw: Callable[[], None]

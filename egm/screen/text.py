@@ -131,6 +131,7 @@ class Texts:
         self._money: dict[tuple[int, str], str] = {}
         self._numbers: dict[int, str] = {}
         self._clock = ("", "")
+        """The last time formatted by :meth:`clock`, and its text: pictures of one second ask for the same."""
 
     def has_text(self, key: str) -> bool:
         """Return whether the catalogue has a text with this key."""

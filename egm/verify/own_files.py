@@ -1,6 +1,6 @@
 """Files that a cabinet brings itself, and which files belong to the software of a cabinet.
 
-They are apart from the examination, whose separate process then needs neither cabinet files nor games.
+They are apart from the examination, so that its separate process loads no cabinet file and no device driver.
 """
 
 import contextlib

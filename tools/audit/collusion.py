@@ -114,7 +114,7 @@ class _Round:
     is_void: bool = False
 
     def add_end(self, play: _Play, end: GameEndByHand) -> None:
-        """Add what a position's game came to."""
+        """Add the result of a position's game."""
         staked_cents = (play.start.bet_credits + play.raised_credits) * play.start.denomination_cents
         lost_cents = staked_cents - end.win_cents - end.push_cents
         self.net_cents[play.position] = -lost_cents
@@ -142,8 +142,8 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
                 if loser in result.large_folds:
                     directed = Pair(result.day, result.game, loser, winner)
                     folds[directed] = folds.get(directed, 0) + 1
-    found = [_weigh_pair(pair, cents, folds) for pair, cents in flows.items()]
-    return sorted(found, key=lambda flow: (not flow.is_sign, -flow.net_cents, flow.pair))
+    pair_flows = [_weigh_pair(pair, cents, folds) for pair, cents in flows.items()]
+    return sorted(pair_flows, key=lambda flow: (not flow.is_sign, -flow.net_cents, flow.pair))
 
 
 def _weigh_pair(pair: Pair, flows_cents: list[int], folds: Mapping[Pair, int]) -> PairFlow:
@@ -194,5 +194,6 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
             if not round_.open_plays:
                 del rounds[play.start.round_id]
                 if not round_.is_void:
-                    found = round_.net_cents, frozenset(round_.large_folds)
-                    yield RoundResult(play.day, play.start.game.id, *found)
+                    yield RoundResult(
+                        play.day, play.start.game.id, round_.net_cents, frozenset(round_.large_folds)
+                    )

@@ -11,7 +11,7 @@ from egm.screen.art.ink import Ink, Linear, Radial, create_painted_surface
 from egm.screen.art.paths import ellipse
 from egm.screen.art.symbols import render_drawing
 from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount, ease_out
-from egm.screen.painter import Style, build_gold_gradient
+from egm.screen.painter import FACT_SEPARATOR, Style, build_gold_gradient
 from egm.screen.scenes.prizes import format_prizes_won
 from egm.screen.scenes.stage import BLACK, Stage, format_stage_name
 from egm.screen.show import GameShow, find_step_stage, is_feature
@@ -139,7 +139,7 @@ def _format_win_name(stage: Stage, play: Play, level: int) -> str:
         return format_prizes_won(stage, play.prizes)
     if not play.progressives:
         return stage.texts.say(f"win.level_{level}")
-    names = "  ·  ".join(
+    names = FACT_SEPARATOR.join(
         stage.texts.choose_translation(progressive.names, progressive.level)
         for progressive in play.progressives
     )

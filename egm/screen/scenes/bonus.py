@@ -266,15 +266,15 @@ def draw_wheel(
         _draw_wheel_result(stage, step.parts[step.part], (left, cy - 130, width, 260))
 
 
-def _put_disc(painter: Painter, turned: pygame.Surface, centre: tuple[int, int], diameter: int) -> None:
+def _put_disc(painter: Painter, rotated_disc: pygame.Surface, centre: tuple[int, int], diameter: int) -> None:
     """Draw a rotated disc around a point in pixels, without most of the transparent margin that the rotation added.
 
     The margin is cut by whole groups of pixels that are drawn at once, because a pixel at the end of a row is
     rounded differently.
     """
-    width, height = turned.get_size()
+    width, height = rotated_disc.get_size()
     left, top = (max(0, (side - diameter) // 2 // _GROUP - 2) * _GROUP for side in (width, height))
-    disc = turned.subsurface((left, top, width - 2 * left, height - 2 * top))
+    disc = rotated_disc.subsurface((left, top, width - 2 * left, height - 2 * top))
     painter.put(disc, (centre[0] - width // 2 + left, centre[1] - height // 2 + top))
 
 

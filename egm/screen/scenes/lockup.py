@@ -17,7 +17,7 @@ from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import box, build_polygon_path, ellipse
 from egm.screen.motion import ease_out
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import FACT_SEPARATOR, Rect, Style
 from egm.screen.scenes.prizes import format_prize_names
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
 from egm.screen.scenes.value import draw_value_in_motion
@@ -128,7 +128,7 @@ def describe_scene(stage: Stage, scene: Scene) -> LockupText:
         return _describe_out_of_service(stage, snapshot)
     if scene is Scene.LOCKED and snapshot is not None and snapshot.lock is not None:
         return _describe_host_lock(stage, snapshot.lock)
-    doors = "  ·  ".join(_format_door(stage, door) for door in snapshot.doors_open) if snapshot else ""
+    doors = FACT_SEPARATOR.join(_format_door(stage, door) for door in snapshot.doors_open) if snapshot else ""
     paying = snapshot.paying if snapshot is not None else None
     credit = stage.money(paying.amount_cents) if paying else ""
     text_key = (
@@ -174,7 +174,7 @@ def _describe_start_up(activity: StartUpActivity) -> LockupText:
     catalogues = [_load_catalogue(language) for language in LOCALE_BY_LANGUAGE]
     key = f"boot.{activity.what}" if catalogues[0].has_text(f"boot.{activity.what}") else "boot.link"
     lines = tuple(texts.say(key, **activity.values) for texts in catalogues)
-    return LockupText("  ·  ".join(texts.say("boot.title") for texts in catalogues), "", lines)
+    return LockupText(FACT_SEPARATOR.join(texts.say("boot.title") for texts in catalogues), "", lines)
 
 
 #: The attendant's next action in a hand-pay, by the progress of a ticket that replaces it.
@@ -234,7 +234,7 @@ def _format_handpay_facts(stage: Stage, handpay: Handpay) -> str:
         facts.append(say("handpay.machine", number=snapshot.operator_number))
     if handpay.position:
         facts.append(say("handpay.position", number=handpay.position))
-    return "  ·  ".join(facts)
+    return FACT_SEPARATOR.join(facts)
 
 
 def _describe_host_lock(stage: Stage, lock: HostLock) -> LockupText:
@@ -261,7 +261,7 @@ def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
     ):  # Only a fault without its own text needs its code.
         facts = f"{say('tilt.code', code=last.code)}  ·  {facts}"
     other_tilts = [format_fault(stage.texts, tilt.code) for tilt in tilts[:-1]]
-    further_lines = (say("tilt.also", faults="  ·  ".join(other_tilts[-3:])),) if other_tilts else ()
+    further_lines = (say("tilt.also", faults=FACT_SEPARATOR.join(other_tilts[-3:])),) if other_tilts else ()
     detail_key = f"tilt.detail.{last.code}"
     detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has_text(detail_key) else []
     examine = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)

@@ -12,7 +12,7 @@ from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT
 from egm.screen.art.ink import Linear
 from egm.screen.audio.scores import TEST_TONES_HZ
 from egm.screen.layout import Layout
-from egm.screen.painter import Rect, Style
+from egm.screen.painter import FACT_SEPARATOR, Rect, Style
 from egm.screen.scenes.form import draw_action, draw_icon, draw_page_key, format_page_text
 from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
 from egm.screen.scenes.listing import draw_listing, lay_out_listing
@@ -311,7 +311,7 @@ def describe_standing_faults(stage: Stage) -> tuple[str, str]:
     fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
     faults = [format_fault(stage.texts, notice.code.removeprefix("fault.")) for notice in fault_notices]
     grave = bool(doors) or any(notice.severity == "alarm" for notice in fault_notices)
-    return "alarm" if grave else "warning", "  ·  ".join([*open_doors_text, *dict.fromkeys(faults)])
+    return "alarm" if grave else "warning", FACT_SEPARATOR.join([*open_doors_text, *dict.fromkeys(faults)])
 
 
 def draw_band(stage: Stage, rect: Rect, severity: str, text: str) -> None:

@@ -184,7 +184,7 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
             most=max(list_permitted_spot_counts(game)),
         ), "amber"
     next_step_text = bought or say("status.choose" if snapshot.credit_cents else "status.insert")
-    return "  ·  ".join(text for text in (_describe_lost_round(stage), next_step_text) if text), "text"
+    return FACT_SEPARATOR.join(text for text in (_describe_lost_round(stage), next_step_text) if text), "text"
 
 
 def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
@@ -335,7 +335,7 @@ def _choose_game_status(stage: Stage, show: GameShow, line: Timeline) -> tuple[s
             progress = say("feature.free_left", left=number, total=games)
             won_cents = sum_credits_so_far(show, line, since, series.start) * _read_denomination_cents(stage)
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
-            return "  ·  ".join([name, *([progress] if games > 1 else []), *total]), "amber"
+            return FACT_SEPARATOR.join([name, *([progress] if games > 1 else []), *total]), "amber"
         return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
     if any(won.amount_cents is None for won in show.play.progressives):
         return say("progressive.confirming"), "amber"

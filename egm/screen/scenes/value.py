@@ -56,9 +56,7 @@ def find_value_plate_rect(stage: Stage) -> Rect | None:
         width, height, low = (
             (w - 12, tray + 2, y + h - tray - 7) if slim else (w - 40, 190.0, y + h - tray - 20)
         )
-    covers_board = (
-        is_keno(stage.view.game) and not tray
-    )  # The plate then covers the board, not the ticket's texts.
+    covers_board = is_keno(stage.view.game) and not tray  # Not the ticket's texts.
     return (x + (24 if covers_board else (w - width) / 2), low, width, height)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from paytables.cards.ranking import FIVE_CARD_RANKING
+from paytables.contract import TimeToAct
 from paytables.definition import NaturalInt, PositiveInt, Strict, Text
 from paytables.layout import Limits, TableDefinition
 from paytables.poker.pays import CATEGORY_NAMES
@@ -132,7 +133,7 @@ class RoomDefinition(TableDefinition):
     )
 
     time_to_act: ActTerms | None = Field(
-        default=None, description="the time for a decision; absent: 20 s and no time bank"
+        default=None, description=f"the time for a decision; absent: {TimeToAct().seconds} s and no time bank"
     )
 
     @model_validator(mode="after")
