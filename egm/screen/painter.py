@@ -9,9 +9,8 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Literal, TypeVar, cast
+from typing import Final, Literal, NamedTuple, TypeVar, cast
 
 import pygame
 
@@ -45,9 +44,11 @@ _WORD_SPACE_MEASURING_PIXELS: Final = 200
 _TEXT_WIDTH_CACHE: Final[dict[tuple[str, int, str | None], int]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
-    """The style of a text: face (a font role of the theme), size, paint, and an optional dark edge."""
+class Style(NamedTuple):
+    """The style of a text: face (a font role of the theme), size, paint, and an optional dark edge.
+
+    It is a part of the key of every cached text, and a named tuple is hashed and compared much faster than a dataclass.
+    """
 
     face: str = "text"
     size: str = "body"
@@ -316,7 +317,7 @@ class Painter:
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
         for size in dict.fromkeys((least, "tiny") if self.measure_text(text, style) > w else ()):
-            small_style, height = replace(style, size=size), self.theme.sizes[size] * 1.16
+            small_style, height = style._replace(size=size), self.theme.sizes[size] * 1.16
             lines = self.wrap_evenly(text, w, small_style)
             if len(lines) > 1 and len(lines) * height <= h + 1:
                 for i, line in enumerate(lines):

@@ -32,8 +32,13 @@ def parse_colour(text: str) -> Colour:
 
 def mix(first: Colour, second: Colour, share: float) -> Colour:
     """Return a colour between two colours: ``first`` if ``share`` is 0, ``second`` if it is 1."""
-    r, g, b, a = (round(x + (y - x) * share) for x, y in zip(first, second, strict=True))
-    return (r, g, b, a)
+    (r, g, b, a), (r2, g2, b2, a2) = first, second
+    return (
+        round(r + (r2 - r) * share),
+        round(g + (g2 - g) * share),
+        round(b + (b2 - b) * share),
+        round(a + (a2 - a) * share),
+    )
 
 
 def fade(colour: Colour, alpha: float) -> Colour:

@@ -4,7 +4,6 @@ No decision has a time limit, unless others at a table are waiting for it. The s
 presented first (:mod:`egm.screen.message_reducer`); this module draws the decision itself.
 """
 
-from dataclasses import replace
 from functools import partial
 
 from egm.kernel.messages import Decision
@@ -141,7 +140,7 @@ def _draw_answers(stage: Stage) -> None:
         style, suit = Style("strong", "lead", "text"), partial(render_own_picture, f"suit_{action.value}")
         if w < _SUIT_BESIDE:
             stage.painter.art(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
-            stage.painter.text(text, (x + w / 2, y + h - 26), replace(style, size="body"), width=w - 24)
+            stage.painter.text(text, (x + w / 2, y + h - 26), style._replace(size="body"), width=w - 24)
             continue
         stage.painter.art(("suit", action.value), (x + 26, y + 20, 60, 60), suit)
         stage.painter.text(text, (x + w / 2 + 36, y + h / 2), style, width=w - 130)

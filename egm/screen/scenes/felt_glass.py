@@ -1,7 +1,6 @@
 """The side panels of a table game (last results, odds and limits of a spot, settlements), and its help pages."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Final
 
 from egm.kernel.messages import Decision, Snapshot
@@ -284,7 +283,7 @@ def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect:
         at = top + _SPOT_PAY_ROW_HEIGHT / 2
         p.text(text, (x, at), style, align="left", width=w * (0.66 if cost else 1.0))
         if cost:
-            p.text(cost, (x + w, at), replace(style, paint="meter"), align="right", width=w * 0.32)
+            p.text(cost, (x + w, at), style._replace(paint="meter"), align="right", width=w * 0.32)
         top += _SPOT_PAY_ROW_HEIGHT
     return top - y
 
@@ -309,7 +308,7 @@ def format_question_lines(stage: Stage, table: Table, decision: Decision) -> lis
         lines.append((format_option(stage, option), f"+{stage.money(cost * unit)}", low))
     if added_spot is not None:
         text = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added_spot))
-        lines.append((text, "", replace(low, paint="meter")))
+        lines.append((text, "", low._replace(paint="meter")))
     return lines
 
 
@@ -579,7 +578,7 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         p.text(
             odds,
             text_at,
-            replace(style, paint="meter"),
+            style._replace(paint="meter"),
             align="right",
             width=w * (0.13 if not slim else 0.26),
         )

@@ -5,7 +5,6 @@ limits of each group of bets. On other screens the small print names the limits 
 few: at roulette those of inside and of outside bets.
 """
 
-from dataclasses import replace
 from typing import Final
 
 from egm.screen.cloth import is_inside_bet
@@ -164,9 +163,9 @@ def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
         p.text(
             text,
             (x, middle),
-            _SIGN_TEXT_STYLE if i else replace(_SIGN_TEXT_STYLE, paint=stage.look.accent),
+            _SIGN_TEXT_STYLE if i else _SIGN_TEXT_STYLE._replace(paint=stage.look.accent),
             align="left",
             width=w,
         )
         if amounts:
-            p.text(amounts, (x + w, middle), replace(_SIGN_TEXT_STYLE, paint="meter"), align="right", width=w)
+            p.text(amounts, (x + w, middle), _SIGN_TEXT_STYLE._replace(paint="meter"), align="right", width=w)

@@ -1,6 +1,5 @@
 """The status line below the field, the clock, the machine's identity, and the permanent notes."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -446,7 +445,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
             if p.measure_text(text, style) <= width:
                 p.label(text, (30, 54, width, 37), style, align="left")
             else:  # A table has two figures.
-                p.write_paragraph(text, (30, 54, width, 42), replace(style, size="tiny"), leading=1.25)
+                p.write_paragraph(text, (30, 54, width, 42), style._replace(size="tiny"), leading=1.25)
 
 
 def _compute_title_left_width(layout: Layout) -> float:

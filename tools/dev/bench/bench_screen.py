@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import TypeAlias
 
 from websockets.sync.client import ClientConnection, connect
@@ -71,14 +72,17 @@ def _measure(draw: Callable[[int], None]) -> list[float]:
 def _frames() -> Iterator[Figure]:
     import pygame  # noqa: PLC0415
 
+    from egm.screen.theme import load_theme  # noqa: PLC0415
+
     target, source = pygame.Surface(_SIZE).convert(), pygame.Surface(_SIZE).convert()
+    picture = Picture(load_theme())  # of all games, as on a machine with several
     _, bare = _percentiles(lambda _: target.blit(source, (0, 0)) and None)
-    for label, picture, scenes, most_ms in (*_shows(), *_seated_shows()):
+    for label, drawn, scenes, most_ms in chain(_shows(picture), _seated_shows(picture)):
 
         def draw(i: int) -> None:
             view, length = scenes[i * len(scenes) // _FRAMES]  # noqa: B023 (called in this turn)
             share = i * len(scenes) % _FRAMES / _FRAMES  # noqa: B023 (as above)
-            picture.draw(target, replace(view, now=view.now + length * share))  # noqa: B023 (as above)
+            drawn.draw(target, replace(view, now=view.now + length * share))  # noqa: B023 (as above)
 
         _measure(draw)  # the first pass fills the caches
         median, slow = _percentiles(draw)
@@ -94,7 +98,7 @@ def _frames() -> Iterator[Figure]:
         )
 
 
-def _seated_shows() -> Iterator[_Show]:
+def _seated_shows(picture: Picture) -> Iterator[_Show]:
     """Yield the deal, the end and the settled table of rounds of seven seats or more."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from egm.screen.view import build_view_timeline  # noqa: PLC0415
@@ -112,10 +116,10 @@ def _seated_shows() -> Iterator[_Show]:
             assert line is not None
             assert scene.show is not None
             shown.append((replace(scene, now=scene.show.began), line.end))
-        yield f"seven hands or more: {name}", Picture(theme), tuple(shown), 10
+        yield f"seven hands or more: {name}", picture, tuple(shown), 10
 
 
-def _shows() -> Iterator[_Show]:
+def _shows(picture: Picture) -> Iterator[_Show]:
     """Yield the scenes to draw: running games, a service page with long tables, the top screen with its drums."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415
@@ -141,7 +145,7 @@ def _shows() -> Iterator[_Show]:
         show = show_outcome(build_idle_view((view,), view, "en"), view, outcome)
         line = build_view_timeline(show, theme)
         assert line is not None
-        yield label, Picture(theme), ((replace(show, now=100.0), line.end),), 12
+        yield label, picture, ((replace(show, now=100.0), line.end),), 12
     assert harbour is not None
     rest = build_idle_view((harbour,), harbour, "en")
     assert rest.snapshot is not None
@@ -152,7 +156,7 @@ def _shows() -> Iterator[_Show]:
     grown = apply_message(rest, rest.snapshot.model_copy(update={"progressives": raised}))
     yield "top screen, levels growing", TopPicture(theme), ((replace(grown, now=100.0), 3.0),), 12
     page = apply_message(rest, rest.snapshot.model_copy(update={"page": pages.meters()}))
-    yield "service page of long tables", Picture(theme), ((replace(page, now=100.0), 3.0),), 10
+    yield "service page of long tables", picture, ((replace(page, now=100.0), 3.0),), 10
 
 
 def _start() -> Figure:
