@@ -1,4 +1,4 @@
-"""A painter for tests that read words and places: it draws text as it will be seen, and no art."""
+"""Painters for tests that read words: one draws text as it will be seen and no art, the other draws nothing."""
 
 import pygame
 
@@ -15,3 +15,21 @@ class TextPainter(Painter):
         if key[0] == "words":
             return super().find_or_create(key, make)
         return super().find_or_create(("blank",), lambda: pygame.Surface((1, 1)))
+
+
+class WordPainter(TextPainter):
+    """A painter that notes every text in ``words``, and draws a clear line of each text's width instead of it."""
+
+    def __init__(self, theme, scale=1.0):
+        super().__init__(theme, scale)
+        self.words = []
+
+    def text(self, text, at, style, *, align="centre", width=None, alpha=1.0):
+        """Note a text. Return its box, which has its width and no height."""
+        self.words.append(text)
+        return super().text(text, at, style, align=align, width=width, alpha=alpha)
+
+    def render_text(self, text, style, width=None):
+        """Return a clear line as wide as the text."""
+        pixels = self._fit_font_pixels(text, style, width)
+        return pygame.Surface((self._measure_line(style.face, pixels, text), 1), pygame.SRCALPHA)

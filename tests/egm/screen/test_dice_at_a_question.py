@@ -5,11 +5,11 @@ from dataclasses import replace
 import pygame
 import pytest
 from rigs.layouts import LAYOUTS
+from rigs.painters import WordPainter
 
 from egm.kernel.messages import Decision, Play
 from egm.screen.layout import is_inside
 from egm.screen.message_reducer import apply_message
-from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt import lay_out_felt_answers
 from egm.screen.view import build_view_timeline
@@ -20,20 +20,16 @@ from tools.lab.views import build_idle_view
 THROWN, TOTAL = (6, 6, 6), 18
 
 
-class Watched(Painter):
+class Watched(WordPainter):
     """Keeps the dice that lie on the table, with their place, and every text."""
 
     def __init__(self, theme):
         super().__init__(theme)
-        self.dice, self.read = [], []
+        self.dice = []
 
     def art(self, key, rect, make, **more):
         self.dice += [(key[1], rect)] if key[0] == "die" else []
         return super().art(key, rect, make, **more)
-
-    def text(self, words, *args, **how):
-        self.read.append(words)
-        return super().text(words, *args, **how)
 
 
 @pytest.fixture
@@ -90,4 +86,4 @@ def test_the_sum_of_a_throw_is_shown_where_the_game_counts_it(playing, theme, to
     view = replace(view, now=view.show.began + step.begin + (step.stopped - step.begin) * 0.93)
     painter, _ = drawn(view, theme, LAYOUTS["landscape"])
     assert [face for face, _ in painter.dice] == [*THROWN]
-    assert (str(TOTAL) in painter.read) is (total is not None)
+    assert (str(TOTAL) in painter.words) is (total is not None)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pygame
 import pytest
-from rigs.painters import TextPainter
+from rigs.painters import WordPainter
 from test_visit import Visit
 
 from egm.kernel.events import EventType
@@ -262,16 +262,12 @@ def test_the_clock_is_that_of_the_house_wherever_the_screen_is(theme, zone, said
 
 
 # ---------------------------------------------------------------------- while the wheel turns
-class Drawn(TextPainter):
+class Drawn(WordPainter):
     """Keeps what is drawn: how many chips, which words."""
 
     def __init__(self, theme, scale):
         super().__init__(theme, scale)
-        self.chips, self.said = 0, []
-
-    def text(self, words, *args, **more):
-        self.said.append(words)
-        return super().text(words, *args, **more)
+        self.chips = 0
 
     def art(self, key, rect, make, **more):
         self.chips += key[0] == "chip"
@@ -337,10 +333,10 @@ def test_the_return_printed_is_said_to_be_of_the_worst_bet_and_help_has_each_bet
     painter = picture.painter = Drawn(theme, 0.5)
     surface = pygame.Surface(picture.pixels)
     picture.draw(surface, view)
-    assert least in " ".join(painter.said)  # it may stand in two lines
+    assert least in " ".join(painter.words)  # it may stand in two lines
     help_, _ = apply_action(view, Action("help"), theme)
     for sheet in range(1, 6):
         picture.draw(surface, replace(help_, sheet=sheet))
-    assert own in painter.said
+    assert own in painter.words
     assert set(told.returns) <= {spot.group for spot in view.table.spots.values()}
     assert len(told.returns) > 20

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rigs.painters import WordPainter
 
 from egm.kernel.messages import Felt, Play
 from egm.screen.layout import LANDSCAPE
@@ -113,7 +114,7 @@ def test_stakes_that_come_back_are_no_win_on_the_meter(theme, name, rows, label)
 def test_a_return_of_the_stake_or_less_is_not_coloured_as_a_win(theme, rows, colour):
     stage, styles = settled(theme, LAID, rows), {}
 
-    class RecordingPainter(Painter):
+    class RecordingPainter(WordPainter):
         def text(self, text, at, style, **options):
             styles[text] = style
             return super().text(text, at, style, **options)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pygame
 import pytest
 from rigs.layouts import LAYOUTS
-from rigs.painters import TextPainter
+from rigs.painters import WordPainter
 
 from egm.features.tournament.example import EXAMPLE_RULES
 from egm.features.tournament.notice import LANGUAGES, list_sections
@@ -32,19 +32,15 @@ ANNOUNCED = TournamentView(
 PLAYED = {"on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}
 
 
-class Reader(TextPainter):
-    """A painter that keeps each text it draws."""
-
-    def text(self, words, *arguments, **options):
-        self.read.append(words)
-        return super().text(words, *arguments, **options)
+class Reader(WordPainter):
+    """A painter that keeps each text it draws, also as it is before it is broken into lines."""
 
     def label(self, words, *arguments, **options):
-        self.read.append(words)
+        self.words.append(words)
         return super().label(words, *arguments, **options)
 
     def write_paragraph(self, words, *arguments, **options):
-        self.read.append(words)
+        self.words.append(words)
         return super().write_paragraph(words, *arguments, **options)
 
 
@@ -67,9 +63,9 @@ def read_all(view, layout, kind=Picture):
     picture = kind(THEME, layout=layout)
     surface = pygame.Surface(picture.pixels)
     picture.painter = painter = Reader(THEME, picture.painter.scale)
-    painter.surface, painter.read = surface, []
+    painter.surface = surface
     picture.draw(surface, view)
-    return painter.read
+    return painter.words
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 import pygame
 import pytest
 from rigs.layouts import LAYOUTS
+from rigs.painters import WordPainter
 from test_picture import Watcher
 
 from egm.app.view import snapshot
@@ -47,17 +48,12 @@ LONG_ODDS = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
 LEVEL_GAMES = ["lantern-harbour", "summit-keno"]
 
 
-class Writer(Watcher):
+class Writer(WordPainter):
     """Notes every text and every piece of art that is drawn, seen or not."""
 
-    def begin(self):
-        super().begin()
-        self.seen = []
+    def __init__(self, theme):
+        super().__init__(theme)
         self.art_keys = []
-
-    def text(self, words, *args, **kwargs):
-        self.seen.append(words)
-        return super().text(words, *args, **kwargs)
 
     def art(self, key, rect, make, **kwargs):
         self.art_keys.append((key, rect))
@@ -69,7 +65,7 @@ EVERY_LAYOUT = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 
 @cache
 def writing(layout_name):
-    """A picture that notes its texts, and a surface for it: for all tests, so that each text is drawn once."""
+    """A picture that notes its texts, and a surface for it: for all tests."""
     theme = load_theme()
     picture = Picture(theme, layout=LAYOUTS[layout_name])
     picture.painter = Writer(theme)
@@ -83,9 +79,9 @@ def find_layout_name(layout):
 def words_on(view, layout=LANDSCAPE):
     """Every text of the picture of a view."""
     picture, surface = writing(find_layout_name(layout))
-    picture.painter.begin()
+    picture.painter.words, picture.painter.art_keys = [], []
     picture.draw(surface, view)
-    return picture.painter.seen
+    return picture.painter.words
 
 
 def help_words(view, layout=LANDSCAPE):
