@@ -233,7 +233,7 @@ class BetAnalysis:
 
     ``rtp`` excludes progressives and merchandise (both are stated separately). ``cycle`` is the number of
     equally likely first results. ``options`` are the arguments that create this wager:
-    ``game.wager(cost_credits, **options)``. ``table`` is the table state in which it can be placed
+    ``game.build_wager(cost_credits, **options)``. ``table`` is the table state in which it can be placed
     (:meth:`paytables.game.Game.with_table_state`), set only if a newly opened table does not accept it; the figures
     exclude bets that already stand there. Figures that were not requested are None. If the player makes decisions
     within the game, ``strategy`` names the strategy of these figures and ``worst_rtp`` is the return of the

@@ -73,13 +73,13 @@ class Rules(Protocol):
     def bet_options(self) -> tuple[int, ...]:
         """Return every total bet the game offers, in credits, ascending."""
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
+    def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the game's wager of that many credits. Raises WagerError if the game does not offer it."""
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one round of the game: a generator of steps (:mod:`paytables.contract.round`)."""
 
-    def layout(self) -> tuple[Spot, ...]:
+    def list_spots(self) -> tuple[Spot, ...]:
         """Return the betting spots of the table in its current state; none if a wager is a single bet."""
 
     @property
@@ -157,28 +157,28 @@ class Rules(Protocol):
         It is the win itself in a game without a double-up.
         """
 
-    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive levels for which a wager plays, in the order of the definition."""
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return each progressive level of the game, once for each stake with which a wager can play for it."""
 
-    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
+    def list_prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
         """Return the prizes in kind of the game, in the order of the definition."""
 
-    def presentation(self) -> dict[str, object]:
+    def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the game before the first round, as JSON data."""
 
     def explain(self) -> tuple[str, ...]:
         """Return sentences on what the game pays, which a designer can compare with the design sheet."""
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return remarks on parts of the game's definition that are legal but may surprise."""
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of the game at the given ``depth``."""
 
-    def reserve(self, wager: Wager) -> int:
+    def compute_reserve(self, wager: Wager) -> int:
         """Return the most credits that the certified strategy may add to a wager during its round, such as a raise."""
 
     def find_highest_bet(self, credits_: int) -> Mapping[str, int]:
@@ -281,13 +281,13 @@ class Game:
         """Return every total bet the game offers, in credits, ascending."""
         return self.rules.bet_options
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
+    def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the game's wager of ``credits_``. Raises :class:`WagerError` if the game does not offer it."""
-        return self.rules.wager(credits_, **options)
+        return self.rules.build_wager(credits_, **options)
 
     def round_cost(self, credits_: int) -> int:
         """Return the most credits that a round with this bet can cost, raises of the certified strategy included."""
-        return credits_ + self.rules.reserve(self.rules.wager(credits_))
+        return credits_ + self.rules.compute_reserve(self.rules.build_wager(credits_))
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one round of the game: a generator of steps that returns the outcome."""
@@ -305,21 +305,21 @@ class Game:
         """
         return self.rules.find_most_after_double_up(win_credits)
 
-    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive levels for which a wager plays, in the order of the definition."""
-        return self.rules.levels(wager)
+        return self.rules.list_levels(wager)
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return each progressive level of the game, once for each stake with which a wager can play for it."""
         return self.rules.list_every_level()
 
-    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
+    def list_prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
         """Return the prizes in kind of the game, in the order of the definition."""
-        return self.rules.prizes_in_kind()
+        return self.rules.list_prizes_in_kind()
 
-    def presentation(self) -> dict[str, object]:
+    def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the game before the first round, as JSON data."""
-        return self.rules.presentation()
+        return self.rules.build_presentation()
 
 
 def find_family(name: str, file: str = "") -> GameFamily[Any]:
@@ -480,8 +480,8 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
 
 def _iter_zero_win_remarks(game: Game) -> Iterator[Remark]:
     """Yield a remark on each pay that returns only the stake, such as ``0:1`` and ``x1``."""
-    rows = game.presentation().get("pays")
-    shown_odds = [(f"spot {spot.id}", spot.odds) for spot in game.rules.layout()]
+    rows = game.build_presentation().get("pays")
+    shown_odds = [(f"spot {spot.id}", spot.odds) for spot in game.rules.list_spots()]
     shown_odds += (
         [(str(row["name"]), row["odds"]) for row in rows if "odds" in row] if isinstance(rows, list) else []
     )
@@ -495,9 +495,11 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
 
     ``analysis`` may be of any depth, or None if the figures are beyond exact computation.
     """
-    remarks = [*game.rules.remarks(), *_iter_help_figure_remarks(game), *_iter_zero_win_remarks(game)]
+    remarks = [*game.rules.list_remarks(), *_iter_help_figure_remarks(game), *_iter_zero_win_remarks(game)]
     #: Odds behind a line bet pay true odds, and are never bet alone.
-    required_spots = {name for spot in game.rules.layout() if spot.needs for name in (spot.id, spot.group)}
+    required_spots = {
+        name for spot in game.rules.list_spots() if spot.needs for name in (spot.id, spot.group)
+    }
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"

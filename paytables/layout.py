@@ -204,7 +204,7 @@ class TableLayout:
         """
         return tuple(sorted({sum(form.bets.values()) for form in self.forms}))
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
+    def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``, given by ``bets`` (by spot), ``seats`` (bets of each seat) or ``form``.
 
         Without any of these it is the first form (wager offered by name) of that cost. A negative amount
@@ -322,7 +322,7 @@ class TableLayout:
                 f"bets: would be {format_count(total, 'credit')} on the table, which allows {most:,} at most"
             )
 
-    def reserve(self, bets: Iterable[Bet]) -> int:
+    def compute_reserve(self, bets: Iterable[Bet]) -> int:
         """Return the most credits that the certified strategy may add to these bets during the round."""
         return ceil(sum((self.by_id[bet.spot].reserve * max(bet.credits, 0) for bet in bets), Fraction(0)))
 
@@ -345,7 +345,9 @@ class TableLayout:
 
     def round_cost(self, bets: Mapping[str, int]) -> int:
         """Return the most credits that a round with a seat's bets may cost, with all stakes added during it."""
-        return sum(bets.values()) + self.reserve(Bet(name, bet_credits) for name, bet_credits in bets.items())
+        return sum(bets.values()) + self.compute_reserve(
+            Bet(name, bet_credits) for name, bet_credits in bets.items()
+        )
 
     def find_highest_bet(self, spot: Spot, credits_: int) -> int:
         """Return the maximum bet on a spot if a round may cost at most ``credits_``; 0 means no bet."""
@@ -429,7 +431,7 @@ class TableRules(Tableless):
         vars(copy).update(vars(self) | state)
         return copy
 
-    def layout(self) -> tuple[Spot, ...]:
+    def list_spots(self) -> tuple[Spot, ...]:
         """Return the table's betting spots in its current state."""
         return self.table_layout.spots
 
@@ -446,9 +448,9 @@ class TableRules(Tableless):
         """
         return self.table_layout.bet_options
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the table's wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
-        return self.table_layout.wager(credits_, **options)
+    def build_wager(self, credits_: int, **options: Json) -> Wager:
+        """Return the table's wager of ``credits_`` (:meth:`Layout.build_wager`). Raises :class:`WagerError`."""
+        return self.table_layout.build_wager(credits_, **options)
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return a seat's wager for a round with other seats. Raises :class:`WagerError` for an unknown seat."""
@@ -457,9 +459,9 @@ class TableRules(Tableless):
             raise WagerError(f"seat: there is no seat {seat}; this table has {format_count(seats, 'seat')}")
         return super().combine_seat_wagers(wager, seat, others)
 
-    def reserve(self, wager: Wager) -> int:
+    def compute_reserve(self, wager: Wager) -> int:
         """Return the most credits that the certified strategy may add to a wager during its round."""
-        return self.table_layout.reserve(wager.bets)
+        return self.table_layout.compute_reserve(wager.bets)
 
     def find_highest_bet(self, credits_: int) -> dict[str, int]:
         """Return the maximum bet on each spot if a round may cost at most ``credits_``, later stakes included.

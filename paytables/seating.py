@@ -41,19 +41,19 @@ class SeatedRules(TableRules):
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a round: alone, or as one seat of several."""
-        accepted = self.wager(wager.credits, **wager.options)
+        accepted = self.build_wager(wager.credits, **wager.options)
         bets, seat = (*accepted.bets, *accepted.others), accepted.seat
         played_round = self.play_seats(sorted(bets, key=_get_seat), draw, seat)
         return played_round if seat is None else filter_steps_for_seat(played_round, seat)
 
-    def wager(self, credits_: int, **options: object) -> Wager:
+    def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` after checking its bets. Raises WagerError.
 
         In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the
         other seats.
         """
         seat, other_seats = options.pop("seat", None), options.pop("others", {})
-        accepted = super().wager(credits_, **options)
+        accepted = super().build_wager(credits_, **options)
         return (
             accepted
             if seat is None and not other_seats
@@ -70,7 +70,7 @@ class SeatedRules(TableRules):
             for number, other_wager in others.items()
             if number != seat
         }
-        return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": other_bets})
+        return self.build_wager(wager.credits, **{**wager.options, "seat": seat, "others": other_bets})
 
 
 def _get_seat(bet: Bet) -> int:

@@ -28,7 +28,7 @@ class _Offering(Protocol):
 class Tableless:
     """Base class of the rules of games without spots, standing bets or levels; families override its defaults."""
 
-    def layout(self) -> tuple[Spot, ...]:
+    def list_spots(self) -> tuple[Spot, ...]:
         """Return no spots: a wager on such a game is a single bet, not a set of bets on spots."""
         return ()
 
@@ -109,7 +109,7 @@ class Tableless:
         figures = self.analyse_wager(wager)
         return figures.max_win_credits if figures.mean_staked_credits is None else None
 
-    def reserve(self, wager: Wager) -> int:  # noqa: ARG002 (the contract's)
+    def compute_reserve(self, wager: Wager) -> int:  # noqa: ARG002 (the contract's)
         """Return 0: no decision during a round adds to the stake."""
         return 0
 
@@ -125,7 +125,7 @@ class Tableless:
         """Return the win itself: the game has no double-up."""
         return win_credits
 
-    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (the contract's)
+    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (the contract's)
         """Return no levels: the game has no progressives."""
         return ()
 
@@ -133,6 +133,6 @@ class Tableless:
         """Return no levels: the game has no progressives."""
         return ()
 
-    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
+    def list_prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
         """Return no prizes: the game pays credits only."""
         return ()

@@ -205,7 +205,7 @@ def build_game_art(game: Game) -> GameArt:
 def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
     """Return what the screen needs to draw a game and to print its rules; with ``advice`` also its strategy."""
     game = resident.game
-    presentation = game.presentation()
+    presentation = game.build_presentation()
     return GameView(
         id=game.id,
         family=game.family,

@@ -315,7 +315,7 @@ class Machine:
 
         It is the smallest stake that starts the game, or 0 if the player places bets on spots.
         """
-        if self.games[game_id].rules.layout():
+        if self.games[game_id].rules.list_spots():
             return 0
         return self.find_least_stake(game_id, denomination_cents)
 
@@ -329,7 +329,7 @@ class Machine:
         key = game.digest, denomination_cents
         least = self._least_stake_cache.get(key)
         if least is None:
-            spots = {spot.id: spot for spot in game.rules.layout()}
+            spots = {spot.id: spot for spot in game.rules.list_spots()}
             stakes = {*game.bet_options, *find_first_stakes(spots)}
             allowed_stakes = (
                 credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents

@@ -94,7 +94,7 @@ def has_abandoned_chips(machine: Machine) -> bool:
 def _is_table_selected(machine: Machine) -> bool:
     """Return whether the selected game is a table, with betting spots."""
     game = machine.games.get(machine.selection.game_id)
-    return game is not None and bool(game.rules.layout())
+    return game is not None and bool(game.rules.list_spots())
 
 
 def _find_standing_denomination(machine: Machine, game_id: str) -> int | None:

@@ -146,7 +146,7 @@ def _examine_game(
     ]
     if missing_languages:
         raise OperatorError(f"{game.id}: no title or help text in {', '.join(missing_languages)}")
-    if game.prizes_in_kind() and profile.by_hand.prizes_in_kind == "refused":
+    if game.list_prizes_in_kind() and profile.by_hand.prizes_in_kind == "refused":
         raise OperatorError(
             f"{game.id}: it can win merchandise, but the profile {profile.id} allows only money prizes"
         )
@@ -188,7 +188,7 @@ def list_bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
     The main bet is first. A bet staked together with others that need it (an ante with its raises) is listed
     under the spot that the others need.
     """
-    spots = {spot.id: spot for spot in game.rules.layout()}
+    spots = {spot.id: spot for spot in game.rules.list_spots()}
     lowest_returns: dict[str, Fraction] = {}
     for bet in bets:
         laid = [spot for spot, credits_ in bet.options.get("bets", {}).items() if credits_ > 0]
@@ -288,7 +288,7 @@ def _list_allowed_denominations(
             raise OperatorError(
                 f"{game.id}: its largest prize has no exact figure, but the profile {profile.id} limits prizes"
             )
-        if game.rules.layout():  # at a table, each wager is checked separately before it is accepted
+        if game.rules.list_spots():  # at a table, each wager is checked separately before it is accepted
             largest_win_cents = min(win * cents for win, _ in prizes(game) if win is not None)
         largest_wins_cents[cents] = largest_win_cents
     allowed_cents = tuple(cents for cents in offered_cents if largest_wins_cents[cents] <= cap_cents)

@@ -45,7 +45,7 @@ class LastResults:
 def list_last_results(machine: Machine) -> tuple[str, ...]:
     """Return the results of the selected game's table, newest first, without the round that is still being shown."""
     game = machine.games.get(machine.selection.game_id)
-    if game is None or not game.rules.layout():
+    if game is None or not game.rules.list_spots():
         return ()
     results, shown_game = machine.component(LastResults), open_game(machine)
     kinds, since = (*PLAY_STARTS, GAME_CHOICE_KIND, *PLAY_ENDS), results.read_to

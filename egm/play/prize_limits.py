@@ -28,7 +28,7 @@ def compute_largest_win_cents(
     has no exact figure.
     """
     affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
-    laid_freely = bool(game.rules.layout())
+    laid_freely = bool(game.rules.list_spots())
     if laid_freely:
         affordable = bet_limit_cents // denomination_cents
     largest = 0

@@ -38,7 +38,7 @@ def list_won_prizes(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ..
     if not names:
         return ()
     rules = find_definition(machine, game.game)
-    stated_prizes = {prize.id: prize for prize in rules.prizes_in_kind()}
+    stated_prizes = {prize.id: prize for prize in rules.list_prizes_in_kind()}
     return tuple(
         PrizeRecord(
             id=name, names=dict(stated_prizes[name].names), value_cents=stated_prizes[name].value_cents

@@ -45,7 +45,7 @@ def iter_wager_rows(
     ``unit_cents`` is the value of a credit in minor units; ``positions`` has the player position at each seat
     of a shared round.
     """
-    presentation: Mapping[str, Any] = {} if game is None else game.presentation()
+    presentation: Mapping[str, Any] = {} if game is None else game.build_presentation()
     options = dict(wager.options)
     yield "wager.credits", say_number(wager.credits)
     mode = options.pop("mode", "")
@@ -117,7 +117,7 @@ def _format_numbers(groups: Sequence[Any]) -> str:
 
 def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> tuple[PageRow, ...]:
     """Return one row for each prize of a play: its name, where it was won, and the amount."""
-    presentation: Mapping[str, Any] = {} if game is None else game.presentation()
+    presentation: Mapping[str, Any] = {} if game is None else game.build_presentation()
     return tuple(
         PageRow(
             cells=(

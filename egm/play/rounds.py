@@ -255,7 +255,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         rounds.overdue_play_id = game.play_id if is_own_seat else rounds.overdue_play_id
     else:
         rounds.overdue_play_id = ""
-    staked_credits = conversation.decision.adds(choice)
+    staked_credits = conversation.decision.get_added_credits(choice)
     staked_cents = staked_credits * game.denomination_cents
     staked = machine.build_debit_transfers(staked_cents, "house:wager")
     step = take_step(

@@ -78,9 +78,8 @@ def list_answer_costs(decision: Decision) -> dict[str, int]:
     The cost is what the answer adds to the stake; in a poker room, what it moves from the table stakes to the
     pot.
     """
-    added_credits = {
-        str(option): decision.adds(option) for option in decision.options if decision.adds(option)
-    }
+    costs = ((str(option), decision.get_added_credits(option)) for option in decision.options)
+    added_credits = {option: credits_ for option, credits_ in costs if credits_}
     return {**added_credits, **decision.prompt.get("costs", {})}
 
 

@@ -51,12 +51,12 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     standing_credits: dict[str, int] = {}
     for bet in at.rules.list_standing_bets():
         standing_credits[bet.spot] = standing_credits.get(bet.spot, 0) + bet.credits
-    spots, felt = at.rules.layout(), Felt.model_validate(at.rules.build_current_view())
+    spots, felt = at.rules.list_spots(), Felt.model_validate(at.rules.build_current_view())
     cents = machine.selection.denomination_cents
     highest_bets = at.rules.find_highest_bet(machine.profile.play.bet_limit_cents // cents)
     spot_views = {
         new.id: _build_spot_view(new, highest_bets)
-        for old, new in zip(game.rules.layout(), spots, strict=True)
+        for old, new in zip(game.rules.list_spots(), spots, strict=True)
         if _build_spot_view(old, {}) != _build_spot_view(new, highest_bets)
     }
     felt = felt.model_copy(update={"spots": spot_views})

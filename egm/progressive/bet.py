@@ -35,7 +35,7 @@ class AcceptedBet:
 
         These are the raises and doubles of the certified strategy.
         """
-        return self.game.rules.reserve(self.wager) * self.denomination_cents
+        return self.game.rules.compute_reserve(self.wager) * self.denomination_cents
 
     @property
     def fed_cents(self) -> dict[str, int]:
@@ -45,7 +45,7 @@ class AcceptedBet:
         """
         return {
             play.level: compute_fed_credits(play, self.wager) * self.denomination_cents
-            for play in self.game.levels(self.wager)
+            for play in self.game.list_levels(self.wager)
         }
 
     @property
@@ -94,7 +94,7 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
     try:
         table = None if standing_table is None else standing_table.table
         at = game.with_table_state(table)
-        wager = at.wager(selection.bet_credits, **selection.options)
+        wager = at.build_wager(selection.bet_credits, **selection.options)
         has_too_few_positions = at.rules.count_seats_needed(wager) > machine.position.count
         if has_too_few_positions or (not wager.credits and not at.rules.list_standing_bets()):
             return None
@@ -110,7 +110,7 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
 
 def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, limit_cents: int | None) -> bool:
     """Return whether a wager at a table could win more than the jurisdiction allows, so that it must be refused."""
-    if limit_cents is None or not game.rules.layout() or not wager.credits:
+    if limit_cents is None or not game.rules.list_spots() or not wager.credits:
         return False
     highest_return = game.rules.find_highest_round_return(wager)
     return highest_return is None or highest_return * denomination_cents > limit_cents

@@ -66,7 +66,7 @@ class Pools:
 
         Raises :class:`NoPoolError` if one is not configured.
         """
-        return tuple(self._find_pool(game, play, denomination_cents) for play in game.levels(wager))
+        return tuple(self._find_pool(game, play, denomination_cents) for play in game.list_levels(wager))
 
     def find_side_bet_pools(self, game: Game, denomination_cents: int) -> dict[str, ProgressivePool]:
         """Return the configured progressive levels of a game's side bets at a denomination, by spot."""
@@ -139,14 +139,14 @@ def _is_stake_possible(game: Game, play: LevelPlay, denomination_cents: int) -> 
 
     It is not if a regulation prescribes another amount for the bet.
     """
-    spots = [spot for spot in game.rules.layout() if spot.id in play.spots]
+    spots = [spot for spot in game.rules.list_spots() if spot.id in play.spots]
     stake_cents = play.stake_credits * denomination_cents
     return all(stake_cents in spot.stakes_cents(denomination_cents) for spot in spots)
 
 
 def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) -> bool:
     """Return whether each bet of the wager has the amount that a regulation prescribes for its spot, if any."""
-    sums = {spot.id: spot.worth_cents for spot in game.rules.layout()}
+    sums = {spot.id: spot.worth_cents for spot in game.rules.list_spots()}
     return all(sums.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets)
 
 
@@ -160,7 +160,7 @@ def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tupl
     unkept = {spot for play in game.list_every_level() for spot in play.spots} - available.keys()
     return tuple(
         spot.id
-        for spot in game.rules.layout()
+        for spot in game.rules.list_spots()
         if spot.id in unkept or not spot.stakes_cents(denomination_cents)
     )
 
@@ -173,7 +173,7 @@ def list_available_bets(pools: Pools, game: Game, denomination_cents: int) -> tu
 def _are_levels_configured(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
     """Return whether a game's bet of ``credits_`` plays only for configured progressive levels, at valid stakes."""
     try:
-        wager = game.wager(credits_)
+        wager = game.build_wager(credits_)
         pools.list_pools_of(game, wager, denomination_cents)
     except (NoPoolError, PaytableError):
         return False

@@ -153,7 +153,7 @@ def _refill_banks_of_left_seats(table: SharedTable) -> None:
 def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
     """Return the default answer that the table gives to a decision if no player answers it."""
     if decision.kind != DECISION_OF_SEATS:
-        answer: JSON = decision.unanswered
+        answer: JSON = decision.default_option
         return answer
     staked = {bet.seat for bet in (*game.wager.bets, *game.wager.others)}
     has_all = all(_has_open_game(table, game, number) for number in staked)

@@ -224,9 +224,9 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         hands = reversed(self.hands)  # the player's hand is on the left, as dealt
         return tuple((hand, name_by_hand.get(hand, names), most) for hand, names, most in hands)
 
-    def presentation(self) -> dict[str, object]:
+    def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs: betting spots, hands, and the results that have scoreboard columns."""
-        return {**super().presentation(), "roads": ["bank", "player"]}
+        return {**super().build_presentation(), "roads": ["bank", "player"]}
 
     @cached_property
     def _bets_by_id(self) -> dict[str, BaccaratBet]:
@@ -235,7 +235,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a round: deal both hands and their third cards, and settle every bet."""
-        accepted = self.wager(wager.credits, **wager.options)
+        accepted = self.build_wager(wager.credits, **wager.options)
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues

@@ -112,7 +112,7 @@ class BankRules(TableRules, Generic[D]):
             read_shoe(self.definition.shoe, table)
         return self.with_state(table=table)
 
-    def presentation(self) -> dict[str, object]:
+    def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the betting spots and the hands."""
         return {
             "kind": "table",
@@ -131,7 +131,7 @@ class BankRules(TableRules, Generic[D]):
         """Return one English sentence for each bet of the table that says what the bet pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return an empty tuple: games against the bank have no remarks."""
         return ()
 
@@ -152,7 +152,7 @@ class BankRules(TableRules, Generic[D]):
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of a wager's combined bets, from a fresh shoe."""
         stakes: dict[str, int] = {}
-        for bet in self.wager(wager.credits, **wager.options).bets:
+        for bet in self.build_wager(wager.credits, **wager.options).bets:
             stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
         return self.analyse_stakes("bets", stakes, Depth.FULL)
 

@@ -235,16 +235,16 @@ class TrenteRules(BankRules[TrenteDefinition]):
         """
         return tuple(settle_part_back(bet) for bet in self.held), self.table
 
-    def wager(self, credits_: int, **options: object) -> Wager:
+    def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_``; while stakes are in prison a coup may cost nothing."""
         if self.held and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
-        return super().wager(credits_, **options)
+        return super().build_wager(credits_, **options)
 
     # ------------------------------------------------------------------ a coup
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a coup: deal both rows and settle every bet; at a refait ask for half or prison."""
-        accepted = self.wager(wager.credits, **wager.options)
+        accepted = self.build_wager(wager.credits, **wager.options)
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues

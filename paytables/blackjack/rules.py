@@ -148,12 +148,12 @@ class BlackjackRules(SeatedRules):
         """Return the key of the table state that all seats share: the shoe, from which every box is dealt."""
         return frozenset({"shoe"})
 
-    def wager(self, credits_: int, **options: object) -> Wager:
+    def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` after checking it, bets on hands of other seats included.
 
         Raises WagerError.
         """
-        accepted = super().wager(credits_, **options)
+        accepted = super().build_wager(credits_, **options)
         self._check_back_bets(accepted)
         if self.definition.table.most_win is not None:
             returns = {seat: self._find_highest_return(bets) for seat, bets in accepted.by_seat.items()}
@@ -239,7 +239,7 @@ class BlackjackRules(SeatedRules):
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return an upper bound on the credits that a round may return to a seat, stakes added in play included."""
         return max(
-            map(self._find_highest_return, self.wager(wager.credits, **wager.options).by_seat.values())
+            map(self._find_highest_return, self.build_wager(wager.credits, **wager.options).by_seat.values())
         )
 
     @cached_property
@@ -269,7 +269,7 @@ class BlackjackRules(SeatedRules):
         )
 
     # ------------------------------------------------------------ what is said
-    def presentation(self) -> dict[str, object]:
+    def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs: spots, hands, and pays other than even money (:file:`paytables/FELTS.md`)."""
         definition, boxes = self.definition, self.definition.boxes * self.definition.table.seats
         dealers = [
@@ -315,14 +315,14 @@ class BlackjackRules(SeatedRules):
         """Return one English sentence for each blackjack bet: what it pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return an empty tuple: blackjack has no remarks."""
         return ()
 
     # ------------------------------------------------------------ levels
-    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive level of each side bet in the wager that plays for one."""
-        staked = [bet.spot for bet in self.wager(wager.credits, **wager.options).bets]
+        staked = [bet.spot for bet in self.build_wager(wager.credits, **wager.options).bets]
         level_plays = []
         for level in self.definition.progressive:
             side_bet = self._build_side_bet(level)
@@ -347,7 +347,7 @@ class BlackjackRules(SeatedRules):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of a wager: any combination of bets of one seat."""
-        return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
+        return figures.analyse_bets(self.definition, self.build_wager(wager.credits, **wager.options))
 
     def prove(
         self,

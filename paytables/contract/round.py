@@ -45,23 +45,25 @@ class Decision:
             raise ChoiceError(f"{self.kind}: {given_text} is not one of {list(self.options)}")
         return choice.value
 
-    def adds(self, option: Json) -> int:
+    def get_added_credits(self, option: Json) -> int:
         """Return the credits that choosing an option adds to the stake; 0 if it is free."""
-        bet = self.bet(option)
+        bet = self.get_added_bet(option)
         return 0 if bet is None else bet.credits
 
-    def bet(self, option: Json) -> Bet | None:
+    def get_added_bet(self, option: Json) -> Bet | None:
         """Return the bet that choosing an option adds, or None if it is free."""
         return self.stakes.get(option) if self.stakes else None
 
     @property
-    def unanswered(self) -> Json:
+    def default_option(self) -> Json:
         """Return the option that is used if the player does not answer: the first option without cost."""
-        return next(option for option in self.options if not self.adds(option))
+        return next(option for option in self.options if not self.get_added_credits(option))
 
     def limit_to_credits(self, credits_: int) -> "Decision":
         """Return the decision with only those options that add at most ``credits_`` to the stake."""
-        affordable_options = tuple(option for option in self.options if self.adds(option) <= credits_)
+        affordable_options = tuple(
+            option for option in self.options if self.get_added_credits(option) <= credits_
+        )
         return (
             self
             if len(affordable_options) == len(self.options)
@@ -275,7 +277,7 @@ class Round:
             if decision is None:
                 step = next(self._play)
             else:
-                added_bet = decision.bet(decision.check(choice))
+                added_bet = decision.get_added_bet(decision.check(choice))
                 step = self._play.send(choice)
                 self.staked += () if added_bet is None else (added_bet,)
             while not isinstance(step, Decision):

@@ -120,19 +120,19 @@ class CrapsRules(TableRules):
         )
         return self.table_layout.by_id[spot_rules.id].least if must_leave else 0
 
-    def wager(self, credits_: int, **options: object) -> Wager:
+    def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` with the player's on/off choices for craps bets.
 
         ``working`` has these choices by spot (with ``seats``: by seat, then spot). A bet that is off on a
         come-out may be turned on (true), and a don't come bet may be made to wait (false). A choice applies
-        while the bet stands. Other options are those of :meth:`paytables.layout.Layout.wager`. Raises
+        while the bet stands. Other options are those of :meth:`paytables.layout.Layout.build_wager`. Raises
         :class:`WagerError`.
         """
         working = options.pop("working", None)
         wager = (
             self._find_available_wager(credits_)
             if not options and credits_
-            else self.table_layout.wager(credits_, **options)
+            else self.table_layout.build_wager(credits_, **options)
         )
         if working is not None:
             wager = replace(wager, options={**wager.options, "working": working})
@@ -147,7 +147,7 @@ class CrapsRules(TableRules):
         for form in self.definition.form:
             if sum(form.bets.values()) == credits_:
                 try:
-                    wager = self.table_layout.wager(credits_, form=form.id)
+                    wager = self.table_layout.build_wager(credits_, form=form.id)
                     self.place_bets(wager)
                 except WagerError as error:
                     first_error = first_error or error
@@ -221,7 +221,7 @@ class CrapsRules(TableRules):
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a round: throw the dice once, and settle every bet that the throw decides."""
-        wager = self.wager(wager.credits, **wager.options)
+        wager = self.build_wager(wager.credits, **wager.options)
         table = self.place_bets(wager)
         first, second = throw_dice(draw, 2)
         dice = (first, second)
@@ -245,7 +245,7 @@ class CrapsRules(TableRules):
         }
         return Outcome(display=display, table=state_after.to_json())
 
-    def presentation(self) -> dict[str, object]:
+    def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the layout and the point."""
         return {
             "kind": "table",
@@ -264,7 +264,7 @@ class CrapsRules(TableRules):
         """Return sentences on what each craps bet pays in addition to its stake, and on which throws."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return remarks on a definition that is legal but may surprise: a pay that only returns the stake."""
         return tuple(
             Remark(f"bet.{n}.pays.{key}", "gives the stake back, and nothing more")
@@ -285,7 +285,7 @@ class CrapsRules(TableRules):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of a wager's new stakes, each bet played to its end."""
-        wager = self.wager(wager.credits, **wager.options)
+        wager = self.build_wager(wager.credits, **wager.options)
         return figures.analyse_wager(self.rules_by_spot, self.place_bets(wager), wager)
 
 

@@ -72,7 +72,7 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
         bets = find_strategy_bets(strategy, rules_now)
         cost = sum(bets.values())
         try:
-            wager = rules_now.wager(cost, bets=bets)
+            wager = rules_now.build_wager(cost, bets=bets)
         except WagerError as error:
             raise AnalysisError(f"strategy {strategy.id}, point {state.point}: {error}") from None
         first = wager if state == OPENING_STATE else first

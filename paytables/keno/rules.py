@@ -61,7 +61,7 @@ class KenoRules(Tableless):
         """Return the requested Keno ticket after checking it. Raises :class:`WagerError` with field and reason."""
         return ticket.parse_request(self.definition, self.tables, request)
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
+    def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``: the requested ticket, or the first form of play that costs that much.
 
         ``selections`` is a list of ``{"groups": [[numbers]...], "stakes": {spots: credits}}``; a quick pick
@@ -145,7 +145,7 @@ class KenoRules(Tableless):
             known_selections.append(replace(selection, groups=groups))
         return replace(ticket, selections=tuple(known_selections))
 
-    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive levels for which some way of the ticket plays.
 
         The odds are those of one way at the minimum stake.
@@ -183,7 +183,7 @@ class KenoRules(Tableless):
             for level in self.definition.progressive
         )
 
-    def presentation(self) -> dict[str, Json]:
+    def build_presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the Keno board, as JSON data."""
         return present.build_presentation(self.definition)
 
@@ -195,7 +195,7 @@ class KenoRules(Tableless):
             for spots, pays in sorted(self.tables.pays.items())
         )
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return remarks on what is legal but may surprise: a higher catch that pays less than a lower one."""
         lower_pay_remarks = []
         for n, table in enumerate(self.definition.table):
@@ -219,7 +219,7 @@ class KenoRules(Tableless):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
-        bought = self.ticket(self.wager(wager.credits, **wager.options).options)
+        bought = self.ticket(self.build_wager(wager.credits, **wager.options).options)
         return figures.analyse_ticket(self.definition, self.tables, bought, "ticket")
 
 

@@ -80,14 +80,14 @@ class OneDrawBets(TableRules):
         """
         return TableLayout(tuple(rules.spot for rules in self.spot_rules), self.table, self.forms)
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
+    def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_`` after checking its bets. Raises :class:`WagerError`.
 
         While bets stay from earlier spins, a spin may cost nothing.
         """
         if self.held and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
-        wager = self.table_layout.wager(credits_, **options)
+        wager = self.table_layout.build_wager(credits_, **options)
         if self.table.most_win is not None:
             self.table_layout.check_highest_win(self.find_highest_returns(wager))
         return wager

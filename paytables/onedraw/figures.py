@@ -25,12 +25,12 @@ def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
     bets = []
     for group, spot_rules in table.groups().items():
         spot = spot_rules[0].spot
-        wager = table.wager(spot.least, bets={spot.id: spot.least})
+        wager = table.build_wager(spot.least, bets={spot.id: spot.least})
         bets.append(analyse_bets(table, wager, group, depth))
     if depth in {Depth.HIGHEST, Depth.FULL}:
         for form in table.forms:
             if len(form.bets) > 1:
-                wager = table.wager(sum(form.bets.values()), form=form.id)
+                wager = table.build_wager(sum(form.bets.values()), form=form.id)
                 bets.append(analyse_bets(table, wager, form.id, depth))
     header = table.header
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))

@@ -48,7 +48,7 @@ class OneDrawTable(OneDrawBets):
         At zero, players of even-money bets may have to choose between half of the stake and prison.
         """
         bets = list_bets_on_table(
-            self.held, self.wager(wager.credits, **wager.options), self.table_layout.spots
+            self.held, self.build_wager(wager.credits, **wager.options), self.table_layout.spots
         )
         result, cue, draw_display = yield from self.obtain_result(draw)
         yield cue
@@ -58,7 +58,7 @@ class OneDrawTable(OneDrawBets):
         )
         return Outcome(display=display, table=build_table_state(standing_bets))
 
-    def presentation(self) -> dict[str, object]:
+    def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the layout, and the family's own display data."""
         return {
             "kind": "table",
@@ -78,7 +78,7 @@ class OneDrawTable(OneDrawBets):
             for group, spot_rules in self.groups().items()
         )
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return an empty tuple: tables of one draw have no remarks."""
         return ()
 
@@ -88,4 +88,4 @@ class OneDrawTable(OneDrawBets):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any combination of bets at the table, each followed to its end."""
-        return figures.analyse_bets(self, self.wager(wager.credits, **wager.options), "bets")
+        return figures.analyse_bets(self, self.build_wager(wager.credits, **wager.options), "bets")

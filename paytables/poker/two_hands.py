@@ -374,7 +374,7 @@ class TwoHandsRules(PlayerBankRules):
         order = sorted(range(self.HAND), key=lambda index: not way[2] >> index & 1)
         return [self.PIECES[dealt_pieces[index]] for index in order]
 
-    def presentation(self) -> dict[str, object]:
+    def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the spots and the hands (:file:`paytables/FELTS.md`)."""
         return {
             "kind": "table",
@@ -394,7 +394,7 @@ class TwoHandsRules(PlayerBankRules):
         """Return one English sentence: what a winning bet pays."""
         return (f"both hands better pay {_describe_pay(self.definition.commission)['en']}",)
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return an empty tuple: these games have no remarks."""
         return ()
 

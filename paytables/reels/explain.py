@@ -63,7 +63,7 @@ def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
 
 def list_remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tuple[Remark, ...]:
     """Return remarks on what is legal but surprising in a reel game's definition, each with its key."""
-    remarks = [remark for explainer in _iter_stage_explainers(stages) for remark in explainer.remarks()]
+    remarks = [remark for explainer in _iter_stage_explainers(stages) for remark in explainer.list_remarks()]
     starting = {mode.stage for mode in definition.bets.mode}
     remarks += [
         Remark(f"stage.{name}", "has no name: players of every language read its id")
@@ -326,7 +326,7 @@ class _StageExplainer:
         return sentence if plain else f"{sentence}: as {end.prize.name}{times}"
 
     # ------------------------------------------------------------------ remarks
-    def remarks(self) -> Iterator[Remark]:
+    def list_remarks(self) -> Iterator[Remark]:
         """Yield a remark for each property of this reel stage that a player would not expect."""
         table = self._table
         if not isinstance(table, ReelsStage):

@@ -109,7 +109,7 @@ class ReelRules(Tableless):
             for level in self.definition.bets.levels
         )
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
+    def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of the named mode and level, or the first wager that costs ``credits_``."""
         for wager in self._offered_wagers:
             if wager.credits == credits_ and options.items() <= wager.options.items():
@@ -126,7 +126,7 @@ class ReelRules(Tableless):
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one game: first the stage that the wager buys, then the series it awards, the latest series first."""
-        accepted = self.wager(wager.credits, **wager.options)
+        accepted = self.build_wager(wager.credits, **wager.options)
         stages = self.stages[accepted.options["mode"]]
         tally = GameTally(level=accepted.options["level"])
         first = stages.mode.stage
@@ -194,7 +194,7 @@ class ReelRules(Tableless):
         table = self.definition.double_up
         return win_credits if table is None else table.bound_win(win_credits)
 
-    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return every progressive level that the wager's mode can win.
 
         Its reset value grows with the bet level, as pays do.
@@ -227,11 +227,11 @@ class ReelRules(Tableless):
         level_plays: dict[tuple[str, int], LevelPlay] = {}
         for mode in self.modes.values():
             for times in self.definition.bets.levels:
-                for play in self.levels(Wager(mode.cost * times, {"mode": mode.id, "level": times})):
+                for play in self.list_levels(Wager(mode.cost * times, {"mode": mode.id, "level": times})):
                     level_plays.setdefault((play.level, play.stake_credits), play)
         return tuple(level_plays.values())
 
-    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
+    def list_prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
         """Return the merchandise prizes of the definition."""
         return tuple(
             PrizeInKind(
@@ -248,7 +248,7 @@ class ReelRules(Tableless):
         first = next(iter(self.stages.values()))
         return {name: first.stage(name) for name in self.definition.stage}
 
-    def presentation(self) -> dict[str, Json]:
+    def build_presentation(self) -> dict[str, Json]:
         """Return the strips, window, symbols, lines and pays of the game as the screen draws them."""
         return present.build_presentation(self.definition, self.stages)
 
@@ -256,7 +256,7 @@ class ReelRules(Tableless):
         """Return English sentences that describe what the reel game pays."""
         return explain.explain(self.stages)
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return remarks on what is legal in this reel game but may surprise its designer."""
         return explain.list_remarks(self.definition, self.stages)
 
@@ -269,7 +269,7 @@ class ReelRules(Tableless):
 
         The level multiplies cost and pays alike.
         """
-        offered_wager = self.wager(wager.credits, **wager.options)
+        offered_wager = self.build_wager(wager.credits, **wager.options)
         mode_figures = next(bet for bet in self._volatility.bets if bet.bet == offered_wager.options["mode"])
         level = Fraction(offered_wager.credits, mode_figures.cost_credits)
         return BetAnalysis(

@@ -66,7 +66,7 @@ class SpunTable(OneDrawTable):
             "wheel": list(self.parts),
             "revolutions": self.revolutions,
             **(
-                {"neighbours": neighbours, "calls": list_call_bets(self.layout(), self.parts)}
+                {"neighbours": neighbours, "calls": list_call_bets(self.list_spots(), self.parts)}
                 if cylinder
                 else {}
             ),

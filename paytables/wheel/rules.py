@@ -38,13 +38,13 @@ class WheelRules(Tableless):
             if bet_layout.cost is None or stake * len(form.areas) <= bet_layout.cost
         ]
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
+    def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``: the requested ``bets`` (credits by area), or a preset bet of that cost.
 
         ``form`` requests a preset bet by its id; without it, the first one of that cost is used. Raises
         :class:`WagerError`.
         """
-        bet_layout, wager = self.definition.layout, self._cloth.wager(credits_, **options)
+        bet_layout, wager = self.definition.layout, self._cloth.build_wager(credits_, **options)
         stakes = wager.options["bets"]
         for area, stake in stakes.items():
             if stake not in bet_layout.stakes:
@@ -80,7 +80,7 @@ class WheelRules(Tableless):
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a game: spin again as long as a segment says so, then pay every area that wins."""
-        stakes = self.wager(wager.credits, **wager.options).options["bets"]
+        stakes = self.build_wager(wager.credits, **wager.options).options["bets"]
         wheel = self.definition.wheel
         factor_by_symbol = {s.id: s.again for s in self.definition.symbol if s.again is not None}
         factor = 1
@@ -132,7 +132,7 @@ class WheelRules(Tableless):
             "credits": worth[parts[part]],
         }
 
-    def presentation(self) -> dict[str, Json]:
+    def build_presentation(self) -> dict[str, Json]:
         """Return what a screen needs: the wheel's segments in order, its symbols, the layout, and the minimum turns."""
         definition = self.definition
         return {
@@ -164,7 +164,7 @@ class WheelRules(Tableless):
             for area in self.definition.area
         )
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return remarks on what is legal but may surprise: a prize that only returns the stake."""
         return tuple(
             Remark(f"area.{n}.pays.{symbol}", "pays 1, which only gives the stake back: pays include it")
@@ -181,7 +181,7 @@ class WheelRules(Tableless):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any combination of stakes on areas."""
-        stakes = self.wager(wager.credits, **wager.options).options["bets"]
+        stakes = self.build_wager(wager.credits, **wager.options).options["bets"]
         return figures.analyse_bets(self.definition, stakes, "bets")
 
 

@@ -39,7 +39,9 @@ def play_rounds(name):
                 answer = choose_as_player(decision, draw)
                 if decision.seat != NO_SEAT:
                     asked.append(decision)
-                    added[decision.seat] = added.get(decision.seat, 0) + decision.adds(answer.value)
+                    added[decision.seat] = added.get(decision.seat, 0) + decision.get_added_credits(
+                        answer.value
+                    )
                 played.advance(answer)
             rounds, asking, adding = rounds + 1, asking + bool(asked), adding + any(added.values())
             yield table, bet, wager, asked, added, played.outcome.display
@@ -81,11 +83,11 @@ def test_answers_have_texts_advice_and_figures_and_their_stakes_are_reserved(nam
         if is_own and any(len(decision.options) > 1 for decision in asked):
             assert bet.strategy, f"{bet.bet}: the figures name no strategy"
             assert bet.worst_rtp is not None, f"{bet.bet}: the figures do not state the worst answers"
-        spots = {spot.id: spot for spot in game.rules.layout()}
+        spots = {spot.id: spot for spot in game.rules.list_spots()}
         for seat, credits_ in added.items():
             bets = [each for each in wager.bets if each.seat == seat and each.spot in spots]
             room = sum((each.credits * spots[each.spot].optional for each in bets), Fraction(0))
-            reserved = game.rules.reserve(wager) + room
+            reserved = game.rules.compute_reserve(wager) + room
             assert credits_ <= reserved, (
                 f"{bet.bet}: answers add {credits_} credits, and {reserved} are reserved"
             )

@@ -149,7 +149,7 @@ def test_a_wager_that_the_text_forbids_is_refused_by_the_rules_and_by_the_machin
 ):
     assert section
     with pytest.raises(WagerError, match=re.escape(why)):
-        rules_of(game).wager(sum(bets.values()), bets=bets)
+        rules_of(game).build_wager(sum(bets.values()), bets=bets)
     machine = with_credit(rig(game), CREDIT_CENTS)
     assert not lay(machine, bets)
     machine.engine.handle(EventType.PLAY)
@@ -159,24 +159,24 @@ def test_a_wager_that_the_text_forbids_is_refused_by_the_rules_and_by_the_machin
 @pytest.mark.parametrize("game", list_table_games())
 def test_the_forms_and_each_spot_with_what_it_needs_are_taken(game):
     rules = rules_of(game)
-    for spot in rules.layout():
-        shut = {other.id for other in rules.layout() if not other.open}
+    for spot in rules.list_spots():
+        shut = {other.id for other in rules.list_spots() if not other.open}
         if spot.open and spot.needs not in shut:
             bets = rules.table_layout.find_smallest_bets_with(spot, spot.least)
             first = {"pass": 1} | bets if "craps" in game else bets
-            assert rules.wager(sum(first.values()), bets=first).by_seat[0] == first
+            assert rules.build_wager(sum(first.values()), bets=first).by_seat[0] == first
 
 
 # ---------------------------------------------------------------------------------- what a round may cost
 #: The tables where an answer of the certified play may add to the stake.
 RAISED = tuple(
-    name for name in list_table_games() if any(spot.reserve for spot in load_game(name).rules.layout())
+    name for name in list_table_games() if any(spot.reserve for spot in load_game(name).rules.list_spots())
 )
 LIMIT_CENTS = load_profile("generic").play.bet_limit_cents
 
 
 def lead_of(rules):
-    return max(rules.layout(), key=lambda spot: spot.reserve)
+    return max(rules.list_spots(), key=lambda spot: spot.reserve)
 
 
 def at_most(rules, cents):
@@ -207,7 +207,7 @@ def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(ri
             asked = machine.machine.component(GameInProgress).conversation.decision
             certified = [each for each in asked.options if each != "insurance"]
             assert set(certified) <= set(find_question(machine.machine).options)
-            machine.engine.handle(EventType.CHOOSE, value=max(certified, key=asked.adds))
+            machine.engine.handle(EventType.CHOOSE, value=max(certified, key=asked.get_added_credits))
         machine.report_shown()
         if machine.state is State.HANDPAY:
             machine.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -261,7 +261,7 @@ def test_the_check_of_a_cabinet_file_says_how_much_less_is_taken_than_is_printed
 # ---------------------------------------------------------------------------------- what is told of it
 def filled(rules, wanted):
     """Bets whose round may come to just so much, raises and insurance included; None where none is found."""
-    spots = [spot for spot in rules.layout() if not spot.added]
+    spots = [spot for spot in rules.list_spots() if not spot.added]
     for lead in sorted(spots, key=lambda spot: -spot.most * (1 + spot.reserve + spot.optional)):
         for credits_ in range(lead.most, lead.least - 1, -lead.step):
             bets = rules.table_layout.find_smallest_bets_with(lead, credits_)
@@ -302,12 +302,12 @@ def test_hosts_are_told_the_most_that_a_round_can_stake(rig, game):
         .max_bet_credits
     )
     assert told == find_highest_stake_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents
-    if not rules.layout():
+    if not rules.list_spots():
         assert told == max(bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS)
         return
     assert filled(rules, told) is not None
     over = told + 1
-    if over * cents <= LIMIT_CENTS and len(rules.layout()) < 12:
+    if over * cents <= LIMIT_CENTS and len(rules.list_spots()) < 12:
         assert filled(rules, over) is None
 
 
@@ -345,14 +345,14 @@ def test_help_says_the_limits_of_the_spots(rig, theme, game, language):
     stage = stage_of(machine, theme, language)
     said = describe_bet_limits(stage)
     cents = stage.view.snapshot.denomination_cents
-    if not rules.layout():
+    if not rules.list_spots():
         costs = [bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS]
         words = {"least": stage.texts.number(min(costs)), "most": stage.texts.number(max(costs))}
         assert said == stage.texts.say("help.unit", amount=stage.money(cents), **words)
         return
     room_ = LIMIT_CENTS // cents
     on = rules.find_highest_bet(room_)
-    spots = [spot for spot in rules.layout() if not spot.added]
+    spots = [spot for spot in rules.list_spots() if not spot.added]
     taken = {spot.id: min(spot.most, room_, on.get(spot.id, spot.most)) for spot in spots}
     for credits_ in (min(spot.least for spot in spots), max(taken.values()), rules.find_highest_stake(room_)):
         assert stage.money(credits_ * cents) in said
@@ -378,7 +378,7 @@ class Round:
         with_credit(machine, CREDIT_CENTS)
         before = machine.journal.meters().values
         rules = rules_of(game)
-        if rules.layout():
+        if rules.list_spots():
             forms = rng.sample(rules.table_layout.forms, len(rules.table_layout.forms))
             assert any(lay(machine, form.bets) for form in forms)
         self.view = stage_of(machine, theme, "en").view
@@ -410,7 +410,7 @@ class Round:
 def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game):
     machine, rng = rig(game), Random(game)
     least_paid = 0
-    for _ in range(24 if rules_of(game).layout() == () and game in list_table_games() else 4):
+    for _ in range(24 if rules_of(game).list_spots() == () and game in list_table_games() else 4):
         while list_standing_tables(machine.machine):
             machine.engine.handle(EventType.BET, value=0, options={"bets": {}})
             machine.play()
@@ -421,10 +421,10 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
         if over is None or list_standing_tables(machine.machine):
             continue
         staked_cents = sum(int(each.get("staked", 0)) for each in over.settlements) * cents
-        spots = {spot.id for spot in rules_of(game).layout()} or {""}
+        spots = {spot.id for spot in rules_of(game).list_spots()} or {""}
         assert {each.get("spot", "") for each in over.settlements} <= spots
-        pay_names = {pay["name"] for pay in rules_of(game).presentation().get("pays", ())}
-        if rules_of(game).layout():
+        pay_names = {pay["name"] for pay in rules_of(game).build_presentation().get("pays", ())}
+        if rules_of(game).list_spots():
             assert {str(each["name"]) for each in over.settlements} <= SETTLED_RESULT_NAMES | pay_names
         if staked_cents:  # a game of spots: each stake is decided once
             assert staked_cents == played.grew["coin_in"], (played.words, over.settlements)
@@ -462,4 +462,4 @@ def test_a_keno_glass_shows_every_prize_and_level(rig, theme, game, language):
     assert {catch for catch, _ in shown} >= {
         level.catch for level in loaded.rules.definition.progressive if level.spots == spots
     }
-    assert loaded.rules.remarks() == ()
+    assert loaded.rules.list_remarks() == ()

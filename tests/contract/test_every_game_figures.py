@@ -17,7 +17,7 @@ from paytables import Depth, WagerError, analyse, build_game, list_remarks, list
 from paytables.wording import format_percent
 from tools.lab.views import build_game_view, build_idle_view
 
-TABLES = [name for name in list_shipped_games() if load_game(name).rules.layout()]
+TABLES = [name for name in list_shipped_games() if load_game(name).rules.list_spots()]
 #: Stakes of each kind of bet that are held twice over, the least ones and some between, besides the two highest.
 STAKES = [3, pytest.param(12, marks=pytest.mark.slow)]
 #: Sets of bets that are held together, of at most that many tried.
@@ -52,7 +52,7 @@ def returned(game, bets):
     if bets is None:
         return None
     try:
-        return game.rules.analyse_wager(game.wager(sum(bets.values()), bets=bets)).rtp
+        return game.rules.analyse_wager(game.build_wager(sum(bets.values()), bets=bets)).rtp
     except WagerError:
         return None
 
@@ -73,7 +73,7 @@ def tables_of(name):
 
 def every_kind_of_bet(game):
     """One spot of each kind that the table takes bets on as it stands."""
-    spots = sorted((spot for spot in game.rules.layout() if spot.open), key=lambda spot: spot.group)
+    spots = sorted((spot for spot in game.rules.list_spots() if spot.open), key=lambda spot: spot.group)
     return [next(iter(spots)) for _, spots in groupby(spots, key=lambda spot: spot.group)]
 
 
@@ -86,7 +86,7 @@ def test_no_stake_returns_less_than_the_least_that_is_stated(name, count):
             if spot.group in held:
                 continue
             for stake in stakes_of(spot, chance, count):
-                bets = laid(game.rules.layout(), {spot.id: stake})
+                bets = laid(game.rules.list_spots(), {spot.id: stake})
                 rtp = returned(game, bets)
                 if rtp is not None:
                     held.add(spot.group)
@@ -106,7 +106,9 @@ def test_no_bets_together_return_less_than_the_least_that_is_stated(name, count)
         game = games[n % len(games)]
         kinds = every_kind_of_bet(game)
         some = kinds if n < 8 else chance.sample(kinds, chance.randint(1, len(kinds)))
-        bets = laid(game.rules.layout(), {spot.id: chance.choice((spot.least, spot.most)) for spot in some})
+        bets = laid(
+            game.rules.list_spots(), {spot.id: chance.choice((spot.least, spot.most)) for spot in some}
+        )
         rtp = returned(game, bets)
         if rtp is not None:
             held += 1
@@ -130,7 +132,7 @@ def test_the_prize_table_is_whole(name):
         else:  # what a hand of blackjack or of a poker room comes to is decided by its play, and is in the distribution
             assert game.family in {"blackjack", "poker-room"}
             assert bet.required_bets == {}
-    printed = game.presentation().get("pays")
+    printed = game.build_presentation().get("pays")
     known = {(prize.name, spot) for bet in figures.bets for prize in bet.prizes for spot in (prize.where, "")}
     for row in printed if isinstance(printed, list) else []:
         if game.family != "blackjack" or row["spot"] not in {"main", "insurance"}:
@@ -152,7 +154,7 @@ def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, nam
     told = build_game_view(game)
     figures = analyse(game, Depth.RETURN).bets
     main = next(iter(figures[0].options["bets"]))
-    spots = {spot.id: spot for spot in game.rules.layout()}
+    spots = {spot.id: spot for spot in game.rules.list_spots()}
     assert told.main_bet == spots[main].group
     of_main = min(bet.rtp for bet in figures if spots[next(iter(bet.options["bets"]))].group == told.main_bet)
     least = min(figures, key=lambda bet: bet.rtp)

@@ -74,7 +74,7 @@ def build_wagers(game, random, seats=SEATS):
     wagers = []
     for _ in range(seats):
         bets = dict(random.choice(forms).bets)
-        wagers.append(game.wager(sum(bets.values()), bets=bets))
+        wagers.append(game.build_wager(sum(bets.values()), bets=bets))
     return wagers
 
 
@@ -224,7 +224,7 @@ def show(steps, viewer):
 def give_up(decision):
     """Fold or surrender if that is offered, otherwise the answer of a player who does not answer."""
     return next(
-        (option for option in decision.options if option in {"fold", "surrender"}), decision.unanswered
+        (option for option in decision.options if option in {"fold", "surrender"}), decision.default_option
     )
 
 
@@ -271,7 +271,7 @@ def test_a_hand_says_whose_it_is_and_nobody_elses_is_ones_own(name):
         _, outcome = play(game, combine(game, wagers, seat), Deal(game.rules, Random(seat)), give_up)
         hands = outcome.display["hands"]
         assert {hand["seat"] for hand in hands if hand.get("own")} <= {seat}
-        named = {hand["id"] for hand in game.rules.presentation()["hands"]}
+        named = {hand["id"] for hand in game.rules.build_presentation()["hands"]}
         assert {hand["id"] for hand in hands if "seat" in hand and hand["id"].count("-") < 2} <= named
 
 

@@ -79,7 +79,7 @@ def cabinet_of(broker, linked="top", name="TOP", game=GAME):
 
 def level_file(folder, file=GAME, **changes):
     game = load_game(file)
-    (play,) = (each for each in game.levels(game.wager(10)) if each.level == "top")
+    (play,) = (each for each in game.list_levels(game.build_wager(10)) if each.level == "top")
     values = {"stake_cents": STAKE_CENTS, "odds": f'"{play.odds}"', "base_cents": 1500, "increment": '"1/70"'}
     lines = "".join(f"{key} = {value}\n" for key, value in {**values, **changes}.items())
     file = folder / "levels.toml"

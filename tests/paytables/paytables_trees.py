@@ -63,7 +63,7 @@ def every_outcome(game, credits_, of=lambda outcome: outcome.win_credits, most=N
     """
     law = Counter()
     todo = [((), Fraction(1))]
-    wager = game.wager(credits_)
+    wager = game.build_wager(credits_)
     for walked in itertools.count():
         if not todo:
             break

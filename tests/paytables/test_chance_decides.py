@@ -105,7 +105,7 @@ GAMES = {
 def test_the_best_and_the_worst_way_to_decide_return_what_is_stated(data):
     game = build_game(data, "test")
     (bet,) = analyse(game, Depth.RETURN).bets
-    best, worst = best_and_worst(game, game.wager(1))
+    best, worst = best_and_worst(game, game.build_wager(1))
     assert (bet.rtp, bet.worst_rtp) == (best, worst)
     assert bet.strategy
     assert 0 <= worst <= best
@@ -116,7 +116,7 @@ def test_where_nothing_is_decided_no_strategy_is_stated():
     game = build_game(definition({"base": {**SPUN, "pay": SPUN["pay"][:1]}}), "test")
     (bet,) = analyse(game).bets
     assert (bet.strategy, bet.worst_rtp) == (None, None)
-    assert best_and_worst(game, game.wager(1)) == (bet.rtp, bet.rtp)
+    assert best_and_worst(game, game.build_wager(1)) == (bet.rtp, bet.rtp)
 
 
 WAYS = {
@@ -142,7 +142,7 @@ def played(game, wager, chance, choose):
 
 def wagers(game):
     bets = analyse(game, Depth.RETURN).bets
-    return [game.wager(bet.cost_credits, **bet.options) for bet in bets if bet.options]
+    return [game.build_wager(bet.cost_credits, **bet.options) for bet in bets if bet.options]
 
 
 @pytest.mark.requirement("B-01", "P-10")
@@ -164,8 +164,8 @@ def test_no_way_through_the_choices_of_a_library_game_has_a_result_without_a_dra
 @pytest.mark.requirement("B-09")
 def test_a_wheel_stops_at_each_of_its_parts_by_one_draw_of_as_many():
     game = load_game("river-wheel")
-    parts = game.presentation()["parts"]
-    wager = game.wager(6)
+    parts = game.build_presentation()["parts"]
+    wager = game.build_wager(6)
     stopped = []
     for part, symbol in enumerate(parts):
         draw = RecordingDraw(PrefixDraw([part, parts.index("star")]))
@@ -180,7 +180,7 @@ def test_a_wheel_stops_at_each_of_its_parts_by_one_draw_of_as_many():
 def test_the_wheel_of_a_feature_stops_at_each_of_its_parts_by_one_draw_of_as_many():
     game = load_game("orchard-picnic")
     stage = game.rules.stages["nine"].stage("wheel")
-    count = len(game.presentation()["stages"]["wheel"]["parts"])
+    count = len(game.build_presentation()["stages"]["wheel"]["parts"])
     runs = []
     for part in range(count):
         draw = RecordingDraw(PrefixDraw([part]))
@@ -195,7 +195,7 @@ def test_the_colour_of_a_double_up_is_one_of_two_equally_likely():
     shown = []
     for colour in (0, 1):
         record = [(3, 0, "base.reel1"), (2, colour, "double_up"), (2, 0, "double_up")]
-        play = questions(game, game.wager(1), ReplayDraw(record))
+        play = questions(game, game.build_wager(1), ReplayDraw(record))
         next(play)
         try:
             decision = play.send(Choice("red"))
@@ -211,7 +211,7 @@ def test_the_colour_of_a_double_up_is_one_of_two_equally_likely():
 def test_the_window_of_an_outcome_is_the_strips_at_the_drawn_stops(name, seeded_draw):
     """There is no second table after the draw that could show more near misses than it gives."""
     game = load_game(name)
-    strips = {stage: shown.get("strips") for stage, shown in game.presentation()["stages"].items()}
+    strips = {stage: shown.get("strips") for stage, shown in game.build_presentation()["stages"].items()}
     steps_seen = 0
     for wager, n in itertools.product(wagers(game), range(40)):
         records, choices, outcome = played(game, wager, seeded_draw(n), WAYS["by turns"])
@@ -227,7 +227,7 @@ def test_the_window_of_an_outcome_is_the_strips_at_the_drawn_stops(name, seeded_
                 assert list(stops.values()) == step["first_stops"]
                 stops |= spun(drawn, step["stage"], own, [x for x in stops if not step["held"] >> x & 1])
             assert list(stops.values()) == step["stops"]
-            heights = game.presentation()["stages"][step["stage"]]["heights"]
+            heights = game.build_presentation()["stages"][step["stage"]]["heights"]
             assert step["window"] == [
                 [strip[(stops[x] + row) % len(strip)] for row in range(height)]
                 for (x, strip), height in zip(enumerate(own), heights, strict=True)

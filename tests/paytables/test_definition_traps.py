@@ -257,7 +257,7 @@ def test_the_star_that_a_scatter_counted_is_shown_where_it_stood():
 
     game = of(definition(symbols=SCATTER, **BOOK))
     draws = [(4, 0, "base.reel1"), (4, 0, "base.reel2")]
-    outcome = play_through(game, game.wager(1), ReplayDraw(draws))
+    outcome = play_through(game, game.build_wager(1), ReplayDraw(draws))
     assert outcome.win_credits == 9
     scatter = next(win for win in outcome.display["wins"] if win["name"] == "2 star")
     assert scatter["positions"] == [[0, 1], [1, 0]]

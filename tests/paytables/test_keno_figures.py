@@ -244,7 +244,7 @@ def test_twenty_kings_are_few_states():
     )
     game = loaded(data)
     kings = {"groups": [[n] for n in range(1, 21)], "stakes": {"3": 1}}
-    bet = game.rules.analyse_wager(game.wager(comb(20, 3), selections=[kings]))
+    bet = game.rules.analyse_wager(game.build_wager(comb(20, 3), selections=[kings]))
     hits = {k: comb(20, k) * comb(60, 20 - k) for k in range(21)}
     wins = {k: comb(k, 2) * (20 - k) + 45 * comb(k, 3) for k in hits}
     assert bet.mean_credits == Fraction(sum(hits[k] * wins[k] for k in hits), comb(80, 20))
@@ -333,7 +333,7 @@ def test_every_figure_names_the_wager_it_is_of():
     bets = [bet for bet in analyse(game).bets if bet.variance is not None]
     assert len(bets) > 16
     for bet in bets:
-        again = game.rules.analyse_wager(game.wager(bet.cost_credits, **bet.options))
+        again = game.rules.analyse_wager(game.build_wager(bet.cost_credits, **bet.options))
         assert (again.rtp, again.distribution, again.progressives) == (
             bet.rtp,
             bet.distribution,

@@ -77,7 +77,7 @@ def test_what_one_touch_buys_wins_often_enough_to_be_a_game(name):
 def test_a_simulation_lies_where_the_exact_figures_say(name, form, games):
     game = load_game(name)
     bet = next(b for b in analyse(game).bets if b.bet == f"{form} at 1")
-    wager = game.wager(bet.cost_credits, form=form)
+    wager = game.build_wager(bet.cost_credits, form=form)
     chance = Chance(7)
     wins = [play_through(game, wager, chance).win_credits for _ in range(games)]
     hits = sum(win > 0 for win in wins)
@@ -90,7 +90,7 @@ def test_a_simulation_lies_where_the_exact_figures_say(name, form, games):
 
 def test_twenty_cards_share_one_draw():
     game = load_game("archipelago-keno")
-    outcome = play_through(game, game.wager(20, form="twenty-cards"), Chance(3))
+    outcome = play_through(game, game.build_wager(20, form="twenty-cards"), Chance(3))
     (draw,) = outcome.display["draws"]
     assert len(draw["ways"]) == 20
     for way in draw["ways"]:

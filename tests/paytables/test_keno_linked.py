@@ -48,18 +48,18 @@ OTHERS = (
 @pytest.mark.requirement("I-03")
 def test_only_a_ticket_of_one_card_at_the_one_stake_plays_for_it():
     game = build_game(data(), "test.toml")
-    (play,) = game.levels(game.wager(2, **ALONE))
+    (play,) = game.list_levels(game.build_wager(2, **ALONE))
     assert (play.level, play.stake_credits, play.one_price) == ("shared", 2, True)
     assert play.odds == Fraction(1, comb(9, 3))
     assert game.list_every_level() == (play,)
-    quick = game.wager(2, selections=[{"groups": [3], "stakes": {"3": 2}}])
-    assert game.levels(quick) == (play,)
+    quick = game.build_wager(2, selections=[{"groups": [3], "stakes": {"3": 2}}])
+    assert game.list_levels(quick) == (play,)
     for asked in OTHERS:
-        wager = game.wager(game.rules.ticket(asked).cost, **asked)
-        assert game.levels(wager) == (), asked
+        wager = game.build_wager(game.rules.ticket(asked).cost, **asked)
+        assert game.list_levels(wager) == (), asked
     own = build_game(data(linked=False), "test.toml")
     assert own.list_every_level()[0].one_price is False
-    assert len(own.levels(own.wager(5, **OTHERS[1]))) == 1
+    assert len(own.list_levels(own.build_wager(5, **OTHERS[1]))) == 1
 
 
 @pytest.mark.requirement("I-03", "B-08")
@@ -67,7 +67,7 @@ def test_no_draw_of_any_other_ticket_wins_it_and_that_of_its_own_does_as_the_odd
     game = build_game(data(), "test.toml")
     draws = list(itertools.product(range(9), range(8), range(7)))
     for asked in (ALONE, *(each for each in OTHERS if len(each) == 1)):
-        wager = game.wager(game.rules.ticket(asked).cost, **asked)
+        wager = game.build_wager(game.rules.ticket(asked).cost, **asked)
         hits = 0
         for places in draws:
             recorded = [(9 - i, place, f"ball {i + 1}") for i, place in enumerate(places)]
@@ -101,5 +101,5 @@ def test_the_library_s_shared_keno_level_is_ten_of_ten():
     (play,) = game.list_every_level()
     assert (play.stake_credits, play.reset_credits, play.increment) == (5, 250_000, Fraction(1, 50))
     assert play.odds == Fraction(comb(70, 10), comb(80, 20))
-    assert game.levels(game.wager(5)) == (play,)
-    assert [n for n in game.bet_options if game.levels(game.wager(n))] == [5]
+    assert game.list_levels(game.build_wager(5)) == (play,)
+    assert [n for n in game.bet_options if game.list_levels(game.build_wager(n))] == [5]

@@ -90,7 +90,7 @@ def test_every_order_of_every_set_of_balls_is_drawn_once():
 def test_a_draw_takes_twenty_of_eighty_and_records_each_ball():
     draw = RecordingDraw(Chance(1))
     game = load_game("aurora-keno")
-    outcome = play_through(game, game.wager(1), draw)
+    outcome = play_through(game, game.build_wager(1), draw)
     balls = outcome.display["draws"][0]["balls"]
     assert len(balls) == len(set(balls)) == 20
     assert set(balls) <= set(range(1, 81))
@@ -114,7 +114,7 @@ def test_a_game_is_what_its_recorded_draws_say(seed):
     draws = shuffled.randint(1, 3)
     bonuses = shuffled.choice([[], ["boost"]])
     cost = (5 + (2 * 2 + 2 * 1 + 1) + (6 + 4 * 2)) * (1 + len(bonuses)) * draws
-    wager = game.wager(cost, selections=selections, draws=draws, bonuses=bonuses)
+    wager = game.build_wager(cost, selections=selections, draws=draws, bonuses=bonuses)
     record = RecordingDraw(Chance(seed))
     outcome = play_through(game, wager, record)
 
@@ -143,7 +143,7 @@ def test_a_game_is_what_its_recorded_draws_say(seed):
 @pytest.mark.requirement("M-17")
 def test_hits_are_shown_in_the_order_they_were_drawn():
     game = build_game(rules_data(), "test.toml")
-    wager = game.wager(1, selections=[{"groups": [[2, 5, 9]], "stakes": {"3": 1}}])
+    wager = game.build_wager(1, selections=[{"groups": [[2, 5, 9]], "stakes": {"3": 1}}])
     outcome = play_through(game, wager, Given([8, 4, 10 - 1, 0, 0]))  # balls 9, 5, 12, 1, 2
     shown = outcome.display["draws"][0]
     assert shown["balls"] == [9, 5, 12, 1, 2]
@@ -159,10 +159,10 @@ def test_hits_are_shown_in_the_order_they_were_drawn():
 def test_a_ticket_costs_its_ways_at_their_stakes_for_every_draw():
     game = build_game(rules_data(), "test.toml")
     kings = {"groups": [[1], [2], [3], [4]], "stakes": {"2": 1, "3": 2}}
-    assert game.wager(comb(4, 2) + 2 * comb(4, 3), selections=[kings]).credits == 14
-    assert game.wager(14 * 2 * 3, selections=[kings], draws=3, bonuses=["boost"]).credits == 84
+    assert game.build_wager(comb(4, 2) + 2 * comb(4, 3), selections=[kings]).credits == 14
+    assert game.build_wager(14 * 2 * 3, selections=[kings], draws=3, bonuses=["boost"]).credits == 84
     with pytest.raises(WagerError, match="costs 14 credits, not 13"):
-        game.wager(13, selections=[kings])
+        game.build_wager(13, selections=[kings])
 
 
 @pytest.mark.requirement("C-04", "M-03", "M-05")
@@ -208,22 +208,22 @@ def test_a_ticket_costs_its_ways_at_their_stakes_for_every_draw():
 def test_what_the_game_does_not_offer_is_refused(asked, reason):
     game = build_game(rules_data(), "test.toml")
     if reason is None:
-        assert game.wager(60, **asked).credits == 60
+        assert game.build_wager(60, **asked).credits == 60
         return
     with pytest.raises(WagerError, match=reason):
-        game.wager(1, **asked)
+        game.build_wager(1, **asked)
 
 
 def test_a_bet_without_marks_is_the_first_form_of_that_cost():
     game = load_game("aurora-keno")
     assert game.bet_options[:4] == (1, 2, 4, 5)
-    assert game.wager(1).options["selections"] == [{"groups": [10], "stakes": {"10": 1}}]
-    assert game.wager(4).options["bonuses"] == ["northern-lights"]
-    assert game.wager(40, form="eight-four-draws").options["draws"] == 4
+    assert game.build_wager(1).options["selections"] == [{"groups": [10], "stakes": {"10": 1}}]
+    assert game.build_wager(4).options["bonuses"] == ["northern-lights"]
+    assert game.build_wager(40, form="eight-four-draws").options["draws"] == 4
     for bet in game.bet_options:
-        assert play_through(game, game.wager(bet), Chance(bet)).display["kind"] == "keno"
+        assert play_through(game, game.build_wager(bet), Chance(bet)).display["kind"] == "keno"
     with pytest.raises(WagerError, match="no ticket of 3 credits"):
-        game.wager(3)
+        game.build_wager(3)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_a_limit_takes_no_negative_prize():
 @pytest.mark.requirement("M-01", "M-17")
 @pytest.mark.parametrize("name", ["aurora-keno", "archipelago-keno"])
 def test_the_board_tells_every_prize_before_anything_is_bet(name):
-    shown = json.loads(json.dumps(load_game(name).presentation()))
+    shown = json.loads(json.dumps(load_game(name).build_presentation()))
     assert (shown["kind"], shown["numbers"], shown["drawn"], shown["columns"]) == ("keno", 80, 20, 10)
     tables = load_game(name).rules.tables.pays
     assert {int(s): {int(c): p for c, p in t.items()} for s, t in shown["tables"].items()} == tables

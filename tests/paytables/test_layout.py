@@ -100,22 +100,22 @@ def test_limits_that_no_bet_keeps_are_refused(limits: dict[str, int]) -> None:
 )
 def test_a_wager_is_refused_by_what_where_and_why(credits_: int, asked: dict[str, object], why: str) -> None:
     with pytest.raises(WagerError, match=why):
-        LAYOUT.wager(credits_, **asked)
+        LAYOUT.build_wager(credits_, **asked)
 
 
 def test_a_wager_is_a_form_bets_or_bets_of_seats() -> None:
-    assert LAYOUT.wager(2).bets == LAYOUT.wager(2, form="even").bets == (Bet("line", 2),)
-    assert LAYOUT.wager(6, bets={"odds": 2, "line": 4}).bets == (Bet("line", 4), Bet("odds", 2))
-    both = LAYOUT.wager(6, seats={0: {"line": 4}, "1": {"line": 2}})
+    assert LAYOUT.build_wager(2).bets == LAYOUT.build_wager(2, form="even").bets == (Bet("line", 2),)
+    assert LAYOUT.build_wager(6, bets={"odds": 2, "line": 4}).bets == (Bet("line", 4), Bet("odds", 2))
+    both = LAYOUT.build_wager(6, seats={0: {"line": 4}, "1": {"line": 2}})
     assert both.bets == (Bet("line", 4), Bet("line", 2, 1))
-    assert LAYOUT.wager(both.credits, **both.options) == both
+    assert LAYOUT.build_wager(both.credits, **both.options) == both
 
 
 def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
     stood = (Bet("line", 4), Bet("odds", 4), Bet("line", 10, 1))
     layout = TableLayout(SPOTS, TableLimits(seats=2, most=14), (), stood, removable={"line", "odds"})
-    assert layout.wager(0) == Wager(0, {"bets": {}})
-    assert layout.wager(2, bets={"odds": -4, "line": 2}).credits == 2
+    assert layout.build_wager(0) == Wager(0, {"bets": {}})
+    assert layout.build_wager(2, bets={"odds": -4, "line": 2}).credits == 2
     for bets, why in (
         ({"line": -4}, "bets.odds: needs a bet on 'line'"),
         ({"line": 8}, "12 credits; 2 to 10"),
@@ -123,10 +123,10 @@ def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
         ({"line": 2, "odds": 6}, "16 credits on the table"),
     ):
         with pytest.raises(WagerError, match=why):
-            layout.wager(sum(n for n in bets.values() if n > 0), bets=bets)
+            layout.build_wager(sum(n for n in bets.values() if n > 0), bets=bets)
     fixed = TableLayout(SPOTS, TableLimits(), (), stood)
     with pytest.raises(WagerError, match="may not be taken down"):
-        fixed.wager(0, bets={"odds": -2})
+        fixed.build_wager(0, bets={"odds": -2})
     assert bets_from_json(bets_to_json(stood), layout.by_id, 2) == stood
 
 

@@ -269,15 +269,15 @@ def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
 @pytest.mark.requirement("C-04")
 def test_bets_the_game_does_not_offer_are_refused():
     game = build_game(copy.deepcopy(GOOD), "t")
-    assert game.wager(6).to_json() == {"credits": 6, "options": {"mode": "m", "level": 3}}
+    assert game.build_wager(6).to_json() == {"credits": 6, "options": {"mode": "m", "level": 3}}
     for credits_, options in ((4, {}), (0, {}), (6, {"level": 1}), (2, {"mode": "q"}), (2, {"lines": 3})):
         with pytest.raises(WagerError):
-            game.wager(credits_, **options)
+            game.build_wager(credits_, **options)
 
 
 def test_choices_and_records_that_do_not_fit_are_refused(seeded_draw):
     game = load_game("hold-fast")
-    wager = game.wager(1)
+    wager = game.build_wager(1)
     with pytest.raises(ChoiceError, match="no choice given"):
         play_through(game, wager, seeded_draw(1))
     with pytest.raises(ReplayError, match=r"the game draws below \d+ for base.reel1, the record has"):

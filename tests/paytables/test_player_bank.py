@@ -27,7 +27,7 @@ SUPER_PAN = "quebec-super-pan-9"
 RETURNS = dict(zip(GAMES, ("100.0000", "100.1408", "101.2715"), strict=True))
 
 
-def play(game, wager, draw, answer=lambda asked: asked.unanswered):
+def play(game, wager, draw, answer=lambda asked: asked.default_option):
     steps, generator, choice = [], game.play(wager, draw), None
     while True:
         try:
@@ -39,7 +39,7 @@ def play(game, wager, draw, answer=lambda asked: asked.unanswered):
 
 
 def all_seats(game, seats):
-    return game.wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
+    return game.build_wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
 
 
 def after(game, *, seat=0, took_part, last=None):
@@ -107,8 +107,8 @@ def settle_by_the_text(name, seats, banker, hands, settled):
 
 
 def some_seats(game, draw):
-    seats, limits = {}, game.rules.layout()[0]
-    is_open = game.rules.layout()[1].open
+    seats, limits = {}, game.rules.list_spots()[0]
+    is_open = game.rules.list_spots()[1].open
     for seat in range(game.rules.table_layout.table.seats):
         if draw.below(2, "seat"):
             bets = {"stake": limits.step * (-(-limits.least // limits.step) + draw.below(5, "bet"))}
@@ -172,15 +172,15 @@ def test_a_hundred_thousand_rounds_with_players_as_the_bank(name, seeded_draw):
 @pytest.mark.parametrize("name", GAMES)
 def test_the_machine_is_the_bank_of_the_first_round_and_if_nobody_can_be(name, seeded_draw):
     game = load_game(name)
-    assert [spot.id for spot in game.rules.layout() if not spot.open] == ["bank"]
+    assert [spot.id for spot in game.rules.list_spots() if not spot.open] == ["bank"]
     with pytest.raises(WagerError, match="bank: the spot is closed"):
-        game.wager(40, bets={"stake": 20, "bank": 20})
+        game.build_wager(40, bets={"stake": 20, "bank": 20})
     seats = {"0": {"stake": 20}, "1": {"stake": 20}, "2": {"stake": 40}}
     _, outcome = play(game, all_seats(game, seats), seeded_draw(1))
     assert outcome.table == {"bank": {"seat": 0, "took_part": [0, 1, 2]}}
     at = game.with_table_state(outcome.table)
     assert at.rules.build_current_view() == {"bank": 0}
-    assert all(spot.open for spot in at.rules.layout())
+    assert all(spot.open for spot in at.rules.list_spots())
     bets = [Bet("stake", 20, 0), Bet("stake", 20, 1), Bet("stake", 40, 2), Bet("bank", 40, 1)]
     assert at.rules.arrange_bank(bets).banker is None  # twenty short of what the others have staked
     assert {(each.name, each.seat, each.credits) for each in at.rules.arrange_bank(bets).returned} == {
@@ -222,7 +222,7 @@ def test_the_bank_is_offered_in_turn_and_never_twice_running():
 @pytest.mark.parametrize("name", GAMES)
 def test_a_player_alone_is_never_offered_the_bank(name, seeded_draw):
     game = load_game(name)
-    _, outcome = play(game, game.wager(20, bets={"stake": 20}), seeded_draw(1))
+    _, outcome = play(game, game.build_wager(20, bets={"stake": 20}), seeded_draw(1))
     assert outcome.table is None
 
 
@@ -312,7 +312,7 @@ def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(see
     """A power loss between the stakes of two seats: the bank would pay for a stake, or win one, that is not there."""
     here = after(load_game(name), took_part=[0, 1, 2])
     bets = {0: {"stake": 20, "bank": 60}, 1: {"stake": 20}, 2: {"stake": 20}}
-    wagers = {seat: here.wager(sum(laid.values()), bets=laid) for seat, laid in bets.items()}
+    wagers = {seat: here.build_wager(sum(laid.values()), bets=laid) for seat, laid in bets.items()}
     draw = RecordingDraw(seeded_draw(1))
     for seat, wager in wagers.items():
         combined = here.rules.combine_seat_wagers(wager, seat, wagers)
@@ -328,6 +328,6 @@ def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(see
 @pytest.mark.parametrize("name", GAMES)
 def test_only_a_round_with_a_players_bank_waits_for_every_stake(seeded_draw, name):
     game = load_game(name)
-    wagers = {seat: game.wager(20, bets={"stake": 20}) for seat in (0, 1)}
+    wagers = {seat: game.build_wager(20, bets={"stake": 20}) for seat in (0, 1)}
     steps, _ = play(game, game.rules.combine_seat_wagers(wagers[0], 0, wagers), seeded_draw(1))
     assert DECISION_OF_SEATS not in {step.kind for step in steps if isinstance(step, Decision)}

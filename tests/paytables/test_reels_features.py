@@ -54,7 +54,7 @@ def test_no_series_is_longer_than_its_cap_in_play():
     game = build_game(definition({"base": sure, "free": free}, cost=1), "test")
     outcome = play_through(
         game,
-        game.wager(1),
+        game.build_wager(1),
         ReplayDraw([(1, 0, f"{s}.reel{x}") for s in ("base", *["free"] * 4) for x in (1, 2)]),
     )
     assert [s["stage"] for s in outcome.display["steps"]] == ["base", *["free"] * 4]
@@ -288,7 +288,9 @@ def test_the_double_up_is_fair_optional_and_limited():
     data = definition({"base": base}, symbols=("a", "b"), double_up={"most_rounds": 2, "most_credits": 12})
     game = build_game(data, "test")
     play = questions(
-        game, game.wager(1), ReplayDraw([(2, 0, "base.reel1"), (2, 0, "double_up"), (2, 1, "double_up")])
+        game,
+        game.build_wager(1),
+        ReplayDraw([(2, 0, "base.reel1"), (2, 0, "double_up"), (2, 1, "double_up")]),
     )
     decision = next(play)
     assert (decision.kind, decision.options, decision.prompt["to_win"]) == (
@@ -302,9 +304,9 @@ def test_the_double_up_is_fair_optional_and_limited():
     outcome = end.value.value
     assert outcome.win_credits == 0 == sum(w.credits for w in outcome.settlements)
     assert [r["credits"] for r in outcome.display["double_up"]] == [6, 0]
-    lost = play_through(game, game.wager(1), ReplayDraw([(2, 1, "base.reel1")]))
+    lost = play_through(game, game.build_wager(1), ReplayDraw([(2, 1, "base.reel1")]))
     assert lost.win_credits == 0  # no win, no question
-    kept = play_through(game, game.wager(1), ReplayDraw([(2, 0, "base.reel1")]), [Choice("collect")])
+    kept = play_through(game, game.build_wager(1), ReplayDraw([(2, 0, "base.reel1")]), [Choice("collect")])
     assert kept.win_credits == 3
 
 
@@ -317,7 +319,7 @@ def test_a_double_up_is_offered_only_while_the_doubled_win_is_within_its_limit(p
     data = definition({"base": base}, symbols=("a", "b"), double_up={"most_rounds": 9, "most_credits": most})
     game = build_game(data, "test")
     draws = [(2, 0, "base.reel1"), *((2, 0, "double_up") for _ in offered)]
-    wager, to_win = game.wager(1), []
+    wager, to_win = game.build_wager(1), []
     played = Round(game.play(wager, ReplayDraw(draws)), wager)
     played.advance()
     while played.decision is not None:
@@ -349,7 +351,9 @@ def test_progressives_by_prize_by_chance_and_by_mystery():
     # a mystery level: 10,000 games from 100 to 300 at 2 % of a credit a game, each as likely to hit
     assert hidden.rate == Fraction(2, 10_001)
     assert hidden.rtp_at_reset + hidden.increment == Fraction(200, 10_001) + Fraction(1, 50)
-    won = play_through(game, game.wager(1), ReplayDraw([(4, 0, "base.reel1"), (200, 0, "progressive.luck")]))
+    won = play_through(
+        game, game.build_wager(1), ReplayDraw([(4, 0, "base.reel1"), (200, 0, "progressive.luck")])
+    )
     assert won.progressives == ("top", "luck")
 
 
@@ -361,7 +365,7 @@ def test_the_stake_changes_no_odds_of_a_draw(name, seeded_draw):
     bounds = defaultdict(set)
     for seed, stake in itertools.product(range(3), game.bet_options):
         draw = RecordingDraw(seeded_draw(seed))
-        play = questions(game, game.wager(stake), draw)
+        play = questions(game, game.build_wager(stake), draw)
         with suppress(StopIteration):
             decision = next(play)
             while True:
@@ -381,7 +385,7 @@ def test_every_library_game_replays_its_record(name, seeded_draw):
     game = load_game(name)
     for seed in range(60):
         draw = RecordingDraw(seeded_draw(seed))
-        wager = game.wager(game.bet_options[seed % len(game.bet_options)])
+        wager = game.build_wager(game.bet_options[seed % len(game.bet_options)])
         choices = []
         play = questions(game, wager, draw)
         try:
@@ -463,7 +467,7 @@ def test_the_cabinet_needs_no_laboratory_package():
         "import paytables as p\n"
         "for name in p.list_library_games():\n"
         "    game = p.load_game(name)\n"
-        "    game.presentation()\n"
+        "    game.build_presentation()\n"
         "    assert p.analyse(game, p.Depth.RETURN).minimum_rtp > 0\n"
         "print('done')\n"
     )

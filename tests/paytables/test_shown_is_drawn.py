@@ -21,7 +21,7 @@ from tools.lab.simulation import choose_as_player
 def test_every_prize_that_is_shown_can_be_won_at_every_bet_that_shows_it(name):
     game = load_game(name)
     analysis = {bet.bet: bet for bet in analyse(game, Depth.PRIZES).bets}
-    for offered in game.presentation()["bets"]:
+    for offered in game.build_presentation()["bets"]:
         won = {p.name for p in analysis[offered["mode"]].prizes if p.rate}
         for pay in offered["pays"]:
             if pay["credits"] or pay["gives"]:
@@ -40,9 +40,9 @@ def window_of(strips, heights, stops):
 def test_the_reels_shown_before_any_game_are_no_win_at_any_bet(name):
     """After a clear the machine shows no game: the reels then stand where no bet wins."""
     game = load_game(name)
-    shown = game.presentation()
+    shown = game.build_presentation()
     for bet in game.bet_options:
-        wager = game.wager(bet)
+        wager = game.build_wager(bet)
         (stage,) = [each["stage"] for each in shown["bets"] if each["mode"] == wager.options["mode"]]
         weights, rest = shown["stages"][stage]["weights"], shown["stages"][stage]["rest"]
         values = [sum(w[:stop]) if w else stop for w, stop in zip(weights, rest, strict=True)]
@@ -59,10 +59,10 @@ def test_the_reels_shown_before_any_game_are_no_win_at_any_bet(name):
 def test_every_window_is_the_strips_at_the_stops_that_were_drawn(name, seeded_draw):
     """So a near miss comes exactly as often as chance makes it: nothing chooses between losing windows."""
     game = load_game(name)
-    shown = game.presentation()
+    shown = game.build_presentation()
     for seed in range(40):
         draw = RecordingDraw(seeded_draw(seed))
-        play = questions(game, game.wager(max(game.bet_options)), draw)
+        play = questions(game, game.build_wager(max(game.bet_options)), draw)
         try:
             decision = next(play)
             while True:

@@ -123,7 +123,7 @@ def test_the_big_wheel_of_monaco_returns_what_it_is_known_to():
 def test_several_bets_at_once_have_the_law_of_the_parts():
     data = definition("a b c a b a b a c a")
     game = build_game(data, "test.toml")
-    bet = game.rules.analyse_wager(game.wager(7, bets={"on-a": 5, "on-c": 2}))
+    bet = game.rules.analyse_wager(game.build_wager(7, bets={"on-a": 5, "on-c": 2}))
     assert bet.distribution.total == 10
     assert bet.distribution.counts == {0: 3, 10: 5, 8: 2}
     assert bet.return_bet_probability == Fraction(7, 10)
@@ -245,7 +245,7 @@ def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
     data = definition("a b x a b a b a c", again={"x": 3}, most_factor=9)
     data["area"].append({"id": "either", "name": TEXT, "pays": {"a": 2, "b": 3}})
     game = build_game(data, "test.toml")
-    wager = game.wager(8, bets={"on-a": 1, "either": 5, "on-c": 2})
+    wager = game.build_wager(8, bets={"on-a": 1, "either": 5, "on-c": 2})
     outcome = play_through(game, wager, Given([2, 2, 3]))
     steps = outcome.display["steps"]
     assert [step["part"] for step in steps] == [2, 2, 3]
@@ -257,14 +257,14 @@ def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
     assert [(w.name, w.credits) for w in outcome.settlements] == [("on-a a", 18), ("either a", 90)]
     assert outcome.win_credits == outcome.display["credits"] == 108
     assert play_through(game, wager, Given([8])).win_credits == 2 * 4
-    assert play_through(game, game.wager(1), Given([1])).win_credits == 0
+    assert play_through(game, game.build_wager(1), Given([1])).win_credits == 0
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_recorded_game_comes_out_the_same(seed):
     game = load_game("river-wheel")
     record = RecordingDraw(Chance(seed))
-    wager = game.wager(6)
+    wager = game.build_wager(6)
     outcome = play_through(game, wager, record)
     replay = ReplayDraw(json.loads(json.dumps(record.records)))
     assert play_with_choices(game.play(wager, replay), wager) == outcome
@@ -291,13 +291,13 @@ def test_a_recorded_game_comes_out_the_same(seed):
 def test_a_bet_the_wheel_does_not_offer_is_refused(credits_, asked, reason):
     data = definition(layout={"stakes": [1, 2, 5], "areas": 2, "cost": 9})
     with pytest.raises(WagerError, match=reason):
-        build_game(data, "test.toml").wager(credits_, **asked)
+        build_game(data, "test.toml").build_wager(credits_, **asked)
 
 
 @pytest.mark.requirement("C-06", "P-07")
 def test_the_river_wheel_is_what_its_help_says():
     game = load_game("river-wheel")
-    shown = game.presentation()
+    shown = game.build_presentation()
     counts = {i: s["parts"] for i, s in shown["symbols"].items()}
     assert len(shown["parts"]) == sum(counts.values()) == 54
     assert all(a != b for a, b in zip(shown["parts"], shown["parts"][1:] + shown["parts"][:1], strict=True))

@@ -39,13 +39,13 @@ class _Rules(Tableless):
     def bet_options(self) -> tuple[int, ...]:
         return (2, 10)
 
-    def layout(self) -> tuple[Spot, ...]:
+    def list_spots(self) -> tuple[Spot, ...]:
         return tuple(map(_spot, self.spots))
 
-    def wager(self, credits_: int, **asked: Any) -> Wager:
+    def build_wager(self, credits_: int, **asked: Any) -> Wager:
         bets = dict(asked.get("bets", {self.spots[0]: credits_} if credits_ else {}))
         stood = {bet.spot: bet.credits for bet in self.list_standing_bets()}
-        open_ = {spot.id for spot in self.layout() if spot.open}
+        open_ = {spot.id for spot in self.list_spots() if spot.open}
         for name, cost in bets.items():
             if name not in self.spots or type(cost) is not int or stood.get(name, 0) + cost < 0:
                 raise WagerError(f"bets.{name}: no bet of {cost!r}")
@@ -58,13 +58,13 @@ class _Rules(Tableless):
             raise WagerError(f"the bets cost {cost}, not {credits_}")
         return Wager(credits_, {"bets": bets})
 
-    def presentation(self) -> dict[str, Any]:
-        return {"kind": "table", "felt": "cards", "spots": [spot.to_json() for spot in self.layout()]}
+    def build_presentation(self) -> dict[str, Any]:
+        return {"kind": "table", "felt": "cards", "spots": [spot.to_json() for spot in self.list_spots()]}
 
     def explain(self) -> tuple[str, ...]:
         return ()
 
-    def remarks(self) -> tuple[()]:
+    def list_remarks(self) -> tuple[()]:
         return ()
 
     def analyse(self, depth: object) -> Analysis:
@@ -129,7 +129,7 @@ class Point(_Rules):
     def list_standing_bets(self) -> tuple[Bet, ...]:
         return tuple(Bet(name, credits_) for name, credits_ in self.bets.items())
 
-    def layout(self) -> tuple[Spot, ...]:
+    def list_spots(self) -> tuple[Spot, ...]:
         return (_spot(LINE, open_=self.point is None), _spot(PLACE))
 
     def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], Any]:

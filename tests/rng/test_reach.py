@@ -32,7 +32,7 @@ def games_played(service, name):
         bet = bets[n % len(bets)]
         with service.step() as step:
             record = RecordingDraw(step)
-            play = questions(game, game.wager(bet.cost_credits, **bet.options), record)
+            play = questions(game, game.build_wager(bet.cost_credits, **bet.options), record)
             try:
                 decision = next(play)
                 while True:

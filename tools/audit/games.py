@@ -378,7 +378,7 @@ class GameAudit:
         self._check_stored_definition(entry, game)
         try:
             at = game.with_table_state(start.table)
-            if not _are_same_json(at.wager(start.wager.credits, **start.wager.options), start.wager):
+            if not _are_same_json(at.build_wager(start.wager.credits, **start.wager.options), start.wager):
                 self._report_finding(entry, f"the game does not accept the wager {start.wager.to_json()}")
             if not has_prescribed_amounts(at, start.wager, start.denomination_cents):
                 self._report_finding(
@@ -458,7 +458,7 @@ class GameAudit:
     ) -> None:
         """Check that a player's choice adds exactly the stake that the game requires for it."""
         decision = conversation.decision
-        expected_credits = 0 if decision is None else decision.adds(step.choice)
+        expected_credits = 0 if decision is None else decision.get_added_credits(step.choice)
         moved_cents = sum(cents for _, cents in sum_stakes((entry,), start))
         if (
             step.staked_credits != expected_credits
@@ -536,7 +536,7 @@ class GameAudit:
     ) -> None:
         """Check that the end of a game reserves and records exactly the prizes in kind that the game won."""
         end, end_record = game_end
-        prizes_by_id = {prize.id: prize for prize in game.prizes_in_kind()}
+        prizes_by_id = {prize.id: prize for prize in game.list_prizes_in_kind()}
         if (
             prizes.compute_due_prizes({name: p.value_cents for name, p in prizes_by_id.items()}, won)
             != reserved_prizes

@@ -356,7 +356,7 @@ class LevelAudit:
         A finding is reported if the entry records other levels.
         """
         try:
-            plays = game.levels(started_game.wager)
+            plays = game.list_levels(started_game.wager)
         except PaytableError as error:
             self._report_finding(entry, f"record.wager is not valid: {error}")
             return ()

@@ -414,7 +414,7 @@ class PlainGames:
             table = _Table(table_json, setting.game.with_table_state(state))
             if encode_canonical_json(state) != table_json or table.game.rules.list_standing_bets():
                 return None
-        wager = table.game.wager(setting.wager.credits, **setting.wager.options)
+        wager = table.game.build_wager(setting.wager.credits, **setting.wager.options)
         accepts = wager == setting.wager and has_prescribed_amounts(table.game, wager, setting.unit_cents)
         return table if accepts else None
 
@@ -480,14 +480,15 @@ class PlainGames:
             and wager.seat is None
             and unit_cents in game.denominations_cents
             and wager.credits * unit_cents <= AMOUNT_MAX
-            and encode_canonical_json(game.wager(wager.credits, **wager.options).to_json()) == wager_json
+            and encode_canonical_json(game.build_wager(wager.credits, **wager.options).to_json())
+            == wager_json
             and has_prescribed_amounts(game, wager, unit_cents)
             and not game.list_every_level()
             and find_table_keys(game.rules, 1) == _NO_TABLE_KEYS
         )
         stake_cents = wager.credits * unit_cents
         key = build_dims_key(expected_dims)
-        has_spots = bool(game.rules.layout())
+        has_spots = bool(game.rules.list_spots())
         setting = _Setting(game, wager, unit_cents, stake_cents, dims, key, game_name, has_spots)
         return setting if is_plain else None
 
@@ -514,7 +515,7 @@ def _check_choice(game: _Played, body: bytes, number: int) -> bool:
     dims, play, step_number, previous, choice, draws, outcome = match.group(1, 2, 3, 4, 5, 6, 7)
     play_again, staked, sequence, time, raised_cents = match.group(8, 9, 10, 11, 12)
     value, setting = parse(choice), game.setting
-    added_credits = decision.adds(value)
+    added_credits = decision.get_added_credits(value)
     expected: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
         expected = (setting.dims, b"%d" % added_credits, b"%d" % (added_credits * setting.unit_cents))

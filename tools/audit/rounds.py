@@ -345,11 +345,11 @@ class RoundAudit:
         if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != GAME_CHOICE_KIND:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id
-        if is_first and step.choice != decision.unanswered:
+        if is_first and step.choice != decision.default_option:
             self._report_finding(
                 entry,
                 f"record.choice: only seat {decision.seat} may decide; expected the default "
-                f"{decision.unanswered!r}, found {step.choice!r}",
+                f"{decision.default_option!r}, found {step.choice!r}",
             )
 
     def _check_all_staked(

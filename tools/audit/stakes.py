@@ -330,7 +330,7 @@ class StakeAudit:
         staked = (*(() if previous_table is None else previous_table.staked), *sum_stakes(entries, start))
         decided_cents = sum(cents for _, cents in staked) - standing_cents
         settled_cents = sum(settlement.staked for settlement in outcome.settlements) * unit_cents
-        if game.rules.layout() and settled_cents != decided_cents:
+        if game.rules.list_spots() and settled_cents != decided_cents:
             self._report_finding(
                 end, f"settlements: expected bets of {decided_cents} cents, found {settled_cents}"
             )

@@ -514,7 +514,7 @@ class TournamentAudit:
                 entry, f"record.game.version: expected {definition.version!r}, found {game.game.version!r}"
             )
         try:
-            if choice is None and definition.with_table_state(game.table).wager(
+            if choice is None and definition.with_table_state(game.table).build_wager(
                 game.wager.credits, **game.wager.options
             ) != (game.wager):
                 self._report_finding(entry, f"the game does not accept the wager {game.wager.to_json()}")
@@ -528,7 +528,7 @@ class TournamentAudit:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
             play.replays = False
             return
-        costs = 0 if decision is None or choice is None else decision.adds(choice.choice)
+        costs = 0 if decision is None or choice is None else decision.get_added_credits(choice.choice)
         if choice is not None and choice.staked_credits != costs:
             self._report_finding(
                 entry,

@@ -51,7 +51,7 @@ def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewS
     view_of = build_game_view(game)
     idle_view = build_idle_view((view_of,), view_of, "en", denomination_cents=choose_unit_cents(view_of))
     for _ in range(_TRIES):
-        wager = game.wager(bet)
+        wager = game.build_wager(bet)
         outcome = play_with_answers(
             game.play(wager, draw), wager, lambda decision: Choice(decision.options[0])
         )

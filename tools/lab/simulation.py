@@ -269,9 +269,9 @@ def play_batch(
         cost = sum(sum(bets.values()) for bets in seats.values())
     for _ in range(games):
         at = at if table is None else initial
-        win, at = _play_round(at, at.wager(cost, **laid), draw, standing_bets, counted_bets)
+        win, at = _play_round(at, at.build_wager(cost, **laid), draw, standing_bets, counted_bets)
         while at.rules.list_standing_bets():
-            later_win, at = _play_round(at, at.wager(0), draw, standing_bets)
+            later_win, at = _play_round(at, at.build_wager(0), draw, standing_bets)
             win += later_win
         win = win if most_counted is None else min(win, most_counted)
         total += win

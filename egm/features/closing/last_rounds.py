@@ -60,7 +60,7 @@ def count_rounds_left(machine: Machine) -> int | None:
 
 def is_table(game: Game) -> bool:
     """Return whether a game is a table game with betting spots, not a slot game."""
-    return bool(game.rules.layout())
+    return bool(game.rules.list_spots())
 
 
 def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:

@@ -98,7 +98,7 @@ def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
     game = machine.games.get(machine.selection.game_id)
     if purse is None or game is None or credits_ is None or not 0 <= credits_ <= purse.bet_credits:
         return False
-    if not game.rules.layout() and credits_ != purse.bet_credits:
+    if not game.rules.list_spots() and credits_ != purse.bet_credits:
         return False
     if credits_ == 0:
         return options == {"bets": {}}
@@ -136,8 +136,8 @@ def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Accepted
         return None
     try:
         at = game.with_table_state(purse.table)
-        wager = at.wager(selection.bet_credits, **selection.options)
-        if at.levels(wager) or not has_prescribed_amounts(at, wager, cents):
+        wager = at.build_wager(selection.bet_credits, **selection.options)
+        if at.list_levels(wager) or not has_prescribed_amounts(at, wager, cents):
             return None
     except (PaytableError, TypeError, ValueError):
         return None
@@ -146,7 +146,7 @@ def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Accepted
 
 def _compute_needed_points(bet: AcceptedBet) -> int:
     """Return the points that a bet can cost in all: its wager, and later stakes by the certified strategy."""
-    return bet.wager.credits + bet.game.rules.reserve(bet.wager)
+    return bet.wager.credits + bet.game.rules.compute_reserve(bet.wager)
 
 
 def are_points_used_up(machine: Machine, purse: Purse) -> bool:
@@ -216,7 +216,7 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
     """Continue the open game: record the choice, its stake in points and the next step, then show the result."""
     choice, game = event.of(ChoiceRequest).value, require_open_game(machine)
     conversation = machine.component(GameInProgress).conversation
-    staked = conversation.decision.adds(choice)
+    staked = conversation.decision.get_added_credits(choice)
     step = take_step(machine, conversation, choice, progressives.continue_round(machine, game), None)
     game_choice = GameChoice(
         play_id=game.play_id,

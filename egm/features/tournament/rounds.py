@@ -374,7 +374,7 @@ def _post_round(
     selection = Selection(
         game_id=game.id,
         denomination_cents=listed_machine.denomination_cents,
-        bet_credits=0 if game.rules.layout() else listed_machine.bet,
+        bet_credits=0 if game.rules.list_spots() else listed_machine.bet,
         language=machine.selection.language,
     )
     machine.post(

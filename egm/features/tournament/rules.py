@@ -462,7 +462,7 @@ def _iter_unsuitable_games(rules: Tournament) -> Iterator[Fault]:
         game = _load_library_game(machine.game or rules.game)
         if not _has_wager(game, machine.bet):
             yield build_fault(f"machines[{n}].bet", f"{game.id} has no wager of {machine.bet} credits")
-        if game.prizes_in_kind():
+        if game.list_prizes_in_kind():
             yield build_fault(f"machines[{n}].game", f"{game.id} has prizes in kind")
         if game.rules.is_decided_by_wheel or game.rules.seats_min > 1:
             yield build_fault(f"machines[{n}].game", f"{game.id} cannot be played by one position alone")
@@ -470,7 +470,7 @@ def _iter_unsuitable_games(rules: Tournament) -> Iterator[Fault]:
 
 def _has_wager(game: Game, credits_: int) -> bool:
     """Return whether a player can stake exactly ``credits_``: as a bet option, or on the spots of a table layout."""
-    spots = {spot.id: spot for spot in game.rules.layout()}
+    spots = {spot.id: spot for spot in game.rules.list_spots()}
     if not spots:
         return credits_ in game.bet_options
     on_one_spot = any(

@@ -319,7 +319,7 @@ class PaiGowPokerRules(TwoHandsRules):
 
         Several bets have no joint distribution.
         """
-        bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
+        bets = {bet.spot: bet.credits for bet in self.build_wager(wager.credits, **wager.options).bets}
         if BANK in bets:
             return self.analyse_bank(self._proof, bets)
         spots = {spot.id: spot for spot in self.list_side_bet_spots()}

@@ -240,7 +240,7 @@ class RoomRules(SeatedRules):
         """Return the seat that gets the button if it plays the next game, for the screen."""
         return {BUTTON: self.button}
 
-    def presentation(self) -> dict[str, object]:
+    def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the spot of the table stakes, the board and the hands."""
         count = self.definition.board_count
         board = {"id": BOARD, "names": dict(_BOARD_NAMES if count else _POT_NAMES), "cards": count or 1}
@@ -251,7 +251,7 @@ class RoomRules(SeatedRules):
         """Return English sentences on the hands, the forced bets, the limit and the commission."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return an empty tuple: poker room games have no remarks."""
         return ()
 
@@ -425,7 +425,7 @@ class RoomRules(SeatedRules):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the figures of a wager's table stakes."""
-        accepted = self.wager(wager.credits, **wager.options)
+        accepted = self.build_wager(wager.credits, **wager.options)
         return analyse_stack(self.definition, accepted.credits, Depth.FULL)
 
 

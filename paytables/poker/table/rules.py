@@ -359,9 +359,9 @@ class PokerRules(SeatedRules):
             if row is not None and row.pays.share:
                 yield side_bets.build_level_hit(level, row.pays)
 
-    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive level of each side bet in the wager that plays for one."""
-        staked = [bet.spot for bet in self.wager(wager.credits, **wager.options).bets]
+        staked = [bet.spot for bet in self.build_wager(wager.credits, **wager.options).bets]
         return tuple(
             figures.build_side_bet(self.definition, level).play(staked.count(level.spot))
             for level in self.definition.progressive
@@ -417,7 +417,7 @@ class PokerRules(SeatedRules):
         """Return the number of cards on the shared board at the end of a round."""
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
-    def presentation(self) -> dict[str, object]:
+    def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: spots, hands and pay tables (:file:`paytables/FELTS.md`)."""
         duel, definition = self.definition.duel, self.definition
         own_cards = sum(step.deal.player for step in definition.step if step.deal is not None)
@@ -445,7 +445,7 @@ class PokerRules(SeatedRules):
         """Return one English sentence for each betting spot of the poker table: what it pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return remarks on what is legal but may surprise: a better hand that pays less."""
         lower_pay_remarks = []
         for n, spot in enumerate(self.definition.spot):
@@ -466,7 +466,7 @@ class PokerRules(SeatedRules):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any combination of a seat's bets."""
-        return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
+        return figures.analyse_bets(self.definition, self.build_wager(wager.credits, **wager.options))
 
     def prove(self, *how: object) -> dict[str, Proof]:
         """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""

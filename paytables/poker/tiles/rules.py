@@ -103,7 +103,7 @@ class PaiGowRules(TwoHandsRules):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of one seat's bets."""
-        bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
+        bets = {bet.spot: bet.credits for bet in self.build_wager(wager.credits, **wager.options).bets}
         if BANK in bets:
             return self.analyse_bank(self.definition.proved or self.prove(), bets)
         return self._analyse_stake(bets[PLAYER_STAKE_SPOT])

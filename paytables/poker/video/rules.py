@@ -31,7 +31,7 @@ class VideoPokerRules(Tableless):
         bets = self.definition.bets
         return tuple(sorted({credits_ * hands for credits_ in bets.credits for hands in bets.hands}))
 
-    def wager(self, credits_: int, **options: object) -> Wager:
+    def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` in total, spread evenly over ``hands`` hands.
 
         By default it is the smallest number of hands that gives this total. Raises :class:`WagerError`.
@@ -85,7 +85,7 @@ class VideoPokerRules(Tableless):
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a game: deal five cards, ask which are held, and complete every hand from its own deck."""
-        hands = self.wager(wager.credits, **wager.options).options["hands"]
+        hands = self.build_wager(wager.credits, **wager.options).options["hands"]
         credits_per_hand = wager.credits // hands
         shoe = Shoe.from_decks(joker=self.definition.deck.joker)
         dealt_cards = [shoe.deal(draw, f"deal {n + 1}") for n in range(POLICY_HAND_CARDS)]
@@ -133,7 +133,7 @@ class VideoPokerRules(Tableless):
         display = {**self._build_felt(finished), "held": held_mask, "won": max(won)[1] if won else None}
         return Outcome(progressives=tuple(hit), display=display)
 
-    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive level for which one hand at the maximum credits plays, if there is one."""
         hands = wager.options["hands"]
         level = self.definition.find_level(wager.credits // hands, hands)
@@ -153,7 +153,7 @@ class VideoPokerRules(Tableless):
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return the progressive level at the only price for which it is played."""
-        return self.levels(self.wager(self.definition.most, hands=1))
+        return self.list_levels(self.build_wager(self.definition.most, hands=1))
 
     def _build_felt(self, hands: list[list[int]]) -> dict[str, object]:
         """Return the hands for the screen, each with what it wins."""
@@ -168,7 +168,7 @@ class VideoPokerRules(Tableless):
             shown_hands.append(hand if pay is None else {**hand, "won": pay.id})
         return {"kind": "table", "felt": "cards", "hands": shown_hands}
 
-    def presentation(self) -> dict[str, object]:
+    def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs: the pay table per credit and the bets (:file:`paytables/FELTS.md`)."""
         bets = self.definition.bets
         by_credits = {credits_: self.definition.list_pays(credits_) for credits_ in bets.credits}
@@ -201,7 +201,7 @@ class VideoPokerRules(Tableless):
             for pay in self.definition.pay
         )
 
-    def remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[Remark, ...]:
         """Return remarks on what is legal but may surprise: a row that pays less than the row below."""
         pays = [pay.pays for pay in self.definition.pay]
         return tuple(
@@ -224,7 +224,7 @@ class VideoPokerRules(Tableless):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of one wager: its credits on its number of hands."""
-        hands = self.wager(wager.credits, **wager.options).options["hands"]
+        hands = self.build_wager(wager.credits, **wager.options).options["hands"]
         return figures.analyse_bet(self.definition, wager.credits // hands, hands)
 
 

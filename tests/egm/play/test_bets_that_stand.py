@@ -303,7 +303,7 @@ def test_a_commission_kept_of_a_bet_taken_down_stands_no_more(tmp_path):
     """A lay bet is staked with its commission, and gives back all but that: the rest of the table goes on."""
     rig = MachineRig(tmp_path / "state", games=("quebec-craps",), chance=ScriptedChance(3, 4, 0, 0, 1, 4))
     rig.boot().insert(2000).insert(2000)
-    wager = rig.machine.games["quebec-craps"].rules.layout()
+    wager = rig.machine.games["quebec-craps"].rules.list_spots()
     unit_cents = rig.machine.selection.denomination_cents
     throw(rig, **{"pass": 1})
     rig.engine.handle(EventType.BET, value=31, options={"bets": {"lay-9": 31}})

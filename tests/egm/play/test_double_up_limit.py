@@ -90,7 +90,7 @@ def test_no_game_comes_to_more_than_is_stated(tmp_path):
     for stops in product(range(24), repeat=3):
         record = [(24, stop, f"base.reel{n}") for n, stop in enumerate(stops, 1)]
         record += [(2, 0, "double_up")] * 3
-        play = questions(found, found.wager(1), ReplayDraw(record))
+        play = questions(found, found.build_wager(1), ReplayDraw(record))
         try:
             next(play)
             while True:

@@ -69,7 +69,7 @@ class Player:
         game = self.room.machine.games[self.game]
         kept = read_table(self.room.machine, game.digest)
         at = game if kept is None else game.with_table_state(kept.table)
-        open_ = [spot for spot in at.rules.layout() if spot.open]
+        open_ = [spot for spot in at.rules.list_spots() if spot.open]
         chosen = self.rng.sample(open_, min(len(open_), self.rng.randrange(4)))
         bets = {spot.id: spot.least for spot in chosen}
         return bets | {

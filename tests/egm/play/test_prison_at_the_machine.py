@@ -12,7 +12,7 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 GAME = "monaco-roulette-european"
-WHEEL = load_game(GAME).presentation()["wheel"]
+WHEEL = load_game(GAME).build_presentation()["wheel"]
 
 
 @pytest.fixture

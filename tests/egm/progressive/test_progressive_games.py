@@ -268,9 +268,13 @@ def test_a_game_whose_levels_are_not_all_kept_is_refused_or_offered_at_the_stake
     resident = admitted["three-levels"]
     assert resident.denominations_cents == (5,)
     game = resident.game
-    assert {p.id for p in resident.pools.list_pools_of(game, game.wager(10), 5)} == {"TOP", "LUCK", MYSTERY}
+    assert {p.id for p in resident.pools.list_pools_of(game, game.build_wager(10), 5)} == {
+        "TOP",
+        "LUCK",
+        MYSTERY,
+    }
     with pytest.raises(NoPoolError, match="stake of 100"):
-        resident.pools.list_pools_of(game, game.wager(20), 5)
+        resident.pools.list_pools_of(game, game.build_wager(20), 5)
     twice = tuple(resident.pools.by_id.values())
     with pytest.raises(NoPoolError, match="two levels"):
         Pools((*twice, replace(twice[0], game="other")))

@@ -86,7 +86,7 @@ def test_a_level_file_may_take_its_odds_from_the_game():
     named = {"game": "lantern-harbour", "game_level": "harbour"}
     (level,) = create_levels({"level": [entry | named]}, "levels.toml")
     game = load_game("lantern-harbour")
-    assert level.chance.odds == game.levels(game.wager(10))[0].odds
+    assert level.chance.odds == game.list_levels(game.build_wager(10))[0].odds
     for wrong, said in (
         ({}, "odds"),
         (named | {"odds": "1/3"}, "odds"),

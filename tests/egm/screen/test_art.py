@@ -112,7 +112,7 @@ def test_every_drawing_could_be_a_games_own(tmp_path):
     file = tmp_path / "mine.toml"
     assert CliRunner().invoke(main, ["game", "new", str(file)]).exit_code == 0
     text = file.read_text(encoding="utf-8")
-    symbols = sorted(load_game(file).presentation()["symbols"])
+    symbols = sorted(load_game(file).build_presentation()["symbols"])
     drawings = sorted({*DRAWINGS.values()})
     assert len(symbols) > 4
     for drawing_file in drawings:

@@ -40,7 +40,7 @@ class Player:
         self.view, wishes = apply_action(view, Action(name, value), self.theme)
         for wish in wishes:
             if wish.name == "bet" and wish.value:
-                self.game.wager(wish.value, **wish.options)
+                self.game.build_wager(wish.value, **wish.options)
         return {spot: credits_ for spot, credits_ in self.view.chips.bets.items() if credits_}
 
 
@@ -105,7 +105,7 @@ class Drawn:
 def split():
     """Eights split twice: the first hand has its second card."""
     game = load_game(OPTIONS)
-    wager = game.wager(2)
+    wager = game.build_wager(2)
     played = Round(game.play(wager, Drawn("8s 6h 8d 8c 3h")), wager)
     played.advance()
     played.advance(Choice("split"))
@@ -141,7 +141,7 @@ def test_at_a_table_of_several_hands_say_whose_they_are_and_the_line_whose_turn_
     theme, language, own, other
 ):
     game, told = felt(OPTIONS)
-    wager = game.wager(10, bets={"main": 10})
+    wager = game.build_wager(10, bets={"main": 10})
     said = []
     for seat, code in ((0, "answer_within"), (1, "seat_answers")):
         seated = game.rules.combine_seat_wagers(wager, seat, {0: wager, 1: wager})
@@ -220,7 +220,7 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
 
 def test_a_chart_has_a_row_for_every_hand_and_the_signs_that_are_drawn():
     for name in (MULTI, OPTIONS, "quebec-blackjack", "monaco-blackjack"):
-        chart = load_game(name).presentation()["chart"]
+        chart = load_game(name).build_presentation()["chart"]
         assert chart["columns"] == ["2", "3", "4", "5", "6", "7", "8", "9", "10", "A"]
         cells = "".join(row["cells"] for row in chart["rows"])
         assert {len(row["cells"]) for row in chart["rows"]} == {10}

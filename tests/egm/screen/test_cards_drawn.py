@@ -51,7 +51,7 @@ def test_the_table_of_pays_is_of_the_hands_and_credits_that_are_played(theme, bo
     """A bet named by its price alone is of the hands the rules play for it."""
     changes = {"bet_credits": bought, "bet_wager": options}
     game, stage = staged("jacks-or-better-9-6", theme, **changes)
-    hands = game.wager(bought, **options).options["hands"]
+    hands = game.build_wager(bought, **options).options["hands"]
     royal, pair = list_pays(stage)[0], list_pays(stage)[-1]
     each = bought // hands
     assert format_pay(stage, pair) == str(each)

@@ -34,9 +34,9 @@ HELD = "jacks-or-better-9-6"
 CARDS = tuple(
     name
     for name in list_table_games()
-    if load_game(name).presentation().get("hands")
+    if load_game(name).build_presentation().get("hands")
     and load_game(name).rules.seats_min == 1
-    and (name == HELD or not load_game(name).presentation().get("hold"))
+    and (name == HELD or not load_game(name).build_presentation().get("hold"))
 )
 ROUNDS = 6
 
@@ -112,7 +112,7 @@ def at_table(theme, name, credits_=None):
     form = credits_ or max(game.bet_options)
     view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view(), bet_credits=form)
     bets = dict(view.chips.bets)
-    wager = game.wager(credits_) if credits_ else game.wager(sum(bets.values()), bets=bets)
+    wager = game.build_wager(credits_) if credits_ else game.build_wager(sum(bets.values()), bets=bets)
     playing = {"state": "playing", "bet_credits": wager.credits, "bet_wager": dict(wager.options)}
     view = replace(view, snapshot=view.snapshot.model_copy(update=playing))
     stages = [Stage(Painter(theme), Texts("en"), layout, view) for layout in LAYOUTS.values()]
@@ -154,7 +154,7 @@ def test_hands_that_are_drawn_to_together_have_their_places_before_the_deal(them
 def test_a_hand_that_is_split_moves_alone_and_keeps_its_name_when_another_is_split(theme):
     """Eights split into four, in the order 1 and 2, 1 and 3, 1 and 4; then seven cards to the first."""
     game, _, stages = at_table(theme, "quebec-blackjack-options")
-    wager = game.wager(2, bets={"main": 2})
+    wager = game.build_wager(2, bets={"main": 2})
     for stage in stages:
         chance = dealing("8s 9c 8d 8h 8c 2d 2h 2s 2c 3d 3c Tc 4h Ts 5h Td Th", decks=8)
         answers = ["split"] * 3 + ["hit"] * 5 + ["hit"] * 3
@@ -198,5 +198,5 @@ def test_the_cards_that_remain_have_a_place_where_a_bet_is_on_them(theme):
         changes = {"state": "playing", "bet_credits": sum(bets.values()), "bet_wager": {"bets": bets}}
         playing = replace(view, snapshot=view.snapshot.model_copy(update=changes))
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, playing)
-        wager = game.wager(sum(bets.values()), bets=bets)
+        wager = game.build_wager(sum(bets.values()), bets=bets)
         assert {len(hands) for hands in moments(stage, steps_of(game, wager, Walk("under")))} == {count}

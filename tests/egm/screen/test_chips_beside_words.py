@@ -39,7 +39,7 @@ class Watched(TextPainter):
         return place
 
 
-TABLES = tuple(name for name in list_table_games() if load_game(name).presentation()["spots"])
+TABLES = tuple(name for name in list_table_games() if load_game(name).build_presentation()["spots"])
 #: These each time, the others in the slow tier.
 QUICK = {"quebec-craps", "quebec-blackjack-options", "quebec-boston-poker", "quebec-sic-bo"}
 CASES = [

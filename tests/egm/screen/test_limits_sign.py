@@ -14,7 +14,7 @@ from tools.dev.gallery.felts import felt, felt_scenes
 from tools.lab.views import build_game_view, build_idle_view
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "telephone": build_telephone_layout(390, 700)}
-TABLES = tuple(name for name in list_table_games() if load_game(name).presentation()["spots"])
+TABLES = tuple(name for name in list_table_games() if load_game(name).build_presentation()["spots"])
 
 
 class RecordingPainter(TextPainter):

@@ -43,7 +43,7 @@ def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
     view, wishes = marked(build_idle_view(published, keno, "en", bet_credits=2), theme, 7, 18, 33)
     (wish,) = wishes
     assert (wish.name, wish.value) == ("bet", 2)
-    wager = source.wager(wish.value, **wish.options)
+    wager = source.build_wager(wish.value, **wish.options)
     assert wager.credits == 2
     assert marks.build_slip_from_wager(wager.options) == view.slip
     assert view.slip.numbers == {7, 18, 33}
@@ -94,7 +94,7 @@ def test_a_quick_pick_leaves_the_numbers_to_the_machine(published, keno, source,
     view, _ = marked(build_idle_view(published, keno, "en"), theme, 1, 2, 3)
     view, (wish,) = apply_action(view, Action("quick_pick"), theme)
     assert not view.slip.has_marks
-    assert source.wager(wish.value, **wish.options).credits == wish.value
+    assert source.build_wager(wish.value, **wish.options).credits == wish.value
 
 
 def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, keno, theme):
@@ -105,10 +105,10 @@ def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, k
 
 
 def test_a_screen_that_comes_back_shows_the_card_in_force(published, keno, source):
-    options = source.wager(1, selections=[{"groups": [[4, 5, 6]], "stakes": {"3": 1}}]).options
+    options = source.build_wager(1, selections=[{"groups": [[4, 5, 6]], "stakes": {"3": 1}}]).options
     view = build_idle_view(published, keno, "en", bet_credits=1, bet_wager=dict(options))
     assert view.slip.numbers == {4, 5, 6}
-    assert not marks.build_slip_from_wager(dict(source.wager(1).options)).has_marks, (
+    assert not marks.build_slip_from_wager(dict(source.build_wager(1).options)).has_marks, (
         "a quick pick has no marks yet"
     )
 
@@ -162,7 +162,7 @@ def laid(view, theme, source, name, value=None):
     """One touch, and the machine's answer: the real game takes the wish or refuses it by raising."""
     view, wishes = apply_action(replace(view, now=view.now + 0.1), Action(name, value), theme)
     for wish in wishes:
-        wager = source.wager(wish.value, **(wish.options or {}))
+        wager = source.build_wager(wish.value, **(wish.options or {}))
         assert wager.credits == wish.value
         told = {"bet_credits": wager.credits, "bet_wager": dict(wish.options or {})}
         view = apply_message(view, view.snapshot.model_copy(update=told))
@@ -289,7 +289,7 @@ def test_every_named_ticket_is_bought_by_name_and_the_key_says_which_and_for_how
         ):  # the bet keys walk this ticket's prices, and no other's
             while view.snapshot.bet_credits < cost:
                 view = laid(view, theme, source, "bet_more")
-            ticket = source.wager(cost, form=form["id"]).options
+            ticket = source.build_wager(cost, form=form["id"]).options
             assert view.snapshot.bet_wager == {"form": form["id"]}
             assert (ticket["draws"], ticket["bonuses"]) == (form["draws"], form["bonuses"])
             assert marks.find_current_form(game, view.snapshot)["id"] == form["id"]
@@ -349,5 +349,5 @@ def test_a_named_ticket_costs_the_same_whichever_other_is_chosen(published, game
 
 def after_bet(view, wish, made):
     """The machine's next message, once it has taken a bet for the game."""
-    made.wager(wish.value, **wish.options)  # the game takes it
+    made.build_wager(wish.value, **wish.options)  # the game takes it
     return view.snapshot.model_copy(update={"bet_credits": wish.value, "bet_wager": dict(wish.options)})

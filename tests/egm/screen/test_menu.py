@@ -167,7 +167,7 @@ def test_the_pays_in_the_rules_stand_on_lines_of_their_own_or_apart(theme):
             assert next(line for line in lines if line.startswith(("Ante: ", "Pair plus: "))).endswith("1:1.")
 
 
-@pytest.mark.parametrize("name", [name for name in list_table_games() if load_game(name).rules.layout()])
+@pytest.mark.parametrize("name", [name for name in list_table_games() if load_game(name).rules.list_spots()])
 def test_the_least_that_a_tile_says_is_the_least_that_the_rules_take(name):
     game = load_game(name)
     table = read_table(build_game_view(game))
@@ -176,5 +176,5 @@ def test_the_least_that_a_tile_says_is_the_least_that_the_rules_take(name):
     for spots in (each for count in several for each in combinations(table.spots.values(), count)):
         bets = {spot.id: spot.least for spot in spots}
         with suppress(WagerError):
-            taken.append(game.wager(sum(bets.values()), bets=bets).credits)
+            taken.append(game.build_wager(sum(bets.values()), bets=bets).credits)
     assert table.lowest_round_credits == min(taken)

@@ -106,7 +106,7 @@ def test_what_is_staked_in_a_round_alone_is_told_by_the_bet_it_needs(theme, name
 
 def test_limits_of_a_raise_are_the_antes_times_what_it_adds():
     for name in (name for name in list_table_games() if load_game(name).family == "poker"):
-        spots = {spot.id: spot for spot in load_game(name).rules.layout()}
+        spots = {spot.id: spot for spot in load_game(name).rules.list_spots()}
         raised = [spot for spot in spots.values() if not spot.open]
         for spot in raised:
             ante, times = spots[spot.needs], [Fraction(each) for each in spot.added]

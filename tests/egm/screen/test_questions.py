@@ -18,7 +18,7 @@ from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
 def conversation(game, name, answers):
     """Every question of a game and its outcome, each answered as ``answers`` says."""
-    play = questions(game, game.wager(max(game.bet_options)), Walk(name))
+    play = questions(game, game.build_wager(max(game.bet_options)), Walk(name))
     asked = []
     try:
         asked.append(next(play))

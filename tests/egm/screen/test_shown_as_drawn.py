@@ -65,7 +65,7 @@ def test_before_any_game_the_reels_stand_where_no_bet_wins_and_spin_from_there(n
     view, _ = next(shows(name))
     field = view.fields[name]["base"]
     reels.draw_still(Picture(THEME)._build_stage(view), field, None)
-    rest = load_game(name).presentation()["rest"]
+    rest = load_game(name).build_presentation()["rest"]
     assert drawn == [
         (reel, row, field.reel_strips[reel][(stop + row) % len(field.reel_strips[reel])])
         for reel, stop in enumerate(rest)
@@ -157,7 +157,7 @@ def test_a_reel_that_cannot_bring_the_last_symbol_is_not_waited_for(tmp_path):
     field = view.fields[told.id]["base"]
     assert ["star" in strip for strip in field.reel_strips] == [True, True, False, True, True]
     stops = [field.reel_strips[0].index("star"), field.reel_strips[1].index("star"), 0, 0, 0]
-    wager = game.wager(max(game.bet_options))
+    wager = game.build_wager(max(game.bet_options))
     round_ = Round(game.play(wager, ScriptedStep(stops)), wager)
     round_.advance()
     assert show_outcome(view, told, round_.outcome).show.steps[0].awaited_reels == (3, 4)

@@ -53,7 +53,7 @@ class Player:
                 empty = {"bet_wager": {"bets": {}}, "bet_credits": 0}
                 self.view = apply_message(self.view, self.view.snapshot.model_copy(update=empty))
             elif wish.name == "bet":
-                taken = self.game.wager(wish.value, **wish.options)
+                taken = self.game.build_wager(wish.value, **wish.options)
                 bet = {"bet_wager": dict(taken.options), "bet_credits": taken.credits}
                 self.view = apply_message(self.view, self.view.snapshot.model_copy(update=bet))
         return wishes

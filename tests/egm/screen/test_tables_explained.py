@@ -298,7 +298,9 @@ def test_a_wheel_with_repeated_signs_rests_on_the_part_that_was_drawn():
     game, told = felt("quebec-wheel-of-fortune")
     table = build_idle_view((told,), told, "en").table
     for part, sign in enumerate(table.wheel):
-        played = Round(game.play(game.wager(game.bet_options[0]), At(part)), game.wager(game.bet_options[0]))
+        played = Round(
+            game.play(game.build_wager(game.bet_options[0]), At(part)), game.build_wager(game.bet_options[0])
+        )
         played.advance()
         (cue,) = (cue.to_json() for cue in played.cues)
         assert (cue["pocket"], find_pocket_index(table, cue["pocket"], cue["part"])) == (sign, part)

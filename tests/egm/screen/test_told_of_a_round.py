@@ -299,7 +299,7 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
     source = load_game("aurora-keno")
     game = build_game_view(source)
     view = build_idle_view((game,), game, "en")
-    wager = source.wager(2, selections=[{"groups": [[7, 18, 33]], "stakes": {"3": 1}}], draws=2)
+    wager = source.build_wager(2, selections=[{"groups": [[7, 18, 33]], "stakes": {"3": 1}}], draws=2)
     played = Round(source.play(wager, Walk("ticket")), wager)
     played.advance()
     play = Play(

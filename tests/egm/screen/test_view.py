@@ -267,7 +267,7 @@ def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, 
     """Advice may be overridden; PLAY answers with the reels held; a new question asks anew."""
     game = next(one for one in published if one.id == "hold-fast")
     source = next(one for one in games if one.id == "hold-fast")
-    asked = next(source.play(source.wager(1), Walk("hold")))
+    asked = next(source.play(source.build_wager(1), Walk("hold")))
     rest = build_idle_view(published, game, "en", state="playing", accepts=("language",))
     question = Decision(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
     view = apply_message(rest, question)

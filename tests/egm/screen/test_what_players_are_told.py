@@ -300,7 +300,7 @@ def test_the_keno_table_says_what_each_catch_of_each_number_of_spots_pays(name, 
         for spots, table in source.rules.tables.pays.items()
         for catch, pay in table.items()
     }
-    for level in source.presentation().get("progressives", ()):
+    for level in source.build_presentation().get("progressives", ()):
         prizes.setdefault((level["spots"], level["catch"]), []).append(level["name"]["en"])
     for catch in {catch for _, catch in prizes}:
         pays = (prizes.get((spots, catch), ["–"]) for spots in sorted(source.rules.tables.pays))

@@ -125,13 +125,13 @@ def test_only_a_player_without_a_box_bets_on_another_hand(seats):
     assert bet(rigs[0], chance, main=STAKE, back_2=STAKE) is State.IDLE
     rules = load_game(GAME).rules
     with pytest.raises(WagerError, match=r"bets\.main: cannot be combined with a bet on 'back-2'"):
-        rules.wager(20, bets={"main": 10, "back-2": 10})
+        rules.build_wager(20, bets={"main": 10, "back-2": 10})
     with pytest.raises(WagerError, match="seat 0 has no hand in this round"):
-        rules.wager(10, bets={"back-1": 10}, seat=0, others={"1": {"main": 10}})
+        rules.build_wager(10, bets={"back-1": 10}, seat=0, others={"1": {"main": 10}})
     with pytest.raises(WagerError, match="seat 1 has no hand in this round"):
-        rules.wager(10, bets={"back-2": 10}, seat=2, others={"1": {"back-1": 10}, "0": {"main": 10}})
+        rules.build_wager(10, bets={"back-2": 10}, seat=2, others={"1": {"back-1": 10}, "0": {"main": 10}})
     with pytest.raises(WagerError, match="needs that player in the round"):
-        rules.play(rules.wager(10, bets={"back-1": 10}), chance)
+        rules.play(rules.build_wager(10, bets={"back-1": 10}), chance)
 
 
 @pytest.mark.requirement("S-11:b")

@@ -300,7 +300,7 @@ class Session:
 
     def __init__(self, seats, house, seed):
         self.seats, self.house, self.chance = seats, house, random.Random(seed)
-        self.spots = [spot.id for spot in load_game(house).rules.layout()]
+        self.spots = [spot.id for spot in load_game(house).rules.list_spots()]
         self.credits = [0] * self.SEATS
         self.bets = [{} for _ in range(self.SEATS)]
         self.points = [None] * self.SEATS

@@ -115,7 +115,7 @@ def test_a_hand_pay_of_one_seat_holds_nobody_else(seats):
     for rig in (one, two):
         for _ in range(5):
             rig.insert(2000)
-    at = one.machine.games[GAME].presentation()["wheel"].index("17")
+    at = one.machine.games[GAME].build_presentation()["wheel"].index("17")
     for rig in rigs:
         rig.machine.chance = ScriptedChance(at, 3)
     join(one, "straight-17", 100)

@@ -101,7 +101,9 @@ def test_giving_half_up_in_war_returns_less():
 
 def test_the_law_of_a_wager_adds_to_its_return():
     game = load_game("monaco-punto-banco")
-    wager = game.wager(45, bets={"punto": 20, "tie": 5, "punto-pair": 5, "banco-pair": 5, "banco-dragon": 10})
+    wager = game.build_wager(
+        45, bets={"punto": 20, "tie": 5, "punto-pair": 5, "banco-pair": 5, "banco-dragon": 10}
+    )
     found = game.rules.analyse_wager(wager)
     assert sum(found.distribution.counts.values()) == found.distribution.total
     apart = {bet.bet: bet.rtp * bet.cost_credits for bet in analyse(game).bets}
@@ -111,11 +113,14 @@ def test_the_law_of_a_wager_adds_to_its_return():
 
 def test_the_most_of_a_round_counts_what_an_answer_adds():
     war, dog = load_game("quebec-war"), load_game("quebec-red-dog")
-    assert war.rules.find_highest_round_return(war.wager(11, bets={"main": 10, "tie": 1})) == 11 + 20 + 20
-    assert dog.rules.find_highest_round_return(dog.wager(10, bets={"ante": 10})) == 120
+    assert (
+        war.rules.find_highest_round_return(war.build_wager(11, bets={"main": 10, "tie": 1})) == 11 + 20 + 20
+    )
+    assert dog.rules.find_highest_round_return(dog.build_wager(10, bets={"ante": 10})) == 120
     baccarat = load_game("monaco-punto-banco")
     assert (
-        baccarat.rules.find_highest_round_return(baccarat.wager(25, bets={"banco": 20, "tie": 5})) == 20 + 45
+        baccarat.rules.find_highest_round_return(baccarat.build_wager(25, bets={"banco": 20, "tie": 5}))
+        == 20 + 45
     )
 
 
@@ -186,12 +191,12 @@ def rounds_of(name, seeded_draw, count, choose, wager_of):
 
 def some_bets(game, draw):
     bets = {}
-    for spot in (each for each in game.rules.layout() if each.open):
+    for spot in (each for each in game.rules.list_spots() if each.open):
         if not bets or draw.below(2, "player"):
             steps = (min(spot.most, 200) - spot.least) // spot.step
             bets[spot.id] = spot.least + spot.step * draw.below(steps + 1, "player")
     bets = {k: v for k, v in bets.items() if game.rules.table_layout.by_id[k].needs in {None, *bets}}
-    return game.wager(sum(bets.values()), bets=bets)
+    return game.build_wager(sum(bets.values()), bets=bets)
 
 
 def hold_baccarat(name, seeded_draw, count):
@@ -347,7 +352,7 @@ class FirstCard:
 def test_as_many_cards_as_the_first_one_counts_are_put_away_from_a_new_shoe(card, away, seeded_draw):
     game = load_game("quebec-baccarat")
     bets = dict(game.rules.definition.form[0].bets)
-    wager, draw = game.wager(sum(bets.values()), bets=bets), FirstCard(seeded_draw(card), card, 8)
+    wager, draw = game.build_wager(sum(bets.values()), bets=bets), FirstCard(seeded_draw(card), card, 8)
     play_with_choices(game.play(wager, draw), wager)
     assert [purpose for purpose in draw.purposes if purpose.startswith("burn")] == [
         "burn",
@@ -371,7 +376,7 @@ def test_one_deck_may_serve_two_rounds(seeded_draw):
     game, table, shuffled, lefts = build_game(data, "test"), None, [], []
     for seed in range(6):
         here = game.with_table_state(json.loads(json.dumps(table)))
-        wager = here.wager(1)
+        wager = here.build_wager(1)
         played = Round(here.play(wager, seeded_draw(seed)), wager)
         played.advance()
         shuffled.append(bool([cue for cue in played.cues if cue.kind == "shuffle"]))
@@ -454,7 +459,7 @@ def test_a_wager_the_table_does_not_take_is_refused():
         ({"nine": 5}, "no spot"),
     ):
         with pytest.raises(WagerError, match=why):
-            game.wager(sum(bets.values()), bets=bets)
+            game.build_wager(sum(bets.values()), bets=bets)
 
 
 @pytest.mark.requirement("C-02", "C-12", "C-22")
@@ -463,7 +468,7 @@ def test_the_rules_read_by_the_player_name_every_pay(name):
     game = load_game(name)
     for code in ("en", "fr"):
         assert "{pays}" not in game.help[code]
-        for odds in {spot.odds for spot in game.rules.layout()}:
+        for odds in {spot.odds for spot in game.rules.list_spots()}:
             assert odds in game.help[code]
 
 
@@ -478,7 +483,7 @@ def test_a_commission_on_a_part_of_its_unit_is_in_the_least_return(name, bet, pe
     assert worst.cost_credits == per + 1
     assert worst.rtp < figures[bet].rtp - Fraction(1, 100)
     for stake in (20, 21, 22, 39, 40, 41, 60, 61, 1000, 1001):
-        wager = game.wager(stake, bets={bet: stake})
+        wager = game.build_wager(stake, bets={bet: stake})
         assert game.rules.analyse_wager(wager).rtp >= worst.rtp
 
 
@@ -494,4 +499,4 @@ def test_half_a_credit_is_never_the_houses_in_silence():
     stated = {bet.cost_credits: bet.rtp for bet in analyse(game, Depth.RETURN).bets}
     worst = min(stated.values())
     for stake in (1, 2, 3, 10, 19, 20, 21, 1000):
-        assert game.rules.analyse_wager(game.wager(stake, bets={"stake": stake})).rtp >= worst
+        assert game.rules.analyse_wager(game.build_wager(stake, bets={"stake": stake})).rtp >= worst

@@ -65,7 +65,7 @@ def play(game, wager, draw, answer):
 
 
 def bet_seats(game, seats):
-    return game.wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
+    return game.build_wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
 
 
 def dealt_by_hand(steps):
@@ -86,7 +86,7 @@ def some_seats(game, draw):
     seats = {}
     for seat in range(8):
         if draw.below(3, "seat") == 0 or (seat == 7 and not seats):
-            spots = [spot.id for spot in game.rules.layout() if draw.below(2, "spot")] or ["a-cheval"]
+            spots = [spot.id for spot in game.rules.list_spots() if draw.below(2, "spot")] or ["a-cheval"]
             seats[str(seat)] = {spot: 10 + 2 * draw.below(20, "bet") for spot in spots}
     return seats
 
@@ -185,7 +185,7 @@ def test_the_holder_of_a_tableau_is_asked_at_five_and_everyone_who_bets_on_it_is
     asked = []
 
     def stand(decision):
-        asked.append((decision.seat, decision.prompt["hand"], decision.options, decision.unanswered))
+        asked.append((decision.seat, decision.prompt["hand"], decision.options, decision.default_option))
         return "stand"
 
     deal = Chosen(seeded_draw(1), Shoe.from_decks(6), **cards)
@@ -195,7 +195,7 @@ def test_the_holder_of_a_tableau_is_asked_at_five_and_everyone_who_bets_on_it_is
     assert outcome.display["result"] == "5-5-7"
     assert {each.name for each in steps if isinstance(each, Settlement)} == {"lost"}
     deal = Chosen(seeded_draw(1), Shoe.from_decks(6), **cards)
-    steps, outcome = play(game, bet_seats(game, seats), deal, lambda decision: decision.unanswered)
+    steps, outcome = play(game, bet_seats(game, seats), deal, lambda decision: decision.default_option)
     assert outcome.display["result"] == "9-5-7"
     names = {(each.seat, each.spot): each.name for each in steps if isinstance(each, Settlement)}
     assert names[4, "tableau-1"] == "won"
@@ -207,7 +207,7 @@ def test_the_holder_of_a_tableau_is_asked_at_five_and_everyone_who_bets_on_it_is
 def test_nobody_is_asked_for_a_tableau_without_a_bet_and_it_draws_at_five(seeded_draw):
     game = load_game(GAME)
     deal = Chosen(seeded_draw(1), Shoe.from_decks(6), tableau_1="9s Ks", tableau_2="4h Ad 3c", bank="Kd 7d")
-    steps, outcome = play(game, game.wager(10, bets={"tableau-1": 10}), deal, None)
+    steps, outcome = play(game, game.build_wager(10, bets={"tableau-1": 10}), deal, None)
     assert outcome.display["result"] == "9-8-7"
     assert not [step for step in steps if isinstance(step, Decision)]
 
@@ -218,7 +218,7 @@ def test_a_third_card_is_dealt_against_an_eight_or_nine_of_the_banker(seeded_dra
     deal = Chosen(
         seeded_draw(1), Shoe.from_decks(6), tableau_1="2s 2h 5c", tableau_2="Kh Kd 8c", bank="Kc 8d"
     )
-    steps, outcome = play(game, game.wager(10, bets={"a-cheval": 10}), deal, None)
+    steps, outcome = play(game, game.build_wager(10, bets={"a-cheval": 10}), deal, None)
     assert outcome.display["result"] == "9-8-8"
     assert [each.credits for each in steps if isinstance(each, Settlement)] == [15]
 
@@ -226,7 +226,7 @@ def test_a_third_card_is_dealt_against_an_eight_or_nine_of_the_banker(seeded_dra
 def seen_by(game, wagers, viewer, deal):
     """What one seat of a round sees until its end, with the first answers."""
     wager = game.rules.combine_seat_wagers(wagers[viewer], viewer, wagers)
-    return play(game, wager, deal, lambda decision: decision.unanswered)
+    return play(game, wager, deal, lambda decision: decision.default_option)
 
 
 @pytest.mark.requirement("S-52")
@@ -235,7 +235,8 @@ def test_a_tableau_lies_face_down_for_all_but_its_holder(seeded_draw, viewer, ow
     game = load_game(GAME)
     wagers = dict(
         enumerate(
-            game.wager(10, bets=bets) for bets in ({"tableau-1": 10}, {"tableau-2": 10}, {"a-cheval": 10})
+            game.build_wager(10, bets=bets)
+            for bets in ({"tableau-1": 10}, {"tableau-2": 10}, {"a-cheval": 10})
         )
     )
     deal = Chosen(
@@ -268,7 +269,10 @@ def test_a_tableau_lies_face_down_for_all_but_its_holder(seeded_draw, viewer, ow
 @pytest.mark.requirement("S-52")
 def test_an_eight_or_nine_is_shown_at_once(seeded_draw):
     game = load_game(GAME)
-    wagers = {0: game.wager(10, bets={"tableau-1": 10}), 1: game.wager(10, bets={"tableau-2": 10})}
+    wagers = {
+        0: game.build_wager(10, bets={"tableau-1": 10}),
+        1: game.build_wager(10, bets={"tableau-2": 10}),
+    }
     deal = Chosen(seeded_draw(3), Shoe.from_decks(6), tableau_1="2s 6h", tableau_2="9h 6d", bank="2c 4d")
     steps, _ = seen_by(game, wagers, 1, deal)
     asked = next(n for n, step in enumerate(steps) if isinstance(step, Decision))
@@ -283,7 +287,7 @@ def test_one_player_sees_only_the_hands_that_they_hold(seeded_draw):
     deal = Chosen(
         seeded_draw(3), Shoe.from_decks(6), tableau_1="2s 3h 4c", tableau_2="9h 6d 8c", bank="2c 4d Ks"
     )
-    steps, _ = play(game, game.wager(10, bets={"tableau-1": 10}), deal, lambda _: "stand")
+    steps, _ = play(game, game.build_wager(10, bets={"tableau-1": 10}), deal, lambda _: "stand")
     (asked,) = (step for step in steps if isinstance(step, Decision))
     assert [set(hand["cards"]) == {BACK} for hand in asked.prompt["hands"]] == [True, False, True]
     assert asked.prompt["advice"] == "draw"
@@ -306,7 +310,7 @@ def test_the_last_round_of_a_shoe_has_nine_cards_or_more(seeded_draw):
     for left, seed in product(range(9, 24), range(20)):
         here = with_left(game, left)
         steps, outcome = play(
-            here, here.wager(10, bets={"a-cheval": 10}), seeded_draw(seed), lambda _: "draw"
+            here, here.build_wager(10, bets={"a-cheval": 10}), seeded_draw(seed), lambda _: "draw"
         )
         assert not [step for step in steps if isinstance(step, Cue) and step.kind == "shuffle"]
         after = left - sum(isinstance(step, Cue) and step.kind == "deal" for step in steps)
@@ -345,7 +349,7 @@ def test_a_bet_a_cheval_has_a_half_and_each_tableau_one_bet():
     with pytest.raises(DefinitionError, match="only one bet may be on each tableau"):
         build_game(data, "test")
     with pytest.raises(WagerError, match="not a multiple of 2"):
-        load_game(GAME).wager(11, bets={"a-cheval": 11})
+        load_game(GAME).build_wager(11, bets={"a-cheval": 11})
 
 
 @pytest.mark.requirement("C-12")
@@ -429,7 +433,7 @@ def test_the_figures_are_those_of_every_deal_of_nine_cards_counted_anew(counted)
         both = chances.sum(axis=(0, 1))
         for spot in (*TABLEAUX, "a-cheval"):
             stated = Counter()
-            for case in rules._iter_cases(rules.wager(10, bets={spot: 10}), answers):
+            for case in rules._iter_cases(rules.build_wager(10, bets={spot: 10}), answers):
                 stated[case.settlements[0].credits] += case.weight
             again = Counter()
             for one, two in product(range(3), repeat=2):
@@ -479,6 +483,6 @@ def test_advice_weighs_the_stakes_of_both_tableaux():
     assert rules.find_best_answers({"tableau-1": 10, "tableau-2": 2000}, ["tableau-1"]) == ("stand", "draw")
     assert rules.find_best_answers({"tableau-1": 10, "tableau-2": 10}, TABLEAUX) == ("draw", "draw")
     game = load_game(GAME)
-    figures = rules.analyse_wager(game.wager(2010, bets={"tableau-1": 10, "tableau-2": 2000}))
+    figures = rules.analyse_wager(game.build_wager(2010, bets={"tableau-1": 10, "tableau-2": 2000}))
     assert figures.strategy == "stand on tableau 1 and draw on tableau 2 at five"
     assert figures.rtp > figures.simplest_rtp == analyse(game).bets[0].rtp

@@ -37,15 +37,15 @@ def points(cards):
 
 
 def combine(game, seats, seat):
-    wagers = {int(n): game.wager(sum(bets.values()), bets=bets) for n, bets in seats.items()}
+    wagers = {int(n): game.build_wager(sum(bets.values()), bets=bets) for n, bets in seats.items()}
     return game.rules.combine_seat_wagers(wagers[seat], seat, wagers)
 
 
 def all_seats(game, seats):
-    return game.wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
+    return game.build_wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
 
 
-def play(game, wager, draw, answer=lambda asked: asked.unanswered):
+def play(game, wager, draw, answer=lambda asked: asked.default_option):
     steps, generator, choice = [], game.play(wager, draw), None
     while True:
         try:
@@ -220,7 +220,7 @@ def test_fewer_than_four_seats_play_no_round(seeded_draw):
     with pytest.raises(WagerError, match="by 4 seats or more; 3 have bets"):
         play(game, all_seats(game, seats), seeded_draw(1))
     with pytest.raises(WagerError, match="by 4 seats or more; 1 have bets"):
-        play(game, game.wager(20, bets={"bank": 20}), seeded_draw(1))
+        play(game, game.build_wager(20, bets={"bank": 20}), seeded_draw(1))
     with pytest.raises(WagerError, match="by 4 seats or more; 3 have bets"):
         combine(game, seats, 0)
     assert game.rules.seats_min == 4
@@ -302,7 +302,7 @@ def test_the_hand_is_the_bancos_or_the_highest_stakes_and_lies_face_down_for_oth
         steps, outcome = play(game, combine(game, seats, viewer), Dealt(seeded_draw(1), **cards))
         started, asked = (step for step in steps if isinstance(step, Decision))
         assert (started.kind, started.options[0]) == (DECISION_OF_SEATS, ALL_STAKED_CUE)
-        assert (asked.seat, asked.options, asked.unanswered) == (2, ("draw", "stand"), "draw")
+        assert (asked.seat, asked.options, asked.default_option) == (2, ("draw", "stand"), "draw")
         assert ("advice" in asked.prompt) == (viewer == 2)
         own = {0: "bank", 2: "player"}.get(viewer)
         for hand in asked.prompt["hands"]:
@@ -391,10 +391,12 @@ def test_the_options_of_the_figures_are_a_round_in_which_the_bet_is_covered(seed
     game = load_game(GAME)
     for bet in analyse(game).bets:
         here = game.with_table_state(bet.table)
-        steps, _ = play(here, here.wager(bet.cost_credits, **bet.options), seeded_draw(2))
+        steps, _ = play(here, here.build_wager(bet.cost_credits, **bet.options), seeded_draw(2))
         assert {step.name for step in steps if isinstance(step, Settlement)} <= {"won", "push", "lost"}
     rules = game.rules
-    assert rules.find_highest_round_return(game.wager(60, bets={"bank": 40, "stake": 20})) == 40 + 38 + 20
+    assert (
+        rules.find_highest_round_return(game.build_wager(60, bets={"bank": 40, "stake": 20})) == 40 + 38 + 20
+    )
 
 
 @pytest.mark.requirement("S-51")
@@ -407,10 +409,10 @@ def test_no_round_returns_more_than_the_highest_return(seeded_draw):
         own = {"banco": rng.choice((20, 60)), "stake": rng.choice((6, 40, 500))}
         held = rng.choice((20, 39, 40, 110, 1000))
         others = {"0": {"bank": held}, "2": {"stake": 6}, "3": {"stake": 6}}
-        wager = game.wager(sum(own.values()), bets=own, seat=1, others=others)
+        wager = game.build_wager(sum(own.values()), bets=own, seat=1, others=others)
         steps, _ = play(game, wager, seeded_draw(rng.randrange(2**30)))
         back = sum(step.credits for step in steps if isinstance(step, Settlement) and step.seat == 1)
-        most = game.rules.find_highest_round_return(game.wager(sum(own.values()), bets=own))
+        most = game.rules.find_highest_round_return(game.build_wager(sum(own.values()), bets=own))
         assert back <= most
         highest.append(back == most)
     assert any(highest)

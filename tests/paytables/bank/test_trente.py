@@ -101,7 +101,7 @@ def test_a_refait_costs_half_of_it_and_insurance_a_hundredth_of_what_is_decided(
 def test_the_law_of_several_chances_together():
     game = load_game(GAME)
     equal, refait = compute_equal_row_chances(6)
-    wager = game.wager(221, bets={"red": 100, "red-insured": 1, "inverse": 80, "black": 40})
+    wager = game.build_wager(221, bets={"red": 100, "red-insured": 1, "inverse": 80, "black": 40})
     law = game.rules.analyse_wager(wager).distribution
     chances = {win: Fraction(count, law.total) for win, count in law.counts.items()}
     fourth = (1 - equal) / 4
@@ -189,7 +189,7 @@ def hold(seeded_draw, count, refaits=False):
         }
         draw = RecordingDraw(Stacked(game) if refaits and seed % 8 < 3 else seeded_draw(seed))
         stakes = some_stakes(pick, prison)
-        wager = game.wager(sum(stakes.values()), bets=stakes)
+        wager = game.build_wager(sum(stakes.values()), bets=stakes)
         played, told, cards = Round(game.play(wager, draw), wager), [], []
         played.advance()
         while True:
@@ -206,7 +206,7 @@ def hold(seeded_draw, count, refaits=False):
         replayed.finish()
         rows = rows_by_the_text(list(cards))
         what, won = won_by_the_text(rows)
-        order = {spot.id: n for n, spot in enumerate(game.rules.layout())}
+        order = {spot.id: n for n, spot in enumerate(game.rules.list_spots())}
         lies = sorted(prison, key=lambda each: (order[each[0]], -each[2]))
         laid = {spot: stakes[spot] for spot in order if spot in stakes}
         back, prison = in_order(laid, lies, what, won, told, order)
@@ -280,7 +280,7 @@ def test_a_hundred_thousand_coups_are_settled_as_the_text_says(seeded_draw):
 def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
     shoe = {"shoe": {"Kc": 6, "5d": 1}, "held": [{"spot": "red", "credits": 20, "count": 1}]}
     game = load_game(GAME).with_table_state(shoe)
-    wager = game.wager(141, bets={"black": 40, "red": 100, "red-insured": 1})
+    wager = game.build_wager(141, bets={"black": 40, "red": 100, "red-insured": 1})
 
     class First:
         def below(self, bound, purpose):
@@ -298,7 +298,7 @@ def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
     taken, left = game.rules.take_down_standing_bets()
     assert [(each.name, each.credits) for each in taken] == [("half", 10)]
     assert left == {"shoe": shoe["shoe"]}
-    assert game.wager(0).credits == 0
+    assert game.build_wager(0).credits == 0
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
 )
 def test_what_cannot_be_counted_is_refused(bets, why):
     with pytest.raises(WagerError, match=why):
-        load_game(GAME).wager(sum(bets.values()), bets=bets)
+        load_game(GAME).build_wager(sum(bets.values()), bets=bets)
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_a_dealing_shuffler_has_no_stop_card_and_leaves_no_shoe(seeded_draw):
     game = build_game(data, "test")
     assert game.rules.betting_seconds == 20
     seats = {"0": {"red": 20}, "2": {"black": 100, "black-insured": 1}}
-    wager = game.wager(121, seats=seats)
+    wager = game.build_wager(121, seats=seats)
     for seed in range(60):
         outcome = play_with_answers(game.play(wager, seeded_draw(seed)), wager, lambda asked: Choice("half"))
         assert outcome.table is None
@@ -381,5 +381,5 @@ def test_a_dealing_shuffler_has_no_stop_card_and_leaves_no_shoe(seeded_draw):
 def test_the_rules_read_by_the_player_name_every_pay():
     game = load_game(GAME)
     for code in ("en", "fr"):
-        for odds in {spot.odds for spot in game.rules.layout()}:
+        for odds in {spot.odds for spot in game.rules.list_spots()}:
             assert odds in game.help[code]

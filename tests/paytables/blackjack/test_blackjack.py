@@ -303,7 +303,7 @@ def some_bets(game, draw):
     made, seats = game.rules.definition, {}
     for seat in range(made.table.seats):
         bets = {}
-        for spot in game.rules.layout():
+        for spot in game.rules.list_spots():
             if (
                 spot.group != "back"
                 and spot.open
@@ -320,7 +320,7 @@ def some_bets(game, draw):
     if made.rules.back_bets:
         add_back_bets(game, seats, draw)
     cost = sum(sum(bets.values()) for bets in seats.values())
-    return game.wager(cost, **({"seats": seats} if made.table.seats > 1 else {"bets": seats[0]}))
+    return game.build_wager(cost, **({"seats": seats} if made.table.seats > 1 else {"bets": seats[0]}))
 
 
 def add_back_bets(game, seats, draw):

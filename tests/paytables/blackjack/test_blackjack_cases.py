@@ -35,7 +35,7 @@ class Cards:
 
 def played(game, bets, cards, *answers):
     """Play one round with these cards and answers; all cards and answers must be used."""
-    wager = game.wager(sum(bets.values()), bets=bets)
+    wager = game.build_wager(sum(bets.values()), bets=bets)
     draw = Cards(game, cards)
     outcome = play_with_choices(game.play(wager, draw), wager, map(Choice, answers))
     assert not draw.cards
@@ -157,7 +157,7 @@ def test_a_case_of_the_texts(name, cards, answers, settled):
 
 def asked(game, bets, cards, *answers):
     """The question after these answers."""
-    wager = game.wager(sum(bets.values()), bets=bets)
+    wager = game.build_wager(sum(bets.values()), bets=bets)
     play = Round(game.play(wager, Cards(game, cards)), wager)
     play.advance()
     for answer in answers:
@@ -199,7 +199,7 @@ def test_a_hand_is_offered_what_the_texts_let_it_do(game, cards, answers, option
     play = asked(game, {"main": 20}, cards, *answers)
     assert set(play.decision.options) == options
     for option in options & {"double", "split"}:
-        assert play.decision.bet(option).to_json() == {"spot": "main", "credits": 20}
+        assert play.decision.get_added_bet(option).to_json() == {"spot": "main", "credits": 20}
     with pytest.raises(ChoiceError, match="not one of"):
         play.advance(Choice("surrender"))
 
@@ -313,7 +313,7 @@ def test_one_deck_of_two_rounds_is_shuffled_after_the_second(seeded_draw):
     table, shuffled = None, []
     for seed in range(40):
         here = game.with_table_state(json.loads(json.dumps(table)))
-        wager = here.wager(2)
+        wager = here.build_wager(2)
         played_ = Round(here.play(wager, seeded_draw(seed)), wager)
         played_.advance()
         shuffled.append(bool([cue for cue in played_.cues if cue.kind == "shuffle"]))
@@ -329,7 +329,7 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
     game, table, lefts = load_game(MONACO), None, []
     for seed in range(120):
         here = game.with_table_state(json.loads(json.dumps(table)))
-        wager = here.wager(2)
+        wager = here.build_wager(2)
         played_ = Round(here.play(wager, seeded_draw(seed)), wager)
         played_.advance()
         assert bool([cue for cue in played_.cues if cue.kind == "burn"]) == (table is None)
@@ -363,14 +363,14 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
 )
 def test_a_wager_that_the_table_does_not_take_is_refused(name, bets, why):
     with pytest.raises(WagerError, match=why):
-        load_game(name).wager(sum(bets.values()), bets=bets)
+        load_game(name).build_wager(sum(bets.values()), bets=bets)
 
 
 def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
     game = changed(QUEBEC, table={"most_win": 100})
-    assert game.rules.find_highest_round_return(game.wager(12, bets={"main": 12})) == 96
+    assert game.rules.find_highest_round_return(game.build_wager(12, bets={"main": 12})) == 96
     with pytest.raises(WagerError, match="return 112 credits to seat 0; the table allows 100 at most"):
-        game.wager(14, bets={"main": 14})
+        game.build_wager(14, bets={"main": 14})
 
 
 @pytest.mark.parametrize(

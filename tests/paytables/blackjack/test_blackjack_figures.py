@@ -180,7 +180,7 @@ def test_a_table_carries_its_figures_and_its_chart(name):
         else:
             assert bet.worst_rtp < bet.simplest_rtp < bet.rtp < 1
         laid = {**bet.required_bets, **bet.options["bets"]}
-        assert game.wager(sum(laid.values()), bets=laid).credits == sum(laid.values())
+        assert game.build_wager(sum(laid.values()), bets=laid).credits == sum(laid.values())
     (sheet,) = build_feature_sheets(game, analysis)
     assert [row[0] for row in sheet["rows"][:2]] == ["hard 4", "hard 5"]
     assert all(len(row) == len(sheet["columns"]) == 11 for row in sheet["rows"])

@@ -134,7 +134,9 @@ def test_the_second_table_returns_what_is_counted_by_hand():
     assert level.rtp_at_reset == 10_000 * four_aces
     assert level.increment == Fraction(1, 2)
     # of the three credits of a wager with the bet on the hand one plays for the level
-    (of_three,) = game.rules.analyse_wager(game.wager(3, bets={"main": 2, "progressive": 1})).progressives
+    (of_three,) = game.rules.analyse_wager(
+        game.build_wager(3, bets={"main": 2, "progressive": 1})
+    ).progressives
     assert 3 * of_three.rtp_at_reset == level.rtp_at_reset
     assert 3 * of_three.increment == level.increment
 
@@ -169,7 +171,7 @@ class Given:
 )
 def test_a_round_wins_what_its_first_cards_win(name, cards, answers, spot, due, hits):
     game = load_game(name)
-    wager = game.wager(3, bets={"main": 2, "progressive": 1})
+    wager = game.build_wager(3, bets={"main": 2, "progressive": 1})
     round_ = Round(game.play(wager, Given(cards)), wager)
     round_.advance()
     for answer in answers if round_.decision is not None else ():
@@ -181,7 +183,7 @@ def test_a_round_wins_what_its_first_cards_win(name, cards, answers, spot, due, 
     assert (settled.credits, settled.staked) == (due, 1)
     tenth = (LevelShare("jackpot", Fraction(1, 10)),)
     assert round_.outcome.progressives == (tenth if hits == "tenth" else hits)
-    (play,) = game.levels(wager)
+    (play,) = game.list_levels(wager)
     assert (play.stake_credits, play.fed_credits, play.spots) == (1, 1, (spot,))
 
 

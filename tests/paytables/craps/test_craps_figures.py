@@ -173,7 +173,7 @@ def brute(rules_by_spot, bets, point, told, depth=60):
 @pytest.mark.requirement("P-07")
 def test_bets_together_have_their_joint_law(house, bets):
     game = load_game(house)
-    bet = game.rules.analyse_wager(game.wager(sum(bets.values()), bets=bets))
+    bet = game.rules.analyse_wager(game.build_wager(sum(bets.values()), bets=bets))
     law, left = brute(house, bets, None, ())
     assert left < 1e-3
     assert set(bet.distribution.counts) == set(law)
@@ -200,12 +200,12 @@ def test_what_a_wager_adds_is_analysed_as_the_table_stands():
         "told": [],
     }
     at = game.with_table_state(table)
-    bet = at.rules.analyse_wager(at.wager(19, bets={"odds-pass": 10, "odds-come-4": 9}))
+    bet = at.rules.analyse_wager(at.build_wager(19, bets={"odds-pass": 10, "odds-come-4": 9}))
     assert (bet.rtp, bet.max_win_credits) == (1, 22 + 27)
     assert bet.prizes[1].where == "odds-come-4"
     # its odds come back where a come-out decides the come bet: on the next come-out they are off
     assert {prize.name for prize in bet.prizes} == {"won", "push"}
-    nothing = at.rules.analyse_wager(at.wager(0))
+    nothing = at.rules.analyse_wager(at.build_wager(0))
     assert (nothing.cost_credits, nothing.distribution.counts) == (0, {0: 1})
 
 
@@ -218,9 +218,9 @@ def test_a_full_cloth_has_an_exact_variance_where_its_law_is_beyond_reach(monkey
         "field": 5,
         "hop-1-2": 1,
     }
-    wager = game.wager(sum(bets.values()), bets=bets)
+    wager = game.build_wager(sum(bets.values()), bets=bets)
     few = {name: bets[name] for name in ("right-4", "right-6", "pass", "field")}
-    small = game.wager(sum(few.values()), bets=few)
+    small = game.build_wager(sum(few.values()), bets=few)
     exact = game.rules.analyse_wager(small)
     wide = game.rules.analyse_wager(wager)
     assert wide.distribution is None
@@ -237,16 +237,20 @@ def test_a_full_cloth_has_an_exact_variance_where_its_law_is_beyond_reach(monkey
 def test_the_most_of_a_throw_counts_what_stands_and_what_dice_cannot_show_together():
     game = load_game(QUEBEC)
     assert (
-        game.rules.find_highest_round_return(game.wager(7, bets={"pass": 5, "craps-2": 1, "craps-12": 1}))
+        game.rules.find_highest_round_return(
+            game.build_wager(7, bets={"pass": 5, "craps-2": 1, "craps-12": 1})
+        )
         == 31
     )  # 12 loses the pass
     at = game.with_table_state(
         {"point": 6, "shooter": 0, "bets": [{"spot": "pass", "credits": 5}], "told": []}
     )
-    assert at.rules.find_highest_round_return(at.wager(25, bets={"odds-pass": 25})) == 10 + 55
+    assert at.rules.find_highest_round_return(at.build_wager(25, bets={"odds-pass": 25})) == 10 + 55
     # a 6 for the pass, and for a come bet that has travelled there
-    assert at.rules.find_highest_round_return(at.wager(8, bets={"come": 5, "field": 3})) == 20
-    assert at.rules.find_highest_round_return(at.wager(21, bets={"buy-4": 21})) == 60  # and 7 loses both
+    assert at.rules.find_highest_round_return(at.build_wager(8, bets={"come": 5, "field": 3})) == 20
+    assert (
+        at.rules.find_highest_round_return(at.build_wager(21, bets={"buy-4": 21})) == 60
+    )  # and 7 loses both
 
 
 # ---------------------------------------------------------------------------------- ways to play

@@ -37,7 +37,7 @@ def asked_of(house, bets, told, chance):
 def play_many(house, rounds, seed):
     """Play random bets for so many throws; every step is held against the text."""
     game, chance, dice = load_game(house), random.Random(seed), Dice(seed)
-    spots = [spot.id for spot in game.rules.layout()]
+    spots = [spot.id for spot in game.rules.list_spots()]
     table, bets, point, told = None, {}, None, set()
     staked = returned = lost = played = refused = bound = 0
     while played < rounds:
@@ -47,11 +47,11 @@ def play_many(house, rounds, seed):
         cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
         if laid is None:
             with pytest.raises(WagerError):
-                now.wager(cost, bets=change)
+                now.build_wager(cost, bets=change)
             refused += 1
             continue
         said, told = asked_of(house, laid, told, chance)
-        wager = now.wager(cost, bets=change, **({"working": said} if said else {}))
+        wager = now.build_wager(cost, bets=change, **({"working": said} if said else {}))
         most = now.rules.find_highest_round_return(wager)
         assert most <= bound or change
         bound = most
@@ -123,7 +123,7 @@ class Thrown:
 def test_each_die_of_a_game_has_six_faces_and_is_drawn_by_itself(name, bets, dice):
     """Every throw there is comes of one equally likely set of numbers, each below six."""
     game = load_game(name)
-    wager, seen = game.wager(sum(bets.values()), bets=bets), set()
+    wager, seen = game.build_wager(sum(bets.values()), bets=bets), set()
     for faces in product(range(1, 7), repeat=dice):
         draw = Thrown(faces)
         outcome = play_with_choices(game.play(wager, draw), wager)

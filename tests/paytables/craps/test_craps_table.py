@@ -21,7 +21,7 @@ def table(point, *bets, told=(), shooter=0):
 
 def thrown(game, a, b, wager=None):
     """One throw of these dice; the outcome."""
-    wager = game.wager(0) if wager is None else wager
+    wager = game.build_wager(0) if wager is None else wager
     draw = ReplayDraw([(6, a - 1, "die 1"), (6, b - 1, "die 2")])
     outcome = play_with_choices(game.play(wager, draw), wager)
     draw.finish()
@@ -48,21 +48,21 @@ def bet_of(data, name):
 def test_a_come_bet_travels_and_its_odds_are_off_on_the_come_out():
     game = load_game(QUEBEC)
     at = game.with_table_state(table(8, ("pass", 5)))
-    outcome = thrown(at, 2, 2, at.wager(10, bets={"come": 10}))
+    outcome = thrown(at, 2, 2, at.build_wager(10, bets={"come": 10}))
     assert outcome.table["bets"] == [{"spot": "come-4", "credits": 10}, {"spot": "pass", "credits": 5}]
     at = game.with_table_state(outcome.table)
-    outcome = thrown(at, 4, 4, at.wager(30, bets={"odds-come-4": 30}))
+    outcome = thrown(at, 4, 4, at.build_wager(30, bets={"odds-come-4": 30}))
     assert settled(outcome) == [("pass", "won", 10)]
     assert (outcome.display["point"], outcome.display["come_out"]) == (None, False)
     at = game.with_table_state(outcome.table)
     assert settled(thrown(at, 1, 3)) == [("come-4", "won", 20), ("odds-come-4", "push", 30)]
     assert settled(thrown(at, 3, 4)) == [("come-4", "lost", 0), ("odds-come-4", "push", 30)]
-    asked = at.wager(0, bets={}, working={"odds-come-4": True})
+    asked = at.build_wager(0, bets={}, working={"odds-come-4": True})
     assert settled(thrown(at, 1, 3, asked)) == [("come-4", "won", 20), ("odds-come-4", "won", 90)]
     kept = thrown(at, 6, 6, asked).table
     assert kept["told"] == [[0, "odds-come-4"]]
     assert settled(thrown(game.with_table_state(kept), 1, 3))[1] == ("odds-come-4", "won", 90)
-    back = game.with_table_state(kept).wager(0, bets={}, working={"odds-come-4": False})
+    back = game.with_table_state(kept).build_wager(0, bets={}, working={"odds-come-4": False})
     assert settled(thrown(game.with_table_state(kept), 1, 3, back))[1] == ("odds-come-4", "push", 30)
 
 
@@ -72,7 +72,7 @@ def test_what_is_off_neither_wins_nor_loses_on_a_come_out():
     quebec = load_game(QUEBEC).with_table_state(table(None, *off, ("lay-6", 25)))
     assert settled(thrown(quebec, 3, 3)) == [("lay-6", "lost", 0)]
     assert settled(thrown(quebec, 3, 4)) == [("lay-6", "won", 44)]
-    on = quebec.wager(0, bets={}, working={"hard-6": True, "buy-6": True})
+    on = quebec.build_wager(0, bets={}, working={"hard-6": True, "buy-6": True})
     assert settled(thrown(quebec, 3, 3, on)) == [
         ("buy-6", "won", 44),
         ("hard-6", "won", 10),
@@ -129,23 +129,25 @@ def test_the_shooter_of_monaco_leaves_the_least_bet_on_dont_pass():
 def test_no_action_leaves_a_dont_come_bet_in_its_box():
     game = load_game(MONACO)
     at = game.with_table_state(table(6, ("pass", 5)))
-    outcome = thrown(at, 6, 5, at.wager(4, bets={"dontcome": 4}, working={"dontcome": False}))
+    outcome = thrown(at, 6, 5, at.build_wager(4, bets={"dontcome": 4}, working={"dontcome": False}))
     assert (settled(outcome), outcome.table) == (
         [],
         table(6, ("dontcome", 4), ("pass", 5), told=[(0, "dontcome")]),
     )
     at = game.with_table_state(outcome.table)
     with pytest.raises(WagerError, match=r"bets.dontcome: 4 credits stand there and may not be increased"):
-        at.wager(1, bets={"dontcome": 1})
-    plays = at.wager(0, bets={}, working={"dontcome": True})
+        at.build_wager(1, bets={"dontcome": 1})
+    plays = at.build_wager(0, bets={}, working={"dontcome": True})
     assert settled(thrown(at, 6, 5, plays)) == [("dontcome", "lost", 0)]
     assert thrown(at, 6, 4, plays).table == table(6, ("dontcome-10", 4), ("pass", 5))
     assert settled(thrown(at, 6, 6, plays)) == [("dontcome", "push", 4)]
     # the point made, it waits through the come-out, whatever was asked
     come_out = game.with_table_state(thrown(at, 3, 3).table)
-    assert thrown(come_out, 2, 1, come_out.wager(0, bets={}, working={"dontcome": True})).settlements == ()
+    assert (
+        thrown(come_out, 2, 1, come_out.build_wager(0, bets={}, working={"dontcome": True})).settlements == ()
+    )
     with pytest.raises(WagerError, match="'dontcome' is not a bet that a player can turn on or off"):
-        load_game(QUEBEC).with_table_state(table(6, ("pass", 5))).wager(
+        load_game(QUEBEC).with_table_state(table(6, ("pass", 5))).build_wager(
             4, bets={"dontcome": 4}, working={"dontcome": False}
         )
 
@@ -153,12 +155,12 @@ def test_no_action_leaves_a_dont_come_bet_in_its_box():
 @pytest.mark.library_only("P-07")
 def test_the_pass_line_of_monaco_takes_bets_with_a_point():
     at = load_game(MONACO).with_table_state(table(10, ("pass", 2)))
-    assert settled(thrown(at, 4, 6, at.wager(20, bets={"pass": 8, "odds-pass": 12}))) == [
+    assert settled(thrown(at, 4, 6, at.build_wager(20, bets={"pass": 8, "odds-pass": 12}))) == [
         ("odds-pass", "won", 36),
         ("pass", "won", 20),
     ]
     with pytest.raises(WagerError, match=r"bets.pass: the spot is closed in the table's current state"):
-        load_game(QUEBEC).with_table_state(table(10, ("pass", 2))).wager(8, bets={"pass": 8})
+        load_game(QUEBEC).with_table_state(table(10, ("pass", 2))).build_wager(8, bets={"pass": 8})
 
 
 @pytest.mark.requirement("S-41", "S-43")
@@ -259,17 +261,17 @@ def test_what_may_not_be_laid_is_refused(house, stands, asked, why):
     game = load_game(house).with_table_state(stands)
     cost = sum(credits_ for credits_ in asked.get("bets", {"": 25}).values() if credits_ > 0)
     with pytest.raises(WagerError, match=why):
-        game.wager(cost, **asked)
+        game.build_wager(cost, **asked)
 
 
 @pytest.mark.library_only("P-07")
 def test_a_form_is_the_first_that_the_table_takes():
     game = load_game(QUEBEC)
-    assert game.wager(1).options == {"bets": {"pass": 1}}
-    assert game.with_table_state(table(6, ("pass", 1))).wager(1).options == {"bets": {"field": 1}}
-    assert game.wager(5, form="dontpass-5").options == {"bets": {"dontpass": 5}}
+    assert game.build_wager(1).options == {"bets": {"pass": 1}}
+    assert game.with_table_state(table(6, ("pass", 1))).build_wager(1).options == {"bets": {"field": 1}}
+    assert game.build_wager(5, form="dontpass-5").options == {"bets": {"dontpass": 5}}
     with pytest.raises(WagerError, match=r"no bet of 3 credits; the game offers \[1, 5, 25\]"):
-        game.wager(3)
+        game.build_wager(3)
 
 
 @pytest.mark.parametrize(
@@ -314,7 +316,7 @@ def test_a_table_that_no_throw_leaves_is_refused(data, why):
 def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
     game = changed(QUEBEC, lambda data: data.update(table={"seats": 3, "most_win": 500}))
     seats = {"0": {"pass": 5, "hard-6": 1}, "2": {"dontpass": 10, "hard-6": 2}}
-    wager = game.wager(18, seats=seats, working={"2": {"hard-6": True}})
+    wager = game.build_wager(18, seats=seats, working={"2": {"hard-6": True}})
     assert type(wager).from_json(json.loads(json.dumps(wager.to_json()))) == wager
     outcome = thrown(game, 3, 3, wager)
     assert [(s.seat, s.spot, s.name, s.credits) for s in outcome.settlements] == [(2, "hard-6", "won", 20)]
@@ -324,7 +326,7 @@ def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
         {"spot": "dontpass", "credits": 10, "seat": 2},
     ]
     at = game.with_table_state(outcome.table)
-    more = at.wager(16, seats={"0": {"odds-pass": 10}, "2": {"odds-dontpass": 6}})
+    more = at.build_wager(16, seats={"0": {"odds-pass": 10}, "2": {"odds-dontpass": 6}})
     outcome = thrown(at, 5, 2, more)
     assert [(s.seat, s.spot, s.credits) for s in outcome.settlements] == [
         (0, "hard-6", 0), (0, "odds-pass", 0), (0, "pass", 0), (2, "dontpass", 20), (2, "odds-dontpass", 11),
@@ -332,14 +334,17 @@ def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
     # the dice go on after the seven, to the next seat that bets on the line
     assert outcome.table == {"shooter": 1}
     at = game.with_table_state(outcome.table)
-    assert thrown(at, 2, 2, at.wager(10, seats={"0": {"pass": 5}, "2": {"pass": 5}})).display["shooter"] == 2
-    assert thrown(at, 2, 2, at.wager(5, seats={"0": {"pass": 5}})).display["shooter"] == 0
+    assert (
+        thrown(at, 2, 2, at.build_wager(10, seats={"0": {"pass": 5}, "2": {"pass": 5}})).display["shooter"]
+        == 2
+    )
+    assert thrown(at, 2, 2, at.build_wager(5, seats={"0": {"pass": 5}})).display["shooter"] == 0
     with pytest.raises(
         WagerError, match="the round could return 510 credits to seat 1; the table allows 500 at most"
     ):
-        game.wager(75, seats={"0": {"pass": 45}, "1": {"craps-12": 15, "field": 15}})
+        game.build_wager(75, seats={"0": {"pass": 45}, "1": {"craps-12": 15, "field": 15}})
     with pytest.raises(WagerError, match="the shooter of a come-out"):
-        game.wager(1, seats={"1": {"field": 1}})
+        game.build_wager(1, seats={"1": {"field": 1}})
 
 
 @pytest.mark.library_only("P-07")
@@ -414,7 +419,7 @@ def test_the_help_says_every_pay_in_both_languages(house):
 @pytest.mark.library_only("P-07")
 def test_the_cloth_says_what_is_open_and_what_wins():
     at = load_game(QUEBEC).with_table_state(table(5, ("pass", 2)))
-    shown = at.presentation()
+    shown = at.build_presentation()
     spots = {spot["id"]: spot for spot in shown["spots"]}
     assert (shown["felt"], shown["point"], shown["dice"]) == ("craps", 5, 2)
     assert (spots["pass"]["open"], spots["come"]["open"], spots["come-4"]["open"]) == (False, True, False)
@@ -427,4 +432,4 @@ def test_the_cloth_says_what_is_open_and_what_wins():
     assert spots["horn"]["covers"] == ["2", "3", "11", "12"]
     assert spots["hop-2-3"]["covers"] == ["2-3"]
     assert spots["right-6"]["names"] == {"en": "Right bet 6", "fr": "Right bet 6"}
-    assert load_game(QUEBEC).presentation()["point"] is None
+    assert load_game(QUEBEC).build_presentation()["point"] is None

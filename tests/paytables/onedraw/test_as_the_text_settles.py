@@ -172,11 +172,11 @@ def rounds(name: str, count: int, seed: int) -> None:
     """Play and settle ``count`` rounds, the table carried from one to the next through JSON."""
     game, pick, chance = load_game(name), random.Random(f"{name} {seed}"), Chance(seed)
     at, stood = game, []
-    order = {spot.id: n for n, spot in enumerate(game.rules.layout())}
+    order = {spot.id: n for n, spot in enumerate(game.rules.list_spots())}
     for _ in range(count):
-        bets = {} if stood and pick.random() < 0.3 else laid(pick, game.rules.layout())
+        bets = {} if stood and pick.random() < 0.3 else laid(pick, game.rules.list_spots())
         cost = sum(bets.values())
-        wager = at.wager(cost, bets=bets)
+        wager = at.build_wager(cost, bets=bets)
         draw = RecordingDraw(chance)
         played, answers = Round(at.play(wager, draw), wager), []
         played.advance()
@@ -228,20 +228,20 @@ def test_every_repeat_and_every_level_of_prison_is_met() -> None:
     """The chances above meet few of them; here the numbers are given, one after another."""
     game = load_game("quebec-roulette-double")
     seventeen = game.rules.build_display_data()["wheel"].index("17")
-    at, wager = game, game.wager(3, bets={"double-17": 2, "triple-17": 1})
+    at, wager = game, game.build_wager(3, bets={"double-17": 2, "triple-17": 1})
     wins = []
     for _ in range(3):
         outcome = play_with_choices(at.play(wager, Given(seventeen)), wager)
         wins.append(outcome.win_credits)
         at = game.with_table_state(outcome.table)
         if outcome.table is not None:
-            wager = at.wager(0)
+            wager = at.build_wager(0)
     assert wins == [0, 2 * 1001, 10_001]
     with pytest.raises(WagerError, match="at least one bet must be staked"):
-        at.wager(0, bets={})
+        at.build_wager(0, bets={})
 
     game = load_game("monaco-roulette-european")
-    at, wager, parts = game, game.wager(1024, bets={"red": 1024}), []
+    at, wager, parts = game, game.build_wager(1024, bets={"red": 1024}), []
     while True:
         played = Round(at.play(wager, Given(0)), wager)
         played.advance()
@@ -255,7 +255,7 @@ def test_every_repeat_and_every_level_of_prison_is_met() -> None:
         )
         played.advance(Choice("prison"))
         at = game.with_table_state(played.outcome.table)  # type: ignore[union-attr]
-        wager = at.wager(0)
+        wager = at.build_wager(0)
     assert parts == [512, 256, 128, 64, 32, 16, 8, 4, 2]
     assert played.outcome is not None
     assert [(each.name, each.credits) for each in played.outcome.settlements] == [("half", 1)]
@@ -268,12 +268,12 @@ def test_a_freed_stake_is_worth_half_as_much_for_each_zero_after_the_first(zeros
     """Monaco, art. 8.2: a stake in prison for one zero is freed whole; each further zero halves it."""
     game = load_game("monaco-roulette-european")
     red = game.rules.build_display_data()["wheel"].index("3")
-    at, wager = game, game.wager(1024, bets={"red": 1024})
+    at, wager = game, game.build_wager(1024, bets={"red": 1024})
     for _ in range(zeros):
         outcome = play_with_choices(at.play(wager, Given(0)), wager, [Choice("prison")])
         assert outcome.win_credits == 0
         at = game.with_table_state(outcome.table)
-        wager = at.wager(0)
+        wager = at.build_wager(0)
     assert play_with_choices(at.play(wager, Given(red)), wager).win_credits == returned
 
 
@@ -299,8 +299,8 @@ WHEELS = {
 def test_one_number_is_drawn_and_each_part_of_the_wheel_is_as_likely_as_any_other(name: str) -> None:
     """One random number decides, out of as many as there are parts, and each of them leads to another part."""
     game, count = load_game(name), WHEELS[name].total()
-    spot = game.rules.layout()[0]
-    wager = game.wager(spot.least, bets={spot.id: spot.least})
+    spot = game.rules.list_spots()[0]
+    wager = game.build_wager(spot.least, bets={spot.id: spot.least})
     results = []
     for number in range(count):
         draw = RecordingDraw(Given(number))
@@ -313,10 +313,10 @@ def test_one_number_is_drawn_and_each_part_of_the_wheel_is_as_likely_as_any_othe
 @pytest.mark.parametrize("name", [name for name in GAMES if "roulette" in name])
 def test_bets_are_settled_in_the_order_of_the_layout(name: str) -> None:
     game = load_game(name)
-    spots = [spot for spot in game.rules.layout() if spot.group not in {"double", "triple"}]
+    spots = [spot for spot in game.rules.list_spots() if spot.group not in {"double", "triple"}]
     chosen = [spot for number, spot in enumerate(spots) if number % 20 == 0]
     bets = {spot.id: spot.least for spot in reversed(chosen)}
-    wager = game.wager(sum(bets.values()), bets=bets)
+    wager = game.build_wager(sum(bets.values()), bets=bets)
     part = next(n for n, result in enumerate(game.rules.build_display_data()["wheel"]) if result != "0")
     outcome = play_with_choices(game.play(wager, Given(part)), wager)
     assert [settlement.spot for settlement in outcome.settlements] == [spot.id for spot in chosen]

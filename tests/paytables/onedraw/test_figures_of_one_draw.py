@@ -108,7 +108,7 @@ def test_prison_is_its_markov_chain_to_the_last_level() -> None:
         for level in range(levels - 1, -1, -1):
             held = Fraction(18, 37) * Fraction(stake, 2**level) + Fraction(1, 37) * held
         worst = (Fraction(18, 37) * 2 * stake + Fraction(1, 37) * held) / stake
-        bet = table.analyse_wager(table.wager(stake, bets={"red": stake}))
+        bet = table.analyse_wager(table.build_wager(stake, bets={"red": stake}))
         assert (bet.rtp, bet.worst_rtp, bet.simplest_rtp) == (Fraction(73, 74), worst, Fraction(73, 74))
         assert Fraction(72, 73) < worst < Fraction(73, 74)
         assert bet.distribution is not None
@@ -125,7 +125,7 @@ def test_bets_laid_together_have_the_law_of_every_sequence_of_results() -> None:
         win = 10 * (first in {1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36})
         win += 36 * (first == 7) + 2002 * (first == second == 7) + 10001 * (first == second == third == 7)
         law[win] = law.get(win, 0) + 1
-    found = table.analyse_wager(table.wager(9, bets=bets))
+    found = table.analyse_wager(table.build_wager(9, bets=bets))
     assert found.distribution is not None
     assert {win: Fraction(n, found.distribution.total) for win, n in found.distribution.counts.items()} == {
         win: Fraction(n, 37**3) for win, n in law.items()
@@ -145,7 +145,7 @@ def test_the_dice_of_a_layout_have_the_law_of_every_throw() -> None:
         win += (0, 2, 3, 4)[dice.count(5)] + 6 * (2 in dice and 3 in dice) + 7 * (sum(dice) == 9)
         law[win] = law.get(win, 0) + 1
     bets = {"big": 5, "any-triple": 2, "double-6": 1, "single-5": 1, "duo-2-3": 1, "total-9": 1}
-    found = table.analyse_wager(table.wager(11, bets=bets))
+    found = table.analyse_wager(table.build_wager(11, bets=bets))
     assert found.distribution is not None
     assert (found.distribution.total, found.distribution.counts) == (
         216,
@@ -156,11 +156,11 @@ def test_the_dice_of_a_layout_have_the_law_of_every_throw() -> None:
 
 def test_a_table_refuses_bets_that_could_win_more_than_it_pays() -> None:
     game = changed("quebec-roulette-double", table={"seats": 2, "most_win": 400})
-    assert game.wager(11, bets={"straight-7": 11}).credits == 11
+    assert game.build_wager(11, bets={"straight-7": 11}).credits == 11
     with pytest.raises(WagerError, match="return 406 credits to seat 0; the table allows 400 at most"):
-        game.wager(16, bets={"straight-7": 11, "red": 5})
+        game.build_wager(16, bets={"straight-7": 11, "red": 5})
     with pytest.raises(WagerError, match="return 432 credits to seat 1"):
-        game.wager(13, seats={"0": {"straight-7": 1}, "1": {"straight-7": 12}})
+        game.build_wager(13, seats={"0": {"straight-7": 1}, "1": {"straight-7": 12}})
 
 
 def test_seats_play_one_spin_each_with_its_own_settlements() -> None:
@@ -169,9 +169,11 @@ def test_seats_play_one_spin_each_with_its_own_settlements() -> None:
     class Seven:
         def below(self, bound: int, purpose: str) -> int:
             del bound, purpose
-            return game.rules.presentation()["wheel"].index("7")
+            return game.rules.build_presentation()["wheel"].index("7")
 
-    wager = game.wager(26, seats={"0": {"red": 8, "straight-7": 1}, "5": {"black": 16, "straight-7": 1}})
+    wager = game.build_wager(
+        26, seats={"0": {"red": 8, "straight-7": 1}, "5": {"black": 16, "straight-7": 1}}
+    )
     play, steps = game.play(wager, Seven()), []
     while True:
         try:
@@ -181,7 +183,7 @@ def test_seats_play_one_spin_each_with_its_own_settlements() -> None:
     settled = [(each.seat, each.spot, each.credits) for each in steps[1:]]  # type: ignore[union-attr]
     assert settled == [(0, "red", 16), (0, "straight-7", 36), (5, "black", 0), (5, "straight-7", 36)]
     with pytest.raises(WagerError, match="no seat '8'"):
-        game.wager(1, seats={"8": {"straight-7": 1}})
+        game.build_wager(1, seats={"8": {"straight-7": 1}})
     assert game.rules.betting_seconds == 30
     assert changed("monaco-boule", table={"seats": 1}).rules.betting_seconds is None
 
@@ -317,7 +319,7 @@ def test_the_rules_of_a_table_state_its_pays_in_both_languages() -> None:
 
 @pytest.mark.requirement("S-37", "S-45", "P-01:a")
 def test_the_cloth_has_every_place_of_its_bets() -> None:
-    spots = load_game("quebec-roulette-french").rules.layout()
+    spots = load_game("quebec-roulette-french").rules.list_spots()
     counts: dict[str, int] = {}
     for spot in spots:
         counts[spot.group] = counts.get(spot.group, 0) + 1
@@ -339,7 +341,7 @@ def test_the_cloth_has_every_place_of_its_bets() -> None:
             a = numbers[0]
             assert numbers == [a, a + 1, a + 3, a + 4]
             assert a % 3
-    shown = load_game("quebec-roulette-french").presentation()
+    shown = load_game("quebec-roulette-french").build_presentation()
     assert shown["neighbours"]["0"] == ["3", "26", "0", "32", "15"]
     wheel, colours = shown["wheel"], shown["colours"]
     assert all(
@@ -347,7 +349,7 @@ def test_the_cloth_has_every_place_of_its_bets() -> None:
         for a, b in zip(wheel, [*wheel[1:], wheel[0]], strict=True)
         if "0" not in {a, b}
     )
-    american = load_game("monaco-roulette-american").presentation()["wheel"]
+    american = load_game("monaco-roulette-american").build_presentation()["wheel"]
     assert (american.index("00") - american.index("0")) == 19
 
 

@@ -68,13 +68,13 @@ def played(game, wager, draw, rounds):
 
 @pytest.mark.requirement("S-22", "I-18")
 def test_the_side_bet_is_settled_as_the_text_says(quick, seeded_draw):
-    wager = quick.wager(2, bets={"ante": 1, "progressive": 1})
+    wager = quick.build_wager(2, bets={"ante": 1, "progressive": 1})
     assert played(quick, wager, seeded_draw("side bet"), 2_000)["flush"]
 
 
 @pytest.mark.slow
 def test_the_side_bet_is_settled_as_the_text_says_a_hundred_thousand_times(quick, seeded_draw):
-    wager = quick.wager(2, bets={"ante": 1, "progressive": 1})
+    wager = quick.build_wager(2, bets={"ante": 1, "progressive": 1})
     assert played(quick, wager, seeded_draw("side bets"), 100_000)["quads"]
 
 
@@ -102,7 +102,10 @@ def test_its_return_is_a_function_of_the_jackpot(game):
 
 
 def test_with_the_ante_its_part_of_the_wager_is_stated(game):
-    alone, both = side(game), game.rules.analyse_wager(game.wager(4, bets={"ante": 3, "progressive": 1}))
+    alone, both = (
+        side(game),
+        game.rules.analyse_wager(game.build_wager(4, bets={"ante": 3, "progressive": 1})),
+    )
     main = next(bet for bet in analyse(game, Depth.PRIZES).bets if bet.bet == "main")
     assert both.rtp == (3 * main.rtp + alone.rtp) / 4
     assert both.progressives[0].compute_rtp_at(10_000, 4) * 4 == alone.progressives[0].compute_rtp_at(
@@ -113,10 +116,10 @@ def test_with_the_ante_its_part_of_the_wager_is_stated(game):
 
 
 def test_what_a_wager_plays_for(game):
-    (play,) = game.levels(game.wager(2, bets={"ante": 1, "progressive": 1}))
+    (play,) = game.list_levels(game.build_wager(2, bets={"ante": 1, "progressive": 1}))
     assert (play.spots, play.stake_credits, play.fed_credits) == (("progressive",), 1, 1)
     assert (play,) == game.list_every_level()
-    assert game.levels(game.wager(5, bets={"ante": 5})) == ()
+    assert game.list_levels(game.build_wager(5, bets={"ante": 5})) == ()
 
 
 def test_a_hit_goes_to_json_and_back():
@@ -193,8 +196,8 @@ class Given:
 def test_several_seats_win_of_one_level_in_their_order():
     game = unadvised(table={"seats": 3})
     bets = {"ante": 1, "progressive": 1}
-    wager = game.wager(6, seats={"0": bets, "1": bets, "2": bets})
-    (play,) = game.levels(wager)
+    wager = game.build_wager(6, seats={"0": bets, "1": bets, "2": bets})
+    (play,) = game.list_levels(wager)
     assert (play.stake_credits, play.fed_credits) == (1, 3)
     hands = "9h 8h 7h 6h 5h As Ks Qs Js Ts 9d 8d 7d 6d 5d Kc"
     round_ = Round(game.play(wager, Given(hands)), wager)

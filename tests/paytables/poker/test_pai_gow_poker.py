@@ -216,8 +216,8 @@ def beside(bets, number, remaining):
 def laid(game, draw):
     """Bets by chance: any spots, any stakes they take."""
     spots = [
-        spot for spot in game.rules.layout() if spot.open and draw.below(3, "spot") == 0
-    ] or game.rules.layout()[:1]
+        spot for spot in game.rules.list_spots() if spot.open and draw.below(3, "spot") == 0
+    ] or game.rules.list_spots()[:1]
     bets = {spot.id: spot.least + spot.step * draw.below(5, "stake") for spot in spots}
     return {"stake": 20} | bets  # which the others need
 
@@ -226,7 +226,7 @@ def rounds(game, seeded_draw, number):
     for n in range(number):
         player = seeded_draw(f"player {n}")
         bets = laid(game, player)
-        wager = game.wager(sum(bets.values()), bets=bets)
+        wager = game.build_wager(sum(bets.values()), bets=bets)
         record = RecordingDraw(seeded_draw(f"cards {n}"))
         found, answers = Round(game.play(wager, record), wager), []
         found.advance()
@@ -272,7 +272,7 @@ class FirstNumber:
 @pytest.mark.requirement("S-17")
 @pytest.mark.parametrize("number", range(7))
 def test_one_of_seven_equally_likely_positions_is_dealt_first_and_its_wager_wins(game, number):
-    wager = game.wager(34, bets={"stake": 20, **{f"position-{n}": 2 for n in range(1, 8)}})
+    wager = game.build_wager(34, bets={"stake": 20, **{f"position-{n}": 2 for n in range(1, 8)}})
     draw, back = FirstNumber(number), {}
     for step in game.play(wager, draw):
         if isinstance(step, Settlement):
@@ -285,7 +285,7 @@ def test_one_of_seven_equally_likely_positions_is_dealt_first_and_its_wager_wins
 
 @pytest.mark.requirement("S-16")
 def test_a_player_may_surrender_the_stake_instead_of_setting_the_hand(game, seeded_draw):
-    wager = game.wager(20, bets={"stake": 20})
+    wager = game.build_wager(20, bets={"stake": 20})
     found = Round(game.play(wager, seeded_draw("surrender")), wager)
     found.advance()
     assert found.decision.options[-1] == "surrender"
@@ -301,7 +301,7 @@ def test_many_rounds_come_to_what_the_text_says(game, seeded_draw):
 
 @pytest.mark.requirement("S-16")
 def test_what_a_setting_may_not_be(game, seeded_draw):
-    wager = game.wager(20, bets={"stake": 20})
+    wager = game.build_wager(20, bets={"stake": 20})
     found = Round(game.play(wager, seeded_draw("refused")), wager)
     found.advance()
     with pytest.raises(ChoiceError, match="is not one of"):
@@ -313,7 +313,7 @@ def test_what_a_setting_may_not_be(game, seeded_draw):
         ({"stake": 1020}, "20 to 1,000 may be staked"),
     ):
         with pytest.raises(WagerError, match=why):
-            game.wager(sum(bets.values()), bets=bets)
+            game.build_wager(sum(bets.values()), bets=bets)
 
 
 @pytest.mark.parametrize(
@@ -361,22 +361,22 @@ def test_the_figures_of_the_stake(game):
     assert round(float(stake.rtp), 6) == 0.972901
     assert round(float(best.rtp), 6) == 0.975262
     assert stake.worst_rtp == 0  # whoever gives up every stake
-    whole = game.rules.analyse_wager(game.wager(24, bets={"stake": 20, "under": 2, "position-1": 2}))
+    whole = game.rules.analyse_wager(game.build_wager(24, bets={"stake": 20, "under": 2, "position-1": 2}))
     assert whole.rtp * 24 == stake.rtp * 20 + found["under"].rtp * 2 + found["position-1"].rtp * 2
 
 
 def test_the_most_of_a_round_is_what_can_win_together(game):
     """A total and a position win with the stake, never two of either."""
     bets = {"stake": 20, "under": 10, "exactly": 2, "over": 4, "position-1": 4, "position-2": 2}
-    assert game.rules.find_highest_round_return(game.wager(42, bets=bets)) == 39 + 32 + 26
+    assert game.rules.find_highest_round_return(game.build_wager(42, bets=bets)) == 39 + 32 + 26
     bets = {"stake": 20, "under": 10, "position-2": 2}
-    assert game.rules.find_highest_round_return(game.wager(32, bets=bets)) == 39 + 20 + 13
+    assert game.rules.find_highest_round_return(game.build_wager(32, bets=bets)) == 39 + 20 + 13
 
 
 def test_every_seat_has_its_own_cards_and_the_bank_one_hand(seeded_draw):
     game = load_game(FILE)
     bets = {"stake": 20, "over": 2}
-    wager = game.wager(6 * 22, seats={str(seat): bets for seat in range(6)})
+    wager = game.build_wager(6 * 22, seats={str(seat): bets for seat in range(6)})
     found = Round(game.play(wager, seeded_draw("six")), wager)
     found.advance()
     asked = []
@@ -394,7 +394,7 @@ def test_every_seat_has_its_own_cards_and_the_bank_one_hand(seeded_draw):
 def test_the_way_advised_comes_to_what_it_should(game, seeded_draw):
     """10,000 rounds as the house sets: within four standard errors of the exact return."""
     (figures,) = (bet for bet in analyse(game, Depth.PRIZES).bets if bet.bet == "stake")
-    wager, draw, played = game.wager(20, bets={"stake": 20}), seeded_draw("advised"), 10_000
+    wager, draw, played = game.build_wager(20, bets={"stake": 20}), seeded_draw("advised"), 10_000
     won = sum(
         play_with_answers(
             game.play(wager, draw), wager, lambda asked: Choice(asked.prompt["advice"])

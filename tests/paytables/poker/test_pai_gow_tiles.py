@@ -153,7 +153,7 @@ def test_rounds_come_to_what_the_text_says(seeded_draw):
     game = load_game(FILE)
     for n in range(300):
         stake = 20 * (1 + n % 4)
-        wager = game.wager(stake, bets={"stake": stake})
+        wager = game.build_wager(stake, bets={"stake": stake})
         record, player = RecordingDraw(seeded_draw(f"tiles {n}")), seeded_draw(f"player {n}")
         found = Round(game.play(wager, record), wager)
         found.advance()
@@ -175,7 +175,7 @@ def test_the_best_way_is_advised_and_comes_to_what_it_should(seeded_draw):
     game, draw = load_game(FILE), seeded_draw("advice")
     figures, bank = analyse(game, Depth.PRIZES).bets
     assert bank.bet == "bank"
-    wager = game.wager(20, bets={"stake": 20})
+    wager = game.build_wager(20, bets={"stake": 20})
     won = sum(
         paytables.play_with_answers(
             game.play(wager, draw), wager, lambda asked: Choice(asked.prompt["advice"])
@@ -187,7 +187,7 @@ def test_the_best_way_is_advised_and_comes_to_what_it_should(seeded_draw):
 
 def test_seats_have_their_own_tiles_and_one_bank(seeded_draw):
     game = load_game(FILE)
-    wager = game.wager(140, seats={str(seat): {"stake": 20} for seat in range(7)})
+    wager = game.build_wager(140, seats={str(seat): {"stake": 20} for seat in range(7)})
     found = Round(game.play(wager, seeded_draw("seven")), wager)
     found.advance()
     while found.decision is not None:

@@ -118,7 +118,7 @@ def hold_game(game, draw, seen):
     rules = rules_of(here)
     books, steps, choice = Books(rules, stacks, button), [], None
     wagers = {str(seat): {"stack": stack} for seat, stack in stacks.items()}
-    play = here.play(here.wager(sum(stacks.values()), seats=wagers), draw)
+    play = here.play(here.build_wager(sum(stacks.values()), seats=wagers), draw)
     while True:
         try:
             step = play.send(choice)
@@ -133,7 +133,7 @@ def hold_game(game, draw, seen):
             assert step.seat == books.whose()
             assert step.options == tuple(sorted(allowed, key=lambda name: (name != "fold", allowed[name])))
             assert step.prompt["costs"] == {name: cost for name, cost in allowed.items() if cost}
-            assert step.unanswered == ("fold" if "fold" in allowed else "check")
+            assert step.default_option == ("fold" if "fold" in allowed else "check")
             option = choose(draw, step.options)
             books.act(step.seat, option)
             seen[option] += 1
@@ -344,7 +344,7 @@ class Dealt:
 
 
 def combine(game, stacks, seat):
-    wagers = {n: game.wager(stack, bets={"stack": stack}) for n, stack in stacks.items()}
+    wagers = {n: game.build_wager(stack, bets={"stack": stack}) for n, stack in stacks.items()}
     return game.rules.combine_seat_wagers(wagers[seat], seat, wagers)
 
 
@@ -360,7 +360,7 @@ def play(game, wager, cards, *options):
         choice = None
         if isinstance(step, Decision):
             choice = Choice(
-                step.unanswered if step.kind == DECISION_OF_SEATS else next(answers, step.unanswered)
+                step.default_option if step.kind == DECISION_OF_SEATS else next(answers, step.default_option)
             )
         steps.append(step)
 
@@ -488,7 +488,7 @@ def test_all_table_stakes_come_back_and_the_button_stays_where_not_all_have_stak
 @pytest.mark.requirement("S-32")
 def test_one_player_plays_no_game(seeded_draw):
     with pytest.raises(RefusedRoundError, match="by 2 seats or more; 1 have bets") as refused:
-        next(NO_LIMIT.play(NO_LIMIT.wager(160, bets={"stack": 160}), seeded_draw(1)))
+        next(NO_LIMIT.play(NO_LIMIT.build_wager(160, bets={"stack": 160}), seeded_draw(1)))
     assert (refused.value.notice, refused.value.values) == ("too_few_players", {"count": 2})
 
 
@@ -508,7 +508,7 @@ def play_stud(stacks, cards, *options, viewer=None):
     game = load_game(STUD).with_table_state({"button": 0})
     if viewer is None:
         seats = {str(seat): {"stack": stack} for seat, stack in stacks.items()}
-        return play(game, game.wager(sum(stacks.values()), seats=seats), cards, *options)
+        return play(game, game.build_wager(sum(stacks.values()), seats=seats), cards, *options)
     return play(game, combine(game, stacks, viewer), cards, *options)
 
 

@@ -157,7 +157,7 @@ def test_the_figures_a_definition_carries_come_out_again(name):
 
 def test_bets_laid_together_add_their_returns():
     game = load("quebec-three-card-poker")
-    found = game.rules.analyse_wager(game.wager(3, bets={"ante": 1, "pair-plus": 2}))
+    found = game.rules.analyse_wager(game.build_wager(3, bets={"ante": 1, "pair-plus": 2}))
     parts = {b.bet: b for b in analyse(game, Depth.PRIZES).bets}
     assert found.rtp * 3 == parts["main"].rtp + 2 * parts["pair-plus"].rtp
     assert found.mean_staked_credits == parts["main"].mean_staked_credits + 2

@@ -271,7 +271,7 @@ def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
         form = forms[n % len(forms)]
         most = game.rules.table_layout.by_id
         bets = {spot: min(credits_ * (1 + n % 3), most[spot].most) for spot, credits_ in form.bets.items()}
-        wager = game.wager(sum(bets.values()), bets=bets)
+        wager = game.build_wager(sum(bets.values()), bets=bets)
         draw, answers = Apart(seeded_draw(f"{name} {n}")), []
         found = played(game, wager, draw, answers)
         shown = cards_shown(found.outcome)
@@ -302,7 +302,7 @@ def test_no_card_is_drawn_before_it_is_shown(name, seeded_draw):
     """What a player must not know has not been drawn when he is asked: it cannot reach him."""
     game, draw = load(name), RecordingDraw(seeded_draw(name))
     form = game.rules.definition.form[1 if name == "quebec-poker-3-5-7" else 0]
-    wager = game.wager(sum(form.bets.values()), bets=dict(form.bets))
+    wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
     found = Round(game.play(wager, draw), wager)
     found.advance()
     shown = [card for hand in found.decision.prompt["hands"] for card in hand["cards"]]
@@ -312,11 +312,11 @@ def test_no_card_is_drawn_before_it_is_shown(name, seeded_draw):
 
 def test_a_raise_is_its_own_stake_and_what_is_not_decided_is_given_back():
     game = load("quebec-caribbean-stud")
-    wager = game.wager(3, bets={"ante": 3})
+    wager = game.build_wager(3, bets={"ante": 3})
     found = Round(game.play(wager, Given("2c 4d 6h 8s Tc Ah")), wager)
     found.advance()
-    assert found.decision.adds("raise") == 6
-    assert found.decision.bet("raise") == Bet("raise", 6)
+    assert found.decision.get_added_credits("raise") == 6
+    assert found.decision.get_added_bet("raise") == Bet("raise", 6)
     assert found.decision.limit_to_credits(5).options == ("fold",)
     assert found.list_undecided_stakes() == (Bet("ante", 3),)
     found.advance(Choice("fold"))
@@ -366,7 +366,7 @@ def test_every_line_of_the_pay_tables_is_paid_with_every_answer(name):
     """Hands that random deals hardly ever give, such as a straight flush, against a weak and a strong bank."""
     game = load(name)
     bets = max((form.bets for form in game.rules.definition.form), key=len)
-    wager = game.wager(sum(bets.values()), bets=dict(bets))
+    wager = game.build_wager(sum(bets.values()), bets=dict(bets))
     answers_offered = range(len(game.rules.definition.step[1].option))
     every_hand = itertools.product(PLAYER_HANDS, NEXT_CARDS[:1], answers_offered[:1])
     every_answer = itertools.product(PLAYER_HANDS[::5], NEXT_CARDS, answers_offered)
@@ -394,7 +394,7 @@ def test_every_line_of_the_pay_tables_is_paid_with_every_answer(name):
 def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
     """By-law, s.67.81; ace-two-three-four is a straight and better than the pair."""
     game = load("quebec-crazy-four-poker")
-    wager = game.wager(2, bets={"ante": 1, "super-bonus": 1})
+    wager = game.build_wager(2, bets={"ante": 1, "super-bonus": 1})
     for cards, more in {
         "As Ad 5h 7c 9s": True,
         "Ks Kd Qh 7c 9s": False,
@@ -424,7 +424,7 @@ def test_the_bank_opens_with_the_lowest_hand_of_its_text_and_with_none_below(
     """With five cards the lowest king at Crazy Four Poker has a six: five-four-three-two is a straight."""
     game = load(name)
     bets = game.rules.definition.form[0].bets
-    wager = game.wager(sum(bets.values()), bets=dict(bets))
+    wager = game.build_wager(sum(bets.values()), bets=dict(bets))
     for bank, is_open in ((lowest, True), (below, False)):
         found = Round(game.play(wager, Given(f"{player} {bank}")), wager)
         found.advance()
@@ -448,7 +448,7 @@ def test_equal_hands_are_settled_as_the_text_says(name, answer, player, bank, sp
     """At Four Card Poker equal hands win; at the others the bets are returned."""
     game = load(name)
     bets = game.rules.definition.form[0].bets
-    wager = game.wager(sum(bets.values()), bets=dict(bets))
+    wager = game.build_wager(sum(bets.values()), bets=dict(bets))
     found = Round(game.play(wager, Given(f"{player} {bank}")), wager)
     found.advance()
     found.advance(Choice(answer))
@@ -470,7 +470,7 @@ def test_equal_hands_are_settled_as_the_text_says(name, answer, player, bank, sp
 )
 def test_the_french_holdem_is_raised_once_street_by_street(answers, asked, raised):
     game = load("france-casino-holdem")
-    wager = game.wager(4, bets={"ante": 2, "super-ante": 2})
+    wager = game.build_wager(4, bets={"ante": 2, "super-ante": 2})
     found, kinds = Round(game.play(wager, Given("As Ad 3h 5c 7s 9d Jh 2s 2d")), wager), []
     found.advance()
     for answer in answers:
@@ -507,14 +507,14 @@ def test_the_french_holdem_is_raised_once_street_by_street(answers, asked, raise
 def test_bets_that_do_not_go_together_are_refused(name, bets, said):
     game = load(name)
     with pytest.raises(WagerError, match=said):
-        game.wager(sum(bets.values()), bets=bets)
+        game.build_wager(sum(bets.values()), bets=bets)
 
 
 def test_several_seats_play_against_one_bank(seeded_draw):
     game = load_game("quebec-three-card-poker")
     for n in range(30):
         seats = {"0": {"ante": 1}, "3": {"ante": 2, "pair-plus": 1}, "6": {"pair-plus": 5}}
-        wager = game.wager(9, seats=seats)
+        wager = game.build_wager(9, seats=seats)
         answers = []
         found = played(game, wager, seeded_draw(f"seats {n}"), answers)
         assert len(answers) == 2
@@ -611,7 +611,7 @@ def test_the_best_answer_is_advised(name, cards, advice):
     """
     game = load(name)
     form = game.rules.definition.form[0]
-    wager = game.wager(sum(form.bets.values()), bets=dict(form.bets))
+    wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
     found = Round(game.play(wager, Given(cards)), wager)
     found.advance()
     assert found.decision.prompt["advice"] == advice
@@ -642,7 +642,7 @@ def test_the_best_answer_is_advised(name, cards, advice):
 def test_the_best_answer_is_advised_where_the_proof_has_it(name, cards, answers, advice):
     game = load(name)
     form = game.rules.definition.form[-1 if "3-5-7" in name else 0]
-    wager = game.wager(sum(form.bets.values()), bets=dict(form.bets))
+    wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
     found = Round(game.play(wager, Given(cards)), wager)
     found.advance()
     for answer in answers:

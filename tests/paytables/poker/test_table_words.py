@@ -90,4 +90,4 @@ def test_lines_that_nobody_can_hold_are_refused_at_once(name, lines, why):
 
 def test_a_share_of_a_level_is_not_held_against_odds():
     """A row of 10 % of the level goes before one of 100:1, and neither is said to pay more."""
-    assert changed("quebec-caribbean-stud").rules.remarks() == ()
+    assert changed("quebec-caribbean-stud").rules.list_remarks() == ()

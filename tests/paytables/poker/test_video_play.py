@@ -71,7 +71,7 @@ def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands,
     game, draw = load(name), seeded_draw(f"{name} {credits_} {hands}")
     few = 12 if name.startswith("deuces") else 60
     for _ in range(few):
-        wager = game.wager(credits_, hands=hands)
+        wager = game.build_wager(credits_, hands=hands)
         held = draw.below(32, "the player")
         if name.startswith("deuces"):  # two wild cards take the slow judge minutes
             held = 0
@@ -94,7 +94,9 @@ def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands,
 def test_a_royal_pays_more_at_five_credits_only():
     game = load("jacks-or-better-9-6")
     for credits_, win in ((4, 1000), (5, 4000)):
-        outcome = play_through(game, game.wager(credits_), Deals("As Ks Qs 2d 2c Js Ts"), [Choice(0b00111)])
+        outcome = play_through(
+            game, game.build_wager(credits_), Deals("As Ks Qs 2d 2c Js Ts"), [Choice(0b00111)]
+        )
         assert outcome.win_credits == win
         assert outcome.display["won"] == "royal-flush"
         assert outcome.display["hands"][0]["cards"] == ["As", "Ks", "Qs", "Js", "Ts"]
@@ -102,7 +104,7 @@ def test_a_royal_pays_more_at_five_credits_only():
 
 def test_what_is_held_stays_and_each_hand_has_its_own_deck(seeded_draw):
     game = load("jacks-or-better-9-6")
-    wager = game.wager(100, hands=100)
+    wager = game.build_wager(100, hands=100)
     outcome = play_through(game, wager, seeded_draw("hundred"), [Choice(0b00011)])
     hands = [hand["cards"] for hand in outcome.display["hands"]]
     assert len(hands) == 100
@@ -114,7 +116,7 @@ def test_what_is_held_stays_and_each_hand_has_its_own_deck(seeded_draw):
 
 def test_the_deal_is_shown_before_it_is_asked_what_to_hold(seeded_draw):
     game = load("jacks-or-better-9-6")
-    wager = game.wager(5)
+    wager = game.build_wager(5)
     played = Round(game.play(wager, seeded_draw("deal")), wager)
     played.advance()
     assert [cue.kind for cue in played.cues] == ["deal"] * 5
@@ -137,7 +139,7 @@ def test_the_deal_is_shown_before_it_is_asked_what_to_hold(seeded_draw):
 )
 def test_a_wager_the_game_does_not_offer_is_refused(credits_, asked, said):
     with pytest.raises(WagerError, match=said):
-        load("jacks-or-better-9-6").wager(credits_, **asked)
+        load("jacks-or-better-9-6").build_wager(credits_, **asked)
 
 
 def test_a_level_is_won_instead_of_the_row(tmp_path):
@@ -146,11 +148,11 @@ def test_a_level_is_won_instead_of_the_row(tmp_path):
     text = text.split("\n[proved")[0] + level + 'reset_credits = 4000\nincrement = "1/100"\n'
     (tmp_path / "with-level.toml").write_text(text)
     game = load_game(tmp_path / "with-level.toml")
-    wager = game.wager(5, hands=1)
-    (play,) = game.levels(wager)
+    wager = game.build_wager(5, hands=1)
+    (play,) = game.list_levels(wager)
     assert (play.stake_credits, play.reset_credits) == (5, 4000)
-    assert game.levels(game.wager(4, hands=1)) == ()
-    assert game.levels(game.wager(15, hands=3)) == ()
+    assert game.list_levels(game.build_wager(4, hands=1)) == ()
+    assert game.list_levels(game.build_wager(15, hands=3)) == ()
     assert game.list_every_level() == (play,)
     outcome = play_through(game, wager, Deals("As Ks Qs Js 2c Ts"), [Choice(0b01111)])
     assert (outcome.progressives, outcome.win_credits) == (("royal",), 0)
@@ -188,7 +190,7 @@ def test_a_bad_definition_is_refused_by_key(old, new, said, tmp_path):
 def test_the_best_hold_is_advised_wherever_the_cards_lie(dealt, held):
     """A straight is broken for four to a royal, a flush draw is worth more than a low pair, a high pair is not."""
     game = load("jacks-or-better-9-6")
-    wager = game.wager(5, hands=1)
+    wager = game.build_wager(5, hands=1)
     for turn in range(5):
         cards = dealt.split()[turn:] + dealt.split()[:turn]
         found = Round(game.play(wager, Deals(" ".join(cards))), wager)
@@ -209,7 +211,7 @@ def test_classes_of_deals_are_numbered_as_the_laboratory_has_them():
 def test_played_by_its_advice_a_game_returns_what_it_should(seeded_draw):
     """150 deals of 100 hands each, the same on every machine: within four standard errors of the exact return."""
     game, draw = load("jacks-or-better-9-6"), seeded_draw("advice")
-    wager = game.wager(100, hands=100)
+    wager = game.build_wager(100, hands=100)
     figures = game.rules.analyse_wager(wager)
     won = 0
     for _ in range(150):

@@ -143,7 +143,7 @@ def deal_blackjack(folder: Path) -> MachineRig:
 def _find_costly_answer(rig: MachineRig) -> object:
     """Return an option of the open decision that adds to the stake."""
     decision = rig.machine.component(GameInProgress).conversation.decision
-    return next(option for option in decision.options if decision.adds(option))
+    return next(option for option in decision.options if decision.get_added_credits(option))
 
 
 def _take_points(rig: MachineRig) -> None:

@@ -77,7 +77,7 @@ def request_ticket(journal):
 
 def one_play(journal, game, number, denomination_cents=5):
     bet = game.bet_options[0]
-    wager = game.wager(bet)
+    wager = game.build_wager(bet)
     draw = RecordingDraw(Chance(number))
     outcome = play_through(game, wager, draw)
     dims = {

@@ -30,7 +30,7 @@ def conversation(journal, game, number, chance):
     """One play as the cabinet journals it when the player is asked: a start, a choice an entry, an end."""
     bet, unit_cents = chance.choice(game.bet_options), game.denominations_cents[0]
     draw = RecordingDraw(Chance(number))
-    play = questions(game, game.wager(bet), draw)
+    play = questions(game, game.build_wager(bet), draw)
     play_id, seen, choice, kind, outcome = f"play-{journal.sequence + 1}", 0, None, "game.start", None
     taken = 0
     dims = {
@@ -44,7 +44,7 @@ def conversation(journal, game, number, chance):
         "game": {"id": game.id, "version": game.version, "digest": game.digest},
         "denomination_cents": unit_cents,
         "bet_credits": bet,
-        "wager": game.wager(bet).to_json(),
+        "wager": game.build_wager(bet).to_json(),
         "language": "en",
         "credit_before_cents": journal.available_cents(CREDIT),
     }

@@ -130,7 +130,7 @@ def test_what_answers_add_and_what_is_pushed_is_no_return_of_its_own(tmp_path):
 def test_bets_that_stand_from_game_to_game_have_no_verdict_by_the_game(tmp_path):
     four_three_five = ScriptedChance(0, 2, 0, 1, 0, 3)
     rig = MachineRig(tmp_path, games=("quebec-craps",), chance=four_three_five).boot().insert(2000)
-    least = rig.machine.games["quebec-craps"].rules.layout()
+    least = rig.machine.games["quebec-craps"].rules.list_spots()
     line_bet = next(spot for spot in least if spot.id == "pass")
     for bets in ({"pass": line_bet.least}, {}, {}):
         rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})

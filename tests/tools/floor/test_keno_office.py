@@ -308,7 +308,7 @@ def test_a_ticket_wins_in_each_draw_what_the_game_gives_for_the_same_numbers(ven
         result = venue.hold(venue.chance)
         entry = next(venue.journal.entries("keno.drawn", newest_first=True))
         for ticket, request in zip(tickets, requests, strict=True):
-            wager = rules.wager(ticket.paper.cost_credits, **request)
+            wager = rules.build_wager(ticket.paper.cost_credits, **request)
             play = rules.play(wager, ReplayDraw(entry.record["draws"]))
             paid = 0
             try:

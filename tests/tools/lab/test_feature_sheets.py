@@ -192,7 +192,7 @@ def test_no_decision_or_result_before_the_first_draw(name):
     game = load_game(name)
     for bet in game.bet_options:
         with pytest.raises(NoDrawError):
-            next(game.play(game.wager(bet), NoDraw()))
+            next(game.play(game.build_wager(bet), NoDraw()))
 
 
 @pytest.mark.requirement("R-04", "P-01")

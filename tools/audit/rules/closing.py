@@ -58,7 +58,7 @@ def _is_table(scope: Scope, digest: str) -> bool:
     key = f"{PlayKey.DEFINITION}{digest}"
     stored_text = scope.value_after(key) or scope.value_before(key)
     try:
-        return bool(build_stored_game(str(stored_text)).rules.layout())
+        return bool(build_stored_game(str(stored_text)).rules.list_spots())
     except (PaytableError, ValueError, zlib.error):
         return False
 

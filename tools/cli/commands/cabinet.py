@@ -162,7 +162,7 @@ class _Remarks:
             most_on = game.rules.find_highest_bet(self.limit_cents // cents)
             reductions = [
                 f"{format_count(most_on[spot.id], 'credit')} on {spot.id} (the game: {spot.most:,})"
-                for spot in game.rules.layout()
+                for spot in game.rules.list_spots()
                 if most_on.get(spot.id, spot.most) < spot.most
             ]
             if reductions:

@@ -129,7 +129,7 @@ def odds(
     try:
         _, rules = _load_keno_game(game)
         options = build_ticket_request(selections, rules.definition.marks.stakes, draws, bonuses)
-        wager = rules.wager(rules.ticket(options).cost, **options)
+        wager = rules.build_wager(rules.ticket(options).cost, **options)
         with show_progress(f"analysing a ticket of {game}"):
             bet = rules.analyse_wager(wager)
     except PaytableError as error:

@@ -135,7 +135,7 @@ def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
     Raises WagerError for a bet that is not allowed.
     """
     laid: dict[str, int] = {}
-    spot_ids = [spot.id for spot in game.rules.layout()]
+    spot_ids = [spot.id for spot in game.rules.list_spots()]
     for text in bets:
         spot, _, credits_ = text.partition("=")
         if spot_ids and spot not in spot_ids:
@@ -147,7 +147,7 @@ def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
                 f"--bet {text[:_QUOTED_CHARACTERS_MAX]}: write SPOT=CREDITS, a whole number of credits"
             )
         laid[spot] = laid.get(spot, 0) + number
-    bet = game.rules.analyse_wager(game.wager(sum(laid.values()), bets=laid))
+    bet = game.rules.analyse_wager(game.build_wager(sum(laid.values()), bets=laid))
     return _wrap_single_bet(
         game, replace(bet, bet=" ".join(f"{spot}={staked}" for spot, staked in laid.items()))
     )

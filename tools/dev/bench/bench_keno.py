@@ -84,7 +84,7 @@ def _plays() -> float:
     who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
     chance = RandomService.start(personalization=who, policy=ReseedPolicy())
     game = load_game("aurora-keno")
-    wager = game.wager(1)
+    wager = game.build_wager(1)
     began = time.perf_counter()
     for _ in range(PLAYS):
         with chance.step() as step:

@@ -45,7 +45,7 @@ class Walk:
 
 def play_game(game: Game, name: str, bet: int) -> Outcome:
     """Play a complete game, with the first option for every decision."""
-    return _play_wager(game, name, game.wager(bet))
+    return _play_wager(game, name, game.build_wager(bet))
 
 
 def _play_wager(game: Game, name: str, wager: Wager) -> Outcome:
@@ -71,7 +71,7 @@ class SampleOutcomes:
 def find_decisions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
     """Return the first decision of each kind that the game asks for, and the second one of a repeated decision."""
     found: dict[str, Asked] = {}
-    wager = game.wager(max(game.bet_options))
+    wager = game.build_wager(max(game.bet_options))
     for number in range(tries):
         asked_here: Counter[str] = Counter()
 
@@ -87,7 +87,7 @@ def find_decisions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
 def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleOutcomes:
     """Find the outcomes to draw among the first ``tries`` games."""
     bet = max(game.bet_options)
-    wager = game.wager(bet)
+    wager = game.build_wager(bet)
     found: dict[str, Outcome] = {}
     most = 3 if game.header.family == "keno" else 4  # a draw of Keno has no step after its first
     for number in range(tries):
@@ -115,7 +115,7 @@ def find_doubled_outcome(game: Game, tries: int = 400) -> Outcome | None:
     """Return a game whose win was doubled once and then collected, or None."""
     if game.find_most_after_double_up(1) == 1:
         return None
-    wager = game.wager(max(game.bet_options))
+    wager = game.build_wager(max(game.bet_options))
     for number in range(tries):
         called = list[str]()
 

@@ -34,7 +34,7 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
     pygame.display.set_mode((8, 8))
     theme = load_theme()
     views = tuple(build_game_view(game) for game in games)
-    tables = {game.id: game for game in games if game.rules.presentation().get("kind") == "table"}
+    tables = {game.id: game for game in games if game.rules.build_presentation().get("kind") == "table"}
     found = {game.id: find_sample_outcomes(game, theme) for game in games if game.id not in tables}
     with TemporaryDirectory() as state:
         pages = real_pages(Path(state))

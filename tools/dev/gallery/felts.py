@@ -143,8 +143,8 @@ def lay_chips(view: View, theme: Theme) -> View:
 def wager_of(view: View, game: Game) -> Wager:
     """Return the wager that the chips make, by the game's own rules."""
     if view.table is not None and view.table.spots:
-        return game.wager(view.chips.credits, bets=dict(view.chips.bets))
-    return game.wager(max(game.bet_options))
+        return game.build_wager(view.chips.credits, bets=dict(view.chips.bets))
+    return game.build_wager(max(game.bet_options))
 
 
 def choose_answer(decision: Question) -> Choice:
@@ -233,7 +233,7 @@ def _round(
     over = replace(view, now=view.show.began + line.end)
     after = game.with_table_state(outcome.table).rules
     standing = {bet.spot: bet.credits for bet in after.list_standing_bets()}
-    shut = tuple(spot.id for spot in after.layout() if not spot.open)
+    shut = tuple(spot.id for spot in after.list_spots() if not spot.open)
     snapshot_values = {
         "win_cents": cents,
         "last_display": dict(outcome.display),

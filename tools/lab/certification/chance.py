@@ -167,7 +167,7 @@ def pay_tables(case: Case) -> Iterator[Finding]:
     rows_with_odds = {(prize.name, prize.where) for bet in case.analysis.bets for prize in bet.prizes}
     rows_with_odds |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
     by_play = {MAIN, INSURANCE} if isinstance(case.game.rules, BlackjackRules) else set()
-    rows = case.game.presentation().get("pays")
+    rows = case.game.build_presentation().get("pays")
     displayed_rows = (
         [(row["name"], row.get("spot", "")) for row in rows if "name" in row]
         if isinstance(rows, list)

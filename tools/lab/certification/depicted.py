@@ -97,7 +97,7 @@ def _count_equal_parts(rules: Rules) -> int | None:
     """
     if isinstance(rules, TwoHandsRules):
         return POSITION_SPOTS
-    presentation = rules.presentation()
+    presentation = rules.build_presentation()
     if "dice" in presentation:
         return FACES
     parts = presentation.get("wheel", presentation.get("parts"))
@@ -219,9 +219,9 @@ def build_wager(game: Game, bet: BetAnalysis) -> Wager:
     own_bets = {**bet.options.get("bets", {}), **bet.required_bets}
     if "others" in bet.options:
         seats = {str(bet.options["seat"]): own_bets, **bet.options["others"]}
-        return game.wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
+        return game.build_wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
     laid = {**bet.options, "bets": own_bets} if bet.required_bets else bet.options
-    return game.wager(bet.cost_credits + sum(bet.required_bets.values()), **laid)
+    return game.build_wager(bet.cost_credits + sum(bet.required_bets.values()), **laid)
 
 
 def depicted_odds(case: Case) -> Iterator[Finding]:

@@ -134,7 +134,7 @@ def largest_win(case: Case) -> Iterator[Finding]:
                 Status.FAIL,
                 f"{format_count(largest_cents, 'cent')}: more than a meter of ten digits holds",
             )
-        elif limit is not None and largest_cents > limit and case.game.rules.layout():
+        elif limit is not None and largest_cents > limit and case.game.rules.list_spots():
             words = (
                 f"{format_count(largest_cents, 'cent')}: no wager is taken that could win more than {limit:,}"
             )
@@ -208,7 +208,7 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
 
 def _iter_bets_of_prescribed_amounts(game: Game, cents: int) -> Iterator[int]:
     """Yield the game's total bets that have exactly the prescribed amounts at this denomination."""
-    return (n for n in game.bet_options if has_prescribed_amounts(game, game.wager(n), cents))
+    return (n for n in game.bet_options if has_prescribed_amounts(game, game.build_wager(n), cents))
 
 
 def _find_unequal_chances(case: Case) -> str:
@@ -228,7 +228,7 @@ def _find_unequal_chances(case: Case) -> str:
 def prizes_in_kind(case: Case) -> Iterator[Finding]:
     """Check that prizes in kind are allowed, described in each language, and stated separately (s.90; NJ-A(e))."""
     is_allowed = case.profile.by_hand.prizes_in_kind != "refused"
-    for prize in case.game.prizes_in_kind():
+    for prize in case.game.list_prizes_in_kind():
         unsaid = [code for code in case.profile.languages if not prize.description.get(code)]
         shares = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize.id]
         separate_returns = "; ".join(
@@ -356,7 +356,7 @@ def bet_limit(case: Case) -> Iterator[Finding]:
 
     A betting spot on which the highest bet is lower for this reason is noted.
     """
-    limit, layout = case.profile.play.bet_limit_cents, case.game.rules.layout()
+    limit, layout = case.profile.play.bet_limit_cents, case.game.rules.list_spots()
     for cents in case.game.denominations_cents:
         allowed_bets = [n for n in case.game.bet_options if case.game.round_cost(n) * cents <= limit]
         every_bet = format_count(len(case.game.bet_options), "bet")
@@ -482,9 +482,9 @@ def _choose_replayed_wager(case: Case, number: int) -> tuple[Game, Wager]:
     """Return the game and the wager for the replay check number ``number``; the bets are used in turn."""
     game, bets = case.game, case.analysis.bets
     if game.rules.seats_min == 1:
-        return game, game.wager(game.bet_options[number % len(game.bet_options)])
+        return game, game.build_wager(game.bet_options[number % len(game.bet_options)])
     bet = bets[number % len(bets)]
-    return game.with_table_state(bet.table), game.with_table_state(bet.table).wager(
+    return game.with_table_state(bet.table), game.with_table_state(bet.table).build_wager(
         bet.cost_credits, **bet.options
     )
 

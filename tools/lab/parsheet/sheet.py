@@ -67,7 +67,7 @@ def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIM
                 "description": dict(prize.description),
                 "value_cents": prize.value_cents,
             }
-            for prize in game.prizes_in_kind()
+            for prize in game.list_prizes_in_kind()
         ],
         "derivation": DERIVATION,
         "signature": SIGNATURE,

@@ -105,7 +105,7 @@ def test_a_slot_machines_wheel_with_several_bets_is_no_table_and_plays_on(tables
     (rig,) = tables(WHEEL)
     rig.insert(CREDIT_CENTS)
     fill_in(rig, "close_tables", **MANAGER, minutes=0)
-    area = rig.machine.games[WHEEL].presentation()["areas"][0]["id"]
+    area = rig.machine.games[WHEEL].build_presentation()["areas"][0]["id"]
     for _ in range(5):
         assert play(rig, {area: 1})
         if rig.state is State.HANDPAY:

@@ -32,12 +32,12 @@ PLAYABLE = [name for name in list_shipped_games() if load_game(name).rules.seats
 
 def is_for_points(game):
     """Whether a game pays credits only: no level on its ordinary bet, and no prize in kind."""
-    return not game.prizes_in_kind() and all(level.spots for level in game.list_every_level())
+    return not game.list_prizes_in_kind() and all(level.spots for level in game.list_every_level())
 
 
 def lay_bets(at):
     """The smallest bet on the first spot that takes one, with all that it needs; nothing for a game without spots."""
-    spots = {spot.id: spot for spot in at.rules.layout()}
+    spots = {spot.id: spot for spot in at.rules.list_spots()}
     for spot in spots.values():
         if spot.open and not spot.added:
             bets = find_smallest_bets_with(spots, spot, spot.least)
@@ -68,7 +68,7 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
     )
     hall = Hall(tmp_path, rules, games=(name,))
     if not is_for_points(game):
-        fault = "rules_are_lawful" if game.prizes_in_kind() else "rules_describe_the_machine"
+        fault = "rules_are_lawful" if game.list_prizes_in_kind() else "rules_describe_the_machine"
         assert hall.fill("tournament_rules") == f"refused.{fault}"
         hall.room.close()
         return
@@ -84,7 +84,7 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
         assert rig.state is State.PLAYING, rig.notice
         while open_game(rig.machine).outcome is None:
             question = find_question(rig.machine)
-            free = [option for option in question.options if not question.adds(option)]
+            free = [option for option in question.options if not question.get_added_credits(option)]
             rig.engine.handle(EventType.CHOOSE, value=(free or list(question.options))[0])
         rig.report_shown()
     assert (read_purse(rig)["games"], read_purse(rig)["ending"]) == (GAMES, "complete")
@@ -96,7 +96,7 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
 
 def lay_exactly(at, credits_):
     """A bet of so many credits on a table in its present state, which may have closed the spot of the first bet."""
-    spots = {spot.id: spot for spot in at.rules.layout()}
+    spots = {spot.id: spot for spot in at.rules.list_spots()}
     for spot in spots.values():
         for least in range(spot.least, min(spot.most, credits_) + 1, spot.step):
             bets = find_smallest_bets_with(spots, spot, least)
