@@ -74,15 +74,20 @@ def rewritten(folder, change):
                 ),
             )
         connection.commit()
+    rewrite_second_copy(folder, map(SealedEntry, entries, seals))
+    return entries
+
+
+def rewrite_second_copy(folder, sealed_entries):
+    """Replace the second copy (the log) by one that contains exactly ``sealed_entries``."""
     log = JournalLocation(DiskStorage(), folder, folder / SECOND_FOLDER).log()
     log.scan()
     log.put_aside(1)
     log.scan()
-    for entry, seal in zip(entries, seals, strict=False):
-        log.write(SealedEntry(entry, seal))
+    for item in sealed_entries:
+        log.write(item)
     log.sync()
     log.close()
-    return entries
 
 
 def verdict(*words):
@@ -148,6 +153,22 @@ def test_the_same_end_cut_off_both_copies_is_neither_signed_nor_passed(own, bodi
     assert [f.why for f in report.findings] == [
         f"the journal ends at entry {len(bodies) - 4}, but an earlier export reached entry {len(bodies)}"
     ]
+
+
+@pytest.mark.requirement("E-13:b")
+@pytest.mark.parametrize("missing", [1, 4])
+def test_an_end_cut_off_the_second_copy_alone_is_a_finding(own, missing):
+    log = JournalLocation(DiskStorage(), own, own / SECOND_FOLDER).log()
+    sealed_entries = list(log.records(0))
+    log.close()
+    rewrite_second_copy(own, sealed_entries[:-missing])
+    code, said = verdict("verify", "--state", own)
+    cut, whole = (item.entry for item in (sealed_entries[-missing - 1], sealed_entries[-1]))
+    assert code == 1
+    assert (
+        f"the journal ends at entry {cut.sequence} ({cut.hash_hex}); "
+        f"expected its end at entry {whole.sequence} ({whole.hash_hex})"
+    ) in " ".join(said.split())
 
 
 @pytest.mark.requirement("E-13")
