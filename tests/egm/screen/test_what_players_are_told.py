@@ -95,7 +95,7 @@ def help_words(view, layout=LANDSCAPE):
 DEPARTING = [name for name in list_table_games() if load_game(name).departures]
 
 
-@pytest.mark.requirement("P-02:a")
+@pytest.mark.requirement("P-02:a", "C-12")
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("name", DEPARTING)
 def test_every_departure_from_the_usual_rules_is_on_the_help_pages(name, language):
@@ -164,6 +164,46 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
         assert game.digest[:16] in flat
         credits_said = texts.say("help.prize_bet" if list_reel_stages(game) else "keno.table")
         assert " ".join(credits_said.split()) in flat, f"{game.id}: are its prizes credits or money?"
+
+
+@pytest.mark.requirement("C-12")
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize(
+    ("name", "awards"),
+    [
+        (
+            "aurora-twenty",
+            {
+                "3 star": {"en": "10 × Free games", "fr": "10 × Parties gratuites"},
+                "4 star": {"en": "15 × Free games", "fr": "15 × Parties gratuites"},
+                "5 star": {"en": "20 × Free games", "fr": "20 × Parties gratuites"},
+            },
+        ),
+        (
+            "orchard-picnic",
+            {
+                "3 basket": {"en": "Picnic", "fr": "Pique-nique"},
+                "4 basket": {"en": "Picnic", "fr": "Pique-nique"},
+                "5 basket": {"en": "Picnic", "fr": "Pique-nique"},
+            },
+        ),
+    ],
+)
+def test_the_help_names_the_feature_that_a_combination_awards(name, awards, language):
+    """It is on the page of the rules, beside the pictures, and in the table of the prizes."""
+    game = build_game_view(load_game(name))
+    view = build_idle_view((game,), game, language, credit_cents=0)
+    texts, field = Texts(language), read_field(game)
+    said = help_words(view)
+    opened, _ = apply_action(view, Action("help"), writing("landscape")[0].painter.theme)
+    rules_page = words_on(opened)
+    for combination, award in awards.items():
+        count, symbol = combination.split()
+        prize = texts.say(
+            "help.kind", count=count, name=texts.choose_translation(field.names[symbol], symbol)
+        )
+        assert award[language] in rules_page
+        assert f"{prize} + {award[language]}" in said
 
 
 @pytest.mark.requirement("C-25", "C-26")
