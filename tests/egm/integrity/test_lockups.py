@@ -186,7 +186,7 @@ def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(rig, tmp_pat
     again.close()
 
 
-@pytest.mark.requirement("A-24", "J-01", "E-10")
+@pytest.mark.requirement("A-24", "J-01", "E-10", "E-14")
 @pytest.mark.parametrize("unattended", [False, True])
 def test_after_the_logic_door_a_technician_must_look(rig, unattended):
     rig.engine.handle(EventType.DOOR_OPENED, door="logic", unattended=unattended)

@@ -168,6 +168,7 @@ def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(them
     assert "Lost" not in choose_status(replace(stage, view=gone))[0]
 
 
+@pytest.mark.requirement("C-16")
 def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_last(theme):
     """In a common round the betting time ends: the last touch before it was on the cloth."""
     _, stage = ended(theme, LAID)

@@ -551,6 +551,7 @@ def test_wheel_bets_are_the_chips_on_the_layout_and_stay_until_the_wheel_stops(v
 
 
 # ------------------------------------------------------------------ what is bought, and for how much
+@pytest.mark.requirement("C-16")
 def test_a_keno_ticket_says_what_it_is_and_costs_before_it_is_bought(visit):
     at = visit(games=("aurora-keno",))
     at.do(at.room.insert, 2000)
