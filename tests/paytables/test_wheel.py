@@ -178,6 +178,13 @@ def test_a_wheel_has_nine_to_sixty_parts(count):
 def test_nine_and_sixty_parts_are_played(count):
     game = build_game(definition(" ".join(["a", *["b"] * (count - 1)])), "test.toml")
     assert analyse(game).bets[0].cycle == count
+    stopped_at = []
+    for part in range(count):
+        draw = RecordingDraw(Given([part]))
+        (spin,) = play_through(game, game.wager(1), draw).display["steps"]
+        assert [bound for bound, _, _ in draw.records] == [count]  # each part is as likely as any other
+        stopped_at.append(spin["part"])
+    assert stopped_at == list(range(count))
 
 
 @pytest.mark.requirement("B-14")

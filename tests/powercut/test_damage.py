@@ -224,11 +224,13 @@ def test_a_forger_without_the_key_gets_nothing_into_the_journal(tmp_path, closed
         Player(tmp_path, closed).open()
 
 
+@pytest.mark.requirement("A-02")
 def test_a_broken_or_lost_anchor_is_recorded(tmp_path, closed):
     head = next(p for p in closed.names if p.name == "journal.head")
     assert mended(tmp_path, damaged(closed, head, flip(3, 1))) == ["memory.anchor_lost"]
 
 
+@pytest.mark.requirement("A-02")
 @pytest.mark.parametrize("change", [flip(0, 1), flip(100, 128)])
 @pytest.mark.parametrize("medium", ["one", "two"])
 def test_one_copy_of_the_key_is_enough_and_mends_the_other(tmp_path, closed, medium, change):

@@ -313,6 +313,7 @@ def test_two_whole_copies_without_any_head_are_not_believed(tmp_path, closed):
         Player(tmp_path, drop(closed, "journal.head")).open()
 
 
+@pytest.mark.requirement("A-02")
 @pytest.mark.parametrize("which", ["one", "two"])
 def test_one_head_missing_is_mended_and_recorded(tmp_path, closed, which):
     path = tmp_path / which / "journal.head"
