@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -75,6 +77,22 @@ def test_a_transaction_moves_credit_and_meters_together(journal):
     assert meters.split_by("bill_in.count", "bill_cents") == {"2000": 1}
     assert meters.select(game="classic").value("coin_in") == 25
     assert meters.split_by("games_played", "game") == {"classic": 1}
+
+
+@pytest.mark.requirement("E-13:b", "D-07")
+@pytest.mark.parametrize(
+    "command",
+    ["UPDATE entries SET body = x'00' WHERE sequence = 2", "DELETE FROM entries WHERE sequence = 2"],
+)
+def test_the_database_refuses_to_change_or_remove_an_entry(journal, tmp_path, command):
+    entry = journal.append(bill("b1"))
+    assert entry.sequence == 2
+    with closing(sqlite3.connect(tmp_path / "state" / "journal.sqlite")) as connection:
+        with pytest.raises(sqlite3.IntegrityError, match="the journal is append-only"):
+            connection.execute(command)
+        connection.rollback()
+    assert [stored.id for stored in journal.entries("bill.in")] == ["b1"]
+    journal.check()
 
 
 def test_a_repeat_is_recognised_and_counted_once(journal):

@@ -277,7 +277,7 @@ def test_the_page_of_the_software_has_the_identity_of_every_device(rig):
     assert identities == ("bill  UBA-10 V1.00", "printer  TCLSIM100")
 
 
-@pytest.mark.requirement("J-18")
+@pytest.mark.requirement("J-18", "E-10")
 @pytest.mark.parametrize("unattended", [None, True])
 def test_a_door_opened_with_the_power_on_or_off_is_in_the_access_log(rig, unattended):
     before = {entry.id for entry in FEATURES.entries.read_log(rig.journal, Log.ACCESS)}
