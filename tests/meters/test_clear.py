@@ -143,6 +143,27 @@ def test_a_clear_cut_short_leaves_the_machine_stopped(broken, monkeypatch):
         assert next(journal.entries()).record["cleared"]["before"] == first.to_json()
 
 
+@pytest.mark.requirement("A-05", "A-20")
+def test_a_clear_cut_while_the_new_journal_is_written_leaves_the_machine_stopped(broken, monkeypatch):
+    """Both copies are new and intact, but they do not owe the player's credit yet."""
+    flow = Transfer("house:carried_over", CREDIT, 300)
+    opening = (Transaction(id="c1", kind="clear.carried", transfers=(flow,)),)
+
+    def lose_power(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Journal, "append", lose_power)
+    with pytest.raises(KeyboardInterrupt):
+        clear_memory(broken, authorised(inspect_journal(broken), opening=opening), now=clock)
+    monkeypatch.undo()
+    for _ in range(2):
+        with pytest.raises(JournalDamaged, match="stopped until an authorised clear"):
+            Journal.open(broken, now=clock)
+    finish_memory_clear(broken, now=clock)
+    with Journal.open(broken, now=clock) as journal:
+        assert journal.balance_cents(CREDIT) == 300
+
+
 @pytest.mark.requirement("A-23")
 def test_the_memory_of_another_machine_is_refused(tmp_path):
     Journal.open(tmp_path, now=clock, machine_id="EGM-1").close()

@@ -152,7 +152,13 @@ SEEN_TO = {
 
 
 @pytest.mark.requirement("G-11")
-@pytest.mark.parametrize(("code", "by"), SEEN_TO.items())
+@pytest.mark.parametrize(
+    ("code", "by"),
+    [
+        pytest.param(code, by, marks=pytest.mark.requirement("A-05") if by == "memory_clear" else ())
+        for code, by in SEEN_TO.items()
+    ],
+)
 def test_what_somebody_must_see_to_is_cleared_by_nobody_else(rig, code, by):
     rig.engine.handle(EventType.FAULT_RAISED, code=code)
     rig.engine.handle(EventType.FAULT_CLEARED, code=code)
