@@ -323,6 +323,7 @@ def test_a_limit_on_prizes_and_prizes_in_kind_do_not_go_together(tmp_path):
 
 
 # ---------------------------------------------------------------------------------------------- audited
+@pytest.mark.requirement("E-13:a")
 @pytest.mark.parametrize(
     ("kind", "source", "target", "why"),
     [
@@ -358,6 +359,7 @@ def _with(transaction: Transaction, more: Transfer) -> Transaction:
     return Transaction(transfers=(*transaction.transfers, more), **kept)
 
 
+@pytest.mark.requirement("E-13:a")
 def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
     rig = won(tmp_path)
     older = rig.machine.memory.get(MoneyKey.HANDPAY)["id"]

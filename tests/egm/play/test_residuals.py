@@ -145,6 +145,7 @@ def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
     assert rig.notice == ("refused.residual_may_go" if way == "stays" else "residual_removed")
 
 
+@pytest.mark.requirement("E-13:a", "F-10")
 @pytest.mark.parametrize(
     ("won_cents", "kind", "why"),
     [

@@ -22,7 +22,7 @@ def take(rig, digits):
     rig.ledger.vend_confirmed()
 
 
-@pytest.mark.requirement("A-05")
+@pytest.mark.requirement("E-13:a", "H-08")
 @pytest.mark.parametrize(
     ("change", "found"),
     [
@@ -51,6 +51,7 @@ def test_a_journal_in_which_a_ticket_comes_in_twice_is_found(rig, tmp_path, chan
     assert [found in why for why in told] == ([True] if found else []), told
 
 
+@pytest.mark.requirement("E-13:a", "H-08")
 def test_a_ticket_comes_in_with_the_amount_it_went_out_with(rig, tmp_path):
     one = rig.insert(2000).cash_out_ticket()
     other = rig.insert(1000).cash_out_ticket()

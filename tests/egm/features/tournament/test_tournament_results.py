@@ -234,7 +234,7 @@ def change_number(entries):
     find(entries, "tournament.rules")["record"]["number"] = "9"
 
 
-@pytest.mark.requirement("L-07")
+@pytest.mark.requirement("L-07", "E-13:a")
 @pytest.mark.parametrize(
     ("change", "kind", "why"),
     [
