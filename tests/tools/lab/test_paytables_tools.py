@@ -20,7 +20,7 @@ from tools.cli import main
 from tools.cli.commands import simulate
 from tools.lab.certification import bundle
 from tools.lab.parsheet import format_one_in
-from tools.lab.simulation import Tally
+from tools.lab.simulation import INTERVAL_Z, Tally
 from tools.lab.tuning import (
     TuningError,
     compute_rtp,
@@ -313,9 +313,9 @@ def test_simulate_through_the_production_path_and_compiled(tmp_path, games, plai
     assert "has no bet 'x'" in run("simulate", "icebreak", "--bet", "x", code=1)
 
 
-@pytest.mark.requirement("R-10:b")
-def test_a_simulation_that_pays_other_prizes_as_often_and_as_much_is_refused(tmp_path, monkeypatch):
-    """Prizes of 1, 2 and 3 are declared, and the game always wins 2: only the distribution is another."""
+@pytest.fixture
+def judge_wins(tmp_path, monkeypatch):
+    """A function that has `egm simulate` judge some wins of a game with prizes of 1, 2 and 3 credits or none."""
     game = tmp_path / "three.toml"
     text = read_source("maple-classic").path.read_text(encoding="utf-8").split("[stage.base]")[0]
     pays = "".join(
@@ -325,22 +325,43 @@ def test_a_simulation_that_pays_other_prizes_as_often_and_as_much_is_refused(tmp
     strips = 'heights = [1]\nlines = [[0]]\nstrips = ["birch pine loon trillium"]\n'
     game.write_text(f"{text}[stage.base]\n{strips}{pays}", encoding="utf-8")
 
-    def played(wins):
+    def judge(wins, *, code):
+        games = wins.total()
         tally = Tally(
-            400,
+            games,
             sum(win * times for win, times in wins.items()),
             sum(win * win * times for win, times in wins.items()),
-            400 - wins[0],
+            games - wins[0],
             max(wins),
             wins,
         )
         monkeypatch.setattr(simulate, "simulate", lambda *_: iter([tally]))
-        output = run("simulate", game, "--games", 400, "--json", code=int(2 in wins and 1 not in wins))
-        data = json.loads(output[output.index("{") :])
+        output = run("simulate", game, "--games", games, "--json", code=code)
+        return json.loads(output[output.index("{") :])
+
+    return judge
+
+
+@pytest.mark.requirement("R-10:b")
+def test_a_simulation_that_pays_other_prizes_as_often_and_as_much_is_refused(judge_wins):
+    """Prizes of 1, 2 and 3 are declared, and the game always wins 2: only the distribution is another."""
+
+    def played(wins, code):
+        data = judge_wins(wins, code=code)
         return data["z"], data["hit_frequency_z"], data["agrees"]
 
-    assert played(Counter({0: 100, 1: 100, 2: 100, 3: 100})) == (0.0, 0.0, True)
-    assert played(Counter({0: 100, 2: 300})) == (0.0, 0.0, False)
+    assert played(Counter({0: 100, 1: 100, 2: 100, 3: 100}), 0) == (0.0, 0.0, True)
+    assert played(Counter({0: 100, 2: 300}), 1) == (0.0, 0.0, False)
+
+
+@pytest.mark.requirement("R-10:a")
+@pytest.mark.parametrize(("wins", "code"), [({1: 2, 2: 8, 3: 2}, 0), ({3: 12}, 1)])
+def test_a_simulation_is_refused_for_its_return_alone(judge_wins, wins, code):
+    """Twelve games are too few for a distribution, and each of them may win: only the return can be another."""
+    data = judge_wins(Counter(wins), code=code)
+    assert data["distribution_classes"] is None
+    assert abs(data["hit_frequency_z"]) < INTERVAL_Z
+    assert data["agrees"] is (code == 0)
 
 
 def test_check_list_and_the_template(tmp_path):
