@@ -141,6 +141,29 @@ def test_keno_and_the_wheel_have_floors_of_their_own(tmp_path, game, prize, lowe
     assert said in refused[0].reason
 
 
+@pytest.mark.requirement("C-05", "R-09")
+@pytest.mark.parametrize(
+    ("game", "prize", "lower", "family"),
+    [
+        ("maple-classic", "pays = { 3 = 60 }", "pays = { 3 = 38 }", "reels"),
+        ("aurora-keno", "{ 2 = 9, 1 = 1 }", "{ 2 = 7, 1 = 1 }", "keno"),
+        ("river-wheel", "{ star = 45 }", "{ star = 40 }", "wheel"),
+    ],
+)
+def test_every_game_of_video_lottery_returns_83_percent(tmp_path, game, prize, lower, family):
+    """Outside Québec's casinos Keno and the wheel have no lower minimum; each game here has one bet below 83 %."""
+    text = read_source(game).path.read_text("utf-8")
+    assert text.count(prize) == 1
+    low = tmp_path / "low.toml"
+    low.write_text(text.replace(prize, lower), "utf-8")
+    slots = (GameSlot(game=str(low)),)
+    installed, (refusal,) = admit_games(slots, load_profile("quebec-vlt"))
+    assert not installed
+    assert f"the profile quebec-vlt requires at least 83.00 % of a {family} game" in refusal.reason
+    admitted, _ = admit_games(slots, load_profile("quebec-casino"))
+    assert bool(admitted) == (family != "reels")
+
+
 @pytest.mark.requirement("M-10")
 @pytest.mark.parametrize("name", list_profile_ids())
 def test_no_profile_of_the_product_admits_keno_below_65_percent(name):
