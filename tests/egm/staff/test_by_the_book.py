@@ -38,9 +38,8 @@ LANTERNS = (11, 11, 12)  # the stops of the highest prize
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
 
 
-def a_place(tmp_path, *changes: tuple[str, str]):
+def a_place(tmp_path, *changes: tuple[str, str], text: str = GENERIC):
     path = tmp_path / "place.toml"
-    text = GENERIC
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
@@ -417,11 +416,13 @@ def test_a_cut_after_the_found_ticket_was_recorded_ends_its_redemption(rig, tmp_
 
 # ---------------------------------------------------------------------------------------------- s.94, s.95
 DISRUPTED = {"reason": "a magnet at the reels"}
+QUEBEC = ("quebec-casino", "quebec-vlt")
 
 
 @pytest.mark.requirement("F-15")
-def test_two_people_can_void_game_and_wager_of_a_player_who_disrupts_the_machine(tmp_path):
-    rig = undecided_game(tmp_path, "quebec-casino")
+@pytest.mark.parametrize("profile", QUEBEC)
+def test_two_people_can_void_game_and_wager_of_a_player_who_disrupts_the_machine(tmp_path, profile):
+    rig = undecided_game(tmp_path, profile)
     rig.play()
     credit_cents = rig.credit_cents
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -444,8 +445,11 @@ def test_two_people_can_void_game_and_wager_of_a_player_who_disrupts_the_machine
 
 
 @pytest.mark.requirement("F-15")
-def test_a_disrupted_prize_waiting_for_the_attendant_is_not_paid(tmp_path):
-    place = a_place(tmp_path, ("large_win_cents = 120000", "large_win_cents = 1"))
+@pytest.mark.parametrize("profile", ["generic", "quebec-casino"])
+def test_a_disrupted_prize_waiting_for_the_attendant_is_not_paid(tmp_path, profile):
+    by_hand = ("large_win_cents = 120000", "large_win_cents = 1")
+    text = (profiles._FOLDER / f"{profile}.toml").read_text("utf-8")
+    place = a_place(tmp_path, by_hand, text=text)
     rig = MachineRig(tmp_path / "state", profile=place).boot().insert(10000)
     while rig.state is not State.HANDPAY:
         rig.play()
@@ -506,6 +510,20 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
             assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, credit_cents)
     (line,) = register(rig, "refunds")
     assert (line["refund_cents"], line["reason"]) == (25, "the generator failed")
+    rig.close()
+
+
+@pytest.mark.requirement("F-14")
+@pytest.mark.parametrize("profile", QUEBEC)
+def test_the_stake_of_a_defective_machine_is_refunded_in_quebec(tmp_path, profile):
+    rig = undecided_game(tmp_path, profile)
+    stake_cents = 500 - rig.credit_cents
+    assert stake_cents > 0
+    rig.machine.chance = FailingChance()
+    rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])
+    fill_in(rig, "refund_game", **TWO, reason="the generator failed")
+    assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, 500)
+    assert rig.journal.meters().values["refund_defect"] == stake_cents
     rig.close()
 
 
