@@ -348,16 +348,16 @@ def started(folder, **machine):
 def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_every_game(
     tmp_path, monkeypatch
 ):
-    with pytest.raises(OperatorError, match="inventory: kind, manufacturer, model, base_number, photo"):
-        started(tmp_path / "first")
-    with Journal.open(tmp_path / "first", now=StoppedClock().now) as journal:
-        assert not list(journal.entries(KIND))
-    monkeypatch.setattr("egm.app.process.note_inventory", lambda *_, **__: None)
 
     async def not_yet(_):
         """Its devices and people are another test's."""
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
+    with pytest.raises(OperatorError, match="inventory: kind, manufacturer, model, base_number, photo"):
+        started(tmp_path / "first")
+    with Journal.open(tmp_path / "first", now=StoppedClock().now) as journal:
+        assert not list(journal.entries(KIND))
+    monkeypatch.setattr("egm.app.process.note_inventory", lambda *_, **__: None)
     started(tmp_path / "second")
     with Journal.open(tmp_path / "second", now=StoppedClock().now) as journal:
         (refused,) = [entry.record for entry in journal.entries("game.refused")]
