@@ -338,6 +338,21 @@ def test_quebecs_machines_always_show_the_time_and_where_help_is(tmp_path):
         rig.close()
 
 
+@pytest.mark.requirement("N-02", "N-03")
+def test_quebec_video_lottery_reminds_of_the_time_and_takes_the_players_own_limits(tmp_path):
+    rig = MachineRig(tmp_path, profile="quebec-vlt", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
+    rig.engine.handle(EventType.LIMIT, value=100, options={"of": "minutes"})
+    assert rig.notice == "limit_set"
+    play(rig)
+    for after, due in ((59, None), (1, "time"), (29, None), (1, "time"), (9, None), (1, "time_limit")):
+        minutes(rig, after)
+        assert find_due_reminder(rig.machine) == due
+        if due:
+            rig.engine.handle(EventType.REMINDER_DUE)
+            rig.engine.handle(EventType.ACKNOWLEDGE)
+    rig.close()
+
+
 # ---------------------------------------------------------------------------------------------- the attachment
 def context(rig, tmp_path) -> MachineContext:
     return MachineContext(
