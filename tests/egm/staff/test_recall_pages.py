@@ -212,6 +212,17 @@ def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(ri
     assert rig.credit_cents == 2000 - 10 + 300
 
 
+@pytest.mark.requirement("D-25")
+def test_the_meters_of_a_machine_in_monaco_stand_under_the_names_of_its_order(tmp_path):
+    rig = MachineRig(tmp_path, profile="monaco", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
+    rig.play()
+    rig.report_shown()
+    lines = Menu(rig).sign_in(Role.SUPERVISOR).touch("meters").lines()
+    assert set(NAMES["mc"]) <= set(lines)
+    assert (lines["Compteur in"], lines["Crédits achetés en billets"]) == ("$0.05", "$20.00")
+    rig.close()
+
+
 @pytest.mark.requirement("D-05:c", "J-12", "O-04")
 def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(tmp_path):
     rig = MachineRig(tmp_path, denominations_cents=(5, 25), chance=ScriptedChance(*(0, 0, 0) * 2)).boot()
