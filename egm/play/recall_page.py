@@ -32,7 +32,7 @@ from egm.staff.words import (
     say_prize_names,
     say_time,
 )
-from meters import recall
+from meters import StoredEntry, recall
 from meters.recall import Play
 from meters.transaction import JSON
 from paytables import Choice, Game, PaytableError, ReplayDraw
@@ -211,8 +211,13 @@ def _apply_later_steps(play: Play) -> GameRecord:
     """Return the play's game record with all later steps applied."""
     game = _read_start(play)
     for step in play.steps:
-        game = game.with_step(from_json(GameChoice, step.record, f"entry {step.sequence}, {step.kind}"))
+        game = game.with_step(_read_step(step))
     return game
+
+
+def _read_step(entry: StoredEntry) -> GameChoice:
+    """Return the record of a later step of a play."""
+    return from_json(GameChoice, entry.record, f"entry {entry.sequence}, {entry.kind}")
 
 
 def _build_play_row(machine: Machine, play: Play) -> PageRow:
@@ -275,9 +280,11 @@ def _build_play_tables(
         for source, cents in play.added_cents.items()
     ]
     steps_by_number = dict(enumerate(steps, 1))
+    first = len(game.steps) - len(play.steps)
+    numbers_by_table = {n for n, entry in enumerate(play.steps, first) if _read_step(entry).by_table}
     choices = [
         (
-            _format_answer_label(n, steps_by_number.get(n), positions),
+            _format_answer_label(n, steps_by_number.get(n), positions, is_by_table=n in numbers_by_table),
             describe_choice(_find_decision_kind(steps_by_number.get(n)), game.steps[n].choice),
         )
         for n in _list_shown_steps(game)
@@ -301,12 +308,18 @@ def _find_decision_kind(step: ReplayStep | None) -> str:
     return "" if step is None else step.decision_kind
 
 
-def _format_answer_label(index: int, step: ReplayStep | None, positions: Mapping[int, int]) -> PageText:
-    """Return the label of a recorded answer: its number and, in a shared round, the position that answered."""
+def _format_answer_label(
+    index: int, step: ReplayStep | None, positions: Mapping[int, int], *, is_by_table: bool
+) -> PageText:
+    """Return the label of a recorded answer: its number and, in a shared round, the position that answered.
+
+    ``is_by_table``: the table answered for the position.
+    """
     position = None if step is None else positions.get(step.seat)
     if position is None:
         return say("service.recall.choice", number=index)
-    return say("service.recall.choice_of", number=index, position=position)
+    name = "choice_by_table" if is_by_table else "choice_of"
+    return say(f"service.recall.{name}", number=index, position=position)
 
 
 def _list_shown_steps(game: GameRecord) -> range:

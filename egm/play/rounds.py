@@ -248,11 +248,11 @@ def continue_game(machine: Machine, event: Event) -> None:
         check_invariant(round_ is not None, f"{game.play_id}: the steps of its shared round are missing")
     progressive_round = progressives.continue_round(machine, game)
     conversation = machine.component(GameInProgress).conversation
+    is_answered_for = answer.seat is not None and _is_position_asked(machine)
     if answer.seat is not None:
-        is_own_seat = conversation.decision.seat == (game.wager.seat or 0)
         answered_for = Notice(code="answered_for", severity="warning")
-        machine.notice = answered_for if is_own_seat else answer.notice
-        rounds.overdue_play_id = game.play_id if is_own_seat else rounds.overdue_play_id
+        machine.notice = answered_for if is_answered_for else answer.notice
+        rounds.overdue_play_id = game.play_id if is_answered_for else rounds.overdue_play_id
     else:
         rounds.overdue_play_id = ""
     staked_credits = conversation.decision.get_added_credits(choice)
@@ -270,6 +270,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         standing_credits=conversation.standing_credits,
         hits=tuple(progressive_round.hits),
         round_id="" if round_ is None else round_.round_id,
+        by_table=is_answered_for,
     )
     continued = game.with_step(game_choice)
     transfers = (*staked, *progressive_round.transfers)

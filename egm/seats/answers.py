@@ -18,7 +18,7 @@ from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, open_game
 from egm.play.shared_round import collect_round, is_round_void
-from egm.seats.table import PendingTurn, SeatedPosition, SharedTable
+from egm.seats.table import PendingTurn, SeatedPosition, SharedTable, TimeBank
 from meters.transaction import JSON
 from paytables import (
     ALL_STAKED_CUE,
@@ -100,16 +100,16 @@ def _answer_if_overdue(
     """
     queried_seats = [entry for entry in games if entry[2].seat == (entry[1].wager.seat or 0)]
     seat, game, decision = (queried_seats or games)[0]
+    queried_position = seat if queried_seats else _find_seat_in_round(table, game, decision.seat)
     turn, step, now_ns = table.pending_turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()
     if turn is None or turn.step != step:
         if turn is not None:
             _store_bank_left(table, turn)
-        is_waiting = bool(queried_seats) or _has_open_game(table, game, decision.seat)
-        waits = _find_time_to_act(seat.machine, game).seconds if is_waiting else 0
+        waits = 0 if queried_position is None else _find_time_to_act(seat.machine, game).seconds
         turn = table.pending_turns[key] = PendingTurn(step, now_ns + waits * _SECOND_NS)
     if turn.compute_seconds_left(seat.machine):
         return
-    if queried_seats and _start_using_bank(table, turn, seat.machine, game):
+    if queried_position is not None and _start_using_bank(table, turn, queried_position.machine, game):
         return
     _store_bank_left(table, turn)
     turn.due_ns = now_ns + _SECOND_NS  # retry if the generator has failed
@@ -124,30 +124,33 @@ def _find_time_to_act(machine: Machine, game: GameRecord) -> TimeToAct:
 
 
 def _start_using_bank(table: SharedTable, turn: PendingTurn, machine: Machine, game: GameRecord) -> bool:
-    """Extend an overdue decision by what is left of the player's time bank; return whether there was any."""
-    number = machine.position.number
+    """Extend an overdue decision by what is left of the player's time bank; return whether there was any.
+
+    A player whose position cannot play at the moment has the same time as one who does not answer.
+    """
+    bank = TimeBank(machine.position.number, game.game.digest)
     full_ns = _find_time_to_act(machine, game).bank_seconds * _SECOND_NS
-    left_ns = table.bank_left_ns.get(number, full_ns)
-    if turn.bank_position is not None or left_ns <= 0:
+    left_ns = table.bank_left_ns.get(bank, full_ns)
+    if turn.bank is not None or left_ns <= 0:
         return False
-    turn.bank_position, turn.due_ns = number, machine.clock.monotonic_ns() + left_ns
+    turn.bank, turn.due_ns = bank, machine.clock.monotonic_ns() + left_ns
     return True
 
 
 def _store_bank_left(table: SharedTable, turn: PendingTurn) -> None:
     """Store what a decision that is over has left of the time bank it used."""
-    if turn.bank_position is not None:
-        now_ns = table.seats[turn.bank_position].machine.clock.monotonic_ns()
-        table.bank_left_ns[turn.bank_position] = max(0, turn.due_ns - now_ns)
-        turn.bank_position = None
+    if turn.bank is not None:
+        now_ns = table.seats[turn.bank.position].machine.clock.monotonic_ns()
+        table.bank_left_ns[turn.bank] = max(0, turn.due_ns - now_ns)
+        turn.bank = None
 
 
 def _refill_banks_of_left_seats(table: SharedTable) -> None:
-    """Refill the time bank of each position without credit and game: the next player has a full one."""
-    for number in list(table.bank_left_ns):
-        seat = table.seats.get(number)
+    """Refill the time banks of each position without credit and game: the next player has full ones."""
+    for bank in list(table.bank_left_ns):
+        seat = table.seats.get(bank.position)
         if seat is None or (not seat.machine.credit_cents and open_game(seat.machine) is None):
-            del table.bank_left_ns[number]
+            del table.bank_left_ns[bank]
 
 
 def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
@@ -156,17 +159,21 @@ def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> 
         answer: JSON = decision.default_option
         return answer
     staked = {bet.seat for bet in (*game.wager.bets, *game.wager.others)}
-    has_all = all(_has_open_game(table, game, number) for number in staked)
+    has_all = all(_find_seat_in_round(table, game, number) is not None for number in staked)
     return ALL_STAKED_CUE if has_all else STAKES_RETURNED_CUE
 
 
-def _has_open_game(table: SharedTable, game: GameRecord, seat_number: int) -> bool:
-    """Return whether the seat with this number has an open game in the same round as ``game``."""
-    open_games = (open_game(seat.machine) for seat in table.seats.values())
-    return any(
-        seat_game is not None and seat_game.round_id == game.round_id and seat_game.wager.seat == seat_number
-        for seat_game in open_games
-    )
+def _find_seat_in_round(table: SharedTable, game: GameRecord, seat_number: int) -> SeatedPosition | None:
+    """Return the position that has this seat number and an open game in the same round as ``game``, or None."""
+    for seat in table.seats.values():
+        seat_game = open_game(seat.machine)
+        if (
+            seat_game is not None
+            and seat_game.round_id == game.round_id
+            and seat_game.wager.seat == seat_number
+        ):
+            return seat
+    return None
 
 
 def _build_turn_key(game: GameRecord) -> str:
@@ -224,7 +231,7 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
         return
     seconds = turn.compute_seconds_left(machine)
     if decision.seat == (game.wager.seat or 0):
-        code = "answer_within" if turn.bank_position is None else "answer_within_bank"
+        code = "answer_within" if turn.bank is None else "answer_within_bank"
         yield Notice(code=code, values={"seconds": seconds})
     else:
         yield Notice(code="seat_answers", values={"seat": decision.seat + 1, "seconds": seconds})

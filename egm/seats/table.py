@@ -10,7 +10,7 @@ game is in the journal.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.devices.interface import WheelTurned
 from egm.kernel.events import Event, EventName
@@ -54,6 +54,13 @@ class SeatedPosition:
     """
 
 
+class TimeBank(NamedTuple):
+    """The identity of a time bank: the player position, and the digest of the game whose rules give it."""
+
+    position: int
+    game: str
+
+
 @dataclass(slots=True)
 class PendingTurn:
     """A decision for which other seats wait: its step, its deadline, and the seconds left as last displayed."""
@@ -61,8 +68,8 @@ class PendingTurn:
     step: int
     due_ns: int
     displayed_seconds: int = -1
-    bank_position: int | None = None
-    """The player position whose time bank the decision is using, or None."""
+    bank: TimeBank | None = None
+    """The time bank that the decision is using, or None."""
 
     def compute_seconds_left(self, machine: Machine) -> int:
         """Return the seconds left for the answer to the decision, rounded up."""
@@ -80,8 +87,8 @@ class SharedTable:
     pending_turns: dict[str, PendingTurn] = field(default_factory=dict)
     """Unanswered decisions that block other seats, by round id (or play id)."""
 
-    bank_left_ns: dict[int, int] = field(default_factory=dict)
-    """What is left of the time banks that were used, by player position. A full bank is absent."""
+    bank_left_ns: dict[TimeBank, int] = field(default_factory=dict)
+    """What is left of the time banks that were used. A full bank is absent."""
 
     refusal: Notice | None = None
     """While a seat's game is started at the close of betting: why the seat is left out of the round.

@@ -338,6 +338,8 @@ class RoundAudit:
         Only the seat that must decide may choose otherwise. The decision whether all stakes are wagered is
         compared with the games that the seats have started.
         """
+        if isinstance(step, GameChoice) and step.by_table:
+            self._check_answer_of_table(entry, start, step, decision)
         round_ = self._find_round(start)
         if decision.kind == DECISION_OF_SEATS:
             self._check_all_staked(entry, round_, step)
@@ -350,6 +352,21 @@ class RoundAudit:
                 entry,
                 f"record.choice: only seat {decision.seat} may decide; expected the default "
                 f"{decision.default_option!r}, found {step.choice!r}",
+            )
+
+    def _check_answer_of_table(
+        self, entry: StoredEntry, start: GameRecord, step: GameChoice, decision: Decision
+    ) -> None:
+        """Check an answer that the table gave for the position itself: it must be the decision's default."""
+        if (start.wager.seat or 0) != decision.seat or not start.round_id:
+            self._report_finding(
+                entry, f"record.by_table: seat {decision.seat} decides, but this is a game of another seat"
+            )
+        elif step.choice != decision.unanswered:
+            self._report_finding(
+                entry,
+                "record.choice: the table may only give the default answer, "
+                f"{decision.unanswered!r}, found {step.choice!r}",
             )
 
     def _check_all_staked(

@@ -218,6 +218,8 @@ class GameChoice:
     hits: tuple[LevelHitRecord, ...] = omit_if_default(())
     round_id: str = omit_if_default("")
     """The id of the round whose other seats take this step as well, whichever seat decided; else empty."""
+    by_table: bool = omit_if_default(False)
+    """Whether the table gave this position's answer, because its time was up or the position could not play."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

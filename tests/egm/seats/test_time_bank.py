@@ -1,13 +1,23 @@
 """The time to act and the time bank of a poker room: used up over several decisions, full for the next player."""
 
+from dataclasses import replace
+
 import pytest
 import test_poker_room_in_common as room
+from rigs.cards import dealing
 from rigs.timed_room import TIME_TO_ACT, write_timed_room
 
 from egm.kernel.events import EventType
+from egm.people import Role
+from egm.play.keys import PlayKey
 from egm.play.records.games import open_game
 from egm.seats.answers import answer_overdue_turns, iter_turn_notices, take_recorded_steps
+from egm.seats.table import find_selected_game
+from egm.testing.service_menu import Menu, translate_words
+from meters import open_view
+from meters.entry import decode
 from paytables import DefinitionError, load_game
+from tools.audit.games import GameAudit, Shelf
 
 SECONDS, BANK_SECONDS = 10, 30
 
@@ -67,14 +77,85 @@ def test_a_slow_player_uses_the_time_bank_until_it_is_empty(rooms, tmp_path):
 def test_the_next_player_at_the_position_has_a_full_bank(rooms):
     wait(rooms, SECONDS)
     wait(rooms, BANK_SECONDS)
-    assert room.table_of(rooms).bank_left_ns == {1: 0}
+    digest = find_selected_game(rooms[0].machine)
+    assert room.table_of(rooms).bank_left_ns == {(1, digest): 0}
     answer(rooms, "fold")
     room.end(rooms)
     answer_overdue_turns(room.table_of(rooms))
-    assert room.table_of(rooms).bank_left_ns == {1: 0}
+    assert room.table_of(rooms).bank_left_ns == {(1, digest): 0}
     rooms[0].cash_out_ticket()
     answer_overdue_turns(room.table_of(rooms))
     assert room.table_of(rooms).bank_left_ns == {}
+
+
+@pytest.mark.requirement("S-33")
+def test_a_position_that_cannot_play_has_its_whole_time_before_it_folds(rooms, tmp_path):
+    first = rooms[0]
+    first.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    wait(rooms, SECONDS)
+    assert read_turn(rooms[1]) == [("seat_answers", BANK_SECONDS)]
+    wait(rooms, BANK_SECONDS - 1)
+    first.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    first.engine.handle(EventType.KEY_TURNED, key="attendant")
+    answer_overdue_turns(room.table_of(rooms))
+    assert read_turn(first) == [("answer_within_bank", 1)]
+    answer(rooms, "call")
+    answer(rooms, "fold")
+    room.check_audit(rooms, tmp_path / "state")
+
+
+@pytest.mark.requirement("S-33")
+def test_each_game_of_a_position_has_a_time_bank_of_its_own(seats, tmp_path):
+    (tmp_path / "other").mkdir()
+    definitions = [
+        str(write_timed_room(folder, terms, name))
+        for folder, terms, name in (
+            (tmp_path, TIME_TO_ACT, "timed-room"),
+            (tmp_path / "other", "\n[time_to_act]\nseconds = 5\nbank_seconds = 7\n", "other-room"),
+        )
+    ]
+    rooms = seats(*definitions, count=3, folder=tmp_path / "state")
+    room.sit_down(rooms)
+    answer_overdue_turns(room.table_of(rooms))
+    wait(rooms, SECONDS)
+    wait(rooms, 12)
+    answer(rooms, "fold")
+    answer(rooms, "fold")
+    room.end(rooms)
+    for rig in rooms:
+        rig.engine.handle(EventType.GAME, value="other-room")
+        rig.machine.chance = dealing(room.CARDS, decks=1)
+        room.lay(rig, 200)
+    room.close(rooms)
+    assert room.asked(rooms) is rooms[0]
+    wait(rooms, 0)
+    wait(rooms, 5)
+    assert read_turn(rooms[0]) == [("answer_within_bank", 7)]
+
+
+@pytest.mark.requirement("S-33", "E-04")
+def test_an_answer_of_the_table_is_recorded_and_shown_as_such(rooms, tmp_path):
+    wait(rooms, SECONDS)
+    wait(rooms, BANK_SECONDS)
+    answer(rooms, "fold")
+    room.end(rooms)
+    steps = [entry for entry in rooms[0].journal.entries("game.choice") if entry.record["choice"] == "fold"]
+    play = rooms[0].machine.memory.get(PlayKey.LAST)["play_id"]
+    assert [entry.record["play_id"] for entry in steps if entry.record.get("by_table")] == [play]
+    menu = Menu(rooms[0]).sign_in(Role.ATTENDANT).touch("recall").touch(play)
+    cells = [cell for table in menu.page.tables for row in table.rows for cell in row.cells]
+    labels = {translate_words(cell, "en") for cell in cells}
+    assert {"Choice 2, position 1, given by the table", "Choice 3, position 2"} <= labels
+    told = []
+    audit = GameAudit(Shelf((tmp_path,)), lambda _, why: told.append(why))
+    rooms[0].close()
+    with open_view(tmp_path / "state") as view:
+        for entry in map(decode, view.iter_bodies()):
+            if entry.kind == "game.choice" and entry.record["choice"] == "all-staked":
+                record = {**entry.record, "by_table": True}
+                entry = entry._replace(transaction=replace(entry.transaction, record=record))  # noqa: PLW2901
+            audit.check_entry(entry)
+    assert any("record.by_table: seat -1 decides" in why for why in told)
 
 
 @pytest.mark.parametrize(
