@@ -2,11 +2,18 @@
 
 They are computed from the journal's entries of play alone. A sign proves nothing: a better player wins from a
 weaker one as well. A person judges it (Québec by-law, ss. 67.107 and 67.109).
+
+Folds after a large bet are compared with those of the other pairs at the same game, because some players fold
+so often: at a fixed number, almost every honest room of many rounds would have a sign. Two players who only
+avoid to bet against each other leave no sign here.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+from statistics import NormalDist
 from typing import Final, NamedTuple
 
 from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START, GAME_VOID, GameEndByHand
@@ -16,14 +23,18 @@ from meters import StoredEntry
 from paytables import ALL_STAKED_CUE
 from tools.audit.statement import iter_with_gaming_days
 
-#: The z-score from which the flow of money between two positions is a sign: 99.9 % of even pairs are below.
-SIGN_Z: Final = 3.290527
+#: The probability below which what happens between two positions is a sign.
+SIGN_PROBABILITY: Final = 0.001
+#: The z-score from which the flow of money between two positions is a sign, in either direction.
+SIGN_Z: Final = NormalDist().inv_cdf(1 - SIGN_PROBABILITY / 2)
 #: The number of rounds with a flow between two positions from which their z-score counts.
 ROUNDS_MIN: Final = 20
-#: The number of folds after a large bet from which they are a sign.
+#: The number of folds after a large bet from which they may be a sign.
 LARGE_FOLDS_MIN: Final = 2
-#: A fold is after a large bet if at least this share of the table stakes was lost, as numerator and denominator.
-_LARGE_SHARE: Final = (1, 2)
+#: A fold is after a large bet if at least this share of the table stakes was lost.
+LARGE_SHARE: Final = Fraction(1, 2)
+#: The folds after a large bet that are assumed beside those of the other pairs, and the rounds in which they happen.
+_USUAL_LARGE_FOLDS: Final = (0.5, 100)
 #: The name of the settlement of a stake that a player gave up.
 _FOLDED: Final = "folded"
 #: The kinds of entries that are read.
@@ -51,6 +62,25 @@ class RoundResult:
 
 
 @dataclass(frozen=True, slots=True)
+class LargeFolds:
+    """The folds after a large bet of one position in rounds that another one won, and how many would be usual."""
+
+    count: int = 0
+    expected: float = 0.0
+
+    @property
+    def is_sign(self) -> bool:
+        """Return whether there are more than chance explains (Poisson distribution)."""
+        if self.count < LARGE_FOLDS_MIN:
+            return False
+        logarithms = (
+            number * math.log(self.expected) - self.expected - math.lgamma(number + 1)
+            for number in range(self.count)
+        )
+        return 1 - math.fsum(map(math.exp, logarithms)) < SIGN_PROBABILITY
+
+
+@dataclass(frozen=True, slots=True)
 class PairFlow:
     """The money that went from one position to another, and how unusual it is."""
 
@@ -60,15 +90,18 @@ class PairFlow:
     net_cents: int
     largest_cents: int
     """The most that the winner won from the loser in one round."""
-    large_folds: int
-    """The rounds that the winner won after the loser had folded after a large bet."""
+    large_folds: LargeFolds
+    """The folds of the loser in rounds that the winner won."""
+    large_folds_back: LargeFolds
+    """The folds of the winner in rounds that the loser won."""
     z: float
     """The net flow in standard deviations of an even pair with flows of the same sizes."""
 
     @property
     def is_sign(self) -> bool:
         """Return whether a person should look at the pair."""
-        return self.large_folds >= LARGE_FOLDS_MIN or (self.rounds >= ROUNDS_MIN and self.z >= SIGN_Z)
+        has_folds = self.large_folds.is_sign or self.large_folds_back.is_sign
+        return has_folds or (self.rounds >= ROUNDS_MIN and self.z >= SIGN_Z)
 
     def to_json(self) -> dict[str, object]:
         """Return the flow as JSON, with the verdict."""
@@ -78,7 +111,8 @@ class PairFlow:
             "rounds": self.rounds,
             "net_cents": self.net_cents,
             "largest_cents": self.largest_cents,
-            "large_folds": self.large_folds,
+            "large_folds": self.large_folds.count,
+            "large_folds_back": self.large_folds_back.count,
             "z": round(self.z, 2),
         }
 
@@ -118,8 +152,7 @@ class _Round:
         staked_cents = (play.start.bet_credits + play.raised_credits) * play.start.denomination_cents
         lost_cents = staked_cents - end.win_cents - end.push_cents
         self.net_cents[play.position] = -lost_cents
-        part, whole = _LARGE_SHARE
-        if play.is_folded and lost_cents * whole >= staked_cents * part:
+        if play.is_folded and lost_cents >= staked_cents * LARGE_SHARE:
             self.large_folds.add(play.position)
 
 
@@ -129,7 +162,8 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
     What a position wins in a round is taken from each loser in proportion to their loss.
     """
     flows: dict[Pair, list[int]] = {}
-    folds: dict[Pair, int] = {}
+    rounds: Counter[Pair] = Counter()
+    folds: Counter[Pair] = Counter()
     for result in results:
         losers = {position: -cents for position, cents in result.net_cents.items() if cents < 0}
         lost_cents = sum(losers.values())
@@ -139,14 +173,31 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
                 pair = Pair(result.day, result.game, low, high)
                 flow_cents = won_cents * cents // lost_cents
                 flows.setdefault(pair, []).append(flow_cents if loser == low else -flow_cents)
-                if loser in result.large_folds:
-                    directed = Pair(result.day, result.game, loser, winner)
-                    folds[directed] = folds.get(directed, 0) + 1
-    pair_flows = [_weigh_pair(pair, cents, folds) for pair, cents in flows.items()]
+                directed = Pair(result.day, result.game, loser, winner)
+                rounds[directed] += 1
+                folds[directed] += loser in result.large_folds
+    large_folds = _compare_large_folds(rounds, folds)
+    pair_flows = [_weigh_pair(pair, cents, large_folds) for pair, cents in flows.items()]
     return sorted(pair_flows, key=lambda flow: (not flow.is_sign, -flow.net_cents, flow.pair))
 
 
-def _weigh_pair(pair: Pair, flows_cents: list[int], folds: Mapping[Pair, int]) -> PairFlow:
+def _compare_large_folds(rounds: Mapping[Pair, int], folds: Mapping[Pair, int]) -> dict[Pair, LargeFolds]:
+    """Return the large folds of each pair, with the number expected from the other pairs of its day and game."""
+    rounds_in_all: Counter[tuple[str, str]] = Counter()
+    folds_in_all: Counter[tuple[str, str]] = Counter()
+    for pair, count in rounds.items():
+        rounds_in_all[pair.day, pair.game] += count
+        folds_in_all[pair.day, pair.game] += folds[pair]
+    usual_folds, usual_rounds = _USUAL_LARGE_FOLDS
+    large_folds: dict[Pair, LargeFolds] = {}
+    for pair, count in rounds.items():
+        other_folds = folds_in_all[pair.day, pair.game] - folds[pair] + usual_folds
+        other_rounds = rounds_in_all[pair.day, pair.game] - count + usual_rounds
+        large_folds[pair] = LargeFolds(folds[pair], count * other_folds / other_rounds)
+    return large_folds
+
+
+def _weigh_pair(pair: Pair, flows_cents: list[int], large_folds: Mapping[Pair, LargeFolds]) -> PairFlow:
     """Return the flow of a pair, in the direction in which more money went."""
     if sum(flows_cents) < 0:
         pair = pair._replace(loser=pair.winner, winner=pair.loser)
@@ -157,7 +208,8 @@ def _weigh_pair(pair: Pair, flows_cents: list[int], folds: Mapping[Pair, int]) -
         len(flows_cents),
         sum(flows_cents),
         max(0, *flows_cents),
-        folds.get(pair, 0),
+        large_folds.get(pair, LargeFolds()),
+        large_folds.get(pair._replace(loser=pair.winner, winner=pair.loser), LargeFolds()),
         sum(flows_cents) / deviation if deviation else 0.0,
     )
 

@@ -1,6 +1,8 @@
 """Signs that two positions play together, from the journal of a poker room and from rounds with known flows."""
 
 import json
+from collections import Counter
+from itertools import permutations
 from random import Random
 
 import pytest
@@ -102,3 +104,48 @@ def test_money_that_always_goes_one_way_is_a_sign_and_even_luck_is_none():
     ((flow),) = compute_pair_flows(even)
     assert (flow.is_sign, flow.rounds) == (False, 200)
     assert flow.net_cents == abs(sum(each.net_cents[1] for each in even))
+
+
+def build_rounds(folds, count, positions=6):
+    """Return ``count`` rounds of a room; ``folds`` has the number of large folds of each loser to each winner."""
+    pairs = list(permutations(range(1, positions + 1), 2))
+    left = Counter(folds)
+    for number in range(count):
+        loser, winner = pairs[number % len(pairs)]
+        is_fold = left[loser, winner] > 0
+        left[loser, winner] -= is_fold
+        yield RoundResult(
+            "2026-11-28", GAME, {loser: -100, winner: 100}, frozenset({loser} if is_fold else ())
+        )
+
+
+def list_accused(folds, count):
+    flows = compute_pair_flows(build_rounds(folds, count))
+    return [(flow.pair.loser, flow.pair.winner) for flow in flows if flow.is_sign]
+
+
+@pytest.mark.requirement("S-56")
+def test_a_room_in_which_everybody_folds_after_large_bets_accuses_nobody():
+    everybody = dict.fromkeys(permutations(range(1, 7), 2), 2)
+    assert list_accused(everybody, 600) == []
+    assert list_accused({(1, 2): 1}, 600) == []
+    assert list_accused({(1, 2): 2}, 600) == [(1, 2)]  # nobody else did it in 580 rounds
+    assert list_accused(everybody | {(1, 2): 15}, 600) == [(1, 2)]
+
+
+@pytest.mark.requirement("S-56")
+def test_folds_are_a_sign_although_the_money_went_the_other_way():
+    rounds = [RoundResult("2026-11-28", GAME, {1: -100, 2: 100}, frozenset({1}))] * 4
+    rounds.append(RoundResult("2026-11-28", GAME, {1: 900, 2: -900}))
+    ((flow),) = compute_pair_flows(rounds)
+    assert flow.pair == Pair("2026-11-28", GAME, 2, 1)
+    assert (flow.to_json()["large_folds"], flow.to_json()["large_folds_back"]) == (0, 4)
+    assert flow.is_sign
+
+
+@pytest.mark.requirement("S-56")
+def test_thousands_of_rounds_of_a_room_are_weighed():
+    fold = RoundResult("2026-11-28", GAME, {1: -100, 2: 100}, frozenset({1}))
+    other = RoundResult("2026-11-28", GAME, {2: -100, 1: 100}, frozenset({2}))
+    ((flow),) = compute_pair_flows([fold, other] * 3000)
+    assert not flow.is_sign

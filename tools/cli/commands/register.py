@@ -21,7 +21,14 @@ from meters.entry import decode
 from meters.export import ExportReader
 from meters.table import METER_BY_NAME, OCCURRENCE_METERS, Unit
 from paytables.source import open_regular_file
-from tools.audit.collusion import compute_pair_flows, iter_round_results
+from tools.audit.collusion import (
+    LARGE_FOLDS_MIN,
+    LARGE_SHARE,
+    ROUNDS_MIN,
+    SIGN_PROBABILITY,
+    compute_pair_flows,
+    iter_round_results,
+)
 from tools.audit.statement import Period, compute_statement
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import (
@@ -133,17 +140,22 @@ def statement_(
     )
 
 
-@command.command()
+@command.command(
+    help=f"""Print the money that each position won from each other at poker, and signs that two play together.
+
+    A person judges each sign (QC 67.107, 67.109): on a gaming day, money went one way in a proportion that
+    {1 - SIGN_PROBABILITY:.1%} of even pairs do not reach (from {ROUNDS_MIN} rounds on), or a position folded at least
+    {LARGE_FOLDS_MIN} times after it had bet {LARGE_SHARE} of its table stakes or more, in rounds that the other won, and
+    so often in no more than {SIGN_PROBABILITY:.1%} of pairs that play as the others at the game do.
+
+    A better player wins from a weaker one as well; and two players who only do not bet against each other leave no
+    sign. Exit status 1 if there is a sign.
+    """
+)
 @STATE
 @_EXPORT
 @add_form_options
 def collusion(*, state: Path | None, file: Path | None, form: Form) -> None:
-    """Print the money that each position won from each other at poker, and signs that two play together.
-
-    A person judges each sign (QC 67.107, 67.109): money went one way in a proportion that 99.9 % of even pairs
-    do not reach (from 20 rounds of a gaming day on), or a position folded twice after it had bet at least half of its
-    table stakes. A better player wins from a weaker one as well. Exit status 1 if there is a sign.
-    """
     try:
         with iter_journals(state, file) as entries:
             flows = compute_pair_flows(iter_round_results(entries))
@@ -159,6 +171,7 @@ def collusion(*, state: Path | None, file: Path | None, form: Form) -> None:
         number_column("net", "net_cents"),
         number_column("largest", "largest_cents"),
         number_column("large folds", "large_folds"),
+        number_column("large folds back", "large_folds_back"),
         number_column("z"),
     )
     lines = [flow.to_json() for flow in flows]
