@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import BinaryIO, Final
 
-from meters.entry import BODY_BYTES_MAX, encode_canonical_json, parse
+from meters.entry import BODY_BYTES_MAX, StoredEntry, decode, encode_canonical_json, parse
 from meters.errors import JournalDamaged
 from meters.fields import (
     build_field_error,
@@ -141,6 +141,18 @@ class ExportReader:
                 yield last.removesuffix(b"\n")
             last = line
         self.footer_fault = self._check_footer(last or b"")
+
+    def iter_entries(self) -> Iterator[StoredEntry]:
+        """Yield each exported entry; then set :attr:`footer_fault`.
+
+        Raises :class:`JournalDamaged`, naming the line, for one that is not an entry.
+        """
+        for number, body in enumerate(self.iter_bodies(), 2):
+            try:
+                entry = decode(body)
+            except ValueError as error:
+                raise JournalDamaged(f"{self._name} line {number}", str(error)) from error
+            yield entry
 
     def _read_next_line(self) -> bytes:
         """Return the export's next line with its newline, or nothing at the end; limits the length of hostile input."""

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import sqlite3
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -15,6 +16,7 @@ from egm.kernel.events import EventType
 from egm.staff.identities import IDENTITY_FILE_NAME
 from egm.testing.machine import MachineRig
 from meters import export
+from meters.entry import encode_canonical_json
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
 from tools.cli import main
@@ -102,3 +104,37 @@ def test_where_there_is_nothing_the_command_says_so(folder, tmp_path):
         refused = run(*args)
         assert refused.exit_code == 1
         assert said in refused.output
+
+
+COMMANDS = (("collusion",), ("statement",), ("show", "handpays"))
+
+
+@pytest.mark.parametrize("args", COMMANDS)
+def test_a_line_that_is_not_an_entry_is_named(folder, tmp_path, args):
+    lines = (tmp_path / "audit.jsonl").read_bytes().splitlines(keepends=True)
+    for line, said in ((b"{}\n", "KeyError"), (b'{"id":\n', "JSON"), (b"\xff\n", "utf-8")):
+        (tmp_path / "broken.jsonl").write_bytes(b"".join([*lines[:3], line, *lines[4:]]))
+        refused = run(*args, "--file", tmp_path / "broken.jsonl")
+        assert (refused.exit_code, type(refused.exception)) == (1, SystemExit)
+        assert f"{tmp_path / 'broken.jsonl'} line 4: " in refused.output
+        assert said.lower() in refused.output.lower()
+
+
+def forge(source, target, change):
+    """Sign with a key of the forger's own a copy of an export, with ``change`` applied to each entry."""
+    entries = [json.loads(line) for line in source.read_bytes().splitlines()[1:-1]]
+    bodies = [encode_canonical_json({**entry, **change}) for entry in entries]
+    key = MachineKey(bytes(32))
+    view = SimpleNamespace(
+        public_key=key.public_key, sequence=len(bodies), head_hash="0" * 64, iter_bodies=lambda _: bodies
+    )
+    with target.open("wb") as out:
+        export.write_export(view, key, out, NOW)
+
+
+def test_a_content_that_no_machine_writes_is_named_although_it_is_signed(folder, tmp_path):
+    forged = tmp_path / "forged.jsonl"
+    forge(tmp_path / "audit.jsonl", forged, {"time": "9999-12-31T23:59:59.000000-23:00"})
+    refused = run("statement", "--file", forged)
+    assert (refused.exit_code, type(refused.exception)) == (1, SystemExit)
+    assert f"{forged}: entry 3, power.up, has a content that no machine writes" in refused.output

@@ -86,11 +86,8 @@ def house_(machines: tuple[Path, ...], *, form: Form) -> None:
     machines_read = []
     for path in machines:
         folder, file = (path, None) if path.is_dir() else (None, path)
-        try:
-            with iter_journals(folder, file) as entries:
-                machines_read.append(house.read_machine(str(path), entries))
-        except JournalError as error:
-            raise click.ClickException(str(error)) from error
+        with iter_journals(folder, file) as entries:
+            machines_read.append(house.read_machine(str(path), entries))
         if not machines_read[-1].entry:
             raise click.ClickException(f"{path}: no inventory entry is recorded yet: start the machine once")
     lines = sorted(

@@ -1,5 +1,6 @@
 """``egm register``: the venue's registers, from a machine's memory or from an exported journal."""
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -17,7 +18,6 @@ from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister
 from egm.staff.registers import iter_register_lines
 from meters import JournalError, StoredEntry, open_view
 from meters.copies import SECOND_FOLDER
-from meters.entry import decode
 from meters.export import ExportReader
 from meters.table import METER_BY_NAME, OCCURRENCE_METERS, Unit
 from paytables.source import open_regular_file
@@ -88,11 +88,8 @@ def list_(*, form: Form) -> None:
 @add_form_options
 def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> None:
     """Print one of the machine's registers, oldest line first."""
-    try:
-        with iter_journals(state, file) as entries:
-            rows = list(iter_register_lines(REGISTERS[name], entries))
-    except (JournalError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+    with iter_journals(state, file) as entries:
+        rows = list(iter_register_lines(REGISTERS[name], entries))
     columns = ("entry", "time_utc", *REGISTERS[name].columns)
     heads = [Column(_TITLE_BY_COLUMN.get(column, column.replace("_", " ")), column) for column in columns]
     cells = ([row[column] for column in columns] for row in rows)
@@ -123,11 +120,8 @@ def statement_(
     A day is a gaming day of the venue: in its time zone, up to the hour set in the cabinet file.
     """
     head = SheetHead()
-    try:
-        with iter_journals(state, file) as entries:
-            periods = compute_statement(head.watch_entries(entries), by, position)
-    except (JournalError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+    with iter_journals(state, file) as entries:
+        periods = compute_statement(head.watch_entries(entries), by, position)
     texts = Texts("en")
     rows = (
         (period, texts.format_code_text("meter_name", name), _find_unit(name, head.currency), value, name)
@@ -144,9 +138,9 @@ def statement_(
     help=f"""Print the money that each position won from each other at poker, and signs that two play together.
 
     A person judges each sign (QC 67.107, 67.109): on a gaming day, money went one way in a proportion that
-    {1 - SIGN_PROBABILITY:.1%} of even pairs do not reach (from {ROUNDS_MIN} rounds on), or a position folded at least
-    {LARGE_FOLDS_MIN} times after it had bet {LARGE_SHARE} of its table stakes or more, in rounds that the other won, and
-    so often in no more than {SIGN_PROBABILITY:.1%} of pairs that play as the others at the game do.
+    {1 - SIGN_PROBABILITY:.1%} of even pairs do not reach (from {ROUNDS_MIN} rounds on), or a position folded at
+    least {LARGE_FOLDS_MIN} times after it had bet {LARGE_SHARE} of its table stakes or more, in rounds that the
+    other won, and so often in no more than {SIGN_PROBABILITY:.1%} of pairs that play as the others at the game do.
 
     A better player wins from a weaker one as well; and two players who only do not bet against each other leave no
     sign. Exit status 1 if there is a sign.
@@ -156,11 +150,9 @@ def statement_(
 @_EXPORT
 @add_form_options
 def collusion(*, state: Path | None, file: Path | None, form: Form) -> None:
-    try:
-        with iter_journals(state, file) as entries:
-            flows = compute_pair_flows(iter_round_results(entries))
-    except (JournalError, RecordError, OSError) as why:
-        raise click.ClickException(str(why)) from why
+    """Print the flows of money between positions at poker, and the signs of collusion."""
+    with iter_journals(state, file) as entries:
+        flows = compute_pair_flows(iter_round_results(entries))
     columns = (
         Column("verdict", style=_STYLE_BY_VERDICT.get),
         Column("gaming day", "day"),
@@ -188,16 +180,40 @@ def _find_unit(meter: str, currency: str) -> str:
 
 @contextmanager
 def iter_journals(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
-    """Yield the entries of a machine's journal in memory, or of the exported journal in ``file``."""
-    if file is None:
-        with open_view(state or default_state_dir(), check_pages=True) as view:
-            yield view.entries()
-        return
-    with open_regular_file(file) as source:
-        reader = ExportReader(source, str(file))
-        yield (decode(body) for body in reader.iter_bodies())
+    """Yield the entries of a machine's journal in memory, or of the exported journal in ``file``.
+
+    An error in the caller's reading of an entry is reported as invalid content of that entry: anybody can sign
+    an exported file with a key of their own.
+    """
+    folder = state or default_state_dir()
+    last_entries: deque[StoredEntry] = deque(maxlen=1)
+    try:
+        if file is None:
+            with open_view(folder, check_pages=True) as view:
+                yield _watch_entries(view.entries(), last_entries)
+            return
+        with open_regular_file(file) as source:
+            reader = ExportReader(source, str(file))
+            yield _watch_entries(reader.iter_entries(), last_entries)
+    except (JournalError, RecordError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if not last_entries:
+            raise
+        entry = last_entries[0]
+        raise click.ClickException(
+            f"{file or folder}: entry {entry.sequence}, {entry.kind}, has a content that no machine writes: {error}; "
+            "nothing is printed. Find every invalid entry with: egm audit verify"
+        ) from error
     if reader.footer_fault:
         raise click.ClickException(f"{file}: {reader.footer_fault}")
+
+
+def _watch_entries(entries: Iterator[StoredEntry], last_entries: deque[StoredEntry]) -> Iterator[StoredEntry]:
+    """Yield the entries unchanged, and store each in ``last_entries`` first."""
+    for entry in entries:
+        last_entries.append(entry)
+        yield entry
 
 
 @command.command()

@@ -18,7 +18,6 @@ from egm.features.tournament.rules import Tournament, list_violations, read_rule
 from egm.features.tournament.settlement import TournamentSettlement, compute_tournament_settlement
 from egm.features.tournament.standings import Results, rank_round, read_results
 from meters import JournalError, StoredEntry
-from meters.entry import decode
 from meters.export import ExportReader
 from paytables.source import open_regular_file
 from paytables.wording import format_count, format_percent
@@ -310,7 +309,7 @@ def _verify_export(path: Path) -> None:
 def _iter_entries(path: Path) -> Iterator[StoredEntry]:
     """Yield the entries of an exported journal."""
     with open_regular_file(path) as source:
-        yield from map(decode, ExportReader(source, str(path)).iter_bodies())
+        yield from ExportReader(source, str(path)).iter_entries()
 
 
 #: The option for the amount that the operator adds to the prizes.
