@@ -18,7 +18,7 @@ from egm.features.tournament.entries import (
     PurseGameEnd,
     PurseGameVoid,
 )
-from egm.features.tournament.installed import read_installed_rules, read_local_time
+from egm.features.tournament.installed import has_started, read_installed_rules
 from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
@@ -77,7 +77,7 @@ def purse_is_open(machine: Machine, _: Event) -> bool:
 def tournament_has_started(machine: Machine, _: Event) -> bool:
     """Return whether the starting time stated in the tournament's rules has passed."""
     rules = read_installed_rules(machine)
-    return rules is not None and read_local_time(machine) >= rules.starts
+    return rules is not None and has_started(machine, rules)
 
 
 @refusal_code("bet_is_the_tournaments")

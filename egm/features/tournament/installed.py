@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -93,17 +93,32 @@ def read_local_time(machine: Machine) -> datetime:
     return machine.times.now().astimezone(machine.identity.venue.zone).replace(tzinfo=None)
 
 
+def find_instant(machine: Machine, local_time: datetime) -> datetime:
+    """Return the instant (UTC) of a date and time at the venue, as the rules state them.
+
+    Local times must not be compared with each other: on the night in which summer time ends, an hour occurs
+    twice. The first one is meant. A time that is skipped when summer time begins is an hour later by the new time.
+    """
+    return local_time.replace(tzinfo=machine.identity.venue.zone).astimezone(UTC)
+
+
+def has_started(machine: Machine, rules: Tournament) -> bool:
+    """Return whether the starting time stated in a tournament's rules has passed."""
+    return machine.times.now() >= find_instant(machine, rules.starts)
+
+
 def find_future_start(machine: Machine) -> datetime | None:
     """Return the tournament's start, with its time zone; None if no rules are installed or it has started."""
     rules = read_installed_rules(machine)
-    if rules is None or read_local_time(machine) >= rules.starts:
+    if rules is None or has_started(machine, rules):
         return None
     return rules.starts.replace(tzinfo=machine.identity.venue.zone)
 
 
-def compute_tournament_end(rules: Tournament) -> datetime:
-    """Return when the tournament ends by its stated length, in the venue's local time without a time zone."""
-    return rules.starts + timedelta(minutes=rules.duration_minutes)
+def has_ended(machine: Machine, rules: Tournament) -> bool:
+    """Return whether the stated length of a tournament has passed since its start."""
+    end = find_instant(machine, rules.starts) + timedelta(minutes=rules.duration_minutes)
+    return machine.times.now() >= end
 
 
 def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMachine, Game] | None:

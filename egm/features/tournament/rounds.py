@@ -33,8 +33,9 @@ from egm.features.tournament.events import EntryForm, PrizeForm, RoundEndForm, R
 from egm.features.tournament.games import are_points_used_up, purse_game_is_closed
 from egm.features.tournament.installed import (
     build_mode,
-    compute_tournament_end,
+    find_instant,
     find_machine_in_rules,
+    has_ended,
     is_in_tournament,
     read_installed_digest,
     read_installed_rules,
@@ -160,8 +161,7 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
     rules = read_installed_rules(machine)
     if rules is None:
         return False
-    now = read_local_time(machine)
-    return now.date() >= rules.starts.date() and now < compute_tournament_end(rules)
+    return read_local_time(machine).date() >= rules.starts.date() and not has_ended(machine, rules)
 
 
 def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
@@ -172,11 +172,7 @@ def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
     until it ends (s. 125), and those who bought an entry play by them.
     """
     rules = read_installed_rules(machine)
-    return (
-        rules is None
-        or read_local_time(machine) >= compute_tournament_end(rules)
-        or not read_sold_entries(machine)
-    )
+    return rules is None or has_ended(machine, rules) or not read_sold_entries(machine)
 
 
 @refusal_code("machine_fits_the_rules")
@@ -214,7 +210,7 @@ def first_round_may_start(machine: Machine, event: Event) -> bool:
 def entries_are_open(machine: Machine, _: Event) -> bool:
     """Return whether the rules allow participants to register now."""
     rules = read_installed_rules(machine)
-    return rules is not None and read_local_time(machine) <= rules.entries.closes
+    return rules is not None and machine.times.now() <= find_instant(machine, rules.entries.closes)
 
 
 @refusal_code("fee_is_the_published")

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from rigs.tournament import ATTENDANT, DAY, FEE_CENTS, MANAGER, Hall, describe_machine, read_purse
@@ -26,6 +26,7 @@ from egm.features.tournament.page import TournamentPage
 from egm.features.tournament.results import derive_results
 from egm.features.tournament.rules import parse_rules
 from egm.features.tournament.view import _build_rules_view, build_tournament_view
+from egm.gaming_day import GamingDay
 from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
@@ -816,3 +817,44 @@ def test_the_archive_is_searched_once_for_the_installation(hall, monkeypatch):
     for entry in (1, 2, 3):
         assert hall.sell(entry, f"P-{entry}", start="later") is None
     assert asked.count("tournament.rules") == 1
+
+
+TORONTO = GamingDay("America/Toronto")
+
+
+@pytest.mark.requirement("L-08")
+def test_the_hour_that_occurs_twice_as_summer_time_ends_stops_no_tournament(hall):
+    """Registration closes at 01:15 and play starts at 01:30 summer time; at 02:00 it is 01:00 again."""
+    rules = describe_machine(
+        THREE_GAMES,
+        ("starts = 2027-03-08T19:00:00", "starts = 2027-11-07T01:30:00"),
+        ("closes = 2027-03-08T18:30:00", "closes = 2027-11-07T01:15:00"),
+    )
+    hall = hall(rules, day=TORONTO, wall=datetime(2027, 11, 7, 5, 10, tzinfo=UTC)).enter()
+    assert hall.sell(1, "P-1") is None
+    hall.room.clock.pass_seconds(20 * 60)  # 01:30 summer time
+    hall.play_round(games=1)
+    hall.room.clock.pass_seconds(35 * 60)  # 01:05 standard time
+    assert hall.sell(2, "P-2", start="later") == "refused.entries_are_open"
+    hall.play_round(games=1)
+    hall.room.clock.pass_seconds(144 * 60)  # 03:29 standard time: 179 minutes after the start
+    hall.play_round()
+    assert hall.fill("tournament_leave") is None
+    assert hall.fill("tournament_enter") is None
+    assert hall.fill("tournament_leave") is None
+    hall.room.clock.pass_seconds(60)
+    assert hall.fill("tournament_enter") == "refused.tournament_is_today"
+    assert hall.audit() == []
+
+
+@pytest.mark.requirement("L-08")
+def test_a_tournament_across_the_begin_of_summer_time_has_its_whole_length(hall):
+    rules = describe_machine(
+        THREE_GAMES,
+        ("starts = 2027-03-08T19:00:00", "starts = 2027-03-14T01:30:00"),
+        ("closes = 2027-03-08T18:30:00", "closes = 2027-03-14T01:15:00"),
+    )
+    hall = hall(rules, day=TORONTO, wall=datetime(2027, 3, 14, 6, 30, tzinfo=UTC))
+    assert hall.fill("tournament_rules") is None
+    hall.room.clock.pass_seconds(179 * 60)  # 05:29 summer time
+    assert hall.fill("tournament_enter") is None
