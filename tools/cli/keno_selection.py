@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 
 from paytables.contract import Json
+from tools.cli.whole_number import parse_whole_number
 
 
 def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
@@ -12,18 +13,31 @@ def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
 
     ``?8`` is a quick pick of eight numbers.
     """
-    marks, _, draws_text = text.partition("@")
+    marks, has_stakes, stakes_text = text.partition("@")
     try:
         groups: list[Json] = [
-            int(part[1:]) if part.startswith("?") else [int(n) for n in part.split(",")]
+            _parse_number(part[1:])
+            if part.startswith("?")
+            else [_parse_number(number) for number in part.split(",")]
             for part in marks.split("/")
         ]
-        pairs = [pair.split(":") for pair in draws_text.split(",")] if draws_text else []
-        staked = {str(int(spots)): int(stake) for spots, stake in pairs}
+        pairs = [pair.split(":") for pair in stakes_text.split(",")] if has_stakes else []
+        staked = [(_parse_number(spots), _parse_number(stake)) for spots, stake in pairs]
     except ValueError:
         raise click.BadParameter(f"{text!r}: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick)") from None
     spot_count = sum(g if isinstance(g, int) else len(g) for g in groups)
-    return {"groups": groups, "stakes": staked or {str(spot_count): min(stakes)}}
+    stake_by_spots = {str(spots): stake for spots, stake in staked}
+    if len(stake_by_spots) < len(staked):
+        raise click.BadParameter(f"{text!r}: a number of spots has two stakes")
+    return {"groups": groups, "stakes": stake_by_spots or {str(spot_count): min(stakes)}}
+
+
+def _parse_number(text: str) -> int:
+    """Return the number in a selection. Raises ValueError unless it is written as digits."""
+    number = parse_whole_number(text.strip())
+    if number is None:
+        raise ValueError(f"{text!r} is not a number")
+    return number
 
 
 def build_ticket_request(

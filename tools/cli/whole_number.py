@@ -9,8 +9,8 @@ _NUMBER_MAX: Final = (1 << 63) - 1
 
 
 def parse_whole_number(text: str) -> int | None:
-    """Return the number written as decimal digits; None for any other text, or a number above 64 bits."""
-    if not (text.isdecimal() and len(text) <= len(str(_NUMBER_MAX))):
+    """Return the number written as digits 0 to 9; None for any other text, or a number above 64 bits."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_NUMBER_MAX))):
         return None
     number = int(text)
     return number if number <= _NUMBER_MAX else None
@@ -20,7 +20,13 @@ class WholeNumber(click.IntRange):
     """A whole number from ``min`` to the largest 64-bit value."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the argument as a whole number. Raises click.BadParameter."""
+        """Return the argument as a whole number. Raises click.BadParameter.
+
+        Python also reads "1_0" as 10; a mistyped number must not become another ticket or amount.
+        """
+        digits = value.strip().removeprefix("-") if isinstance(value, str) else "0"
+        if not (digits.isascii() and digits.isdecimal()):
+            self.fail(f"{value!r} is not a whole number", param, ctx)
         number = super().convert(value, param, ctx)
         if number > _NUMBER_MAX:
             self.fail(f"{number} is too large: at most {_NUMBER_MAX}", param, ctx)

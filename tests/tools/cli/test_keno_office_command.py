@@ -87,7 +87,15 @@ def test_an_evening_at_the_desk(desk):
         (("claim", "12", "--place", "cage-1"), "no ticket recorded here has this control number"),
         (("claim", "12", "--place", "cage-1", "--says", "casino"), "write it as KEY=VALUE"),
         (("claim", "\udcff" * 20, "--place", "cage-1"), "no ticket recorded here has this control number"),
-        (("sell", "?4", "--station", "\udcff"), "not recordable"),
+        (("sell", "?4", "--station", "\udcff"), "cannot be printed"),
+        (("sell", "?4", "--station", ""), "it must not be empty"),
+        (("sell", "?4", "--station", "\x1b[31m"), "contains '\\x1b', which cannot be printed"),
+        (("sell", "1_1,2"), "write it as 3,11,27"),
+        (("sell", "1,2@"), "write it as 3,11,27"),
+        (("sell", "1,2@2:1,2:5"), "a number of spots has two stakes"),
+        (("cancel", "1_0"), "'1_0' is not a whole number"),
+        (("cancel", "٣"), "'٣' is not a whole number"),
+        (("claim", "12", "--place", "cage-1", "--says", f"casino={'[' * 9_000}"), "no ticket recorded here"),
         (("sell", "9" * 5000), "write it as 3,11,27"),
         (
             ("open", "aurora-keno", "--casino", "M", "--claim-place", "c", "--credit", 25),
@@ -96,10 +104,12 @@ def test_an_evening_at_the_desk(desk):
         (("open", "maple-classic", "--casino", "M", "--claim-place", "c", "--credit", 25), "not Keno"),
     ],
 )
-def test_what_is_refused_is_said_in_one_line_and_changes_nothing(desk, arguments, why):
+def test_what_is_refused_is_said_in_one_line_and_changes_nothing(desk, tmp_path, arguments, why):
     before = desk("totals", "--json")
-    refused = desk(*arguments, code=2 if why in {"0", "write it as KEY=VALUE", "write it as 3,11,27"} else 1)
-    assert why in refused
+    done = CliRunner().invoke(command, [arguments[0], str(tmp_path / "office"), *map(str, arguments[1:])])
+    assert isinstance(done.exception, SystemExit)
+    assert done.exit_code in {1, 2}
+    assert why in " ".join(done.output.split())
     assert desk("totals", "--json") == before
 
 
@@ -119,7 +129,45 @@ def test_the_secret_of_the_control_numbers_is_the_owners_alone(desk, tmp_path):
         assert stat.S_IMODE(key.stat().st_mode) & 0o077 == 0
 
 
-def test_a_folder_without_an_office_says_how_to_open_one(tmp_path):
-    done = CliRunner().invoke(command, ["totals", str(tmp_path)])
+@pytest.mark.parametrize("folder", ["there", "typo"])
+def test_a_folder_without_an_office_says_how_to_open_one_and_stays_empty(tmp_path, folder):
+    (tmp_path / "there").mkdir()
+    done = CliRunner().invoke(command, ["totals", str(tmp_path / folder)])
     assert done.exit_code == 1
     assert "no Keno office was opened here: `egm keno-office open`" in done.output
+    assert [path.name for path in tmp_path.rglob("*")] == ["there"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"--casino": " "}, "it must not be empty"),
+        ({"--claim-place": "a\nb"}, "contains '\\n', which cannot be printed"),
+        ({"--casino": "x" * 201}, "it has 201 characters; at most 200 are allowed"),
+        ({"--currency": "../"}, "expected three capital letters, such as CAD, not '../'"),
+    ],
+)
+def test_terms_that_no_ticket_can_print_open_no_office(tmp_path, changed, why):
+    terms = {"--casino": "Mont", "--claim-place": "cage-1", "--credit": "25", **changed}
+    arguments = [
+        "open",
+        str(tmp_path / "office"),
+        "aurora-keno",
+        *(part for term in terms.items() for part in term),
+    ]
+    done = CliRunner().invoke(command, arguments)
+    assert isinstance(done.exception, SystemExit)
+    assert why in done.output
+    assert (
+        "no Keno office was opened"
+        in CliRunner().invoke(command, ["totals", str(tmp_path / "office")]).output
+    )
+
+
+def test_no_office_is_opened_in_the_journal_of_something_else(tmp_path):
+    with open_journal(tmp_path, read_local_time) as journal:
+        journal.append(Transaction(id="of-another", kind="bill.in", record={}))
+    terms = ["--casino", "Mont", "--claim-place", "cage-1", "--credit", "25"]
+    done = CliRunner().invoke(command, ["open", str(tmp_path), "aurora-keno", *terms])
+    assert done.exit_code == 1
+    assert "there is another journal here; give an empty folder" in done.output

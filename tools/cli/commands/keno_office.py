@@ -14,6 +14,8 @@ from egm.clock import SystemClock
 from egm.errors import LocalError, OperatorError
 from egm.screen.text import Texts
 from meters import Journal, JournalError
+from meters.copies import SECOND_FOLDER, JournalLocation
+from meters.storage import DiskStorage
 from paytables import PaytableError, load_game
 from paytables.contract import Json
 from paytables.keno.claims import PresentedTicket, TicketCondition, TicketRecord
@@ -21,10 +23,11 @@ from paytables.keno.paper import SLIP_TEXTS, list_ticket_lines
 from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
 from tools.cli.keno_selection import build_ticket_request
+from tools.cli.printed_text import PrintedText
 from tools.cli.tables import Form, Table, add_form_options, build_facts_table, number_column, show
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
-from tools.floor.keno.office import KenoOffice, open_journal, read_opened_office
+from tools.floor.keno.office import KenoOffice, check_journal_is_unused, open_journal, read_opened_office
 from tools.floor.keno.verification import iter_findings
 from tools.lab.named import path_or_id_from_text
 
@@ -75,7 +78,12 @@ def open_office_journal(folder: Path) -> Iterator[Journal]:
 
 @contextmanager
 def open_office(folder: Path) -> Iterator[KenoOffice]:
-    """Open the Keno office in ``folder``. Raises ClickException as :func:`open_office_journal` does."""
+    """Open the Keno office in ``folder``; create nothing if there is none.
+
+    Raises ClickException as :func:`open_office_journal` does.
+    """
+    if not JournalLocation(DiskStorage(), folder, folder / SECOND_FOLDER).has_journal:
+        raise click.ClickException(f"{folder}: no Keno office was opened here: `egm keno-office open`")
     with open_office_journal(folder) as journal:
         yield KenoOffice(journal, load_game(read_opened_office(journal).source), read_local_time)
 
@@ -91,8 +99,10 @@ def command() -> None:
 @command.command("open")
 @FOLDER
 @click.argument("game")
-@click.option("--casino", required=True, help="The name of the venue, as printed on each ticket.")
-@click.option("--claim-place", required=True, help="Where tickets are claimed.")
+@click.option(
+    "--casino", type=PrintedText(), required=True, help="The name of the venue, as printed on each ticket."
+)
+@click.option("--claim-place", type=PrintedText(), required=True, help="Where tickets are claimed.")
 @click.option(
     "--credit", "unit_cents", type=WholeNumber(min=1), required=True, help="A credit, in minor units."
 )
@@ -101,6 +111,7 @@ def open_(folder: Path, game: str, **terms: Json) -> None:
     """Open a new office in FOLDER for GAME."""
     source = path_or_id_from_text(game)
     with open_office_journal(folder) as journal:
+        check_journal_is_unused(journal)
         office = KenoOffice.create(journal, load_game(source), read_local_time, source=str(source), **terms)
         echo(f"{folder}: the Keno office of {office.opened.casino} is open for {office.opened.game}")
 
@@ -110,7 +121,9 @@ def open_(folder: Path, game: str, **terms: Json) -> None:
 @click.argument("selections", nargs=-1, required=True)
 @click.option("--draws", type=WholeNumber(min=1), default=1, show_default=True, help="The number of draws.")
 @click.option("--bonus", "bonuses", multiple=True, help="The id of a bonus to buy; repeat for more.")
-@click.option("--station", default="1", show_default=True, help="The desk that sells the ticket.")
+@click.option(
+    "--station", type=PrintedText(40), default="1", show_default=True, help="The desk that sells the ticket."
+)
 @LANGUAGE
 @click.option("--unpaid", is_flag=True, help="Record it before it is paid for; `pay` records the payment.")
 @click.option("--json", "as_json", is_flag=True, help="Print the central record as JSON.")
@@ -220,7 +233,7 @@ def draw(folder: Path, *, form: Form) -> None:
 
 @command.command()
 @FOLDER
-@click.option("--reason", required=True, help="Why the draw cannot be held.")
+@click.option("--reason", type=PrintedText(1000), required=True, help="Why the draw cannot be held.")
 def fail(folder: Path, reason: str) -> None:
     """Record that the closed draw cannot be held: its stakes are given back."""
     with open_office(folder) as office:
@@ -230,7 +243,7 @@ def fail(folder: Path, reason: str) -> None:
 @command.command()
 @FOLDER
 @click.argument("control_number")
-@click.option("--place", required=True, help="Where the ticket is presented.")
+@click.option("--place", type=PrintedText(), required=True, help="Where the ticket is presented.")
 @click.option(
     "--condition",
     type=click.Choice([each.value for each in TicketCondition]),
@@ -264,7 +277,7 @@ def _parse_statement(text: str) -> tuple[str, Json]:
         raise click.BadParameter(f"{text!r}: write it as KEY=VALUE", param_hint="--says")
     try:
         return key, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return key, value
 
 

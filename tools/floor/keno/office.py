@@ -6,6 +6,7 @@ nothing: each step is one entry, which is durable or absent. Amounts of tickets 
 are in minor units.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -46,6 +47,8 @@ from tools.floor.keno.entries import (
     TicketSold,
 )
 
+#: The code of a currency (ISO 4217).
+_CURRENCY_CODE: Final = re.compile("[A-Z]{3}")
 #: What the secret of the control numbers is derived for.
 _CONTROL_NUMBER_PURPOSE: Final = b"keno control number"
 #: Accounts: money taken and paid at the desk, stakes of draws to come, prizes and stakes owed, what the venue keeps.
@@ -129,11 +132,13 @@ class KenoOffice:
 
         ``source`` is the library id or file from which the game is loaded; ``unit_cents`` is the value of a
         credit. Raises OperatorError if there is an office already, or the game has no terms of tickets, has
-        levels, or no such credit.
+        levels, or no such credit, or if ``currency`` is not a code of three letters.
         """
         definition = find_keno_rules(game).definition
         if journal.state(_OFFICE_KEY) is not None:
             raise OperatorError(f"{journal.media[0]}: there is a Keno office here already")
+        if not _CURRENCY_CODE.fullmatch(currency):
+            raise OperatorError(f"currency: expected three capital letters, such as CAD, not {currency!r}")
         if definition.terms is None:
             raise OperatorError(
                 f"{game.id}: its definition has no [terms]: a ticket would have no claim period"
@@ -469,6 +474,12 @@ class KenoOffice:
                 state=state,
             )
         )
+
+
+def check_journal_is_unused(journal: Journal) -> None:
+    """Raise OperatorError if a journal has entries, but no Keno office: it is that of something else."""
+    if journal.sequence > journal.genesis.sequence and journal.state(_OFFICE_KEY) is None:
+        raise OperatorError(f"{journal.media[0]}: there is another journal here; give an empty folder")
 
 
 def read_opened_office(journal: Journal) -> OfficeOpened:
