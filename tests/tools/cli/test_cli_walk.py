@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from tools.cli import _EXTRA_BY_PACKAGE, main
+from tools.cli.printed_text import PrintedText
 from tools.dev.__main__ import main as dev
 
 ROOT = Path(__file__).parents[3]
@@ -170,3 +171,18 @@ def test_a_cabinet_file_that_is_not_there_is_said_before_anything_of_the_state_f
     )
     assert (code, said) == (1, "Error: cabinet file nope.toml: No such file or directory\n")
     assert not state.exists()  # nothing was claimed or made for it
+
+
+def test_every_reason_that_is_required_is_a_line_of_text_and_not_empty():
+    """What is recorded for an inspector says something: a blank reason is refused before anything is done."""
+    reasons = {
+        (*path, parameter.name): parameter.type
+        for path, command in LEAVES.items()
+        for parameter in command.params
+        if parameter.name in {"reason", "why"} and parameter.required
+    }
+    assert len(reasons) >= 8
+    assert [path for path, kind in reasons.items() if not isinstance(kind, PrintedText)] == []
+    for blank in ("", "  ", "a\nb", "x" * 1001):
+        with pytest.raises(click.BadParameter):
+            PrintedText(1000).convert(blank, None, None)

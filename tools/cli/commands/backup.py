@@ -19,6 +19,7 @@ from meters.lock import FolderLock
 from meters.recall import read_details
 from meters.storage import DiskStorage
 from tools.cli.backup import CABINET, LINK_FILE_NAMES, STAFF, Backup, load_machine_key
+from tools.cli.printed_text import PrintedText
 from tools.cli.staff import load_roster, prove
 from tools.cli.tables import Form, Table, add_form_options, build_facts_table, show
 from tools.cli.terminal import echo
@@ -81,7 +82,9 @@ def show_(file: Path, *, form: Form) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--person", required=True, help="Your staff number.")
 @click.option("--second", "second_person", required=True, help="The second person's staff number.")
-@click.option("--reason", required=True, help="The reason; it is recorded in the journal.")
+@click.option(
+    "--reason", type=PrintedText(1000), required=True, help="The reason; it is recorded in the journal."
+)
 @_CABINET
 @_STATE
 def restore(

@@ -22,6 +22,7 @@ from egm.people import (
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
 from tools.cli.memory_folder import find_memory_folder
+from tools.cli.printed_text import PrintedText
 from tools.cli.staff import load_roster, prove, prove_person, renew_roster
 from tools.cli.tables import Form, Table, add_form_options, show
 from tools.cli.terminal import echo
@@ -122,9 +123,9 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
 
 
 @command.command("renew")
-@click.option("--person", required=True, help="Your name.")
+@click.option("--person", type=PrintedText(), required=True, help="Your name.")
 @click.option("--witness", required=True, help="The name of the witness.")
-@click.option("--reason", required=True, help="How the roster was lost.")
+@click.option("--reason", type=PrintedText(1000), required=True, help="How the roster was lost.")
 @click.option(
     "--cabinet",
     type=click.Path(path_type=Path, exists=True),

@@ -11,6 +11,7 @@ import click
 from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
 from egm.progressive.trigger import MysteryTrigger
+from tools.cli.printed_text import PrintedText
 from tools.cli.staff import load_roster, prove
 from tools.cli.tables import (
     BAD_STYLE,
@@ -143,7 +144,7 @@ def held(*, store: str | None, form: Form) -> None:
 @click.argument("ruling", type=click.Choice((RULING_AWARD, RULING_DECLINE)))
 @click.option("--person", required=True, help="your staff number")
 @click.option("--second", required=True, help="the second person's staff number")
-@click.option("--reason", required=True, help="The reason; it is recorded.")
+@click.option("--reason", type=PrintedText(1000), required=True, help="The reason; it is recorded.")
 @click.option(
     "--state",
     type=click.Path(path_type=Path),
