@@ -12,7 +12,7 @@ from egm.clock import Clock
 from egm.config.cabinet_file import POSITIONS_MAX, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
-from egm.features.memory_clear.records import has_ended
+from egm.features.memory_clear.records import has_ended, list_entries_paid_at_clear
 from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, TicketUnread
 from egm.host.keys import HostKey
 from egm.host.tickets import record_ticket_number
@@ -133,6 +133,7 @@ def recover_tickets(machine: Machine, reason: str = "") -> None:
     else:
         _complete_interrupted_tickets(machine, desk)
         _check_credited_tickets_redeemed(machine, desk)
+        _check_tickets_paid_at_clear(machine, desk)
         reason = compare_with_journal(machine)
     update_ledger_faults(machine, reason)
 
@@ -168,6 +169,22 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
             entry_id=f"{redemption_id}.contradicted",
             state={MoneyKey.TICKETS: replace(anchor, base=base)},
         )
+
+
+def _check_tickets_paid_at_clear(machine: Machine, desk: TicketDesk) -> None:
+    """Raise a technician's tilt if people paid a ticket at a memory clear that its ledger did not redeem.
+
+    A cashier released the ticket meanwhile, and may have paid it as well. The first start after the clear checks
+    this: from then on the journal has its own record of the ledger.
+    """
+    if machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) is not None:
+        return
+    for entry_id in list_entries_paid_at_clear(machine.journal):
+        redemption_id = entry_id.removesuffix(".in")
+        record = desk.store.find_by_redemption(redemption_id)
+        if record is not None and not _was_redeemed(record, redemption_id):
+            detail = f"{record.ticket.masked}, {record.ticket.amount_cents} cents"
+            raise_fault(machine, "ticket_contradiction", detail=detail)
 
 
 def _was_redeemed(record: TicketRecord, redemption_id: str) -> bool:

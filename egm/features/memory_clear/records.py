@@ -30,6 +30,11 @@ def has_ended(journal: JournalView, entry_id: str) -> bool:
     return isinstance(ended_ids, list) and entry_id in ended_ids
 
 
+def list_entries_paid_at_clear(journal: JournalView) -> list[str]:
+    """Return the ids of the entries that record what people paid by hand at a memory clear."""
+    return [entry.id for entry in journal.entries("clear.paid")]
+
+
 def find_earlier_commitment(journal: JournalView, level: str, prize: int) -> str | None:
     """Return the commitment to a mystery prize of a level that was received before a memory clear, or None."""
     carried = next(journal.entries("clear.kept", limit=1), None)

@@ -30,6 +30,7 @@ from egm.testing.clearing import (
     read_clear_time,
 )
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
+from egm.tickets.cage import Cage
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import JournalDamaged
@@ -335,6 +336,23 @@ def test_a_ticket_on_its_way_is_redeemed_or_good_again_as_people_say(tmp_path, d
     assert rig.ledger.find_open() is not None
     rig = again(rig, tmp_path, paper_1=decision)
     assert (rig.credit_cents, rig.store.get(number).state) == (0, ticket)
+    rig.close()
+
+
+@pytest.mark.requirement("A-05", "H-07", "H-08")
+def test_a_ticket_paid_at_the_cage_and_again_at_the_clear_is_a_technicians_tilt(tmp_path):
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    number = rig.cash_out_ticket()
+    rig.offer_ticket(number)
+    cage = Cage(rig.store, rig.clock, "Luc", second="Mia")
+    cage.release_locked_ticket(number, "the machine is stuck")
+    cage.pay_ticket(number)
+    rig = again(rig, tmp_path, paper_1=build_paid_decision(2000))
+    assert rig.machine.faults["ticket_contradiction"]["cleared_by"] == "technician"
+    assert (rig.state, rig.credit_cents) == (State.TILT, 0)
+    rig.close()
+    rig = MachineRig(tmp_path, devices=SOLD).boot()
+    assert len(rig.records("fault.raised")) == 1
     rig.close()
 
 
