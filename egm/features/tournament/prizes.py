@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from math import ceil, floor
 from typing import Final, Literal
 
@@ -82,6 +82,35 @@ def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
     unclaimed_cents = sum(prizes[ranked:])
     unclaimed_shares = split_cents(unclaimed_cents, [Fraction(1)] * ranked, plan.remainders)
     return [prize + more for prize, more in zip(prizes, unclaimed_shares, strict=False)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizeInversion:
+    """A number of entries at which a rank wins more than the one above it."""
+
+    entries: int
+    rank: int
+    """The rank whose prize is higher than that of the rank above it."""
+    prize_cents: int
+    prize_above_cents: int
+
+
+def find_inversion(
+    plan: PrizePlan, fee_cents: int, *, entries_min: int, entries_max: int
+) -> PrizeInversion | None:
+    """Return the first rank whose prize is higher than that of the rank above it, or None.
+
+    A fixed amount exceeds a share the most with the fewest entries, and a share a fixed amount with the most.
+    """
+    ranks = len(plan.shares)
+    for entries in sorted({max(entries_min, min(ranks, entries_max)), entries_max}):
+        prizes = compute_prizes(plan, entries * fee_cents, min(ranks, entries))
+        for rank, (above_cents, cents) in enumerate(pairwise(prizes), 2):
+            if cents > above_cents:
+                return PrizeInversion(
+                    entries=entries, rank=rank, prize_cents=cents, prize_above_cents=above_cents
+                )
+    return None
 
 
 def _count_awarded(plan: PrizePlan, ranked: int) -> int:

@@ -306,3 +306,18 @@ def test_results_that_do_not_fit_the_rules_are_refused_by_entry_and_round(rules,
 def test_equal_points_need_the_best_game_if_it_decides(rules, results):
     result = run("settle", rules(('ties = "share"', 'ties = "best-game"')), results(play(*THREE)))
     assert "entry 1: round 1: best_game is missing" in result.output
+
+
+@pytest.mark.requirement("L-09")
+def test_prizes_that_are_lawful_but_possibly_not_meant_are_remarked(rules):
+    said = check(rules())
+    assert said.exit_code == 0
+    assert "Remark: with 3 entries, rank 3 wins 1000 cents, more than the 750 of rank 2." in said.output
+    assert "the venue pays the difference" not in said.output
+    said = check(
+        rules(("participants_min = 3", "participants_min = 4"), ('share = "1/4"', 'share = "19/20"'))
+    )
+    assert "rank 3 wins" not in said.output
+    assert "with 4 entries, the prizes are 21000 cents, more than the 20000 of the fees" in said.output
+    said = check(rules(('share = "1/4"', "amount_cents = 6000"), ("amount_cents = 1000", 'share = "1/4"')))
+    assert "with 3 entries, rank 3 wins 3750 cents, more than the 750 of rank 2" in said.output

@@ -13,6 +13,7 @@ from egm.errors import OperatorError
 from egm.features.tournament.entries import PrizePaid
 from egm.features.tournament.example import format_example
 from egm.features.tournament.notice import LANGUAGES, build_notice
+from egm.features.tournament.prizes import compute_prizes, find_inversion
 from egm.features.tournament.results import derive_results, iter_paid_prizes
 from egm.features.tournament.rules import Tournament, list_violations, read_rules
 from egm.features.tournament.settlement import TournamentSettlement, compute_tournament_settlement
@@ -99,10 +100,29 @@ def check(rules_file: Path, today: datetime | None) -> None:
     least = entries.participants_min
     most = entries.participants_max * entries.per_participant
     echo(f"At every number of entries from {least} to {most}, at least 30 % of the fees are returned.")
+    for remark in _iter_prize_remarks(rules, least, most):
+        echo(remark)
     published = "not stated yet" if rules.published is None else str(rules.published)
     echo(f"Start: {rules.starts:%Y-%m-%d %H:%M}. Publication: {published}.")
     if rules.starts.date() < _choose_day(today):
         echo("The day of the start is over: no machine enters this tournament any more.")
+
+
+def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -> Iterator[str]:
+    """Yield what is lawful in the prizes, but possibly not meant."""
+    plan, fee_cents = rules.prize_plan, rules.entries.fee_cents
+    inversion = find_inversion(plan, fee_cents, entries_min=entries_min, entries_max=entries_max)
+    if inversion is not None:
+        yield (
+            f"Remark: with {inversion.entries} entries, rank {inversion.rank} wins {inversion.prize_cents} cents, more"
+            f" than the {inversion.prize_above_cents} of rank {inversion.rank - 1}."
+        )
+    prizes_cents = sum(compute_prizes(plan, entries_min * fee_cents, entries_min))
+    if prizes_cents > entries_min * fee_cents:
+        yield (
+            f"Remark: with {entries_min} entries, the prizes are {prizes_cents} cents, more than the"
+            f" {entries_min * fee_cents} of the fees: the venue pays the difference."
+        )
 
 
 @command.command()
