@@ -48,15 +48,15 @@ class TicketLine(StrEnum):
 #: Jersey also requires the others.
 LINE_LABELS: Final[Mapping[TicketLine, Mapping[str, str]]] = {
     TicketLine.SELECTION: {"en": "Selection", "fr": "Sélection"},
-    TicketLine.STAKE: {"en": "Wager a way", "fr": "Mise par combinaison"},
+    TicketLine.STAKE: {"en": "Wager per way", "fr": "Mise par combinaison"},
     TicketLine.BONUS: {"en": "With", "fr": "Avec"},
     TicketLine.TOTAL: {"en": "Total wager", "fr": "Mise totale"},
     TicketLine.DRAWS: {"en": "Draws", "fr": "Tirages"},
     TicketLine.CONTROL: {"en": "Control number", "fr": "Numéro de contrôle"},
-    TicketLine.PAID_MAX: {"en": "Most paid per draw", "fr": "Maximum payable en lots par tirage"},
+    TicketLine.PAID_MAX: {"en": "Maximum paid per draw", "fr": "Maximum payable en lots par tirage"},
     TicketLine.CLAIM: {"en": "Claim by", "fr": "Délai de réclamation"},
     TicketLine.ISSUED: {"en": "Issued", "fr": "Émis le"},
-    TicketLine.NUMBER: {"en": "KenoTicket", "fr": "Billet"},
+    TicketLine.NUMBER: {"en": "Ticket", "fr": "Billet"},
     TicketLine.STATION: {"en": "Station", "fr": "Poste"},
 }
 #: Further texts of the selection slip (ss. 77, 80).

@@ -1,6 +1,7 @@
 """Keno tickets: what they say, what proves them, when they are void, what a claim is paid (ss. 75 to 86)."""
 
 import json
+import re
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -97,6 +98,9 @@ def test_a_ticket_says_all_the_by_law_asks(language):
 def test_every_line_has_its_words_in_both_languages():
     assert set(LINE_LABELS) == set(TicketLine)
     assert all(set(words) == {"en", "fr"} and all(words.values()) for words in LINE_LABELS.values())
+    assert LINE_LABELS[TicketLine.NUMBER] == {"en": "Ticket", "fr": "Billet"}
+    labels = [label for words in LINE_LABELS.values() for label in words.values()]
+    assert not [label for label in labels if re.search("[a-z][A-Z]", label)]  # the name of a class is no text
 
 
 @pytest.mark.requirement("M-01", "M-02", "M-03")

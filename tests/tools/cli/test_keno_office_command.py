@@ -44,6 +44,9 @@ def test_the_printed_ticket_says_all_that_the_by_law_asks(desk, language):
     ):  # fmt: skip
         assert needed in flat
     assert read_control_number(printed).replace(" ", "") == paper["control_number"]
+    assert printed.endswith("state: paid\n")
+    desk("close")
+    assert desk("ticket", 1).endswith("state: in play\n")
 
 
 @pytest.mark.requirement("M-06", "M-11", "M-14", "M-15", "M-16")

@@ -177,7 +177,7 @@ def _show_ticket(office: KenoOffice, ticket: TicketRecord, language: str, *, as_
             f"draw {draw}: {kind} {format_money(decided.credits)}"
             + (f", {payment_text}" if decided.credits else "")
         )
-    echo(f"state: {ticket.state}")
+    echo(f"state: {ticket.state.value.replace('_', ' ')}")
 
 
 @command.command()
