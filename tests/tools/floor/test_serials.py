@@ -37,7 +37,9 @@ def test_what_is_no_serial_is_one_nowhere(tmp_path, serial):
 
 
 def test_a_serial_is_admitted_and_asked_for_as_it_is(tmp_path):
-    egm("admit", "--store", tmp_path / "levels.db", "EGM-0000001")
+    store = tmp_path / "levels.db"
+    assert egm("admit", "--store", store, "EGM-0000001") == "EGM-0000001 may enrol in progressive levels\n"
+    assert "EGM-0000001 may no longer enrol" in egm("dismiss", "--store", store, "EGM-0000001")
     assert read_request(create_request(Ed25519PrivateKey.generate(), "EGM-1"))[0] == "EGM-1"
 
 

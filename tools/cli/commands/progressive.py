@@ -410,6 +410,7 @@ def admit_(machine: str, store: str | None) -> None:
     """Allow MACHINE (its serial number) to enrol in progressive levels."""
     with open_controller(store) as controller:
         controller.admit(machine)
+    echo(f"{machine} may enrol in progressive levels")
 
 
 @command.command()
@@ -419,6 +420,7 @@ def dismiss(machine: str, store: str | None) -> None:
     """Stop MACHINE from enrolling in progressive levels; its contributions stay in them."""
     with open_controller(store) as controller:
         controller.dismiss_machine(machine)
+    echo(f"{machine} may no longer enrol; its contributions stay in the levels")
 
 
 @command.command("give-up")

@@ -71,7 +71,7 @@ def status(*, store: str | None, form: Form) -> None:
     lit = Column("is", "status", style=lambda status: GOOD_STYLE if status == "lit" else BAD_STYLE)
     introduction = f"the controller last wrote at {(link_status['alive_at'] or '-')[:19]}"
     machines = Table(
-        ("machine", "last heard", "levels"),
+        ("machine", Column("last message", "last_heard"), "levels"),
         (
             (machine["id"], (machine["heard_at"] or "never")[:19], machine["levels"])
             for machine in link_status["machines"]
@@ -79,7 +79,9 @@ def status(*, store: str | None, form: Form) -> None:
         empty="no machine may enrol",
     )
     troubles = "\n".join(f"{kind}: {count}" for kind, count in link_status["troubles"].items())
-    table = Table(("sign", lit, "since", "last heard", "no amount of"), signs, empty="no sign")
+    table = Table(
+        ("sign", lit, "since", Column("last message", "last_heard"), "no amount of"), signs, empty="no sign"
+    )
     show(form, machines, table, document=link_status, before=introduction, after=troubles)
     raise SystemExit(1 if any(sign["status"] != "lit" for sign in link_status["signs"]) else 0)
 
@@ -112,6 +114,7 @@ def forget_sign(sign: str, store: str | None) -> None:
     """Remove SIGN from the list of signs that must report."""
     with open_controller(store) as controller:
         controller.forget_sign(sign)
+    echo(f"{sign} need not report any more")
 
 
 @click.command()
