@@ -273,10 +273,12 @@ class DisplayOutput:
         own_connector = next((connector for connector in connectors if connector.number == self.number), None)
         self.free = [connector for connector in connectors if connector is not own_connector]
         if own_connector is not None and own_connector is not self._choose_connector(connectors):
-            raise DisplayError(f"connector {self.number}: the display for this picture is there now")
+            raise DisplayError(
+                f"connector {self.number}: the display that should show this picture was connected elsewhere"
+            )
         if own_connector is not None and not self._is_on:
             if self._mode not in own_connector.modes:
-                raise DisplayError(f"connector {self.number}: another display than before")
+                raise DisplayError(f"connector {self.number}: a different display was connected")
             self._turn_on()
         self._is_on = own_connector is not None
 

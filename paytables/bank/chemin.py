@@ -324,7 +324,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _find_caller(
         self, laid: Mapping[tuple[int, str], int], banker: int, bank: int, order: Sequence[int]
     ) -> int | None:
-        """Return the seat that covers the bank alone (*banco*), or None; its offer must be half the bank or more.
+        """Return the seat that covers the bank alone (*banco*), or None if no seat offers at least half the bank.
 
         The seat that may follow from the last round comes first, then the seats in turn (``order``).
         """

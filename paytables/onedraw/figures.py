@@ -51,8 +51,8 @@ def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Dep
     worst = analyse_cases(name, wager, iter_cases(table, bets, prison=True), Depth.RETURN).rtp
     ever = min(compute_prison_for_ever_rtp(table, spot) for spot in choices)
     note = (
-        f"with every stake left in prison at zero {format_percent(worst)} %; "
-        f"of a simple chance that could be halved for ever {format_percent(ever)} %"
+        f"return if every stake is left in prison at zero: {format_percent(worst)} %; "
+        f"of a simple chance without a limit to the halving: {format_percent(ever)} %"
     )
     return with_prison_choice(figures, _STRATEGY, worst, note)
 

@@ -49,7 +49,7 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO
     for bet in analysis.bets:
         for award in build_award_sheet(bet, limits)["told_to_the_player"]:
             odds = format_one_in(Fraction(award["per_game"]["exact"]))
-            echo(f"told to the player, bet {bet.bet}: {award['stage']} {award['award']} {odds}")
+            echo(f"shown to the player, bet {bet.bet}: {award['stage']} {award['award']} {odds}")
     echo(f"\n{SIGNATURE}")
 
 

@@ -24,12 +24,12 @@ _LINE_WIDTH: Final = 96
 TEXTS: Final[dict[str, dict[str, str]]] = {
     "en": {
         "title": "TOURNAMENT RULES",
-        "public": "These rules are public from {day}, until and during the tournament.",
+        "public": "These rules are public from {day} until the end of the tournament.",
         "event": "Date and length",
         "where": "Place: {venue}",
         "starts": "Start: {day}, {time}",
         "lasts": "Length: {minutes} minutes",
-        "game": "Game: {game}, played by its normal rules, except that no wagers are paid for",
+        "game": "Game: {game}, played by its normal rules, but its wagers are points, not money",
         "machines": "The machines or tables of the tournament are marked as such: {numbers}",
         "equal": "On each of them a credit is {denomination} and a wager {bet} credits in normal play.",
         "participation": "Participation",
@@ -88,7 +88,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "where": "Lieu : {venue}",
         "starts": "Début : {day}, {time}",
         "lasts": "Durée : {minutes} minutes",
-        "game": "Jeu : {game}, selon ses règles habituelles, sauf qu'aucune mise n'est payée",
+        "game": "Jeu : {game}, selon ses règles habituelles, mais ses mises sont en points, et non en argent",
         "machines": "Les machines ou tables du tournoi sont indiquées à cette fin : {numbers}",
         "equal": "Sur chacune, un crédit vaut {denomination} et une mise est de {bet} crédits en jeu normal.",
         "participation": "Règles de participation",

@@ -74,7 +74,7 @@ def test_another_display_ends_the_process_which_is_started_anew(card):
     card.plug(FIRST)
     output.show_frame(frame((10, 1, 2)))
     card.plug(FIRST, OTHER)
-    with pytest.raises(DisplayError, match=f"connector {FIRST}: another display"):
+    with pytest.raises(DisplayError, match=f"connector {FIRST}: a different display"):
         output.show_frame(frame((10, 1, 2)))
 
 
@@ -83,7 +83,7 @@ def test_the_players_picture_moves_when_its_own_display_is_there_and_not_when_it
     output = DisplayOutput(card)
     assert output.number == SECOND, "the only one"
     card.plug(FIRST, ONE)
-    with pytest.raises(DisplayError, match="is there now"):
+    with pytest.raises(DisplayError, match="was connected elsewhere"):
         output.show_frame(frame((10, 1, 2)))
     output = DisplayOutput(card)
     output.show_frame(frame((9, 1, 2)))

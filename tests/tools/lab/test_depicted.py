@@ -85,7 +85,7 @@ def test_a_piece_that_is_never_dealt_fails(monkeypatch, name):
 def test_what_is_given_and_found_is_said():
     (found,) = depicted_odds(case_of("quebec-three-card-poker"))
     assert found.evidence == (
-        "each piece as often as there are of it, by 297 numbers given to: bank card n, player card n"
+        "297 drawn numbers tried: each piece comes as often as the real object has it (bank card n, player card n)"
     )
 
 

@@ -147,10 +147,10 @@ def test_the_sheet_prints_the_odds_that_are_told_by_the_rules_of_the_place(tmp_p
     )
     assert run.exit_code == 0, run.output
     text = page.read_text(encoding="utf-8")
-    assert text.count("odds told to the player") == 4
+    assert text.count("odds shown to the player") == 4
     assert "1 in 27,000,000.00" in text
     told = CliRunner().invoke(main, ["par", str(LONG)]).output
-    assert "told to the player, bet two: base 3 star 1 in 27,000,000.00" in " ".join(told.split())
+    assert "shown to the player, bet two: base 3 star 1 in 27,000,000.00" in " ".join(told.split())
 
 
 def test_the_return_at_reset_and_with_increments_are_told_apart():

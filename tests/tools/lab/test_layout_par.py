@@ -23,7 +23,7 @@ def test_the_sheet_of_a_layout_is_that_of_its_bets_together():
     assert bet["return"]["exact"] == "182/185"  # (8 x 73/74 + 2 x 36/37) / 10
     assert bet["cost_credits"] == 10
     said = run("par", GAME, "--bet", "red=8")
-    assert "with every stake left in prison at zero 98.63 %" in said
+    assert "return if every stake is left in prison at zero: 98.63 %" in said
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
             if not real.can_have_piece_counts(pieces):
                 words = (
                     f"{purpose}: {bound:,} numbers show {format_count(len(pieces), 'different piece')}, one of "
-                    f"them {format_count(max(pieces), 'time')}; there are not so many of it"
+                    f"them {format_count(max(pieces), 'time')}; the real object has fewer of it"
                 )
                 yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, words)
                 return
@@ -260,7 +260,10 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
         yield Finding("depicted-odds", _REQUIREMENTS, Status.NOTHING, words)
         return
     names = ", ".join(sorted(kinds))
-    words = f"each piece as often as there are of it, by {format_count(numbers_tried, 'number')} given to: {names}"
+    words = (
+        f"{format_count(numbers_tried, 'drawn number')} tried: each piece comes as often as the real object has it"
+        f" ({names})"
+    )
     yield Finding("depicted-odds", _REQUIREMENTS, Status.PASS, words)
 
 

@@ -103,7 +103,13 @@ def return_ceiling(case: Case) -> Iterator[Finding]:
         ceiling_text = (
             "the ceiling is " + format_percent(ceiling) if ceiling is not None else "no ceiling here"
         )
-        words = ": the player wins in the long run" if rtp > 1 else ": all comes back" if rtp == 1 else ""
+        words = (
+            ": the player wins in the long run"
+            if rtp > 1
+            else ": all wagers are returned in the long run"
+            if rtp == 1
+            else ""
+        )
         yield Finding(
             "return-ceiling",
             ("C-07",),
@@ -318,9 +324,9 @@ def long_odds(case: Case) -> Iterator[Finding]:
             yield Finding("long-odds", ("C-23",), Status.NOTHING, _format_no_award(bet))
             continue
         if long_odds:
-            words = "told to the player: " + ", ".join(_format_award(award) for award in long_odds)
+            words = "shown to the player: " + ", ".join(_format_award(award) for award in long_odds)
         else:
-            words = "no award has odds so long that they must be told"
+            words = "no award has odds so long that they must be shown to the player"
         status = Status.NOTED if long_odds else Status.PASS
         yield Finding("long-odds", ("C-23",), status, f"bet {bet.bet}: {words}")
 
@@ -411,7 +417,7 @@ def simulation(case: Case) -> Iterator[Finding]:
     untestable_count = 0
     for bet in case.analysis.bets:
         if bet.variance is None:
-            words = f"bet {bet.bet}: not simulated, its variance is beyond exact reach"
+            words = f"bet {bet.bet}: not simulated, because its variance cannot be computed exactly"
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTED, words)
             continue
         rtp, variance, win_cap, words = bet.rtp, bet.variance, None, ""
@@ -422,16 +428,14 @@ def simulation(case: Case) -> Iterator[Finding]:
             capped = bet.distribution.cap_wins(win_cap)
             rtp, variance = capped.moment(1) / bet.cost_credits, capped.variance()
             words = (
-                f" (both with no win counted above {format_count(win_cap, 'credit')}: chance decides the rarer ones;"
-                f" with all wins exact {format_percent(bet.rtp)})"
+                f" (in both, each win counts as {format_count(win_cap, 'credit')} at most, because larger wins are too rare"
+                f" for this number of games; the exact return with all wins is {format_percent(bet.rtp)})"
                 if win_cap < max(bet.distribution.counts)
                 else ""
             )
         if not is_testable:
             untestable_count += 1
-            words = (
-                f"bet {bet.bet}: no win is so likely that {format_count(case.games, 'game')} would show it"
-            )
+            words = f"bet {bet.bet}: {format_count(case.games, 'game')} are too few to test it, because every win is rarer"
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTHING, words)
             continue
         tally = play_batch(
@@ -513,7 +517,7 @@ def replay(case: Case) -> Iterator[Finding]:
         "replay",
         ("B-08", "B-11"),
         Status.PASS,
-        f"{format_count(games, 'game')} replayed alike from their records",
+        f"{format_count(games, 'game')} replayed from their records, with the same outcomes",
     )
 
 

@@ -41,7 +41,7 @@ def to_csv(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) 
     for bet_awards in data["awards"]:
         for award in bet_awards["told_to_the_player"]:
             _write_row_csv(
-                writer, bet_awards["bet"], "told to the player", f"{award['stage']} {award['award']}", award
+                writer, bet_awards["bet"], "shown to the player", f"{award['stage']} {award['award']}", award
             )
     for feature in data["feature_sheets"]:
         _write_feature_csv(writer, feature)

@@ -91,8 +91,8 @@ class Production:
             expected = _draw_compiled(game, outputs[row], 1)
             if expected != [drawn_plays[row]]:
                 raise SelfTestFailed(
-                    f"{name}: play {first + row + 1} of the machine's own draws is {drawn_plays[row]}; of the same "
-                    f"bytes it should be {expected[0] if expected else 'another'}"
+                    f"{name}: the machine drew {drawn_plays[row]} in play {first + row + 1}; expected "
+                    f"{expected[0] if expected else 'no play'}, which the laboratory draws from the same bytes"
                 )
         return np.array(drawn_plays, dtype=np.uint16)
 
