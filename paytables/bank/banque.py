@@ -477,9 +477,9 @@ def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _Sums]:
 def _weigh_first_cards(counts: Sequence[int], code: int) -> _Sums:
     """Return the number of orders of six given cards, alone and multiplied by the cards left for further draws.
 
-    The first number is the number of orders. The other three are packed fields, one field for each point value, for each
-    pair and for each triple of point values: the orders, multiplied by the number of cards left with these values.
-    ``code`` has the number of given cards of each point value, in three bits each.
+    The first number is the number of orders. The other three are packed: they have a field for each point value, for
+    each pair and for each triple of point values. A field is the orders, multiplied by the numbers of cards left
+    with these values. ``code`` has the number of given cards of each point value, in three bits each.
     """
     ways, left_ = 1, list(counts)
     for points, count in enumerate(counts):

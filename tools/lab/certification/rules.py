@@ -428,14 +428,17 @@ def simulation(case: Case) -> Iterator[Finding]:
             capped = bet.distribution.cap_wins(win_cap)
             rtp, variance = capped.moment(1) / bet.cost_credits, capped.variance()
             words = (
-                f" (in both, each win counts as {format_count(win_cap, 'credit')} at most, because larger wins are too rare"
-                f" for this number of games; the exact return with all wins is {format_percent(bet.rtp)})"
+                f" (in both, each win counts as {format_count(win_cap, 'credit')} at most, because larger wins are"
+                f" too rare for this number of games; the exact return with all wins is {format_percent(bet.rtp)})"
                 if win_cap < max(bet.distribution.counts)
                 else ""
             )
         if not is_testable:
             untestable_count += 1
-            words = f"bet {bet.bet}: {format_count(case.games, 'game')} are too few to test it, because every win is rarer"
+            words = (
+                f"bet {bet.bet}: {format_count(case.games, 'game')} are too few to test it, "
+                "because every win is rarer"
+            )
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTHING, words)
             continue
         tally = play_batch(
