@@ -133,6 +133,8 @@ class SignersStep(SetupStep):
         if action != "enter":
             return build_refusal_text("not_offered")
         if self.entered_staff_number is None:
+            if not text:
+                return build_refusal_text("missing")
             if not (text.isascii() and text.isdigit() and len(text) <= 8):
                 return build_refusal_text("not_digits")
             self.entered_staff_number = text

@@ -60,6 +60,8 @@ class SignInPage(MenuPage):
         """Accept the staff number, and continue with its PIN."""
         if action != "enter":
             return refuse("not_offered")
+        if not text:
+            return refuse("missing")
         if not (text.isascii() and text.isdigit() and len(text) <= 8):
             return refuse("not_digits")
         return OpenPage(_PinPage(self, text))

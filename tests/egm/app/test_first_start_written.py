@@ -139,6 +139,8 @@ def test_wrong_pins_lock_a_number_at_a_first_start_too(tmp_path):
     at = step(folder, tmp_path / "cabinet.toml")
     draft = drafted()
     at.answer(draft, "sign", "")
+    assert at.answer(draft, "enter", "").value == "service.refused.missing"
+    assert at.answer(draft, "enter", "1st").value == "service.refused.not_digits"
     at.answer(draft, "enter", "1")
     said = [at.answer(draft, "enter", "0000").value for _ in range(4)]
     assert said == ["service.refused.wrong_pin"] * 3 + ["service.refused.locked"]

@@ -246,6 +246,8 @@ def test_no_sequence_of_tries_tells_whether_a_number_exists(menu):
     assert told[real] == [f"service.refused.{code}" for code in ("wrong_pin", "wrong_pin", *["locked"] * 3)]
     menu.enter("not a number")
     assert menu.notice == "service.refused.not_digits"
+    menu.enter("")
+    assert menu.notice == "service.refused.missing"
 
 
 def test_typing_numbers_fills_no_memory(menu):
