@@ -23,6 +23,7 @@ from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
 from egm.links.bench_client import BenchClient, BenchUnreachableError
 from egm.unix_sockets import open_socket_address
 from tools.cli.commands.device import command as device_command
+from tools.cli.commands.device import iter_device_facts
 
 PAIR = {"bill": "id003", "io": "ioboard"}
 
@@ -385,6 +386,14 @@ def test_egm_device_works_the_bench(tmp_path, process):
     nobody = CliRunner().invoke(device_command, ["--state", str(tmp_path / "empty")])
     assert nobody.exit_code == 1
     assert "no simulated device replies" in nobody.output
+
+
+def test_each_printed_ticket_has_a_row_that_begins_with_its_number():
+    ticket = {"lines": ["$19.95", "TICKET # 0001"], "barcode": "916860582693694693", "barcode_complete": True}
+    rows = dict(iter_device_facts({"paper_tickets": 199, "printed": [ticket, ticket], "doors_open": ["top"]}))
+    assert [*rows] == ["paper_tickets", "printed 1", "printed 2", "doors_open"]
+    assert [*rows["printed 2"]] == ["barcode", "barcode_complete", "lines"]
+    assert rows["printed 2"] == ticket
 
 
 def test_egm_device_listens_to_a_port(tmp_path, process):

@@ -1,7 +1,9 @@
 """``egm device``: operate a simulated device of a running cabinet, or listen to a real one on a port."""
 
 import asyncio
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -91,7 +93,19 @@ def command(
     elif form == "text" and action == "log":
         echo(reply.text)
     else:
-        show(form, build_facts_table(reply.state.items()), document=reply.state, before=reply.text)
+        facts = iter_device_facts(reply.state) if form == "text" else reply.state.items()
+        show(form, build_facts_table(facts), document=reply.state, before=reply.text)
+
+
+def iter_device_facts(state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the facts of a device's state for the terminal: one for each printed ticket, its number first."""
+    for key, value in state.items():
+        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            for number, item in enumerate(value, start=1):
+                is_list = {name: isinstance(part, list) for name, part in item.items()}
+                yield f"{key} {number}", {name: item[name] for name in sorted(item, key=is_list.__getitem__)}
+        else:
+            yield key, value
 
 
 def _listen(
