@@ -456,6 +456,11 @@ def command(
     try:
         # a kiosk shows the error on its screen until the file is changed
         if not (screen_options.is_kiosk or _does_screen_ask_for_file(cabinet, screen_options)):
+            if cabinet is not None and not cabinet.exists():
+                raise click.ClickException(
+                    f"there is no cabinet file {cabinet}: write one with `egm cabinet new {cabinet}`, "
+                    "or create it on the screen with --first-start"
+                )
             load_cabinet(cabinet)
         folder.prepare()
         lock = _lock_state_folder(folder)
