@@ -252,7 +252,7 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> T
         Column("second copy", is_right_aligned=True, text=money),
         Column("", "standing"),
         "what",
-        "may be",
+        Column("possible decisions", "may_be"),
     )
     return Table(columns, rows, title="Claims on the machine", empty="no claim")
 

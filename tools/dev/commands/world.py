@@ -31,7 +31,9 @@ _GATHERS: Final = {"any": None, "always": True, "never": False}
 @click.option(
     "--actions", default=2000, show_default=True, type=WholeNumber(min=1), help="actions in each world"
 )
-@click.option("--cuts", default=20, show_default=True, type=WholeNumber(), help="power cuts in each world")
+@click.option(
+    "--cuts", default=20, show_default=True, type=WholeNumber(min=0), help="power cuts in each world"
+)
 @click.option(
     "--gathering",
     type=click.Choice(sorted(_GATHERS)),
@@ -55,7 +57,11 @@ _GATHERS: Final = {"any": None, "always": True, "never": False}
     help="folder for the export of each world's journal",
 )
 @click.option(
-    "--tries", default=60, show_default=True, type=WholeNumber(), help="maximum number of shrinking attempts"
+    "--tries",
+    default=60,
+    show_default=True,
+    type=WholeNumber(min=0),
+    help="maximum number of shrinking attempts",
 )
 def command(
     *,
