@@ -70,7 +70,7 @@ class Journal(JournalView):
         self._policy = policy
         self._failure: JournalError | None = None
         """The error after which the journal refuses every use, or None."""
-        self._missing = pairing.missing
+        self._second_medium_error = pairing.second_medium_error
         """Why the second medium cannot be used, or an empty string."""
         self._room = DiskReserve(location.storage, location.media, policy.reserve_bytes)
         """The reserved space on the media, released when a medium is full."""
@@ -82,7 +82,7 @@ class Journal(JournalView):
         self._copies.findings[:0] = [*pairing.findings, *key.findings]
         if location.is_second_medium_missing:
             self._copies.findings.append(
-                MendingReport(RepairKind.MEDIUM_MISSING, SECOND_MEDIUM, pairing.missing)
+                MendingReport(RepairKind.MEDIUM_MISSING, SECOND_MEDIUM, pairing.second_medium_error)
             )
         self._sealing: Generator[None, None, Transaction] | None = None
         """The writing of an archive segment that is in progress, or None."""
@@ -130,20 +130,20 @@ class Journal(JournalView):
         second = second_dir or state_dir / SECOND_FOLDER
         pairing = find_pairing(medium, state_dir, second, machine_id)
         if cleared is not None:
-            pairing = MediaPairing(missing=pairing.missing)
+            pairing = MediaPairing(second_medium_error=pairing.second_medium_error)
         opening = _Opening(medium, state_dir, second, machine_id, now, policy or Policy(), cleared, may_begin)
-        if not pairing.missing:
+        if not pairing.second_medium_error:
             try:
                 return cls._open_with_room(opening, pairing)
             except JournalUnwritable as error:
                 if not alone or isinstance(error, MediumFull):
                     raise
                 # It may have been either medium; opening the first alone shows whether it was the second.
-                pairing = replace(pairing, missing=str(error))
+                pairing = replace(pairing, second_medium_error=str(error))
         elif not alone:
-            raise MediumMissing(pairing.missing)
+            raise MediumMissing(pairing.second_medium_error)
         if not pairing.journal_exists:
-            raise JournalUnwritable(f"a new journal needs both media: {pairing.missing}")
+            raise JournalUnwritable(f"a new journal needs both media: {pairing.second_medium_error}")
         return cls._open_with_room(opening, pairing)
 
     @classmethod
@@ -152,7 +152,11 @@ class Journal(JournalView):
         try:
             return cls._open_once(opening, pairing)
         except MediumFull:
-            media = (opening.state_dir,) if pairing.missing else (opening.state_dir, opening.second_dir)
+            media = (
+                (opening.state_dir,)
+                if pairing.second_medium_error
+                else (opening.state_dir, opening.second_dir)
+            )
             if not DiskReserve(opening.storage, media, opening.policy.reserve_bytes).release():
                 raise
             return cls._open_once(opening, pairing)
@@ -165,7 +169,7 @@ class Journal(JournalView):
             opening.state_dir,
             opening.second_dir,
             opening.policy.segment_bytes,
-            bool(pairing.missing),
+            bool(pairing.second_medium_error),
         )
         locks: list[FolderLock] = []
         journal = None
@@ -206,9 +210,9 @@ class Journal(JournalView):
         return self._location.media
 
     @property
-    def missing(self) -> str:
+    def second_medium_error(self) -> str:
         """Return why the second medium is not in use, or an empty string if it is."""
-        return self._missing
+        return self._second_medium_error
 
     @property
     def full(self) -> str:

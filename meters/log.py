@@ -147,13 +147,13 @@ class LogCopy:
     def scan(self) -> LogScan:
         """Check every byte of the log and, if nothing is damaged, prepare to append after the last record."""
         self.close()
-        firsts, segment = self.list_segment_starts(), None
+        first_sequences, segment = self.list_segment_starts(), None
         try:
-            sequence, head_hex = self._read_base(firsts[0]) if firsts else (0, GENESIS_HASH)
+            sequence, head_hex = self._read_base(first_sequences[0]) if first_sequences else (0, GENESIS_HASH)
         except JournalDamaged as error:
-            return LogScan(0, GENESIS_HASH, str(error), firsts[0])
+            return LogScan(0, GENESIS_HASH, str(error), first_sequences[0])
         self.base = self._sequence, self._head_hex = sequence, head_hex
-        for first in firsts:
+        for first in first_sequences:
             try:
                 if segment is not None and not segment.closed:
                     raise JournalDamaged(
@@ -217,9 +217,9 @@ class LogCopy:
 
         Raises :class:`JournalDamaged` at the first record that is not intact.
         """
-        firsts = self.list_segment_starts()
-        for n, first in enumerate(firsts):
-            if n + 1 < len(firsts) and firsts[n + 1] <= after + 1:
+        first_sequences = self.list_segment_starts()
+        for n, first in enumerate(first_sequences):
+            if n + 1 < len(first_sequences) and first_sequences[n + 1] <= after + 1:
                 continue
             path = self._build_segment_path(first)
             data = read_file(self._storage, path) or b""
@@ -319,14 +319,14 @@ class LogCopy:
         never acknowledged. Other damage is not repaired; False is returned for it.
         """
         self.close()
-        firsts = self.list_segment_starts()
-        if not firsts:
+        first_sequences = self.list_segment_starts()
+        if not first_sequences:
             return False
-        path = self._build_segment_path(firsts[-1])
+        path = self._build_segment_path(first_sequences[-1])
         data, end = read_file(self._storage, path) or b"", _HEADER_BYTES
         last_intact: tuple[int, str] | None = None
         with suppress(JournalDamaged):
-            last_intact = self._read_base(firsts[-1])
+            last_intact = self._read_base(first_sequences[-1])
             for item, end_after in _iter_records(path, data, _find_records_end(data), *last_intact):
                 last_intact, end = (item.entry.sequence, item.entry.hash_hex), end_after
         if last_intact != (acknowledged, head_hex):

@@ -87,14 +87,14 @@ class MediumLabel:
 class MediaPairing:
     """The relation between the machine's two storage media, as their labels state it.
 
-    ``missing``: why the second cannot be used, or an empty string. ``journal_exists``: whether a journal was
-    started here. ``refill``: whether the content of the second must be replaced by that of the first.
-    ``first``: the label to write first on a blank first medium; it marks the medium as new until it is
+    ``second_medium_error``: why the second cannot be used, or an empty string. ``journal_exists``: whether a
+    journal was started here. ``refill``: whether the content of the second must be replaced by that of the
+    first. ``first``: the label to write first on a blank first medium; it marks the medium as new until it is
     filled. ``findings`` are for the event log.
     """
 
     journal_exists: bool = False
-    missing: str = ""
+    second_medium_error: str = ""
     refill: bool = False
     first: MediumLabel | None = None
     findings: tuple[MendingReport, ...] = ()
@@ -111,7 +111,7 @@ def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id
         second = MediumLabel.read(storage, second_dir)
         has_key = storage.exists(second_dir / KEY_NAME)
     except JournalUnwritable as error:
-        return MediaPairing(journal_exists=first is not None, missing=str(error))
+        return MediaPairing(journal_exists=first is not None, second_medium_error=str(error))
     for label, folder in ((first, state_dir), (second, second_dir)):
         if label is not None and label is (first or second):
             _check_machine(label, folder, machine_id)
@@ -137,7 +137,9 @@ def _pair_without_second_label(
             journal_exists=True,
             findings=(MendingReport(RepairKind.MEDIUM_REPLACED, "second medium", reason),),
         )
-    return MediaPairing(journal_exists=True, missing=f"{second_dir}: no medium of this machine is there")
+    return MediaPairing(
+        journal_exists=True, second_medium_error=f"{second_dir}: no medium of this machine is there"
+    )
 
 
 def _check_machine(label: MediumLabel, folder: Path, machine_id: str) -> None:
@@ -155,7 +157,8 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
     if second.machine != first.machine or second.which is not MediumName.SECOND:
         owner = second.machine_id or second.machine
         return MediaPairing(
-            journal_exists=True, missing=f"{second_dir}: the medium is the {second.which} of machine {owner}"
+            journal_exists=True,
+            second_medium_error=f"{second_dir}: the medium is the {second.which} of machine {owner}",
         )
     if second.put_in_by and second.beside == first.id:
         reason = f"a new one, put in by {second.put_in_by}"
@@ -169,7 +172,8 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} were never used together")
     if first.pairing > second.pairing:
         return MediaPairing(
-            journal_exists=True, missing=f"{second_dir}: the medium was replaced since it was last used"
+            journal_exists=True,
+            second_medium_error=f"{second_dir}: the medium was replaced since it was last used",
         )
     reason = "it was replaced since it was last used"
     return MediaPairing(

@@ -181,8 +181,8 @@ class JournalView:
     def iter_second_medium_bodies(self, location: JournalLocation, after: int = 0) -> Iterator[bytes]:
         """Yield the entry bytes as :meth:`iter_bodies` does, but from the second medium: its archive, then its log."""
         log = location.log()
-        firsts = log.list_segment_starts()
-        base = firsts[0] - 1 if firsts else 0
+        first_sequences = log.list_segment_starts()
+        base = first_sequences[0] - 1 if first_sequences else 0
         for sequence, body, _ in Archive(
             location.storage, location.archives[1:], self._read_boundary
         ).iter_bodies(after):

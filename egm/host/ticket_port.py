@@ -230,7 +230,7 @@ class HostTicketInterface:
         host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
         return (
             host_ticket is not None
-            and not host_ticket.told
+            and not host_ticket.host_has_read
             and host_ticket.status in _FINAL_REDEMPTION_STATES
         )
 

@@ -151,7 +151,7 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
     The next ticket would overwrite that result, and the host would not learn whether the ticket was redeemed.
     """
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    return host_ticket is not None and bool(host_ticket.kind) and not host_ticket.told
+    return host_ticket is not None and bool(host_ticket.kind) and not host_ticket.host_has_read
 
 
 def stack_authorised_ticket(machine: Machine, event: Event) -> None:
@@ -178,7 +178,7 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
                 expires=reply.expires,
                 pool=reply.pool,
                 status=Redeeming.PENDING,
-                told=False,
+                host_has_read=False,
             )
         },
     )
@@ -201,7 +201,12 @@ def _return_ticket(machine: Machine, inquiry: TicketInquiry, status: Redeeming, 
     host_expects_result = status in _REDEMPTION_REPLIES
     number = mask_number(inquiry.digits)
     outcome = HostTicketRecord(
-        id=inquiry.id, number=number, amount_cents=0, kind="", status=status, told=not host_expects_result
+        id=inquiry.id,
+        number=number,
+        amount_cents=0,
+        kind="",
+        status=status,
+        host_has_read=not host_expects_result,
     )
     machine.post(
         HOST_VOUCHER_REFUSED,
@@ -223,5 +228,5 @@ def _require_inquiry(machine: Machine) -> TicketInquiry:
 def record_result_read(machine: Machine) -> None:
     """Record that the host has read the result of the last ticket, so that it is not reported again."""
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    if host_ticket is not None and not host_ticket.told:
-        machine.post(VOUCHER_RESULT_READ, state={HostKey.TICKET: replace(host_ticket, told=True)})
+    if host_ticket is not None and not host_ticket.host_has_read:
+        machine.post(VOUCHER_RESULT_READ, state={HostKey.TICKET: replace(host_ticket, host_has_read=True)})

@@ -227,13 +227,15 @@ class HostTransferInterface:
     def has_unread_result(self) -> bool:
         """Return whether a host transfer has ended and the host has not read its result yet."""
         transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
-        return transfer is not None and not transfer.told
+        return transfer is not None and not transfer.host_has_read
 
     def acknowledge_result(self) -> None:
         """Record that the host has read the result of the last transfer. A repeat changes nothing."""
         transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
-        if transfer is not None and not transfer.told:
-            self._machine.post(AFT_RESULT_READ, state={HostKey.TRANSFER: replace(transfer, told=True)})
+        if transfer is not None and not transfer.host_has_read:
+            self._machine.post(
+                AFT_RESULT_READ, state={HostKey.TRANSFER: replace(transfer, host_has_read=True)}
+            )
 
     # ------------------------------------------------------------------ what is possible now
     def can_execute(self, kind: TransferKind) -> bool:

@@ -221,7 +221,7 @@ def record_failed_order(
     With ``host_has_result``, the reply to the order has already reported the failure to the host.
     """
     result = _build_result_record(machine, order, status, dict.fromkeys(order.cents, 0))
-    record = replace(result, position=0, told=host_has_result)
+    record = replace(result, position=0, host_has_read=host_has_result)
     machine.post(AFT_FAILED, result, state={HostKey.TRANSFER: record})
 
 
@@ -239,7 +239,7 @@ def _build_result_record(
         pool=order.pool,
         codes=order.codes,
         at=machine.clock.now().isoformat(timespec="seconds"),
-        told=False,
+        host_has_read=False,
     )
 
 

@@ -69,7 +69,7 @@ class MemoryWatch:
         """Return why faults of the storage media apply now: fault code -> details."""
         journal = self._machine.journal
         causes = {
-            MEDIUM_MISSING_FAULT: journal.missing,
+            MEDIUM_MISSING_FAULT: journal.second_medium_error,
             MEDIUM_REPLACED_FAULT: str(journal.state(IntegrityKey.MEDIUM_REPLACED) or ""),
             MEDIUM_FULL_FAULT: journal.full,
         }

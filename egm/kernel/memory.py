@@ -32,23 +32,23 @@ class PositionMemory:
         """Return the JSON value stored under a key, or None."""
         return self._journal.state(self.name(key))
 
-    def read(self, kind: type[R], key: str) -> R | None:
+    def read(self, record_type: type[R], key: str) -> R | None:
         """Return the record stored under a key, or None. Raises RecordError if the value is malformed."""
         name = self.name(key)
         data = self._journal.state(name)
-        return None if data is None else from_json(kind, data, f"the memory's {str(name)!r}")
+        return None if data is None else from_json(record_type, data, f"the memory's {str(name)!r}")
 
-    def require(self, kind: type[R], key: str) -> R:
+    def require(self, record_type: type[R], key: str) -> R:
         """Return the record stored under a key. Raises InvariantError if there is no such record."""
-        record = self.read(kind, key)
+        record = self.read(record_type, key)
         if record is None:
             raise InvariantError(f"the memory has nothing under {self.name(key)!r}")
         return record
 
-    def read_all(self, kind: type[R], prefix: str) -> dict[str, R]:
+    def read_all(self, record_type: type[R], prefix: str) -> dict[str, R]:
         """Return the records stored under a key prefix, by their names without the prefix, sorted."""
         start = self.name(prefix)
         return {
-            name.removeprefix(start): from_json(kind, data, f"the memory's {str(name)!r}")
+            name.removeprefix(start): from_json(record_type, data, f"the memory's {str(name)!r}")
             for name, data in sorted(self._journal.states(start).items())
         }

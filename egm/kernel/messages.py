@@ -339,7 +339,7 @@ class Reminder(_Message):
     """Wagers less wins since the session began, minor units; negative if the player is ahead."""
     until_utc: str = ""
     """When the pause of play ends, ISO 8601; empty until the session ends."""
-    own: bool = True
+    is_own: bool = True
     """Whether the limit is the player's own; False for the jurisdiction's."""
 
 
@@ -377,7 +377,7 @@ class TournamentView(_Message):
     name: dict[str, str]
     rules: dict[str, tuple[tuple[str, tuple[str, ...]], ...]]
     """The published rules by language: sections of a heading and sentences."""
-    on: bool
+    is_on: bool
     """Whether the machine is used for the tournament now; False while it is only announced."""
     entry: int = 0
     """The number of the entry that plays a round at this position; 0 for none."""
@@ -392,7 +392,7 @@ class TournamentView(_Message):
     """Minutes left, rounded up, or None if the round is limited by games."""
     starts_utc: str = ""
     """When play starts, ISO 8601 UTC; empty once it has started."""
-    over: bool = False
+    is_round_over: bool = False
     """Whether the entry has played its round here."""
 
 
@@ -485,7 +485,7 @@ class Snapshot(_Message):
     @property
     def current_tournament(self) -> TournamentView | None:
         """Return the tournament that the machine is in, or None."""
-        return self.tournament if self.tournament is not None and self.tournament.on else None
+        return self.tournament if self.tournament is not None and self.tournament.is_on else None
 
 
 class Hello(_Message):

@@ -1,13 +1,13 @@
 """The journal entries of the links: a SAS host's line, its time, what it has read; requests of a GAT verifier."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from egm.kernel.entries import Entry
 from egm.links.keys import LinksKey
 from egm.progressive.keys import ProgressiveKey
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, Positive, Time
 
 
@@ -25,7 +25,7 @@ class HostTime:
     """A SAS host has sent its time."""
 
     host: str
-    told: Time
+    host_time: Time = field(metadata=stored_as("told"))
     """The time that the host sent."""
     ahead_seconds: int
     """The time by which the host's clock is ahead of the machine's, rounded up; negative if it is behind."""

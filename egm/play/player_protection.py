@@ -292,7 +292,7 @@ def build_reminder_view(machine: Machine) -> messages.Reminder | None:
         minutes=reminder.minutes,
         spent_cents=reminder.spent_cents,
         until_utc=reminder.until,
-        own=reminder.own,
+        is_own=reminder.own,
     )
 
 

@@ -26,7 +26,7 @@ REGISTERS: Final = (
         ),
         ("event", "prizes", "play_id", "id", "slip", "machine", "persons"),
         "C-03; QC s.90; FR68-20",
-        has="prizes",
+        required_field="prizes",
     ),
     Register(
         "progressives",
@@ -44,7 +44,7 @@ REGISTERS: Final = (
             "persons",
         ),
         "I-17; FR68-20; MC 21.1",
-        has="pool",
+        required_field="pool",
     ),
     Register(
         "checks",
@@ -57,14 +57,14 @@ REGISTERS: Final = (
         (GAME_VOID.kind,),
         ("play_id", "machine", "reason", "persons"),
         "F-15; QC s.94",
-        where={"ruling": "disrupted"},
+        required_values={"ruling": "disrupted"},
     ),
     Register(
         "refunds",
         (GAME_VOID.kind,),
         ("play_id", "refund_cents", "machine", "reason", "persons"),
         "F-14; QC s.95",
-        where={"ruling": "defect"},
+        required_values={"ruling": "defect"},
     ),
     Register(
         "residuals",

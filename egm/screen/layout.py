@@ -56,7 +56,7 @@ class Layout:
     """The rectangle of the tab that opens the drawer of simulated devices."""
     staff: Rect
     """The rectangle of the key that opens the service menu, shown if the machine would open it."""
-    aside: float = 0.0
+    drawer_width: float = 0.0
     """The width at the right edge that the drawer of simulated devices covers when it is open."""
     tray: float = 0.0
     """The height of the tray below a Keno board. A tray next to the board is as high as the field."""
@@ -87,9 +87,13 @@ class Layout:
         if self.is_telephone:  # The drawer covers most of the page, so the player closes it first.
             return self
         _, y, _, h = self.sheet
-        aside = self.drawer[2] + self.size[0] - self.tab[0]
-        layout = replace(self, aside=aside)
-        return layout if self.is_portrait else replace(layout, sheet=(24.0, y, self.size[0] - aside - 40, h))
+        drawer_width = self.drawer[2] + self.size[0] - self.tab[0]
+        layout = replace(self, drawer_width=drawer_width)
+        return (
+            layout
+            if self.is_portrait
+            else replace(layout, sheet=(24.0, y, self.size[0] - drawer_width - 40, h))
+        )
 
     def with_levels(self) -> "Layout":
         """Return the layout of a game with progressive levels: a narrower title leaves room for their meters."""
@@ -148,7 +152,7 @@ class Layout:
     def page(self) -> Rect:
         """Return the rectangle of a service page: all above the meters that the device drawer leaves free."""
         margin = 10.0 if self.is_telephone else 24.0 if self.is_portrait else 40.0
-        return (margin, 8.0, self.size[0] - self.aside - 2 * margin, self.bar[1] - 10.0)
+        return (margin, 8.0, self.size[0] - self.drawer_width - 2 * margin, self.bar[1] - 10.0)
 
     @property
     def stage(self) -> Rect:

@@ -98,24 +98,25 @@ def record_incident(machine: Machine, event: Event) -> None:
 class Register:
     """A register of the venue, as a query of the journal: which entries belong to it, and its columns.
 
-    It selects the entries of ``kinds`` whose records have the values ``where`` and the field ``has``.
+    It selects the entries of ``kinds`` whose records have the ``required_values`` (by field), and a value that is
+    not empty in the ``required_field``.
     """
 
     name: str
     kinds: tuple[str, ...]
     columns: tuple[str, ...]
     source: str
-    where: Mapping[str, str] | None = None
-    has: str = ""
+    required_values: Mapping[str, str] | None = None
+    required_field: str = ""
 
     def contains(self, entry: StoredEntry) -> bool:
         """Return whether a journal entry belongs to this register."""
         record = entry.record if isinstance(entry.record, Mapping) else {}
-        required_values = self.where or {}
+        required_values = self.required_values or {}
         return (
             entry.kind in self.kinds
             and all(record.get(key) == value for key, value in required_values.items())
-            and (not self.has or bool(record.get(self.has)))
+            and (not self.required_field or bool(record.get(self.required_field)))
         )
 
 
@@ -168,7 +169,7 @@ REGISTER_DEFINITIONS: Final = (
         (INTERVENTION_CLOSED.kind,),
         ("serial", "operator_number", "id", "parts", "persons"),
         "Q-15; QC-VLM 39",
-        has="parts",
+        required_field="parts",
     ),
     Register("visits", (MENU_ENTERED.kind,), ("person", "role"), "Q-15; QC-VLM 39"),
 )

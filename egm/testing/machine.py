@@ -181,7 +181,7 @@ class OrderRecorder:
     """
 
     def __init__(self) -> None:
-        self.told: list[object] = []
+        self.messages: list[object] = []
         self.orders: list[tuple[str, int]] = []
         self.ledgers: DeviceLedgers | None = None
         self.offered: dict[int, Note | Barcode] = {}
@@ -190,7 +190,7 @@ class OrderRecorder:
 
     def show(self, message: object) -> None:
         """Record a message that the machine sends to the screen."""
-        self.told.append(message)
+        self.messages.append(message)
 
     def stack(self, escrow: int) -> None:
         """Record a stack order, in the escrow ledger too, as the driver would."""

@@ -73,10 +73,12 @@ def count_duel_results(
         fill_table(hands[counted_hands:below], table, starts, binomial)
         if mark == opens:
             count_hands(player_hands, np.arange(len(player_hands)), table, starts, binomial, counts[2], up)
-        lot = asking[np.searchsorted(strengths[asking], mark) : np.searchsorted(strengths[asking], mark + 1)]
-        count_hands(player_hands, lot, table, starts, binomial, counts[0], up)
+        hand_rows = asking[
+            np.searchsorted(strengths[asking], mark) : np.searchsorted(strengths[asking], mark + 1)
+        ]
+        count_hands(player_hands, hand_rows, table, starts, binomial, counts[0], up)
         fill_table(hands[below:through], table, starts, binomial)
-        count_hands(player_hands, lot, table, starts, binomial, counts[1], up)
+        count_hands(player_hands, hand_rows, table, starts, binomial, counts[1], up)
         counted_hands = through
     return DuelCounts(counts[0], counts[1] - counts[0], counts[2])
 
@@ -109,14 +111,14 @@ def _count_sets_in_hands(hands: Ints, table: Ints, starts: Ints, binomial: Ints)
 
 def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
     player_hands: Ints,
-    lot: Ints,
+    hand_rows: Ints,
     table: Ints,
     starts: Ints,
     binomial: Ints,
     counts: Ints,
     up: bool,  # noqa: FBT001
 ) -> None:
-    """Write to ``counts``, for each player hand in ``lot``, how many counted dealer hands share no card with it.
+    """Write to ``counts``, for each player hand in ``hand_rows``, how many counted dealer hands share no card with it.
 
     With ``up`` they are counted separately for each visible card that they contain.
     """
@@ -125,7 +127,7 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
     number = [0] * (1 << (size + 1))
     held = [0] * (1 << (size + 1))
     sign = [0] * (1 << (size + 1))
-    for row in lot:
+    for row in hand_rows:
         for column in range(counts.shape[1]):
             if up:
                 is_own_card = False

@@ -203,7 +203,7 @@ def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(ri
         with_credit(machine, CREDIT_CENTS)
         assert lay(machine, bets)
         machine.engine.handle(EventType.PLAY)
-        while machine.state is State.PLAYING and isinstance(machine.hands.told[-1], Decision):
+        while machine.state is State.PLAYING and isinstance(machine.hands.messages[-1], Decision):
             asked = machine.machine.component(GameInProgress).conversation.decision
             certified = [each for each in asked.options if each != "insurance"]
             assert set(certified) <= set(find_question(machine.machine).options)
@@ -382,12 +382,12 @@ class Round:
             forms = rng.sample(rules.table_layout.forms, len(rules.table_layout.forms))
             assert any(lay(machine, form.bets) for form in forms)
         self.view = stage_of(machine, theme, "en").view
-        self.heard = len(machine.hands.told)
+        self.heard = len(machine.hands.messages)
         machine.engine.handle(EventType.PLAY)
         assert machine.state is State.PLAYING, machine.notice
-        while machine.state is State.PLAYING and isinstance(machine.hands.told[-1], Decision):
+        while machine.state is State.PLAYING and isinstance(machine.hands.messages[-1], Decision):
             self.listen()
-            machine.engine.handle(EventType.CHOOSE, value=rng.choice(machine.hands.told[-1].options))
+            machine.engine.handle(EventType.CHOOSE, value=rng.choice(machine.hands.messages[-1].options))
         self.listen()
         self.view = replace(self.view, now=self.view.now + 3600.0)
         self.stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, self.view)
@@ -400,9 +400,9 @@ class Round:
 
     def listen(self):
         self.view = apply_message(self.view, snapshot(self.machine.engine, fingerprint=""))
-        for message in self.machine.hands.told[self.heard :]:
+        for message in self.machine.hands.messages[self.heard :]:
             self.view = apply_message(self.view, message)
-        self.heard = len(self.machine.hands.told)
+        self.heard = len(self.machine.hands.messages)
 
 
 @pytest.mark.requirement("D-15")

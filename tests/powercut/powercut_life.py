@@ -66,7 +66,7 @@ class Life:
     def act(self):
         """Do what the machine waits for."""
         match self.room.state:
-            case State.PLAYING if isinstance(self.room.hands.told[-1], Decision):
+            case State.PLAYING if isinstance(self.room.hands.messages[-1], Decision):
                 self.room.engine.handle(EventType.CHOOSE, value=self.answer())
             case State.PLAYING:
                 self.room.report_shown()

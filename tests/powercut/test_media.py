@@ -110,7 +110,7 @@ def test_an_absent_second_medium_is_not_rebuilt_but_waited_for_or_done_without(t
     late = post("late", "bill.in", ("world:bill", "credit:1:cashable", 500))
     player = Player(tmp_path, lost)
     journal = player.open(alone=True)
-    assert journal.missing
+    assert journal.second_medium_error
     assert journal.media == (tmp_path / "one",)
     journal.append(late)
     assert codes(journal) == ["memory.medium_missing"]
@@ -119,7 +119,7 @@ def test_an_absent_second_medium_is_not_rebuilt_but_waited_for_or_done_without(t
     # The medium comes back as it was, and catches up.
     back = taken_from(lost, closed, tmp_path / "two")
     journal = Player(tmp_path, back).open()
-    assert not journal.missing
+    assert not journal.second_medium_error
     check_money(journal, (*SESSION, late))
     journal.close()
     journal = Player(tmp_path, without(back, tmp_path / "one")).open()

@@ -81,7 +81,7 @@ class Blackjack(LifeOfSeats):
 
     def give_answer(self, room, number, answered):
         """Answer where this seat is asked; of the first ``answered`` answers of the round some were his."""
-        told = room.hands.told[-1]
+        told = room.hands.messages[-1]
         if told.options and told.seat == number:
             own = WHOSE[:answered].count(number)
             room.engine.handle(EventType.CHOOSE, value=CHOICES[number][own])

@@ -54,7 +54,7 @@ class Poker(LifeOfSeats):
             answer_overdue_turns(self.table)
             for room in self.rooms:
                 game = open_game(room.machine)
-                if game is not None and game.outcome is None and room.hands.told[-1].options:
+                if game is not None and game.outcome is None and room.hands.messages[-1].options:
                     room.engine.handle(EventType.CHOOSE, value=self.ANSWERS[len(game.steps) - 2])
         for room in self.rooms:
             if room.state is State.PLAYING:

@@ -20,7 +20,7 @@ from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.proof import list_accepted_redemptions
 from egm.tickets.record import TicketRecord
 from meters import JournalError, JournalView, open_view
-from tools.cli.staff import load_roster, prove
+from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.terminal import echo
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
     """
     roster = load_roster(folder, medium)
     for number in filter(None, (person, second)):
-        prove(roster, number, Permission.PAY_BY_HAND)
+        authenticate_for(roster, number, Permission.PAY_BY_HAND)
     with (
         open_view(folder, key=read_machine_key(folder, medium), second_dir=medium, check_pages=True) as view,
         open_machine_ledger(folder, second=medium, read_only=False) as store,

@@ -46,7 +46,7 @@ def load_roster(folder: Path, second: Path | None = None) -> Roster:
         ) from error
 
 
-def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
+def authenticate(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     """Ask for the PIN of a staff number and return the person. Raises ClickException if it is wrong.
 
     A wrong PIN is stored, and the machine records it in its journal later. After
@@ -79,12 +79,12 @@ def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     return person
 
 
-def prove(roster: Roster, number: str, permission: Permission) -> Person:
+def authenticate_for(roster: Roster, number: str, permission: Permission) -> Person:
     """Ask for the PIN of a staff number and return the person.
 
     Raises ClickException if the PIN is wrong or the role lacks the permission.
     """
-    person = prove_person(roster, number)
+    person = authenticate(roster, number)
     if not person.may(permission):
         raise click.ClickException(
             f"{number} is {person.role} and may not {permission.value.replace('_', ' ')}"

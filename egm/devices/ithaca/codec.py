@@ -127,13 +127,13 @@ class CancelPrintJob:
 
 @dataclass(frozen=True, slots=True)
 class StatusQuery:
-    """The machine's query of a status byte: ``which`` is 0 or 1."""
+    """The machine's query of a status byte: ``index`` is 0 or 1."""
 
-    which: int
+    index: int
 
     def encode(self) -> bytes:
         """Return the query of the printer's status as the bytes to send."""
-        return bytes((_GROUP_SEPARATOR, _STATUS_QUERY_BYTES[self.which]))
+        return bytes((_GROUP_SEPARATOR, _STATUS_QUERY_BYTES[self.index]))
 
 
 #: Any command of the machine.
@@ -217,12 +217,12 @@ def _cut_barcode(buffer: bytes) -> Cut[Command] | None:
 class StatusByte:
     """One of the printer's two status bytes: ``bits`` are named by :data:`STATUS_BIT_NAMES`."""
 
-    which: int
+    index: int
     bits: int
 
     def encode(self) -> bytes:
         """Return the printer's status as the byte to send."""
-        return bytes((_STATUS_BYTE_MARKS[self.which] | self.bits,))
+        return bytes((_STATUS_BYTE_MARKS[self.index] | self.bits,))
 
 
 def encode_status(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
@@ -239,7 +239,7 @@ def decode_printer_status(first: StatusByte, second: StatusByte) -> PrinterStatu
         **{
             name: bool(byte.bits >> index & 1)
             for byte in (first, second)
-            for index, name in enumerate(STATUS_BIT_NAMES[byte.which])
+            for index, name in enumerate(STATUS_BIT_NAMES[byte.index])
         }
     )
 

@@ -53,7 +53,7 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         status_bytes: dict[int, StatusByte] = {}
         for status_number in (0, 1):
             for byte in await self._exchange(StatusQuery(status_number).encode()):
-                status_bytes[byte.which] = byte
+                status_bytes[byte.index] = byte
         return (
             codec.decode_printer_status(status_bytes[0], status_bytes[1]) if len(status_bytes) == 2 else None
         )

@@ -27,7 +27,7 @@ class IthacaTwin(PrinterTwin[Command]):
     def process_message(self, message: Command) -> None:
         """Collect a ticket, print it when it is presented, answer status queries."""
         match message:
-            case StatusQuery(which=status_number):
+            case StatusQuery(index=status_number):
                 self._send(codec.encode_status(self._build_status())[status_number].encode())
             case PrintTextLine(text=text):
                 self._printed_lines.append(text)

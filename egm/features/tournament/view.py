@@ -27,11 +27,11 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
         return view if any(view.rules.values()) else None
     purse = find_purse(machine)
     if purse is None:
-        return view.model_copy(update={"on": True})
+        return view.model_copy(update={"is_on": True})
     starts = find_future_start(machine)
     return view.model_copy(
         update={
-            "on": True,
+            "is_on": True,
             "entry": purse.entry,
             "round": purse.round,
             "points": read_points(machine),
@@ -39,7 +39,7 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
             "games_left": max(0, purse.games_max - purse.games) if purse.games_max else None,
             "minutes_left": _compute_minutes_left(machine, purse) if purse.minutes else None,
             "starts_utc": "" if starts is None else starts.astimezone(UTC).isoformat(),
-            "over": bool(purse.ending),
+            "is_round_over": bool(purse.ending),
         }
     )
 
@@ -49,11 +49,11 @@ def _build_rules_view(text: str) -> TournamentView:
     """Return the view of an announced tournament's rules; cached, because each screen update contains it."""
     rules = parse_rules_or_none(text)
     if rules is None:
-        return TournamentView(name={"en": ""}, rules=dict.fromkeys(LANGUAGES, ()), on=False)
+        return TournamentView(name={"en": ""}, rules=dict.fromkeys(LANGUAGES, ()), is_on=False)
     return TournamentView(
         name={"en": rules.name.en, "fr": rules.name.fr},
         rules={language: list_sections(rules, language) for language in LANGUAGES},
-        on=False,
+        is_on=False,
     )
 
 

@@ -211,7 +211,7 @@ class SasLineService:
                 self._cursor.write(sequence)
             case QueueFullChanged(is_full=full):
                 self._watch.handle_queue_full(full=full)
-            case LinkChanged(up=up):
+            case LinkChanged(is_up=up):
                 self._money.record_host_polling(up=up)
                 self._watch.record_link_state(up=up)
             case PollUnanswered(request=request, why=reason, failed=True):

@@ -64,7 +64,7 @@ class ExceptionsReceived:
 class LinkChanged:
     """Action: report that the host has started to poll, or has stopped."""
 
-    up: bool
+    is_up: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class SasChannelState:
         self._polled_ns = now_ns
         if not self._up:
             self._up = True
-            yield LinkChanged(up=True)
+            yield LinkChanged(is_up=True)
 
     def _handle_poll_elsewhere(self, now_ns: int) -> Iterator[ChannelAction]:
         """Handle a poll to another machine or to all machines, which acknowledges this machine's last reply."""
@@ -346,7 +346,7 @@ class SasChannelState:
             self._synchronised = not self._require_sync
             self._last_reply = None  # the next poll may come from a host that has not received it
             self._next_chirp_ns = now_ns
-            yield LinkChanged(up=False)
+            yield LinkChanged(is_up=False)
         if not self._up and now_ns >= self._next_chirp_ns:
             self._next_chirp_ns = now_ns + CHIRP_NS
             if self._chirp:

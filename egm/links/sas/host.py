@@ -86,7 +86,7 @@ class SasHost:
             return
         self.machine.post(
             HOST_TIME,
-            HostTime(host=self.name, told=host_time.isoformat(), ahead_seconds=ahead_seconds),
+            HostTime(host=self.name, host_time=host_time.isoformat(), ahead_seconds=ahead_seconds),
             state={f"{LinksKey.HOST_TIME}{self.name}": ahead_seconds},
         )
         self.republish_readout()

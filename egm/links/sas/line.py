@@ -249,7 +249,7 @@ class SasLineThread(threading.Thread):
                 return
             case _:
                 if isinstance(action, LinkChanged):
-                    self._health.host_is_polling = action.up
+                    self._health.host_is_polling = action.is_up
                 elif isinstance(action, PollUnanswered):
                     self._health.polls_refused += 1
                 self._report(action)

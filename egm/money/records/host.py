@@ -4,11 +4,11 @@ Amounts are minor units; dates are ISO 8601, or an empty string.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from egm.kernel.credits import CreditKind
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, Digest, Masked, Time
 
 
@@ -117,7 +117,7 @@ class HostTicketRecord:
     """The kind of credit; empty unless the host has authorised the ticket."""
     status: Redeeming
     """The result as reported to the host."""
-    told: bool
+    host_has_read: bool = field(metadata=stored_as("told"))
     """Whether the host has read the result."""
     expires: str | None = omit_if_default(None)
     pool: Count | None = omit_if_default(None)
@@ -160,7 +160,7 @@ class TransferRecord:
     """Codes of the protocol (type, flags), to be returned to the host exactly as received."""
     at: Time
     """The time of the result."""
-    told: bool
+    host_has_read: bool = field(metadata=stored_as("told"))
     """Whether the host has read the result."""
     position: Count | None = omit_if_default(None)
     """The index in the transfer history, 1 to 35; 0 or null if nothing moved."""

@@ -60,7 +60,7 @@ def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, Pa
     left, low, most_width, height = find_back_key_rect(stage.layout)
     width = min(
         most_width,
-        (stage.layout.size[0] - stage.layout.aside - 2 * left + 12) / max(1, len(page.actions)) - 12,
+        (stage.layout.size[0] - stage.layout.drawer_width - 2 * left + 12) / max(1, len(page.actions)) - 12,
     )
     return [((left + i * (width + 12), low, width, height), action) for i, action in enumerate(page.actions)]
 

@@ -80,7 +80,7 @@ def draw_reminder(stage: Stage) -> None:
         p.text(label, (x + w * side, y + 148), Style("strong", "small", "text_dim"), width=w * 0.42)
         p.text(value, (x + w * side, y + 206), Style("numbers", "title", "meter"), width=w * 0.42)
     until = stage.texts.clock(reminder.until_utc) if reminder.until_utc else ""
-    suffix = "" if reminder.own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
+    suffix = "" if reminder.is_own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{suffix}"
     text = say(f"{key}_until", time=until) if until else say(key)
     lines: Rect = (x + 50, y + 252, w - 100, 110)

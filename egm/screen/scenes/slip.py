@@ -30,7 +30,7 @@ _HEAD: Final = 150.0
 def _find_slip_rect(layout: Layout) -> Rect:
     """Return the rectangle of the Keno slip on a telephone."""
     _, _, w, h = layout.stage
-    return (4.0, 4.0, w - layout.aside - 8, h - 8)
+    return (4.0, 4.0, w - layout.drawer_width - 8, h - 8)
 
 
 def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:

@@ -160,7 +160,7 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     say, win = stage.texts.say, find_lit_win(stage)
     tournament = snapshot.current_tournament
     if tournament is not None:
-        is_playing = tournament.entry and not tournament.over and not tournament.starts_utc
+        is_playing = tournament.entry and not tournament.is_round_over and not tournament.starts_utc
         if not is_playing or int(stage.view.now / _TURN_SECONDS) % 2:
             return _describe_tournament(stage, tournament), "info"
     bought = (
@@ -195,7 +195,7 @@ def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
     values = {"entry": tournament.entry, "round": tournament.round}
     if not tournament.entry:
         return say("tournament.waits")
-    if tournament.over:
+    if tournament.is_round_over:
         return say("tournament.over", points=stage.texts.number(tournament.won_points), **values)
     if tournament.starts_utc:
         return say("tournament.starts", time=stage.texts.clock(tournament.starts_utc), **values)

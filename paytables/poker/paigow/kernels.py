@@ -111,7 +111,7 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop for numba)
 
 
 def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
-    lot: Ints,
+    patterns: Ints,
     counts: Ints,
     subsets: Ints,
     first: Ints,
@@ -124,14 +124,14 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
 ) -> None:
     """Add up wins and losses over all player hands without a flush, for the best setting and the bank's setting.
 
-    ``lot`` are the combinations of ranks to process. ``sums`` gets the wins and losses of the best setting,
+    ``patterns`` are the combinations of ranks to process. ``sums`` gets the wins and losses of the best setting,
     then those of the bank's own way.
     """
     suits = [0] * 8
     ranks = [0] * 8
     parts = [0] * 4
-    for n in range(lot.shape[0]):
-        pattern = lot[n]
+    for n in range(patterns.shape[0]):
+        pattern = patterns[n]
         length = 0
         for rank in range(13):
             if counts[pattern, rank]:

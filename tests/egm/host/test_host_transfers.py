@@ -305,7 +305,7 @@ def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
         expires="",
         pool=2,
         status=Redeeming.PENDING,
-        told=False,
+        host_has_read=False,
     )
     write_undeclared(rig.machine, "test.ticket", state={HostKey.TICKET: coming})
     assert ask(rig, restricted=100, pool=1) is Status.OTHER_POOL

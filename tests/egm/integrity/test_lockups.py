@@ -35,10 +35,10 @@ def test_a_door_in_the_middle_of_a_game_holds_it_and_gives_it_back(tmp_path):
     assert rig.state is State.DOOR_OPEN
     rig.report_shown()
     assert rig.records("game.end") == []
-    shown = rig.hands.told[-1]
+    shown = rig.hands.messages[-1]
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert rig.state is State.PLAYING
-    again = rig.hands.told[
+    again = rig.hands.messages[
         -1
     ]  # what the screen said while the door was open was not heard: it is asked again
     assert again is not shown

@@ -151,7 +151,7 @@ def test_a_restart_takes_each_position_up_where_it_was(machine):
     first, second = machine()
     assert (first.state, second.state) == (State.PAYING, State.PLAYING)
     assert second.machine.memory.get(PlayKey.GAME) == game
-    assert second.hands.told[-1].resumed
+    assert second.hands.messages[-1].resumed
     assert first.store.get(number).state is TicketState.RESERVED  # the other's ticket was left alone
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         first.report_print_state(state)

@@ -207,7 +207,7 @@ def test_it_chirps_while_nobody_polls_and_says_so_once(tmp_path: Path) -> None:
     rig.clock.pass_seconds(0.1)
     assert bench.tick() == chirp
     changes = [action for action in bench.actions if isinstance(action, LinkChanged)]
-    assert changes == [LinkChanged(up=True), LinkChanged(up=False)]
+    assert changes == [LinkChanged(is_up=True), LinkChanged(is_up=False)]
     assert [record["host"] for record in rig.records("host.link_lost")] == ["main"]
     assert rig.journal.meters().value("host_comm_loss") == 1
     rig.close()

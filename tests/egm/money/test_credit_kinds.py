@@ -126,7 +126,7 @@ def test_a_void_game_gives_each_kind_its_own_stake_back_and_is_counted(make):
     rig = gift(make(games=("hold-fast",), chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
     rig.play()
     rig.machine.chance = FailingChance()
-    rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])
+    rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.MENU, key="operator")
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
     rig.engine.handle(EventType.REFUND_GAME, **ruling)

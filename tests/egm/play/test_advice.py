@@ -36,7 +36,7 @@ def asked(folder, profile="generic"):
     rig.engine.handle(EventType.BET, value=least)
     rig.play()
     assert rig.state is State.PLAYING
-    found = rig.hands.told[-1]
+    found = rig.hands.messages[-1]
     assert isinstance(found, Decision)
     return found
 

@@ -49,11 +49,11 @@ def won(tmp_path):
 
 @pytest.mark.requirement("A-08", "F-04", "F-14")
 def test_a_win_is_paid_when_its_game_is_taken_off_the_machine(won, tmp_path):
-    shown = won.hands.told[-1]
+    shown = won.hands.messages[-1]
     won.close()
     again = MachineRig(tmp_path, games=(), chance=FailingChance()).boot()
     assert again.state is State.PLAYING
-    message = again.hands.told[-1]
+    message = again.hands.messages[-1]
     assert isinstance(message, Play)
     assert (message.display, message.win_cents, message.resumed) == (shown.display, WIN, True)
     again.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -107,18 +107,18 @@ def test_another_version_under_the_same_name_changes_nothing_of_the_open_game(wo
 def test_a_question_is_asked_again_and_answered_without_the_game_on_the_machine(tmp_path, cut_after_choice):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
     rig.play()
-    question = rig.hands.told[-1]
+    question = rig.hands.messages[-1]
     if cut_after_choice:
         rig.engine.handle(EventType.CHOOSE, value=question.options[0])
     rig.close()
     again = MachineRig(tmp_path, games=()).boot()
     assert again.state is State.PLAYING
     if not cut_after_choice:
-        asked = again.hands.told[-1]
+        asked = again.hands.messages[-1]
         assert isinstance(asked, Decision)
         assert (asked.options, asked.display) == (question.options, question.display)
         again.engine.handle(EventType.CHOOSE, value=asked.options[0])
-    win_cents = again.hands.told[-1].win_cents
+    win_cents = again.hands.messages[-1].win_cents
     again.report_shown()
     assert again.credit_cents == 500 - 25 + win_cents
     again.journal.self_audit()
@@ -243,7 +243,7 @@ def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, kept):
 def test_it_goes_on_when_its_definition_is_back(tmp_path):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
     rig.play()
-    question = rig.hands.told[-1]
+    question = rig.hands.messages[-1]
     without_its_text(rig)
     rig.close()
     MachineRig(tmp_path, games=()).boot().close()
@@ -251,7 +251,7 @@ def test_it_goes_on_when_its_definition_is_back(tmp_path):
     assert again.state is State.TILT
     fill_in(again, "settle_faults", person="4", persons=("4",), finding="the file was missing")
     assert again.state is State.PLAYING
-    asked = again.hands.told[-1]
+    asked = again.hands.messages[-1]
     assert (asked.options, asked.display) == (question.options, question.display)
     again.close()
 
@@ -281,10 +281,10 @@ def test_win_before_a_double_up_is_collected_if_the_generator_fails(tmp_path):
     question = None
     while question is None:
         rig.play()
-        asked = rig.hands.told[-1]
+        asked = rig.hands.messages[-1]
         while isinstance(asked, Decision) and asked.kind != "double_up":
             rig.engine.handle(EventType.CHOOSE, value=asked.options[0])
-            asked = rig.hands.told[-1]
+            asked = rig.hands.messages[-1]
         question = asked if isinstance(asked, Decision) else None
         rig.report_shown()
     before = rig.credit_cents

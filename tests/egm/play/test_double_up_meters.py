@@ -19,10 +19,10 @@ def play_to_a_double_up(rig):
     while True:
         rig.insert(10000) if rig.credit_cents < 10000 else None
         rig.play()
-        asked = rig.hands.told[-1]
+        asked = rig.hands.messages[-1]
         while isinstance(asked, Decision) and asked.kind != "double_up":
             rig.engine.handle(EventType.CHOOSE, value=asked.options[0])
-            asked = rig.hands.told[-1]
+            asked = rig.hands.messages[-1]
         if isinstance(asked, Decision):
             return asked
         rig.report_shown()
@@ -34,14 +34,14 @@ def double(rig, rounds):
     """Double so often at most, then collect; the stakes in minor units, and what is left."""
     stakes, left = [], 0
     cents = rig.machine.selection.denomination_cents
-    while isinstance(asked := rig.hands.told[-1], Decision):
+    while isinstance(asked := rig.hands.messages[-1], Decision):
         left = asked.display["credits"] * cents
         if len(stakes) == rounds:
             rig.engine.handle(EventType.CHOOSE, value="collect")
             continue
         stakes.append(left)
         rig.engine.handle(EventType.CHOOSE, value="red")
-    return stakes, rig.hands.told[-1].win_cents
+    return stakes, rig.hands.messages[-1].win_cents
 
 
 def audited(folder):

@@ -38,8 +38,8 @@ class Player:
             rig = self.room
             if rig.state is State.HANDPAY:
                 rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-            elif rig.state is State.PLAYING and isinstance(rig.hands.told[-1], Decision):
-                rig.engine.handle(EventType.CHOOSE, value=self.rng.choice(rig.hands.told[-1].options))
+            elif rig.state is State.PLAYING and isinstance(rig.hands.messages[-1], Decision):
+                rig.engine.handle(EventType.CHOOSE, value=self.rng.choice(rig.hands.messages[-1].options))
             elif rig.state is State.PLAYING:
                 rig.report_shown()
                 ended += 1

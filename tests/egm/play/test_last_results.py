@@ -23,9 +23,9 @@ def played(rig, **bets):
         rig.insert(10000)
     rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
     rig.play()
-    while rig.state is State.PLAYING and rig.hands.told[-1].type == "decision":
+    while rig.state is State.PLAYING and rig.hands.messages[-1].type == "decision":
         rig.engine.handle(EventType.CHOOSE, value="half")
-    meanwhile, play = told(rig), rig.hands.told[-1]
+    meanwhile, play = told(rig), rig.hands.messages[-1]
     rig.report_shown()
     if rig.state is State.HANDPAY:
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -93,7 +93,7 @@ def test_a_round_that_a_memory_clear_carried_over_is_a_result_when_it_has_ended(
     rig = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot().insert(10000)
     rig.engine.handle(EventType.BET, value=8, options={"bets": {"red": 8}})
     rig.play()
-    result = str(rig.hands.told[-1].display["result"])
+    result = str(rig.hands.messages[-1].display["result"])
     rig.close()
     clear_with_decisions(tmp_path / "state")
     again = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot()

@@ -39,7 +39,7 @@ def test_the_outcome_is_durable_before_it_is_shown(rig):
     start = rig.records("game.start")[-1]
     assert start["outcome"]["win_credits"] == 60
     assert [draw[:2] for draw in start["steps"][0]["draws"]] == [[24, 23], [24, 7], [24, 5]]
-    message = rig.hands.told[-1]
+    message = rig.hands.messages[-1]
     assert isinstance(message, Play)
     assert (message.win_credits, message.win_cents, message.resumed) == (60, 300, False)
     assert rig.credit_cents == 10000 - 5
@@ -155,10 +155,10 @@ def test_cashing_out_in_the_middle_of_a_game_is_refused(rig):
 @pytest.mark.requirement("A-08", "B-08")
 def test_a_restart_in_the_middle_shows_the_same_outcome_and_draws_nothing(rig, tmp_path):
     rig.play()
-    shown = rig.hands.told[-1]
+    shown = rig.hands.messages[-1]
     again = restart(rig, tmp_path, chance=ScriptedChance())  # it has no numbers to give
     assert again.state is State.PLAYING
-    message = again.hands.told[-1]
+    message = again.hands.messages[-1]
     assert message.resumed
     assert (message.play_id, message.display) == (shown.play_id, shown.display)
     again.report_shown()

@@ -56,7 +56,7 @@ def sound(rig, tmp_path):
 def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     rig = duel(3, 1).insert(1000)
     bet(rig, ante=10)
-    asked = rig.hands.told[-1]
+    asked = rig.hands.messages[-1]
     assert isinstance(asked, Decision)
     assert (asked.options, asked.costs, asked.seat) == (("fold", "stay", "raise"), {"raise": 10}, 0)
     assert asked.cues == ({"cue": "deal", "hand": "player", "card": "3"},)
@@ -66,7 +66,7 @@ def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     assert entry.transfers == (Transfer("credit:1:cashable", "house:wager", 50),)
     assert (entry.record["staked_credits"], entry.record["draws"]) == (10, [[6, 1, "card 2"]])
     assert rig.credit_cents == 900
-    told = rig.hands.told[-1]
+    told = rig.hands.messages[-1]
     assert isinstance(told, Play)
     assert told.cues == ({"cue": "deal", "hand": "bank", "card": "1"},)
     assert [(each["name"], each["staked"], each["credits"]) for each in told.settlements] == [("won", 20, 40)]
@@ -89,7 +89,7 @@ def test_what_the_credit_does_not_cover_is_not_offered_and_not_taken(duel, tmp_p
     left = rig.credit_cents
     assert 50 <= left < 100
     bet(rig, ante=10)
-    assert rig.hands.told[-1].options == ("fold", "stay")
+    assert rig.hands.messages[-1].options == ("fold", "stay")
     choose(rig, "raise")
     assert (rig.state, rig.notice) == (State.PLAYING, "refused.choice_is_covered")
     assert rig.credit_cents == left - 50
@@ -106,7 +106,7 @@ def test_the_limit_of_the_place_is_over_all_the_stakes_of_a_round(duel, tmp_path
     rig.engine.handle(EventType.DENOMINATION, value=25)
     most = limit // 25
     bet(rig, ante=min(100, most))
-    costs = rig.hands.told[-1].costs
+    costs = rig.hands.messages[-1].costs
     assert bool(costs) is (2 * min(100, most) * 25 <= limit)
     choose(rig, "fold")
     rig.report_shown()
@@ -150,8 +150,8 @@ def test_a_cut_between_a_raise_and_its_card_leaves_both_or_neither(duel, tmp_pat
     drawn = len(rig.records("game.choice"))
     again = duel(*(() if drawn else (3,)))  # what was drawn is not drawn again
     if not drawn:
-        assert isinstance(again.hands.told[-1], Decision)
-        assert again.hands.told[-1].cues == ({"cue": "deal", "hand": "player", "card": "3"},)
+        assert isinstance(again.hands.messages[-1], Decision)
+        assert again.hands.messages[-1].cues == ({"cue": "deal", "hand": "player", "card": "3"},)
         assert again.credit_cents == 950
         choose(again, "raise")
     if again.state is State.PLAYING:
@@ -222,7 +222,7 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
 def test_a_round_that_cannot_end_gives_back_what_is_not_decided_and_pays_what_is(duel, tmp_path):
     rig = duel(4).insert(1000)
     bet(rig, **{ANTE: 10, EVEN: 4})
-    assert isinstance(rig.hands.told[-1], Decision)
+    assert isinstance(rig.hands.messages[-1], Decision)
     rig.machine.chance = FailingChance()
     choose(rig, "stay")
     assert rig.machine.memory.get("game") is not None

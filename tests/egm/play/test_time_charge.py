@@ -67,7 +67,9 @@ def play(rooms, stack=STACK):
         assert rig.state is State.BETTING, rig.notice
     close(rooms)
     (asked,) = (
-        rig for rig in rooms if isinstance(rig.hands.told[-1], Decision) and rig.hands.told[-1].options
+        rig
+        for rig in rooms
+        if isinstance(rig.hands.messages[-1], Decision) and rig.hands.messages[-1].options
     )
     asked.engine.handle(EventType.CHOOSE, value="fold")
     take_recorded_steps(table_of(rooms))

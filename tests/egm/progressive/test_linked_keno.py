@@ -53,11 +53,11 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
             rig.room.engine.handle(EventType.BET, value=10, options=TWO)
             assert snapshot(rig.room.engine, fingerprint="").progressives == ()
             rig.room.play()  # two cards of ten, and not one of them drawn
-            assert rig.room.hands.told[-1].progressives == ()
+            assert rig.room.hands.messages[-1].progressives == ()
             rig.room.report_shown()
             rig.room.engine.handle(EventType.BET, value=5, options=TEN)
             rig.room.play()
-            assert [win.id for win in rig.room.hands.told[-1].progressives] == ["SUMMIT"]
+            assert [win.id for win in rig.room.hands.messages[-1].progressives] == ["SUMMIT"]
             await rig.until(lambda: rig.room.records("progressive.award"))
             rig.room.report_shown()
             assert rig.room.state is State.HANDPAY  # it is large

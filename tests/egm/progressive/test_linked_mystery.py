@@ -40,7 +40,7 @@ def numbers(games):
 
 
 def plays(rig):
-    return [told for told in rig.room.hands.told if isinstance(told, Play)]
+    return [told for told in rig.room.hands.messages if isinstance(told, Play)]
 
 
 def audited(folder, due=()):

@@ -85,7 +85,7 @@ def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(rig):
     start = machine.records("game.start")[-1]
     assert [(h["pool"], h["amount_cents"]) for h in start["hits"]] == [(TOP, top), (LUCKY, 500)]
     assert level(machine, TOP).current == 1500 + Fraction(100, 70) - 1
-    shown = machine.hands.told[-1]
+    shown = machine.hands.messages[-1]
     assert (shown.win_credits, shown.win_cents) == (20, 100 + top + 500)
     assert [(w.level, w.amount_cents) for w in shown.progressives] == [("top", top), ("luck", 500)]
     before = machine.credit_cents
@@ -110,7 +110,7 @@ def test_a_restart_between_hit_and_payment_pays_the_locked_amount(rig, tmp_path)
     machine.close()
     again = room_of(tmp_path).boot()
     assert again.state is State.PLAYING
-    assert again.hands.told[-1].progressives[0].amount_cents == 1500
+    assert again.hands.messages[-1].progressives[0].amount_cents == 1500
     before = again.credit_cents
     again.report_shown()
     assert again.credit_cents == before + 100 + 1500
@@ -189,7 +189,7 @@ def test_a_win_and_both_its_levels_are_one_sum_against_the_threshold(tmp_path, t
     machine = room_of(tmp_path / "state", A, LUCK, MISS, profile=path).boot().insert(10000)
     one_game(machine)
     hits = {hit["pool"]: hit["amount_cents"] for hit in machine.records("progressive.hit")}
-    assert (hits, machine.hands.told[-1].win_credits) == ({TOP: 1500, LUCKY: 500}, 20)
+    assert (hits, machine.hands.messages[-1].win_credits) == ({TOP: 1500, LUCKY: 500}, 20)
     assert machine.state is state
     machine.close()
 
@@ -336,13 +336,13 @@ def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(rig):
     machine = rig(A, NO_LUCK, MISS, levels=LINKED)
     machine.play()
     (claim,) = machine.journal.states(ProgressiveKey.CLAIM)
-    told = machine.hands.told[-1]
+    told = machine.hands.messages[-1]
     assert told.progressives[0].amount_cents is None
     machine.engine.handle(
         EventType.AWARD_LOCKED, claim=claim.removeprefix(ProgressiveKey.CLAIM), amount_cents=1650
     )
     assert machine.state is State.PLAYING
-    again = machine.hands.told[-1]
+    again = machine.hands.messages[-1]
     assert (again.play_id, again.progressives[0].amount_cents) == (told.play_id, 1650)
     machine.report_shown()
     assert machine.state is State.IDLE

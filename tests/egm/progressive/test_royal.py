@@ -60,7 +60,7 @@ def test_a_royal_of_one_hand_at_the_most_credits_wins_the_level(rig):
     before = machine.credit_cents
     play(machine, 5)
     won = RESET + 10
-    told = machine.hands.told[-1]
+    told = machine.hands.messages[-1]
     assert [(one.level, one.amount_cents) for one in told.progressives] == [("royal", won)]
     owed = machine.machine.memory.get(MoneyKey.HANDPAY)
     paid = machine.credit_cents - before + (0 if owed is None else owed["amount_cents"])

@@ -92,7 +92,7 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig,
     decide(machine)
     pot = 10_000_50
     won = 0 if share is None else int(pot * share)
-    told = machine.hands.told[-1]
+    told = machine.hands.messages[-1]
     assert [(one.level, one.amount_cents) for one in told.progressives] == ([("jackpot", won)] if won else [])
     machine.report_shown()
     # the bank does not open: the ante is paid even money and the raise comes back
@@ -189,7 +189,7 @@ def test_of_two_positions_the_second_wins_what_the_first_has_left(tmp_path):
     assert level(first).current == 10_001_00
     decide(second)
     decide(first)
-    won = [each.hands.told[-1].progressives[0].amount_cents for each in (second, first)]
+    won = [each.hands.messages[-1].progressives[0].amount_cents for each in (second, first)]
     assert won == [1000_10, 1000_00]  # ten per cent of 10,001.00, then of the base that is put up again
     for each in (first, second):
         each.report_shown()
@@ -210,7 +210,7 @@ def test_a_restart_between_hit_and_payment_pays_what_was_locked(rig, tmp_path):
     decide(machine)
     machine.close()
     again = room_of(tmp_path).boot()
-    assert again.hands.told[-1].progressives[0].amount_cents == 1000_05
+    assert again.hands.messages[-1].progressives[0].amount_cents == 1000_05
     again.report_shown()
     assert worth(again) == 100_00 - 100 + 100 + 1000_05
     assert level(again).hits == 1
@@ -255,7 +255,7 @@ def test_an_authorised_clear_carries_the_share_over(rig, tmp_path):
     machine.close()
     clear_with_decisions(tmp_path)
     machine = room_of(tmp_path).boot()
-    assert machine.hands.told[-1].progressives[0].amount_cents == 1000_05
+    assert machine.hands.messages[-1].progressives[0].amount_cents == 1000_05
     machine.report_shown()
     assert worth(machine) == 100_00 - 100 + 100 + 1000_05
     assert level(machine).current == 10_000_00
@@ -339,7 +339,7 @@ def play_two_boxes(machine):
 def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     machine = two_boxes(tmp_path, (LevelSlot(game=TABLE, level="jackpot"),)).boot().insert(100_00)
     play_two_boxes(machine)
-    told = machine.hands.told[-1]
+    told = machine.hands.messages[-1]
     assert [one.amount_cents for one in told.progressives] == [10_001_00, 10_000_00]
     pot = level(machine, f"{TABLE}.jackpot.100")
     assert (pot.contributed, pot.paid, pot.hits) == (100, 20_001_00, 2)

@@ -27,9 +27,9 @@ RULES = parse_rules(EXAMPLE_RULES.read_text(encoding="utf-8"))
 ANNOUNCED = TournamentView(
     name={"en": RULES.name.en, "fr": RULES.name.fr},
     rules={language: list_sections(RULES, language) for language in LANGUAGES},
-    on=False,
+    is_on=False,
 )
-PLAYED = {"on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}
+PLAYED = {"is_on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}
 
 
 class Reader(WordPainter):
@@ -50,7 +50,7 @@ def view_of(language, game=GAMES[0], *, won_cents=0, **changes):
         GAMES,
         game,
         language,
-        state="tournament" if tournament.on else "idle",
+        state="tournament" if tournament.is_on else "idle",
         tournament=tournament,
         credit_cents=tournament.points * UNIT_CENTS,
         win_cents=won_cents,
@@ -87,7 +87,7 @@ def signs(monkeypatch):
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_the_sign_of_every_layout_marks_the_machine(signs, layout, language):
     banner = Texts(language).say("tournament.banner")
-    for scene in ({"on": True}, PLAYED, {**PLAYED, "over": True}):
+    for scene in ({"is_on": True}, PLAYED, {**PLAYED, "is_round_over": True}):
         view = view_of(language, **scene)
         for state in ("tournament", "playing", "door_open", "tilt", "out_of_service"):
             shown = replace(view, snapshot=view.snapshot.model_copy(update={"state": state}))
@@ -124,8 +124,8 @@ def test_points_stand_where_money_stands_otherwise(layout, language, game):
 def test_the_player_reads_what_to_do(language):
     say = Texts(language).say
     layout = LAYOUTS["landscape"]
-    assert say("tournament.waits") in Picture(THEME, layout=layout).read_aloud(view_of(language, on=True))
-    over = view_of(language, **{**PLAYED, "over": True})
+    assert say("tournament.waits") in Picture(THEME, layout=layout).read_aloud(view_of(language, is_on=True))
+    over = view_of(language, **{**PLAYED, "is_round_over": True})
     assert say("tournament.over", entry=14, round=1, points=57) in Picture(THEME, layout=layout).read_aloud(
         over
     )

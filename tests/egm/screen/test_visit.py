@@ -89,9 +89,9 @@ class Visit:
     def listen(self):
         """Hear everything the machine has said since, its snapshot first, as its link says it."""
         self.view = apply_message(self.view, snapshot(self.room.engine, fingerprint=""))
-        for message in self.room.hands.told[self.heard :]:
+        for message in self.room.hands.messages[self.heard :]:
             self.view = apply_message(self.view, message)
-        self.heard = len(self.room.hands.told)
+        self.heard = len(self.room.hands.messages)
 
     def do(self, act, *args, **kwargs):
         """Something happens to the machine, and the screen hears of it."""
@@ -200,7 +200,7 @@ def test_the_last_bet_result_and_win_stay_in_sight_until_the_player_acts(visit):
 def test_a_screen_that_starts_again_shows_the_last_result_and_its_winning_line(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).play_out()
-    at.view, at.heard = View(now=300.0, active_at=300.0), len(at.room.hands.told)
+    at.view, at.heard = View(now=300.0, active_at=300.0), len(at.room.hands.messages)
     at.greet()
     assert at.view.show is None
     assert find_last_step(at.view).stops == MAPLES

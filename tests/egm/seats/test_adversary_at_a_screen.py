@@ -114,9 +114,9 @@ class Adversary:
 
     def send_news(self):
         """Send the messages that the machine has made for this position since, as its station does."""
-        for message in self.rig.hands.told[self.sent :]:
+        for message in self.rig.hands.messages[self.sent :]:
             self.server.send(message)
-        self.sent = len(self.rig.hands.told)
+        self.sent = len(self.rig.hands.messages)
         self.server.send(self.snapshot())
 
     @asynccontextmanager
@@ -197,7 +197,7 @@ def test_the_search_finds_a_hand_that_a_machine_leaks(seats, tmp_path):
         async with Adversary(rooms[0], tmp_path / "screen").started() as adversary:
             async for _, found in play(rooms, adversary, (), {0}):
                 assert "second" not in found["held"]
-            for message in rooms[1].hands.told:
+            for message in rooms[1].hands.messages:
                 adversary.server.send(message)
             adversary.server.send(adversary.snapshot().model_copy(update={"journal_sequence": 10**6}))
             while (found := await adversary.search())["sequence"] < 10**6:

@@ -29,7 +29,7 @@ def lay_bets(rooms):
 
 def answer(rooms, position, choice):
     """The position that is asked answers; no other may."""
-    asked = [bool(rig.hands.told[-1].options) for rig in rooms]
+    asked = [bool(rig.hands.messages[-1].options) for rig in rooms]
     assert asked == [number == position for number in range(len(rooms))]
     rooms[position].engine.handle(EventType.CHOOSE, value=choice)
     take_recorded_steps(rooms[0].machine.component(SharedTable))
@@ -41,7 +41,7 @@ def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_pat
     rooms[0].machine.chance = dealing(FIVES, 6)
     lay_bets(rooms)
     for rig, own in zip(rooms, ((), ("tableau-1",), ("tableau-2",)), strict=True):
-        hands = {hand["id"]: hand["cards"] for hand in rig.hands.told[-1].display["hands"]}
+        hands = {hand["id"]: hand["cards"] for hand in rig.hands.messages[-1].display["hands"]}
         assert {name for name, cards in hands.items() if "??" not in cards} == set(own)
     answer(rooms, 1, "draw")
     answer(rooms, 2, "stand")

@@ -80,7 +80,7 @@ def play_on(rooms, answers=ANSWERS):
 
 
 def shown(rig):
-    return rig.hands.told[-1]
+    return rig.hands.messages[-1]
 
 
 def end(rooms):

@@ -89,7 +89,7 @@ def test_the_bank_is_the_same_position_in_the_next_round_whoever_plays(seats, tm
     close(rooms)
     playing = [rig for rig in rooms if rig.state is State.PLAYING]
     assert playing == [rooms[n] for n in (1, 2, 3, 5)]
-    (asked,) = (rig for rig in playing if rig.hands.told[-1].options)
+    (asked,) = (rig for rig in playing if rig.hands.messages[-1].options)
     assert asked is rooms[5]  # it holds the banco of half the bank
     asked.engine.handle(EventType.CHOOSE, value="draw")
     take_recorded_steps(rooms[0].machine.component(SharedTable))
@@ -124,7 +124,7 @@ def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
     close(rooms)
     assert [open_game(rig.machine) is not None for rig in rooms] == [True, False, True, True, True, False]
     assert rooms[1].credit_cents == BILL_CENTS
-    assert rooms[2].hands.told[-1].options == ("draw", "stand")
+    assert rooms[2].hands.messages[-1].options == ("draw", "stand")
     rooms[2].engine.handle(EventType.CHOOSE, value="stand")
     take_recorded_steps(rooms[0].machine.component(SharedTable))
     won = [0 if (game := open_game(rig.machine)) is None else game.outcome.win_credits for rig in rooms]

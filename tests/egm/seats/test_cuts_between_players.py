@@ -31,7 +31,7 @@ def play(rooms, bets):
 def go_on_to_the_end(rooms):
     go_on(rooms)
     while (rig := find_asked(rooms)) is not None:
-        options = rig.hands.told[-1].options
+        options = rig.hands.messages[-1].options
         rig.engine.handle(EventType.CHOOSE, value=next(iter({"call", "check"} & {*options}), options[0]))
         go_on(rooms)
     for rig in rooms:

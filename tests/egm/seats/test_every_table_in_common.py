@@ -30,7 +30,7 @@ def lay_forms(rooms, game):
 def answer_next(rooms):
     """The seat that is asked gives its last answer, the others hear of it; False once nobody is asked."""
     for rig in rooms:
-        shown = rig.hands.told[-1]
+        shown = rig.hands.messages[-1]
         if getattr(shown, "options", ()):
             rig.engine.handle(EventType.CHOOSE, value=shown.options[-1])
             take_recorded_steps(rig.machine.component(SharedTable))
@@ -41,7 +41,7 @@ def answer_next(rooms):
 def check_hidden(rooms, game):
     """While a seat is asked, no screen has the cards that lie face down before another."""
     for rig in rooms:
-        shown = rig.hands.told[-1]
+        shown = rig.hands.messages[-1]
         for hand in shown.display["hands"] if game in DEALT_FACE_DOWN and hasattr(shown, "options") else ():
             assert hand.get("own") or "seat" not in hand or is_hidden(hand)
 

@@ -53,7 +53,7 @@ def begin_undecided(rooms, game):
 def answer_cheaply(rooms):
     """Let the position that is asked call or check; if it can do neither, it takes its first option."""
     rig = find_asked(rooms)
-    options, steps = rig.hands.told[-1].options, len(open_game(rig.machine).steps)
+    options, steps = rig.hands.messages[-1].options, len(open_game(rig.machine).steps)
     rig.engine.handle(EventType.CHOOSE, value=next(iter({"call", "check"} & {*options}), options[0]))
     go_on(rooms)
     assert len(open_game(rig.machine).steps) > steps, rig.notice
@@ -146,7 +146,7 @@ def test_a_memory_clear_claims_the_table_stakes_of_a_game_with_side_pots_once(se
     for option in ("call", "all-in", "all-in"):
         find_asked(rooms).engine.handle(EventType.CHOOSE, value=option)
         go_on(rooms)
-    assert len(find_asked(rooms).hands.told[-1].display["hands"][0]["pots"]) == 2
+    assert len(find_asked(rooms).hands.messages[-1].display["hands"][0]["pots"]) == 2
     rooms[0].close()
     check_claims(tmp_path, HOLDEM, 3)
     claims = list_claims(tmp_path)
@@ -273,7 +273,7 @@ def test_a_round_that_a_failure_interrupted_is_recalled_as_open_and_then_as_void
 
 def check_open_recall(rig, own, plays):
     """Check what the recall behind an open door shows of the undecided games of a round."""
-    seen = rig.hands.told[-1].display["hands"]
+    seen = rig.hands.messages[-1].display["hands"]
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     rows = menu.page.tables[0].rows

@@ -84,7 +84,7 @@ LATER_DEALS = {
 def answer(rooms, option):
     """Give the answer of the position that is asked; ``pass`` is a check, or a call where a bet is open."""
     rig = find_asked(rooms)
-    options = rig.hands.told[-1].options
+    options = rig.hands.messages[-1].options
     chosen = next(each for each in ("check", "call") if each in options) if option == "pass" else option
     steps = len(open_game(rig.machine).steps)
     rig.engine.handle(EventType.CHOOSE, value=chosen)
@@ -104,7 +104,7 @@ def collect_messages(rooms, game, decks, cards, answers=()):
     deal(rooms, game, decks, cards)
     for option in answers:
         answer(rooms, option)
-    return [[TAG.sub("-", message.model_dump_json()) for message in rig.hands.told] for rig in rooms]
+    return [[TAG.sub("-", message.model_dump_json()) for message in rig.hands.messages] for rig in rooms]
 
 
 @pytest.mark.requirement("S-33", "S-51", "B-01", "P-01")

@@ -40,13 +40,13 @@ def answer_all(rigs):
     table = rigs[0].machine.component(SharedTable)
     take_recorded_steps(table)
     while asked := [rig for rig in rigs if rig.state is State.PLAYING and is_asked(rig)]:
-        asked[0].engine.handle(EventType.CHOOSE, value=asked[0].hands.told[-1].options[0])
+        asked[0].engine.handle(EventType.CHOOSE, value=asked[0].hands.messages[-1].options[0])
         take_recorded_steps(table)
 
 
 def is_asked(rig):
     game = open_game(rig.machine)
-    return game is not None and game.outcome is None and bool(rig.hands.told[-1].options)
+    return game is not None and game.outcome is None and bool(rig.hands.messages[-1].options)
 
 
 def end(rigs):

@@ -63,7 +63,11 @@ def close(rooms):
 
 def asked(rooms):
     """The position that is asked; None once nobody is."""
-    found = [rig for rig in rooms if isinstance(rig.hands.told[-1], Decision) and rig.hands.told[-1].options]
+    found = [
+        rig
+        for rig in rooms
+        if isinstance(rig.hands.messages[-1], Decision) and rig.hands.messages[-1].options
+    ]
     assert len(found) < 2
     return found[0] if found else None
 
@@ -120,7 +124,7 @@ def test_no_message_to_a_screen_has_the_hole_cards_of_another_position(seats, tm
     answer(rooms, "raise", "call", "fold", "bet", "fold")  # the third folds, then the button: no showdown
     assert asked(rooms) is None
     for number, rig in enumerate(rooms):
-        told = json.dumps([message.model_dump(mode="json") for message in rig.hands.told])
+        told = json.dumps([message.model_dump(mode="json") for message in rig.hands.messages])
         others = set().union(*(cards for seat, cards in enumerate(own) if seat != number))
         assert [card for card in others if f'"{card}"' in told] == []
         assert all(f'"{card}"' in told for card in own[number])
@@ -142,7 +146,7 @@ def test_a_position_that_is_all_in_wins_the_main_pot_and_the_others_a_side_pot(s
     pots = []
     for option in ("call", "all-in", "all-in"):
         answer(rooms, option)
-        pots.append(asked(rooms).hands.told[-1].display["hands"][0].get("pots"))
+        pots.append(asked(rooms).hands.messages[-1].display["hands"][0].get("pots"))
     assert pots == [None, None, [328, 140]]
     answer(rooms, "fold")
     assert asked(rooms) is None
@@ -163,7 +167,7 @@ def test_an_answer_out_of_turn_or_of_another_amount_is_refused_and_nothing_is_lo
     assert [open_game(rig.machine) for rig in rooms] == before
     answer(rooms, "all-in")
     rooms[0].engine.handle(EventType.CHOOSE, value="fold")  # what is bet stands
-    assert asked(rooms).hands.told[-1].options == ("fold", "call")  # nothing above the stakes of 200
+    assert asked(rooms).hands.messages[-1].options == ("fold", "call")  # nothing above the stakes of 200
     answer(rooms, "fold", "call")
     assert end(rooms) == [2 * 200 + 4 - 20 - 200, -4, -200]
     check_audit(rooms, tmp_path)
@@ -281,7 +285,7 @@ def test_the_audit_reports_a_round_that_is_played_although_a_seat_wagered_nothin
 def check_hidden(rooms):
     """While a seat is asked, no screen has been sent a card that another holds."""
     for rig in rooms:
-        for message in rig.hands.told:
+        for message in rig.hands.messages:
             for hand in message.display["hands"] if isinstance(message, Decision) else ():
                 open_cards = hand["cards"][2:6] if "stud" in rig.machine.selection.game_id else []
                 hidden = [card for card in hand["cards"] if card not in open_cards]
@@ -298,7 +302,7 @@ def play_random_game(rooms, rng):
     close(rooms)
     count = 0
     while (rig := asked(rooms)) is not None:
-        options = rig.hands.told[-1].options
+        options = rig.hands.messages[-1].options
         answer(rooms, rng.choice([*options, options[min(1, len(options) - 1)]]))
         count += 1
     return count

@@ -44,7 +44,7 @@ def read_notice(rig, language):
         snapshot(rig.engine, fingerprint=""),
     )
     view = View(now=100.0, active_at=100.0)
-    for message in (*messages, *rig.hands.told):
+    for message in (*messages, *rig.hands.messages):
         view = apply_message(view, message)
     return format_notice(Stage(create_painter(), Texts(language), LANDSCAPE, view), rig.machine.notice)
 

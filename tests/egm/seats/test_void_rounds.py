@@ -60,14 +60,14 @@ def go_on(rooms):
 def find_asked(rooms):
     """The position that is asked; None once nobody is."""
     undecided = [rig for rig in rooms if (game := open_game(rig.machine)) and game.outcome is None]
-    return next((rig for rig in undecided if rig.hands.told[-1].options), None)
+    return next((rig for rig in undecided if rig.hands.messages[-1].options), None)
 
 
 def answer(rooms, number=1):
     """The position that is asked takes this option; return whether the game went on."""
     rig = find_asked(rooms)
     before = len(open_game(rig.machine).steps)
-    rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[number])
+    rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[number])
     take_recorded_steps(table_of(rooms))
     return len(open_game(rig.machine).steps) > before
 
@@ -131,7 +131,7 @@ def test_a_refund_of_one_position_ends_the_round_of_all(seats, tmp_path, game, r
     wait(rooms)
     for rig in rooms[:-1]:
         assert [notice.code for notice in iter_turn_notices(rig.machine)] == ["round_is_void"]
-        for value in rig.hands.told[-1].options:
+        for value in rig.hands.messages[-1].options:
             rig.engine.handle(EventType.CHOOSE, value=value)
     assert [rig.credit_cents for rig in rooms] == before
     assert rule(rooms[0], "forfeit_game") == "refused.game_may_be_forfeit"

@@ -486,11 +486,11 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
         credit_cents = rig.credit_cents
         rig.play()
         while not mended and has_won_already(rig.machine):  # what is won already is collected instead
-            rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])
+            rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
             rig.report_shown()
             credit_cents = rig.credit_cents
             rig.play()
-        question = rig.hands.told[-1]
+        question = rig.hands.messages[-1]
         fill_in(rig, "refund_game", **ONE, reason="the player asks")
         assert rig.notice == "refused.playing"  # it can be finished, and no menu opens
         good, rig.machine.chance = rig.machine.chance, broken()

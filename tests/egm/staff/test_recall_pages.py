@@ -39,7 +39,7 @@ def rig(tmp_path):
 def replayed(menu, play_id):
     """The page's picture, and what the machine showed the player."""
     replay = menu.page.replay
-    shown = next(m for m in menu.room.hands.told if m.play_id == play_id)
+    shown = next(m for m in menu.room.hands.messages if m.play_id == play_id)
     return replay, shown
 
 
@@ -145,7 +145,7 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
         answers.append(rig.machine.component(GameInProgress).conversation.decision.options[-1])
         rig.engine.handle(EventType.CHOOSE, value=answers[-1])
     play_id = rig.machine.memory.get(PlayKey.GAME)["play_id"]
-    outcome = rig.hands.told[-1].display
+    outcome = rig.hands.messages[-1].display
     rig.report_shown()
     assert answers
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("recall").touch(play_id).touch("show")
@@ -176,7 +176,7 @@ def test_a_play_of_a_game_that_is_no_more_shows_what_was_recorded(rig, tmp_path)
     menu = Menu(again).sign_in(Role.INSPECTOR).touch("recall")
     play_id = menu.page.tables[0].rows[1].action
     menu.touch(play_id).touch("show")
-    assert menu.page.replay.display == rig.hands.told[0].display
+    assert menu.page.replay.display == rig.hands.messages[0].display
     again.close()
 
 

@@ -26,7 +26,7 @@ from egm.staff.service.timeout import create_service_timeout
 from egm.staff.tries import build_wrong_pins_key
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import NUMBERS, TITLES, Menu, create_roster, list_enabled_actions, pin_of
-from tools.cli.staff import prove_person
+from tools.cli.staff import authenticate
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def at_a_terminal(menu, role, pin, monkeypatch):
     """What a terminal of this machine says to a PIN: a name, or why none."""
     monkeypatch.setattr("click.prompt", lambda *_, **__: pin)
     try:
-        return prove_person(menu.room.machine.component(Roster), NUMBERS[role]).name
+        return authenticate(menu.room.machine.component(Roster), NUMBERS[role]).name
     except click.ClickException as refused:
         return refused.message
 

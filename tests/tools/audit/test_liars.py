@@ -113,7 +113,7 @@ def troubles(rig):
     rig.machine.chance = ScriptedChance(0, 0, 0)
     rig.play()
     rig.machine.chance = FailingChance()
-    rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])
+    rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.MENU, key="operator")
     rig.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
     rig.engine.handle(EventType.MENU_CLOSED, why="key")

@@ -151,7 +151,7 @@ def voided(tmp_path):
     """A game of which two people ruled, for the generator had failed in the middle of it."""
     rig = undecided_game(tmp_path / "state")
     rig.machine.chance = FailingChance()
-    rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])
+    rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.REFUND_GAME, form="refund_game", **TWO)
     return read_signed_entries(rig)

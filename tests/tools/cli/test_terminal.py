@@ -50,9 +50,9 @@ def state(tmp_path_factory):
         for register in REGISTERS.values():
             told = dict.fromkeys((*register.columns, *ABOUT), EVIL) | {"persons": [EVIL], "meters": {}}
             told["prizes"] = [{"id": EVIL, "names": {"en": EVIL}, "value_cents": 5}]
-            if register.has and register.has != "prizes":
-                told[register.has] = EVIL
-            record(register.kinds[0], record=told | dict(register.where or {}))
+            if register.required_field and register.required_field != "prizes":
+                told[register.required_field] = EVIL
+            record(register.kinds[0], record=told | dict(register.required_values or {}))
         after = dict.fromkeys(NAMED, EVIL) | {"games": [], "serial": EVIL, "operator_number": EVIL}
         record(INVENTORY, record={"before": None, "after": after})
         link = {"sequence": 1, "counted": 1, "since": 0, "shown_cents": 5, "falls": 0}

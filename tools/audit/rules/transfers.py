@@ -210,12 +210,14 @@ def _derive_restricted_terms(scope: Scope) -> Any:
 def _check_stored_failure(scope: Scope) -> None:
     """Check that the result stored for the host is the recorded one, unless the host may have read it before."""
     stored_record, recorded = scope.record_after(TransferRecord, "transfer"), _read_result(scope)
-    if recorded.told or recorded.position is not None:
+    if recorded.host_has_read or recorded.position is not None:
         raise Differs(
             "record.position and record.told: a failed transfer has no index, and its result is not read yet; found "
-            f"{recorded.position} and {recorded.told}"
+            f"{recorded.position} and {recorded.host_has_read}"
         )
-    expected = replace(recorded, position=0, told=stored_record is not None and stored_record.told)
+    expected = replace(
+        recorded, position=0, host_has_read=stored_record is not None and stored_record.host_has_read
+    )
     if stored_record != expected:
         raise Differs(
             f"state.transfer does not match the record: expected {format_value(to_json(expected))}, "

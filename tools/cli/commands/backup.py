@@ -20,7 +20,7 @@ from meters.recall import read_details
 from meters.storage import DiskStorage
 from tools.cli.backup import CABINET, LINK_FILE_NAMES, STAFF, Backup, load_machine_key
 from tools.cli.printed_text import PrintedText
-from tools.cli.staff import load_roster, prove
+from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import Form, Table, add_form_options, build_facts_table, show
 from tools.cli.terminal import echo
 
@@ -46,7 +46,7 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
     """Write a signed backup to OUT, readable by its owner only: it contains PIN digests and the link's key."""
     folder = state or default_state_dir()
     try:
-        prove(load_roster(folder), person, Permission.ENROL)
+        authenticate_for(load_roster(folder), person, Permission.ENROL)
         backup = Backup.of(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
         replace_private(out, backup.text(load_machine_key(folder)))
     except (OperatorError, JournalError) as error:
@@ -130,7 +130,7 @@ def _restore(
         _require_later_journal(folder, backup, second)
     roster_of_backup = _read_roster(folder, backup)
     roster = load_roster(folder.root, second) if has_journal else roster_of_backup
-    people = [prove(roster, number, Permission.CONFIGURE) for number in numbers]
+    people = [authenticate_for(roster, number, Permission.CONFIGURE) for number in numbers]
     lines_done = [_restore_staff(folder, second, roster_of_backup, used=has_journal)]
     for name in LINK_FILE_NAMES:
         if name in backup.files and file.progressive_link is not None:

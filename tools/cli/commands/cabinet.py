@@ -319,7 +319,9 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
         load_cabinet(file)
         folder = state or default_state_dir()
         roster = staff.load_roster(folder)
-        people = [staff.prove(roster, number, Permission.CONFIGURE) for number in dict.fromkeys(numbers)]
+        people = [
+            staff.authenticate_for(roster, number, Permission.CONFIGURE) for number in dict.fromkeys(numbers)
+        ]
         at = SystemClock().now().isoformat(timespec="seconds")
         persons = tuple(person.id for person in people)
         CabinetFileSignature(compute_digest(read_contents(file).decode()), persons, reason, at).write(

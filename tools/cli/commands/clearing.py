@@ -30,7 +30,7 @@ from meters.table import METER_BY_NAME, Unit
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import PrintedText
 from tools.cli.sheet_head import find_currency
-from tools.cli.staff import carry_roster, prove
+from tools.cli.staff import authenticate_for, carry_roster
 from tools.cli.tables import (
     BAD_STYLE,
     GOOD_STYLE,
@@ -397,7 +397,7 @@ def _prove_identities(
     if roster_error:
         return Roster(), f"not proved: {roster_error}"
     for number in numbers if roster.people else ():
-        prove(roster, number, Permission.CLEAR_MEMORY)
+        authenticate_for(roster, number, Permission.CLEAR_MEMORY)
     return roster, "proved by PIN" if roster.people else "nobody was ever enrolled"
 
 

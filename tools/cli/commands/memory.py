@@ -12,7 +12,7 @@ from meters.media import MediumLabel, MediumName, find_pairing, replace_second
 from meters.storage import DiskStorage
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import PrintedText
-from tools.cli.staff import load_roster, prove
+from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import Form, Table, add_form_options, number_column
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
@@ -52,7 +52,7 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
         rows.append((str(medium_name), str(medium_folder), text, free))
     pairing_error = ""
     try:
-        pairing_text = find_pairing(storage, folder, second_folder, "").missing
+        pairing_text = find_pairing(storage, folder, second_folder, "").second_medium_error
         pairing_text = pairing_text or "\n".join(unlabelled) or "both media are this machine's"
     except JournalError as error:
         pairing_text, pairing_error = "", str(error)
@@ -73,7 +73,7 @@ def replace(state: Path | None, second: Path | None, person: str, reason: str) -
     folder = state or default_state_dir()
     roster = load_roster(folder, second)
     if roster.people:
-        prove(roster, person, Permission.CLEAR_MEMORY)
+        authenticate_for(roster, person, Permission.CLEAR_MEMORY)
     try:
         label = replace_second(
             DiskStorage(), folder, second or folder / SECOND_FOLDER, f"{person}: {reason.strip()}"

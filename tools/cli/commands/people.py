@@ -23,7 +23,7 @@ from meters import JournalError
 from meters.copies import SECOND_FOLDER
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import PrintedText
-from tools.cli.staff import load_roster, prove, prove_person, renew_roster
+from tools.cli.staff import authenticate, authenticate_for, load_roster, renew_roster
 from tools.cli.tables import Form, Table, add_form_options, show
 from tools.cli.terminal import echo
 
@@ -61,7 +61,7 @@ def _prove_authority(roster: Roster, person_number: str | None) -> str:
         return ""
     if person_number is None:
         raise click.ClickException("give --by NUMBER, the staff number of a person who may enrol others")
-    return prove(roster, person_number, Permission.ENROL).id
+    return authenticate_for(roster, person_number, Permission.ENROL).id
 
 
 def _ask_new_pin(number: str) -> str:
@@ -115,7 +115,7 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
     """Set the PIN of this NUMBER: your own, by giving the old one, or another person's with --by."""
     roster = load_roster(find_memory_folder(state))
     try:
-        authority = prove_person(roster, number, "Old PIN").id if by is None else _prove_authority(roster, by)
+        authority = authenticate(roster, number, "Old PIN").id if by is None else _prove_authority(roster, by)
         roster.set_pin(number, _ask_new_pin(number), by=authority, at=SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error

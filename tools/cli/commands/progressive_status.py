@@ -12,7 +12,7 @@ from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
 from egm.progressive.trigger import MysteryTrigger
 from tools.cli.printed_text import PrintedText
-from tools.cli.staff import load_roster, prove
+from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import (
     BAD_STYLE,
     GOOD_STYLE,
@@ -163,7 +163,7 @@ def rule(
     awarded, or the operator bears the difference.
     """
     roster = load_roster(state or default_state_dir())
-    persons = tuple(prove(roster, number, Permission.SETTLE).id for number in (person, second))
+    persons = tuple(authenticate_for(roster, number, Permission.SETTLE).id for number in (person, second))
     with open_controller(store) as controller:
         controller.rule(claim, ruling, persons, reason)
     echo(f"{claim}: {ruling}")

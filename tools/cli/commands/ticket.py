@@ -43,7 +43,7 @@ from paytables.wording import format_count
 from tools.cli.cage import open_cage, query_all_journals, read_all_accepted_tickets
 from tools.cli.printed_text import PrintedText
 from tools.cli.result_file import write_result
-from tools.cli.staff import load_roster, prove
+from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
@@ -471,7 +471,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
     with _report_errors():
         roster = load_roster(folder, medium)
         for number in (person, second):
-            prove(roster, number, Permission.CLEAR_MEMORY)
+            authenticate_for(roster, number, Permission.CLEAR_MEMORY)
         key = read_machine_key(folder, medium)
         at = SystemClock().now().replace(microsecond=0)
         accepted_tickets, numbers = read_all_accepted_tickets(folder, medium), key.derive(NUMBERS)

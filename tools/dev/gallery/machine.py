@@ -67,14 +67,14 @@ def _tournament(games: tuple[GameView, ...], language: str, theme: Theme) -> Ite
     announced = TournamentView(
         name={"en": rules.name.en, "fr": rules.name.fr},
         rules={each: list_sections(rules, each) for each in LANGUAGES},
-        on=False,
+        is_on=False,
     )
-    played = {"on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}
+    played = {"is_on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}
     for name, changes in (
-        ("waits", {"on": True}),
+        ("waits", {"is_on": True}),
         ("round", played),
         ("time", {**played, "games_left": None, "minutes_left": 18}),
-        ("over", {**played, "points": 0, "over": True}),
+        ("over", {**played, "points": 0, "is_round_over": True}),
     ):
         tournament = announced.model_copy(update=changes)
         yield (

@@ -164,7 +164,7 @@ def hold_coup(rooms, bets):
     take_recorded_steps(table)
     answer_overdue_turns(table)
     for rig in rooms:
-        if rig.state is State.PLAYING and getattr(rig.hands.told[-1], "options", ()):
+        if rig.state is State.PLAYING and getattr(rig.hands.messages[-1], "options", ()):
             rig.engine.handle(EventType.CHOOSE, value="stand")
     take_recorded_steps(table)
     for rig in rooms:

@@ -597,7 +597,7 @@ def test_the_view_names_tournament_rules_points_and_win(hall):
     hall.fill("tournament_rules")
     announced = seen()
     assert announced.tournament is not None
-    assert not announced.tournament.on
+    assert not announced.tournament.is_on
     assert "tournament_announced" in {notice.code for notice in announced.notices}
     for language, word in (("en", "30 %"), ("fr", "30 %")):
         sentences = [line for _, lines in announced.tournament.rules[language] for line in lines]
@@ -614,7 +614,7 @@ def test_the_view_names_tournament_rules_points_and_win(hall):
     assert shown.credit_cents == 297 * 5
     assert shown.win_cents == won * 5
     hall.play_round()
-    assert seen().current_tournament.over
+    assert seen().current_tournament.is_round_over
     hall.fill("tournament_leave")
     assert seen().current_tournament is None
     hall.room.clock.pass_seconds(24 * 3600)
