@@ -181,7 +181,7 @@ def test_nine_and_sixty_parts_are_played(count):
     stopped_at = []
     for part in range(count):
         draw = RecordingDraw(Given([part]))
-        (spin,) = play_through(game, game.wager(1), draw).display["steps"]
+        (spin,) = play_through(game, game.build_wager(1), draw).display["steps"]
         assert [bound for bound, _, _ in draw.records] == [count]  # each part is as likely as any other
         stopped_at.append(spin["part"])
     assert stopped_at == list(range(count))

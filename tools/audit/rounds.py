@@ -362,11 +362,11 @@ class RoundAudit:
             self._report_finding(
                 entry, f"record.by_table: seat {decision.seat} decides, but this is a game of another seat"
             )
-        elif step.choice != decision.unanswered:
+        elif step.choice != decision.default_option:
             self._report_finding(
                 entry,
                 "record.choice: the table may only give the default answer, "
-                f"{decision.unanswered!r}, found {step.choice!r}",
+                f"{decision.default_option!r}, found {step.choice!r}",
             )
 
     def _check_all_staked(
