@@ -46,7 +46,7 @@ def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp
     if lost is not None:
         (tmp_path / lost).unlink()
     monkeypatch.setattr("tools.cli.cage.load_roster", lambda *_: None)
-    monkeypatch.setattr("tools.cli.cage.prove", lambda *_: None)
+    monkeypatch.setattr("tools.cli.cage.authenticate_for", lambda *_: None)
     with (
         pytest.raises(OperatorError, match="an old or another ledger was put in its place"),
         open_cage(tmp_path, None, "Luc", "", rig.clock) as cage,
@@ -84,7 +84,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
         path.unlink()
     put_back(before)
     monkeypatch.setattr("tools.cli.cage.load_roster", lambda *_: None)
-    monkeypatch.setattr("tools.cli.cage.prove", lambda *_: None)
+    monkeypatch.setattr("tools.cli.cage.authenticate_for", lambda *_: None)
     for _ in range(2):  # a refusal writes no head
         with (
             pytest.raises(OperatorError, match=r"missing on both media \(tickets.head\).*egm ticket restore"),

@@ -698,7 +698,7 @@ def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them
         cached.cache_clear()
     hall.cut_power()
     view = build_tournament_view(hall.room.machine)
-    assert (view is not None and view.on) == entered
+    assert (view is not None and view.is_on) == entered
     if entered:
         hall.room.engine.handle(EventType.PLAY)
         assert not hall.room.records("tournament.game")
