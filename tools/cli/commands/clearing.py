@@ -29,8 +29,9 @@ from meters.copies import SECOND_FOLDER
 from meters.table import METER_BY_NAME, Unit
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import PrintedText
+from tools.cli.roster_entries import carry_roster
 from tools.cli.sheet_head import find_currency
-from tools.cli.staff import authenticate_for, carry_roster
+from tools.cli.staff import authenticate_for
 from tools.cli.tables import (
     BAD_STYLE,
     GOOD_STYLE,

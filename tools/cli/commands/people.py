@@ -23,7 +23,8 @@ from meters import JournalError
 from meters.copies import SECOND_FOLDER
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import PrintedText
-from tools.cli.staff import authenticate, authenticate_for, load_roster, renew_roster
+from tools.cli.roster_entries import renew_roster
+from tools.cli.staff import authenticate, authenticate_for, load_roster
 from tools.cli.tables import Form, Table, add_form_options, show
 from tools.cli.terminal import echo
 

@@ -24,7 +24,7 @@ from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
 from meters.copies import SECOND_FOLDER
 from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
 from meters.log import LOG_SUFFIX
-from tools.cli.staff import carry_roster
+from tools.cli.roster_entries import carry_roster
 from tools.dev.simulation.history import History, read_copy
 
 if TYPE_CHECKING:
