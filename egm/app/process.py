@@ -372,6 +372,7 @@ class MachineProcess:
             machine,
             partial(self._submit_position_event, station),
             lambda: station.engine.state in STATES_FOR_BETTING,
+            lambda: not self._watched or station.server.living_screen_count > 0,
         )
         ledgers, number = station.ledgers, machine.position.number
         station.open(

@@ -3,7 +3,8 @@
 An answer is recorded first in the game of the seat that was asked, with the numbers it led to; every other
 game of the round then takes the recorded step (:func:`take_recorded_steps`). If a seat does not answer in
 time, and its time bank is used up where the game has one, the table answers for it with the first option that
-costs nothing. The round does not wait for a seat
+costs nothing. The time stops for a while if the player sees nothing, as after a restart, when the screens come
+back later than the machine. The round does not wait for a seat
 that cannot play, or for standing bets whose seat started no game when betting closed. In games between
 players, the table itself answers at once whether every seat has wagered its stake.
 """
@@ -31,6 +32,9 @@ from paytables import (
 
 #: Time limit in seconds for an answer that others wait for, if the game states none.
 TURN_SECONDS_MAX: Final = TimeToAct().seconds
+#: Seconds for which the time limit of a decision stops because its player has no screen. A missing screen is out
+#: of service by then, and the other players do not wait for it any longer.
+UNSEEN_SECONDS_MAX: Final = 60
 #: Nanoseconds in a second.
 _SECOND_NS: Final = 1_000_000_000
 
@@ -106,7 +110,9 @@ def _answer_if_overdue(
         if turn is not None:
             _store_bank_left(table, turn)
         waits = 0 if queried_position is None else _find_time_to_act(seat.machine, game).seconds
-        turn = table.pending_turns[key] = PendingTurn(step, now_ns + waits * _SECOND_NS)
+        turn = table.pending_turns[key] = PendingTurn(step, now_ns + waits * _SECOND_NS, checked_ns=now_ns)
+    is_seen = queried_position is None or queried_position.has_screen()
+    turn.extend_while_unseen(now_ns, is_seen=is_seen, unseen_ns_max=UNSEEN_SECONDS_MAX * _SECOND_NS)
     if turn.compute_seconds_left(seat.machine):
         return
     if queried_position is not None and _start_using_bank(table, turn, queried_position.machine, game):

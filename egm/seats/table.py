@@ -52,6 +52,8 @@ class SeatedPosition:
 
     It is called only for games whose players play against each other.
     """
+    has_screen: Callable[[], bool] = _return_true
+    """A function that returns whether the player sees the machine."""
 
 
 class TimeBank(NamedTuple):
@@ -70,6 +72,18 @@ class PendingTurn:
     displayed_seconds: int = -1
     bank: TimeBank | None = None
     """The time bank that the decision is using, or None."""
+    checked_ns: int = 0
+    """When the decision was last checked, in monotonic nanoseconds."""
+    unseen_ns: int = 0
+    """For how long the decision was extended because its player had no screen."""
+
+    def extend_while_unseen(self, now_ns: int, *, is_seen: bool, unseen_ns_max: int) -> None:
+        """Stop the time since the last check if the player had no screen, up to a maximum in all."""
+        passed_ns, self.checked_ns = now_ns - self.checked_ns, now_ns
+        if not is_seen:
+            extension_ns = min(passed_ns, unseen_ns_max - self.unseen_ns)
+            self.due_ns += extension_ns
+            self.unseen_ns += extension_ns
 
     def compute_seconds_left(self, machine: Machine) -> int:
         """Return the seconds left for the answer to the decision, rounded up."""
@@ -104,12 +118,16 @@ class SharedTable:
         machine: Machine,
         handle: Callable[[Event], None],
         is_bettable: Callable[[], bool] = _return_true,
+        has_screen: Callable[[], bool] = _return_true,
     ) -> None:
         """Register a player position at the tables, with its event handler.
 
-        ``is_bettable`` returns whether the position's state permits a game to start.
+        ``is_bettable`` returns whether the position's state permits a game to start, and ``has_screen`` whether
+        its player sees the machine.
         """
-        self.seats[machine.position.number] = SeatedPosition(machine, handle, is_bettable=is_bettable)
+        self.seats[machine.position.number] = SeatedPosition(
+            machine, handle, is_bettable=is_bettable, has_screen=has_screen
+        )
 
     def list_seats_with_bets(self, game: str) -> list[SeatedPosition]:
         """Return the seats that have placed bets on a game, ordered by position."""

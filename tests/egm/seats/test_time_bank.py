@@ -11,7 +11,12 @@ from egm.kernel.events import EventType
 from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import open_game
-from egm.seats.answers import answer_overdue_turns, iter_turn_notices, take_recorded_steps
+from egm.seats.answers import (
+    UNSEEN_SECONDS_MAX,
+    answer_overdue_turns,
+    iter_turn_notices,
+    take_recorded_steps,
+)
 from egm.seats.table import find_selected_game
 from egm.testing.service_menu import Menu, translate_words
 from meters import open_view
@@ -102,6 +107,26 @@ def test_a_position_that_cannot_play_has_its_whole_time_before_it_folds(rooms, t
     answer(rooms, "call")
     answer(rooms, "fold")
     room.check_audit(rooms, tmp_path / "state")
+
+
+@pytest.mark.requirement("S-33")
+def test_the_time_of_a_player_without_a_screen_stops_for_a_minute(rooms):
+    """As after a restart, when the screens come back later than the machine."""
+    first, seat = rooms[0], room.table_of(rooms).seats[1]
+    wait(rooms, SECONDS - 1)
+    seat.has_screen = lambda: False
+    for _ in range(UNSEEN_SECONDS_MAX // 2):
+        wait(rooms, 1)
+    assert read_turn(first) == [("answer_within", 1)]
+    seat.has_screen = lambda: True
+    wait(rooms, 1)
+    assert read_turn(first) == [("answer_within_bank", BANK_SECONDS)]
+    seat.has_screen = lambda: False
+    for _ in range(UNSEEN_SECONDS_MAX // 2 + 5):
+        wait(rooms, 1)
+    assert read_turn(first) == [("answer_within_bank", BANK_SECONDS - 5)]
+    wait(rooms, BANK_SECONDS - 5)
+    assert open_game(first.machine).steps[-1].choice == "fold"
 
 
 @pytest.mark.requirement("S-33")
