@@ -49,9 +49,7 @@ class Entry(Generic[R]):
     or a game decides its members. ``settles`` are the reservations that the entry may settle or void, as
     declarations, or as kinds if a feature of a higher layer declares them. ``counts`` are the occurrence
     meters that the entry advances, with the number added to each; None means that the writer decides the
-    number, which may be absent. ``*`` in a meter's name matches any part of it. ``writes`` are the keys, or
-    prefixes of keys, that every such entry sets or removes. ``may_write`` are keys that only some of them set
-    or remove. ``dims`` are the dimensions of the entry's amounts and counts, other than the position.
+    number, which may be absent. ``*`` in a meter's name matches any part of it.
     """
 
     kind: str

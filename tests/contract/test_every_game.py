@@ -1,4 +1,4 @@
-"""What every game of the library keeps to, a new one by itself: each test is asked of each game.
+"""What every game of the library must do: each test runs for each game, also for a game that is added later.
 
 A table of the forbidden wagers has each one's section of the text; what a game says of itself (limits, help,
 recall) is held against the rules, and what a player and a host are told against the journal.
