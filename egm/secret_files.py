@@ -70,7 +70,7 @@ def make_folder_private(folder: Path, *ours: str) -> None:
     ):
         raise OperatorError(
             f"{folder}: users other than its owner may read or change it (mode {folder_status.st_mode & 0o777:o}), and"
-            " it holds other things than a machine's: make it its owner's only with chmod 700, or name another"
+            " it contains files that are not a machine's: run chmod 700 on it, or name another folder"
         )
     folder.chmod(stat.S_IMODE(folder_status.st_mode) & ~rights)
 

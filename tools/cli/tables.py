@@ -1,7 +1,7 @@
 """Tables for every command: on a terminal of any width, in a pipe, as JSON and as CSV.
 
 A command makes a :class:`Table` of plain values and gives it to :func:`show` with the form that
-:func:`add_form_options` took from the command line. On a terminal a table wraps between words. If it still
+:func:`add_format_options` took from the command line. On a terminal a table wraps between words. If it still
 does not fit, a table of figures continues below with its ``naming`` columns repeated, and each row of any
 other table becomes a block of ``column  value`` lines. Nothing is ever cut, and values from files or
 journals cannot send control sequences to the terminal (:mod:`tools.cli.terminal`).
@@ -23,8 +23,8 @@ from rich.cells import cell_len
 
 from tools.cli.terminal import Terminal, echo, format_json, make_lines_printable, make_printable
 
-#: The form in which a command prints its tables.
-Form = Literal["text", "json", "csv"]
+#: The format in which a command prints its tables.
+OutputFormat = Literal["text", "json", "csv"]
 Style = dict[str, Any]
 """The style of a cell on a terminal: arguments for ``click.style``."""
 
@@ -273,22 +273,30 @@ def find_terminal_width() -> int:
     return _WIDTH_WITHOUT_LIMIT
 
 
-def add_form_options(command: _F) -> _F:
-    """Add ``--json`` and ``--csv`` to a command, which gets the chosen output form as its argument ``form``."""
-    command = click.option("--csv", "form", flag_value="csv", type=str, help="For spreadsheets.")(command)
-    command = click.option("--json", "form", flag_value="json", type=str, help="For scripts.")(command)
-    return click.option("--text", "form", flag_value="text", type=str, default=True, hidden=True)(command)
+def add_format_options(command: _F) -> _F:
+    """Add ``--json`` and ``--csv`` to a command, which gets the chosen one as its argument ``output_format``."""
+    command = click.option("--csv", "output_format", flag_value="csv", type=str, help="For spreadsheets.")(
+        command
+    )
+    command = click.option("--json", "output_format", flag_value="json", type=str, help="For scripts.")(
+        command
+    )
+    return click.option("--text", "output_format", flag_value="text", type=str, default=True, hidden=True)(
+        command
+    )
 
 
-def show(form: Form, *tables: Table, document: Any = None, before: str = "", after: str = "") -> None:
-    """Print tables in the given form: text, JSON or CSV.
+def show(
+    output_format: OutputFormat, *tables: Table, document: Any = None, before: str = "", after: str = ""
+) -> None:
+    """Print tables in the given format: text, JSON or CSV.
 
     ``document`` is the JSON to print if it has more than the rows of the (only) table. ``before`` and
-    ``after`` are sentences printed with the text form only. In CSV the tables are separated by an empty line.
+    ``after`` are sentences printed as text only. In CSV the tables are separated by an empty line.
     """
-    if form == "json":
+    if output_format == "json":
         echo(format_json(tables[0].document() if document is None else document, indent=2))
-    elif form == "csv":
+    elif output_format == "csv":
         echo("\n".join(table.to_csv() for table in tables), nl=False)
     else:
         width = find_terminal_width()

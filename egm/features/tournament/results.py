@@ -189,8 +189,8 @@ def _require_all_machines(
     ]
     if missing_machines:
         raise ResultsError(
-            f"machine {', '.join(missing_machines)}: no journal with these rules installed was given, so that its"
-            f" entries would be missing. If it took no part, give --without {' --without '.join(missing_machines)}"
+            f"no export of {', '.join(missing_machines)} with these rules was given, so their entries would be missing."
+            f" For each machine that took no part, give --without: --without {' --without '.join(missing_machines)}"
         )
 
 

@@ -103,17 +103,17 @@ def read_results(path: Path) -> Results:
             read_contents(path).decode(), object_pairs_hook=_refuse_duplicate_keys, parse_float=str
         )
     except OSError as error:
-        raise OperatorError(f"results {path}: {error.strerror}") from None
+        raise OperatorError(f"results file {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise OperatorError(f"results {path}: not UTF-8: {error.reason}") from None
+        raise OperatorError(f"results file {path}: not UTF-8: {error.reason}") from None
     except (ValueError, RecursionError) as error:
-        raise OperatorError(f"results {path}: not JSON: {error}") from None
+        raise OperatorError(f"results file {path}: not JSON: {error}") from None
     try:
         return Results.model_validate(data)
     except ValidationError as error:
         raise OperatorError(
             "\n".join(
-                f"results {path}: {format_location(each['loc']) or 'file'}: {each['msg']}"
+                f"results file {path}: {format_location(each['loc']) or 'file'}: {each['msg']}"
                 for each in error.errors(include_url=False, include_input=False)[:20]
             )
         ) from None

@@ -16,7 +16,7 @@ from tools.cli.tables import (
     GOOD_STYLE,
     Column,
     Table,
-    add_form_options,
+    add_format_options,
     build_facts_table,
     number_column,
     show,
@@ -92,10 +92,10 @@ def test_columns_stand_under_their_titles_whatever_the_width_of_the_letters():
 
 
 @click.command()
-@add_form_options
-def listed(form):
+@add_format_options
+def listed(output_format):
     """A command with a table."""
-    show(form, Table(COLUMNS, ROWS), before="told before", after="told after")
+    show(output_format, Table(COLUMNS, ROWS), before="told before", after="told after")
 
 
 def test_json_and_csv_carry_the_values_and_the_terminal_is_not_steered():
@@ -164,11 +164,11 @@ def test_every_command_with_a_table_has_json_and_csv():
         for function in _functions(tree):
             taking = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
             marks = {ast.unparse(mark) for mark in function.decorator_list}
-            if any(mark.split("(")[0].endswith("command") for mark in marks) and "form: Form" in ast.unparse(
-                function.args
-            ):
-                assert "add_form_options" in marks, f"{file.name}: {function.name}"
-                assert "form" in taking
+            if any(
+                mark.split("(")[0].endswith("command") for mark in marks
+            ) and "output_format: OutputFormat" in ast.unparse(function.args):
+                assert "add_format_options" in marks, f"{file.name}: {function.name}"
+                assert "output_format" in taking
                 found += 1
     assert found > 25
 

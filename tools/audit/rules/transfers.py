@@ -45,7 +45,8 @@ def _check_ledger_state(scope: Scope) -> None:
     if ("begun" in scope.names) != (is_new_ledger and bool(anchor_after.begun)):
         replaced = "was replaced" if is_new_ledger and anchor_after.begun else "was not replaced"
         raise Differs(
-            f"record.begun: the ticket ledger {replaced}; the people who replace it are named if they do, and only then"
+            f"record.begun: the ticket ledger {replaced}; the entry must name the people who replaced it, "
+            "and nobody if it was not replaced"
         )
 
 

@@ -37,7 +37,7 @@ from tools.audit.tickets import find_ticket_ledger_error
 from tools.audit.verify import AuditFinding, Auditor, AuditReport
 from tools.cli.commands.clearing import clear_, inspect_
 from tools.cli.result_file import resolve_links, result_file
-from tools.cli.tables import Form, Table, add_form_options, find_terminal_width, show, show_progress
+from tools.cli.tables import OutputFormat, Table, add_format_options, find_terminal_width, show, show_progress
 from tools.cli.terminal import Terminal, echo, escape_markup, format_json, make_printable
 from tools.cli.whole_number import WholeNumber
 
@@ -383,8 +383,8 @@ def readout(file: Path) -> None:
 @click.argument("name", metavar="LOG", type=click.Choice(["plays", *(each.value for each in Log)]))
 @click.option("--last", type=WholeNumber(min=1), help="The number of lines (default: the size of the log).")
 @STATE
-@add_form_options
-def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
+@add_format_options
+def log(*, name: str, last: int | None, state: Path | None, output_format: OutputFormat) -> None:
     """Print a log, newest first: plays, events, bills, vouchers (tickets), transfers, handpays ...
 
     It shows journal entries as recorded, as many of that kind as the machine shows. The registers that
@@ -403,12 +403,12 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
                 ]
     except JournalError as error:
         raise click.ClickException(str(error)) from error
-    if form == "text":
+    if output_format == "text":
         for line in format_log_lines(rows, find_terminal_width()):
             echo(line)
         return
     names = tuple(rows[0]) if rows else ("entry", "time", "kind")
-    show(form, Table(names, (row.values() for row in rows)), document=rows)
+    show(output_format, Table(names, (row.values() for row in rows)), document=rows)
 
 
 def _build_row(entry: StoredEntry) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from meters.storage import DiskStorage
 from tools.cli.backup import CABINET, LINK_FILE_NAMES, STAFF, Backup, load_machine_key
 from tools.cli.printed_text import PrintedText
 from tools.cli.staff import authenticate_for, load_roster
-from tools.cli.tables import Form, Table, add_form_options, build_facts_table, show
+from tools.cli.tables import OutputFormat, Table, add_format_options, build_facts_table, show
 from tools.cli.terminal import echo
 
 #: The option that names the state folder.
@@ -56,8 +56,8 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
 
 @command.command("show")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@add_form_options
-def show_(file: Path, *, form: Form) -> None:
+@add_format_options
+def show_(file: Path, *, output_format: OutputFormat) -> None:
     """Show the contents of the backup FILE, and the machine it belongs to."""
     try:
         backup = Backup.read(file)
@@ -71,7 +71,7 @@ def show_(file: Path, *, form: Form) -> None:
     }
     rows = [(name, len(data)) for name, data in backup.files.items()]
     show(
-        form,
+        output_format,
         build_facts_table(fields.items()),
         Table(("file", "bytes"), rows),
         document={**fields, "files": dict(rows)},

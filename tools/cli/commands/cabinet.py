@@ -35,10 +35,10 @@ from tools.cli.tables import (
     DOUBT_STYLE,
     Column,
     Columns,
-    Form,
+    OutputFormat,
     Style,
     Table,
-    add_form_options,
+    add_format_options,
     show,
     show_progress,
 )
@@ -60,8 +60,8 @@ _INLINE_LIST_MAX: Final = 60
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--quick", is_flag=True, help="Check only the file; do not analyse games or look for ports.")
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
-@add_form_options
-def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
+@add_format_options
+def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputFormat) -> None:
     """Print every error in FILE: line, key, error, likely intention and allowed values.
 
     It first checks the format; then, as the machine does at its start, whether the profile, games, levels,
@@ -110,7 +110,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
         if not quick
         else "it is a valid cabinet file; the files and games it names were not checked"
     )
-    show(form, Table(columns, rows, empty=f"{file}: {empty_text}"))
+    show(output_format, Table(columns, rows, empty=f"{file}: {empty_text}"))
     raise SystemExit(1 if any(not (fault.is_pending or fault.is_remark) for fault in faults) else 0)
 
 
@@ -335,8 +335,8 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
 @command.command("signed")
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
 @click.option("--file", "print_file", is_flag=True, help="Print the file signed last, unchanged.")
-@add_form_options
-def signed(state: Path | None, *, print_file: bool, form: Form) -> None:
+@add_format_options
+def signed(state: Path | None, *, print_file: bool, output_format: OutputFormat) -> None:
     """List the cabinet files signed for a machine, by whom and why; or print the last of them."""
     from egm.integrity.signed_file import CABINET_SIGNED_KIND, find_last_signed_file  # noqa: PLC0415 (as in `sign`)
 
@@ -358,7 +358,8 @@ def signed(state: Path | None, *, print_file: bool, form: Form) -> None:
         (at, signature["digest"][:16], signature["persons"], signature["reason"]) for at, signature in entries
     ]
     show(
-        form, Table(("time", "file", "persons", "reason"), rows, empty="no cabinet file has been signed yet")
+        output_format,
+        Table(("time", "file", "persons", "reason"), rows, empty="no cabinet file has been signed yet"),
     )
 
 
@@ -370,8 +371,8 @@ def schema() -> None:
 
 
 @command.command("devices")
-@add_form_options
-def devices_(*, form: Form) -> None:
+@add_format_options
+def devices_(*, output_format: OutputFormat) -> None:
     """List the protocols a device may use, and this computer's serial ports by their stable names."""
     protocols = (
         (name, entry.kind.replace("_", " "), _format_line_settings(entry.line_settings))
@@ -387,7 +388,7 @@ def devices_(*, form: Form) -> None:
         for port in comports()
     ]
     show(
-        form,
+        output_format,
         Table(("protocol", "device", "line"), protocols),
         Table(
             ("port", "now", "what it says it is", "made by"), ports, empty="this computer has no serial port"

@@ -23,9 +23,9 @@ from tools.cli.tables import (
     DOUBT_STYLE,
     GOOD_STYLE,
     Column,
-    Form,
+    OutputFormat,
     Table,
-    add_form_options,
+    add_format_options,
     show,
     show_progress,
 )
@@ -91,7 +91,7 @@ _STYLE_BY_STATUS = {
 @click.option(
     "--against", metavar="OLD", help="the approved game: print which approval the change needs, and why"
 )
-@add_form_options
+@add_format_options
 @click.option(
     "--verify",
     "folders",
@@ -115,7 +115,7 @@ def command(
     battery: Path | None,
     submission: bool,
     reproduce: bool,
-    form: Form,
+    output_format: OutputFormat,
 ) -> None:
     """Certify GAMES (library ids or files) for a jurisdiction, or --verify existing bundles.
 
@@ -130,8 +130,8 @@ def command(
     """
     if folders or against is not None:
         if folders:
-            _verify(folders, signer, form, reproduce=reproduce)
-        _compare(against, games, form)
+            _verify(folders, signer, output_format, reproduce=reproduce)
+        _compare(against, games, output_format)
         return
     if jurisdiction is None or not games:
         raise click.UsageError("name GAMES and --jurisdiction, or --verify a bundle")
@@ -151,7 +151,7 @@ def command(
         echo(f"signed in {out}; `egm certify --verify {out}` checks it", err=True)
     conclusions = "\n".join(_format_conclusion(*each) for each in checked_games if _is_certified(each[1]))
     show(
-        form,
+        output_format,
         *(_build_table(*each) for each in checked_games),
         document=[_build_verdict_data(*each) for each in checked_games],
         after=conclusions,
@@ -217,7 +217,7 @@ def _check_laboratory_packages(folder: Path | None) -> None:
         importlib.import_module(package)
 
 
-def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
+def _compare(against: str | None, games: tuple[str, ...], output_format: OutputFormat) -> None:
     """Print, for each game, which approval its changes from the approved version need, and every change."""
     if against is None:
         return
@@ -240,7 +240,7 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
         tables.append(
             Table(("game", "asks", "change", "before", "after"), rows, title=title, empty="no change")
         )
-    show(form, *tables, document=changes_json)
+    show(output_format, *tables, document=changes_json)
 
 
 def _write_submission(
@@ -263,7 +263,9 @@ def _write_submission(
         echo(f"missing in the submission: {missing_item}", err=True)
 
 
-def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reproduce: bool) -> None:
+def _verify(
+    folders: tuple[Path, ...], signer: str | None, output_format: OutputFormat, *, reproduce: bool
+) -> None:
     """Print what each certification bundle certifies, or what is wrong with it; with ``reproduce``, also rebuild it."""
     try:
         key = None if signer is None else bytes.fromhex(signer)
@@ -295,12 +297,12 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
             {**facts, "signed": verified_by, "reproduced": [asdict(each) for each in reproduced_text]}
         )
         rows = [(each.what, each.differs or "the same") for each in reproduced_text]
-        if form == "text":
+        if output_format == "text":
             echo(text)
         if reproduce:
             tables.append(Table(("made again", "result"), rows))
-    if reproduce or form != "text":
-        show(form, *tables, document=reports)
+    if reproduce or output_format != "text":
+        show(output_format, *tables, document=reports)
     differing_parts = [each["what"] for report in reports for each in report["reproduced"] if each["differs"]]
     if differing_parts:
         raise click.ClickException(

@@ -37,9 +37,9 @@ from tools.cli.tables import (
     GOOD_STYLE,
     Column,
     Columns,
-    Form,
+    OutputFormat,
     Table,
-    add_form_options,
+    add_format_options,
     format_figure,
     number_column,
     show,
@@ -79,8 +79,8 @@ class _Money:
 @click.command("inspect")
 @_STATE
 @_SECOND
-@add_form_options
-def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
+@add_format_options
+def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFormat) -> None:
     """Read both copies as far as each is intact; print what is intact, what is suspect, and every claim.
 
     Each claim must be settled or carried over by name when the machine is cleared. Exit status 1 if the
@@ -100,8 +100,12 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
         "",
     )
     show(
-        form,
-        *([_build_main_meter_table(result, money)] if form == "text" else [_build_meter_table(result)]),
+        output_format,
+        *(
+            [_build_main_meter_table(result, money)]
+            if output_format == "text"
+            else [_build_meter_table(result)]
+        ),
         _build_claim_table(result.proposals, money),
         _build_ticket_table(folder, second),
         document=_build_document(result),

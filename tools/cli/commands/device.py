@@ -12,7 +12,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import DeviceEvent
 from egm.links.bench_client import BenchClient, BenchUnreachableError
 from tools.cli.device_listener import Listener, ListenError
-from tools.cli.tables import Form, Table, add_form_options, build_facts_table, show
+from tools.cli.tables import OutputFormat, Table, add_format_options, build_facts_table, show
 from tools.cli.terminal import echo
 
 
@@ -43,7 +43,7 @@ def _parse_values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
 @click.argument("action", default="state")
 @click.argument("values", nargs=-1)
 @click.option("--state", "state_dir", type=click.Path(path_type=Path), help="the machine's state folder")
-@add_form_options
+@add_format_options
 @click.option("--protocol", type=click.Choice(sorted(PROTOCOLS)), help="monitor a real device")
 @click.option("--port", type=click.Path(path_type=Path), help="the real device's serial port")
 @click.option(
@@ -57,7 +57,7 @@ def command(
     action: str,
     values: tuple[str, ...],
     state_dir: Path | None,
-    form: Form,
+    output_format: OutputFormat,
     protocol: str | None,
     port: Path | None,
     accept: str,
@@ -89,12 +89,12 @@ def command(
     if name is None:
         columns = ("kind", "status", "powered", "plugged")
         rows = ((device, *(state.get(key) for key in columns)) for device, state in reply.state.items())
-        show(form, Table(("device", *columns), rows), document=reply.state)
-    elif form == "text" and action == "log":
+        show(output_format, Table(("device", *columns), rows), document=reply.state)
+    elif output_format == "text" and action == "log":
         echo(reply.text)
     else:
-        facts = iter_device_facts(reply.state) if form == "text" else reply.state.items()
-        show(form, build_facts_table(facts), document=reply.state, before=reply.text)
+        facts = iter_device_facts(reply.state) if output_format == "text" else reply.state.items()
+        show(output_format, build_facts_table(facts), document=reply.state, before=reply.text)
 
 
 def iter_device_facts(state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -36,7 +36,7 @@ from tools.cli.commands.par import (
     load_named_profile,
     note_stated_figures,
 )
-from tools.cli.tables import Column, Form, Table, add_form_options, show, show_progress
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show, show_progress
 from tools.cli.terminal import echo
 from tools.lab.named import path_or_id_from_text
 from tools.lab.parsheet import format_percent
@@ -74,8 +74,8 @@ def command() -> None:
     is_flag=True,
     help="also print each game's lowest return, rounded down as on the screen (takes seconds)",
 )
-@add_form_options
-def list_(*, returns: bool, form: Form) -> None:
+@add_format_options
+def list_(*, returns: bool, output_format: OutputFormat) -> None:
     """List the games of the library."""
     columns: tuple[Column | str, ...] = ("game", "family", "title", Column("title in French", "title_fr"))
     rows = [_read_header(name) for name in list_shipped_games()]
@@ -85,7 +85,7 @@ def list_(*, returns: bool, form: Form) -> None:
             for n, lowest in enumerate(processors.map(_format_lowest_return, list_shipped_games())):
                 rows[n] = (*rows[n], lowest)
                 show_done(n)
-    show(form, Table(columns, rows))
+    show(output_format, Table(columns, rows))
 
 
 def _read_header(name: str) -> tuple[str, ...]:
@@ -235,8 +235,8 @@ def _copy_definition(origin: str, game_id: str) -> str:
 @click.option(
     "--sheet", type=click.Path(dir_okay=False, path_type=Path), help="also draw the symbols into this PNG"
 )
-@add_form_options
-def art(sheet: Path | None, *, form: Form) -> None:
+@add_format_options
+def art(sheet: Path | None, *, output_format: OutputFormat) -> None:
     """List the symbols that are drawn, and the looks a game may have, each with its sounds.
 
     A symbol gets the drawing of the longest of these names that its id contains (`red-seven`, `seven2`); a
@@ -256,7 +256,7 @@ def art(sheet: Path | None, *, form: Form) -> None:
         ("look", name, " over ".join(families[name].instrument_names)) for name in sorted(load_theme().looks)
     ]
     rows += [("sound", name, "") for name in list_own_cues()]
-    show(form, Table(("kind", "name", "sounds"), rows))
+    show(output_format, Table(("kind", "name", "sounds"), rows))
     if sheet is not None:
         try:
             count = draw_symbol_sheet(sheet)

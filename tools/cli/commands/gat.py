@@ -10,11 +10,13 @@ import serial
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.links.gat.functions import LIST_FUNCTIONS, PROGRAM_ID_PARAMETER
 from tools.audit.gat_reader import GatError, GatVerifier
-from tools.cli.tables import Form, add_form_options, build_facts_table, show
+from tools.cli.tables import OutputFormat, add_format_options, build_facts_table, show
 from tools.cli.terminal import echo
 
 #: The option for the format of results.
-_FORMAT = click.option("--xml", "form", flag_value="xml", default="text", help="Print XML instead of text.")
+_FORMAT = click.option(
+    "--xml", "output_format", flag_value="xml", default="text", help="Print XML instead of text."
+)
 
 #: The option that names the serial port.
 _PORT = click.option("--port", metavar="PATH", help="The serial port, 9600 8N1.")
@@ -66,18 +68,18 @@ def command() -> None:
     """Query a machine over GAT 3.50 to identify and sign its software, while it plays."""
 
 
-def _run_function(gat_port: _GatPort, parameters: tuple[str, ...], form: str) -> None:
+def _run_function(gat_port: _GatPort, parameters: tuple[str, ...], output_format: str) -> None:
     """Run a special function of the machine over GAT, and print its results."""
     try:
-        echo(gat_port.verifier.run(parameters, form).decode())
+        echo(gat_port.verifier.run(parameters, output_format).decode())
     except GatError as error:
         raise click.ClickException(str(error)) from error
 
 
 @command.command()
-@add_form_options
+@add_format_options
 @_add_port_options
-def status(gat_port: _GatPort, form: Form) -> None:
+def status(gat_port: _GatPort, output_format: OutputFormat) -> None:
     """Print the machine's status, and when it last authenticated itself."""
     try:
         current_status, (level, seconds) = gat_port.verifier.status(), gat_port.verifier.last()
@@ -90,23 +92,23 @@ def status(gat_port: _GatPort, form: Form) -> None:
         "formats": list(current_status.formats),
         "last": "never" if not level else f"level {level:02X}, {seconds} s ago",
     }
-    show(form, build_facts_table(fields.items()), document=fields)
+    show(output_format, build_facts_table(fields.items()), document=fields)
 
 
 @command.command()
 @_FORMAT
 @_add_port_options
-def functions(gat_port: _GatPort, form: str) -> None:
+def functions(gat_port: _GatPort, output_format: str) -> None:
     """Print the special functions that the machine offers over GAT."""
-    _run_function(gat_port, (LIST_FUNCTIONS,), form)
+    _run_function(gat_port, (LIST_FUNCTIONS,), output_format)
 
 
 @command.command()
 @_FORMAT
 @_add_port_options
-def identity(gat_port: _GatPort, form: str) -> None:
+def identity(gat_port: _GatPort, output_format: str) -> None:
     """Print which software the machine states over GAT to have installed, and who signed it."""
-    _run_function(gat_port, ("Get File", PROGRAM_ID_PARAMETER), form)
+    _run_function(gat_port, ("Get File", PROGRAM_ID_PARAMETER), output_format)
 
 
 @command.command()
@@ -115,7 +117,7 @@ def identity(gat_port: _GatPort, form: str) -> None:
 @click.option("--sha256", is_flag=True, help="HMAC-SHA-256 instead of SHA-1.")
 @_FORMAT
 @_add_port_options
-def sign(gat_port: _GatPort, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
+def sign(gat_port: _GatPort, *, name: str | None, seed: str, sha256: bool, output_format: str) -> None:
     """Have the machine sign its component NAME with the seed, or all of them, over its GAT port.
 
     `egm signature` computes the same for the software installed here, without a machine, for comparison.
@@ -124,15 +126,15 @@ def sign(gat_port: _GatPort, *, name: str | None, seed: str, sha256: bool, form:
         feature, parameter = "Get File", f"AuthenticationResponse{'-SHA256' * sha256}.xml"
     else:
         feature, parameter = "Component" + " SHA-256" * sha256, name
-    _run_function(gat_port, (feature, parameter, *([seed] if seed else [])), form)
+    _run_function(gat_port, (feature, parameter, *([seed] if seed else [])), output_format)
 
 
 @command.command()
 @_FORMAT
 @_add_port_options
-def results(gat_port: _GatPort, form: str) -> None:
+def results(gat_port: _GatPort, output_format: str) -> None:
     """Print the results of the last GAT calculation again, without starting a new one."""
     try:
-        echo(gat_port.verifier.results(form).decode())
+        echo(gat_port.verifier.results(output_format).decode())
     except GatError as error:
         raise click.ClickException(str(error)) from error

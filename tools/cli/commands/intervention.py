@@ -23,7 +23,7 @@ from meters import JournalError, JournalView, open_view
 from paytables.wording import format_count, format_known_names
 from tools.cli.result_file import write_result
 from tools.cli.sheets import LANGUAGE, NO_MONEY, build_pdf, format_as_text
-from tools.cli.tables import Form, Table, add_form_options
+from tools.cli.tables import OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
@@ -63,9 +63,9 @@ def _find_sheet(sheets: list[InterventionSheet], name: str) -> InterventionSheet
 
 
 @command.command("list")
-@add_form_options
+@add_format_options
 @_state
-def list_(state: Path | None, *, form: Form) -> None:
+def list_(state: Path | None, *, output_format: OutputFormat) -> None:
     """List every intervention, oldest first."""
     with _read_sheets(state) as sheets:
         columns = ("sheet", "stopped", "ended", "person", "reason", "doors")
@@ -74,7 +74,9 @@ def list_(state: Path | None, *, form: Form) -> None:
             for sheet in sheets
         )
         show_table(
-            form, Table(columns, rows, empty="no intervention"), document=[*map(_build_document, sheets)]
+            output_format,
+            Table(columns, rows, empty="no intervention"),
+            document=[*map(_build_document, sheets)],
         )
 
 
@@ -95,7 +97,7 @@ def show(name: str, language: str, state: Path | None) -> None:
 )
 @click.option(
     "--format",
-    "form",
+    "output_format",
     type=click.Choice(["pdf", "text", "json"]),
     default="pdf",
     show_default=True,
@@ -103,14 +105,14 @@ def show(name: str, language: str, state: Path | None) -> None:
 )
 @LANGUAGE
 @_state
-def export(name: str, out: Path, form: str, language: str, state: Path | None) -> None:
+def export(name: str, out: Path, output_format: str, language: str, state: Path | None) -> None:
     """Write the sheet of one intervention to a file, for printing, signing and filing."""
     with _read_sheets(state) as sheets:
         sheet = _find_sheet(sheets, name)
-    if form == "pdf":
+    if output_format == "pdf":
         title = Texts(language).say("service.sheet.title", number=sheet.id)
         content = build_pdf(title, sheet.tables(), Texts(language), NO_MONEY)
-    elif form == "text":
+    elif output_format == "text":
         content = _format_sheet(sheet, language).encode()
     else:
         content = json.dumps(_build_document(sheet), ensure_ascii=False, indent=1).encode()

@@ -12,7 +12,7 @@ from meters import JournalError, open_view
 from tools.cli.commands.register import iter_journals
 from tools.cli.result_file import write_result
 from tools.cli.sheets import LANGUAGE, NO_MONEY, build_pdf, format_as_text
-from tools.cli.tables import Column, Form, Table, add_form_options
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, format_json
 from tools.floor import house
@@ -77,8 +77,8 @@ def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
 
 @command.command("house")
 @click.argument("machines", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@add_form_options
-def house_(machines: tuple[Path, ...], *, form: Form) -> None:
+@add_format_options
+def house_(machines: tuple[Path, ...], *, output_format: OutputFormat) -> None:
     """List the venue's cabinet stands (bases) and machines, from every machine's memory or exported journal.
 
     Exit status 1 if two machines state the same base, serial number or operator's number.
@@ -94,7 +94,7 @@ def house_(machines: tuple[Path, ...], *, form: Form) -> None:
         (each.line() for each in machines_read), key=lambda line: (line["base_number"], line["serial"])
     )
     columns = [Column(name.replace("_", " "), name) for name in lines[0]]
-    show_table(form, Table(columns, (line.values() for line in lines)))
+    show_table(output_format, Table(columns, (line.values() for line in lines)))
     if duplicates := house.list_duplicate_identifiers(machines_read):
         raise click.ClickException("\n".join(duplicates))
 

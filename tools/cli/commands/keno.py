@@ -13,7 +13,15 @@ from paytables.keno.paper import SLIP_TEXTS, build_slip, format_slip_form
 from paytables.keno.rules import KenoRules, find_keno_rules
 from paytables.wording import format_count, format_percent
 from tools.cli.keno_selection import build_ticket_request
-from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show, show_progress
+from tools.cli.tables import (
+    Column,
+    OutputFormat,
+    Table,
+    add_format_options,
+    number_column,
+    show,
+    show_progress,
+)
 from tools.cli.terminal import echo, format_json
 from tools.cli.whole_number import WholeNumber
 from tools.lab.named import path_or_id_from_text
@@ -109,7 +117,7 @@ def command() -> None:
 @click.option(
     "--games", type=WholeNumber(min=2), help="also play the ticket this many times, and print intervals"
 )
-@add_form_options
+@add_format_options
 def odds(
     game: str,
     selections: Sequence[str],
@@ -117,7 +125,7 @@ def odds(
     bonuses: Sequence[str],
     games: int | None,
     *,
-    form: Form,
+    output_format: OutputFormat,
 ) -> None:
     """Print the exact odds of a ticket of GAME.
 
@@ -147,7 +155,7 @@ def odds(
         }
     notes = []
     rows = [] if bet.distribution is None else [*bet.distribution.counts.items()]
-    if form == "text" and len(rows) > PRINTED_AMOUNTS_MAX:
+    if output_format == "text" and len(rows) > PRINTED_AMOUNTS_MAX:
         notes.append(
             f"... and {format_count(len(rows) - PRINTED_AMOUNTS_MAX, 'amount')} more (--json and --csv have them all)"
         )
@@ -165,7 +173,13 @@ def odds(
         else ()
     )
     amounts = Table((number_column("credits"), one_in), shares, empty="")
-    show(form, amounts, document=figures, before="\n".join(_iter_sentences(bet)), after="\n".join(notes))
+    show(
+        output_format,
+        amounts,
+        document=figures,
+        before="\n".join(_iter_sentences(bet)),
+        after="\n".join(notes),
+    )
 
 
 @command.command("slip")

@@ -24,7 +24,7 @@ from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
 from tools.cli.keno_selection import build_ticket_request
 from tools.cli.printed_text import PrintedText
-from tools.cli.tables import Form, Table, add_form_options, build_facts_table, number_column, show
+from tools.cli.tables import OutputFormat, Table, add_format_options, build_facts_table, number_column, show
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.floor.keno.office import KenoOffice, check_journal_is_unused, open_journal, read_opened_office
@@ -209,8 +209,8 @@ def close(folder: Path) -> None:
 
 @command.command()
 @FOLDER
-@add_form_options
-def draw(folder: Path, *, form: Form) -> None:
+@add_format_options
+def draw(folder: Path, *, output_format: OutputFormat) -> None:
     """Hold the closed draw: print its numbers in order, and what each winning ticket won."""
     with open_office(folder) as office:
         with start_generator(office).step() as chance:
@@ -228,7 +228,7 @@ def draw(folder: Path, *, form: Form) -> None:
             f"; {name} x {factor}" for name, factor in result.drawn.factors.items()
         )
         columns = (number_column("ticket"), number_column("credits"), number_column("cents"))
-        show(form, Table(columns, rows, empty="No ticket won."), document=facts, before=heading)
+        show(output_format, Table(columns, rows, empty="No ticket won."), document=facts, before=heading)
 
 
 @command.command()
@@ -312,10 +312,10 @@ def verify(folder: Path) -> None:
 
 @command.command()
 @FOLDER
-@add_form_options
-def totals(folder: Path, *, form: Form) -> None:
+@add_format_options
+def totals(folder: Path, *, output_format: OutputFormat) -> None:
     """Print what was sold, paid and is owed; the accounts are compared with all tickets."""
     with open_office(folder) as office:
         office_totals = office.compute_totals()
         rows = [(name, getattr(office_totals, name)) for name in type(office_totals).__slots__]
-        show(form, build_facts_table(rows), document=dict(rows))
+        show(output_format, build_facts_table(rows), document=dict(rows))

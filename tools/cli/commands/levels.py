@@ -10,13 +10,13 @@ from egm.errors import LocalError
 from egm.progressive import posting
 from egm.progressive.level import Level
 from meters import JournalError, JournalView, open_view
-from tools.cli.tables import Column, Form, Table, add_form_options, format_figure, show
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options, format_figure, show
 
 
 @click.command()
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
-@add_form_options
-def command(state: Path | None, *, form: Form) -> None:
+@add_format_options
+def command(state: Path | None, *, output_format: OutputFormat) -> None:
     """Show every progressive level the machine keeps, and its contributions and claims on a link.
 
     Each level is first compared with the accounts of its pool; the exit status is 1 if one does not agree.
@@ -40,7 +40,7 @@ def command(state: Path | None, *, form: Form) -> None:
         each for each in (_build_own_table(own_levels), _build_linked_table(linked)) if each is not None
     ]
     empty_table = Table(("level",), empty="no progressive level")
-    show(form, *tables or (empty_table,), document={"own": own_levels, "linked": linked})
+    show(output_format, *tables or (empty_table,), document={"own": own_levels, "linked": linked})
 
 
 def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:

@@ -22,7 +22,7 @@ from egm.verify.tree import Scope, list_software_files, list_uncompiled_modules
 from paytables.source import read_contents
 from paytables.wording import format_count
 from tools.cli.result_file import write_result
-from tools.cli.tables import Form, Table, add_form_options, show
+from tools.cli.tables import OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo
 
 #: The type of an argument that names a file.
@@ -135,8 +135,10 @@ def sign_manifest(manifest: Path, key: Path) -> None:
 @click.option("--cabinet", type=_EXISTING_FILE_TYPE, help="The cabinet file that pins manifest and key.")
 @click.option("--manifest", type=_EXISTING_FILE_TYPE, help="Verify this manifest instead of the pinned one.")
 @click.option("--key", metavar="HEX", help="Use this public key instead of the pinned one.")
-@add_form_options
-def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form: Form) -> None:
+@add_format_options
+def verify(
+    *, cabinet: Path | None, manifest: Path | None, key: str | None, output_format: OutputFormat
+) -> None:
     """Compare the software installed here with a signed manifest; status 1 if anything differs."""
     try:
         file = load_cabinet(cabinet)
@@ -147,7 +149,7 @@ def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form
     if not findings.is_all_as_signed:
         raise click.ClickException("\n".join(findings.trouble))
     title = f"{findings.version}, signed by {findings.signer}"
-    show(form, Table(("component", "sha256"), (findings.components or {}).items(), title=title))
+    show(output_format, Table(("component", "sha256"), (findings.components or {}).items(), title=title))
 
 
 def _find_manifest_and_key(file: CabinetFile, manifest: Path | None, key: str | None) -> tuple[Path, str]:

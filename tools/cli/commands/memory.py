@@ -13,7 +13,7 @@ from meters.storage import DiskStorage
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import PrintedText
 from tools.cli.staff import authenticate_for, load_roster
-from tools.cli.tables import Form, Table, add_form_options, number_column
+from tools.cli.tables import OutputFormat, Table, add_format_options, number_column
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
@@ -33,8 +33,8 @@ def command() -> None:
 @command.command()
 @_STATE
 @_SECOND
-@add_form_options
-def show(state: Path | None, second: Path | None, *, form: Form) -> None:
+@add_format_options
+def show(state: Path | None, second: Path | None, *, output_format: OutputFormat) -> None:
     """Print what each medium is and how far they agree. Nothing is written: the machine may be running."""
     folder = find_memory_folder(state, second)
     second_folder = second or folder / SECOND_FOLDER
@@ -57,7 +57,9 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
     except JournalError as error:
         pairing_text, pairing_error = "", str(error)
     show_table(
-        form, Table(("medium", "folder", "label", number_column("MiB free")), rows), after=pairing_text
+        output_format,
+        Table(("medium", "folder", "label", number_column("MiB free")), rows),
+        after=pairing_text,
     )
     if pairing_error:
         raise click.ClickException(pairing_error)

@@ -20,7 +20,7 @@ from meters.table import METER_BY_NAME, Unit
 from paytables.source import read_contents
 from paytables.wording import format_count, format_known_names
 from tools.cli.sheet_head import SheetHead
-from tools.cli.tables import Column, Columns, Form, Table, add_form_options, show
+from tools.cli.tables import Column, Columns, OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 
@@ -113,7 +113,7 @@ def _build_document(view: JournalView, values: dict[str, int], where: tuple[str,
     help="Show what was added since an earlier --json readout of this machine.",
 )
 @click.option("--all", "everything", is_flag=True, help="Include meters at zero.")
-@add_form_options
+@add_format_options
 @click.option(
     "--sign", is_flag=True, help="With --json: sign with the machine key (run it as the key's owner)."
 )
@@ -127,7 +127,7 @@ def command(
     credit_cents: int | None,
     since: Path | None,
     everything: bool,
-    form: Form,
+    output_format: OutputFormat,
     sign: bool,
 ) -> None:
     """Print the meters of a machine."""
@@ -141,7 +141,7 @@ def command(
             reading = _select_cells(view.meters(), where)
             if by is not None:
                 _warn_of_empty_part(reading, by)
-                _print_split(reading, by, _Shape(digits, credit_cents), form)
+                _print_split(reading, by, _Shape(digits, credit_cents), output_format)
                 return
             values = read_jurisdiction_meters(reading, names) if names else reading.values
             if since is not None:
@@ -149,7 +149,7 @@ def command(
             document = _build_document(view, values, where)
             shown_values = {name: value for name, value in values.items() if value or everything or names}
             show(
-                form,
+                output_format,
                 _build_table(
                     (),
                     (((name,), value) for name, value in shown_values.items()),
@@ -207,11 +207,11 @@ def _is_split_by(name: str, dimension: str) -> bool:
     return dimension == "position" or name not in METER_BY_NAME or not METER_BY_NAME[name].is_level
 
 
-def _print_split(reading: MeterReading, dimension: str, shape: _Shape, form: Form) -> None:
+def _print_split(reading: MeterReading, dimension: str, shape: _Shape, output_format: OutputFormat) -> None:
     """Print the meters split by a dimension, such as the game."""
     names = [n for n in reading.values if ".since_" not in n and _is_split_by(n, dimension)]
     split = {name: parts for name in names if any((parts := reading.split_by(name, dimension)).values())}
     cells = (
         ((name, part or "-"), value) for name, parts in split.items() for part, value in sorted(parts.items())
     )
-    show(form, _build_table((dimension,), cells, shape), document=split)
+    show(output_format, _build_table((dimension,), cells, shape), document=split)

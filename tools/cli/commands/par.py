@@ -54,9 +54,9 @@ def note_stated_figures(game: Game) -> None:
 
 @click.command()
 @click.argument("game")
-@click.option("--json", "form", flag_value="json", help="print JSON, with exact fractions")
-@click.option("--csv", "form", flag_value="csv", help="print one long table as CSV")
-@click.option("--html", "form", flag_value="html", help="print one HTML page with plots")
+@click.option("--json", "output_format", flag_value="json", help="print JSON, with exact fractions")
+@click.option("--csv", "output_format", flag_value="csv", help="print one long table as CSV")
+@click.option("--html", "output_format", flag_value="html", help="print one HTML page with plots")
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="write there instead of the terminal"
 )
@@ -86,7 +86,7 @@ def note_stated_figures(game: Game) -> None:
 )
 def command(
     game: str,
-    form: str | None,
+    output_format: str | None,
     out: Path | None,
     jurisdiction: str | None,
     bets: tuple[str, ...],
@@ -113,14 +113,14 @@ def command(
         raise click.ClickException(describe_estimate(game, loaded, str(error))) from None
     if meters or state is not None:
         _print_present_returns(loaded, analysis, meters, state)
-    elif form is None and out is None:
+    elif output_format is None and out is None:
         print_par_sheet(loaded, analysis, limits)
         note_stated_figures(loaded)
     else:
         text = {
             "csv": lambda: to_csv(loaded, analysis, limits),
             "html": lambda: to_html(loaded, analysis, limits),
-        }.get(form or "json", lambda: format_json(build_sheet(loaded, analysis, limits), indent=2))()
+        }.get(output_format or "json", lambda: format_json(build_sheet(loaded, analysis, limits), indent=2))()
         if out is None:
             echo(text)
         else:

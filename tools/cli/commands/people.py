@@ -25,7 +25,7 @@ from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import PrintedText
 from tools.cli.roster_entries import renew_roster
 from tools.cli.staff import authenticate, authenticate_for, load_roster
-from tools.cli.tables import Form, Table, add_form_options, show
+from tools.cli.tables import OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo
 
 #: The option that names the state folder.
@@ -163,19 +163,23 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
 
 @command.command("list")
 @click.option("--changes", is_flag=True, help="List every change instead of the enrolled people.")
-@add_form_options
+@add_format_options
 @_state
-def list_(state: Path | None, *, changes: bool, form: Form) -> None:
+def list_(state: Path | None, *, changes: bool, output_format: OutputFormat) -> None:
     """List who is enrolled, or what has changed. No PIN is ever shown: none is stored."""
     roster = load_roster(find_memory_folder(state))
     rows = [asdict(row) for row in (roster.changes if changes else roster.people.values())]
     columns = tuple(field.name for field in fields(RosterChange if changes else Person))
-    show(form, Table(columns, (row.values() for row in rows), empty="nobody is enrolled"), document=rows)
+    show(
+        output_format,
+        Table(columns, (row.values() for row in rows), empty="nobody is enrolled"),
+        document=rows,
+    )
 
 
 @command.command("roles")
-@add_form_options
-def roles(*, form: Form) -> None:
+@add_format_options
+def roles(*, output_format: OutputFormat) -> None:
     """List what each role of the staff may do."""
     rows = ((role.value, [may.value for may in sorted(find_permissions(role))]) for role in Role)
-    show(form, Table(("role", "may"), rows))
+    show(output_format, Table(("role", "may"), rows))

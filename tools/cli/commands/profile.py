@@ -5,7 +5,7 @@ import click
 from egm.errors import OperatorError
 from egm.profiles import list_profile_ids, load_profile
 from egm.profiles.schema import build_schema as profile_schema
-from tools.cli.tables import Form, Table, add_form_options
+from tools.cli.tables import OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, format_json
 from tools.lab.named import path_or_id_from_text
@@ -17,15 +17,15 @@ def command() -> None:
 
 
 @command.command("list")
-@add_form_options
-def list_(*, form: Form) -> None:
+@add_format_options
+def list_(*, output_format: OutputFormat) -> None:
     """List the jurisdiction profiles that ship with the machine."""
     profiles = ((name, load_profile(name)) for name in list_profile_ids())
     rows = (
         (name, each.title.get("en", each.id), each.currency, each.languages, each.source)
         for name, each in profiles
     )
-    show_table(form, Table(("profile", "place", "currency", "languages", "made from"), rows))
+    show_table(output_format, Table(("profile", "place", "currency", "languages", "made from"), rows))
 
 
 @command.command()

@@ -23,7 +23,15 @@ from egm.progressive.enrolment import EnrolmentError, Stick
 from egm.screen.text import Texts
 from egm.verify.examine import VerificationFindings, verify_software_files
 from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
-from tools.cli.tables import Column, Columns, Form, Table, add_form_options, format_figure, number_column
+from tools.cli.tables import (
+    Column,
+    Columns,
+    OutputFormat,
+    Table,
+    add_format_options,
+    format_figure,
+    number_column,
+)
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 from tools.floor.progressive.certificates import (
@@ -317,8 +325,8 @@ async def _open_store(
 
 @command.command()
 @STORE
-@add_form_options
-def show(*, store: str | None, form: Form) -> None:
+@add_format_options
+def show(*, store: str | None, output_format: OutputFormat) -> None:
     """Show what every level holds, where it came from, and whether it balances exactly (I-05, I-14)."""
     with open_controller(store, to_read=True) as controller:
         controller.check()
@@ -344,7 +352,7 @@ def show(*, store: str | None, form: Form) -> None:
     figures = (Column(title, is_right_aligned=True, text=_format_amount) for title in amounts)
     rates = (Column(title, is_right_aligned=True) for title in ("increment", "to hidden"))
     show_table(
-        form,
+        output_format,
         Table(("level", *figures, *rates), rows, empty="no level", naming=1),
         document={record.id: json.loads(record.to_text()) for record in records},
         after="minor units; every level adds up to the fraction, and its ledger and register agree with it",
@@ -360,8 +368,8 @@ def _format_amount(value: Any) -> str:
 
 @command.command()
 @STORE
-@add_form_options
-def register(*, store: str | None, form: Form) -> None:
+@add_format_options
+def register(*, store: str | None, output_format: OutputFormat) -> None:
     """List every hit: machine, combination, time, amount, payment method (I-17)."""
     with open_controller(store, to_read=True) as controller:
         hits = controller.register()
@@ -388,19 +396,21 @@ def register(*, store: str | None, form: Form) -> None:
         )
         for hit in hits
     )
-    show_table(form, Table(columns, rows, empty="no hit yet"), document=[asdict(hit) for hit in hits])
+    show_table(
+        output_format, Table(columns, rows, empty="no hit yet"), document=[asdict(hit) for hit in hits]
+    )
 
 
 @command.command()
 @STORE
-@add_form_options
-def daily(*, store: str | None, form: Form) -> None:
+@add_format_options
+def daily(*, store: str | None, output_format: OutputFormat) -> None:
     """List what each progressive level showed at the end of each day (I-16)."""
     with open_controller(store, to_read=True) as controller:
         lines = controller.list_daily_amounts()
     rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
     columns: Columns = ("day", "level", "last shown", number_column("minor units", "cents"))
-    show_table(form, Table(columns, rows, empty="nothing shown yet"), document=lines)
+    show_table(output_format, Table(columns, rows, empty="nothing shown yet"), document=lines)
 
 
 @command.command("admit")

@@ -18,9 +18,9 @@ from tools.cli.tables import (
     GOOD_STYLE,
     Column,
     Columns,
-    Form,
+    OutputFormat,
     Table,
-    add_form_options,
+    add_format_options,
     number_column,
     show,
 )
@@ -47,8 +47,8 @@ _SUSPICIOUS_EVENT_KINDS = (
 
 @click.command()
 @STORE
-@add_form_options
-def status(*, store: str | None, form: Form) -> None:
+@add_format_options
+def status(*, store: str | None, output_format: OutputFormat) -> None:
     """Show the link's status: its controller's last write, its machines, its signs, rejected messages.
 
     A machine is seen whenever it requests its levels: at every connection, and with each wager on one.
@@ -69,7 +69,11 @@ def status(*, store: str | None, form: Form) -> None:
         for sign in link_status["signs"]
     )
     lit = Column("is", "status", style=lambda status: GOOD_STYLE if status == "lit" else BAD_STYLE)
-    introduction = f"the controller last wrote at {(link_status['alive_at'] or '-')[:19]}"
+    introduction = (
+        f"the controller last wrote at {link_status['alive_at'][:19]}"
+        if link_status["alive_at"]
+        else "no controller has written to this store yet"
+    )
     machines = Table(
         ("machine", Column("last message", "last_heard"), "levels"),
         (
@@ -82,7 +86,7 @@ def status(*, store: str | None, form: Form) -> None:
     table = Table(
         ("sign", lit, "since", Column("last message", "last_heard"), "no amount of"), signs, empty="no sign"
     )
-    show(form, machines, table, document=link_status, before=introduction, after=troubles)
+    show(output_format, machines, table, document=link_status, before=introduction, after=troubles)
     raise SystemExit(1 if any(sign["status"] != "lit" for sign in link_status["signs"]) else 0)
 
 
@@ -119,8 +123,8 @@ def forget_sign(sign: str, store: str | None) -> None:
 
 @click.command()
 @STORE
-@add_form_options
-def held(*, store: str | None, form: Form) -> None:
+@add_format_options
+def held(*, store: str | None, output_format: OutputFormat) -> None:
     """List the implausible claims and payments that were held, and the rulings on them.
 
     A claim is held if it is too unlikely to be chance, a payment (CLAIM/payment) if it is not between the
@@ -139,7 +143,7 @@ def held(*, store: str | None, form: Form) -> None:
     rows = (
         [each[k] for k in ("claim", "held_at", "why", "ruling", "persons", "reason")] for each in held_claims
     )
-    show(form, Table(columns, rows, empty="no claim or payment was held"), document=held_claims)
+    show(output_format, Table(columns, rows, empty="no claim or payment was held"), document=held_claims)
 
 
 @click.command()
@@ -171,8 +175,8 @@ def rule(
 
 @click.command()
 @STORE
-@add_form_options
-def prizes(*, store: str | None, form: Form) -> None:
+@add_format_options
+def prizes(*, store: str | None, output_format: OutputFormat) -> None:
     """List every mystery prize: its commitment and, once won, its secret and the wager that reached it.
 
     Each is verified first: the secret matches its commitment, and no earlier wager reached it.
@@ -208,7 +212,7 @@ def prizes(*, store: str | None, form: Form) -> None:
         )
         for prize in prize_rows
     )
-    show(form, Table(columns, rows, empty="no mystery prize"), document=prize_rows)
+    show(output_format, Table(columns, rows, empty="no mystery prize"), document=prize_rows)
 
 
 def _format_secret_amount(secret: dict[str, Any]) -> str:

@@ -36,9 +36,9 @@ from tools.cli.tables import (
     DOUBT_STYLE,
     GOOD_STYLE,
     Column,
-    Form,
+    OutputFormat,
     Table,
-    add_form_options,
+    add_format_options,
     number_column,
     show,
 )
@@ -74,26 +74,26 @@ def command() -> None:
 
 
 @command.command("list")
-@add_form_options
-def list_(*, form: Form) -> None:
+@add_format_options
+def list_(*, output_format: OutputFormat) -> None:
     """List the registers, what they contain and why."""
     rows = ((each.name, each.columns, each.source) for each in REGISTERS.values())
-    show(form, Table(("register", "columns", "rule"), rows))
+    show(output_format, Table(("register", "columns", "rule"), rows))
 
 
 @command.command("show")
 @click.argument("name", metavar="REGISTER", type=click.Choice([*REGISTERS]))
 @STATE
 @_EXPORT
-@add_form_options
-def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> None:
+@add_format_options
+def show_(*, name: str, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
     """Print one of the machine's registers, oldest line first."""
     with iter_journals(state, file) as entries:
         rows = list(iter_register_lines(REGISTERS[name], entries))
     columns = ("entry", "time_utc", *REGISTERS[name].columns)
     heads = [Column(_TITLE_BY_COLUMN.get(column, column.replace("_", " ")), column) for column in columns]
     cells = ([row[column] for column in columns] for row in rows)
-    show(form, Table(heads, cells, empty="nothing is recorded in this register yet"), document=rows)
+    show(output_format, Table(heads, cells, empty="nothing is recorded in this register yet"), document=rows)
 
 
 @command.command("statement")
@@ -111,9 +111,9 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
 )
 @STATE
 @_EXPORT
-@add_form_options
+@add_format_options
 def statement_(
-    *, by: Period, position: int | None, state: Path | None, file: Path | None, form: Form
+    *, by: Period, position: int | None, state: Path | None, file: Path | None, output_format: OutputFormat
 ) -> None:
     """Print the movement of the meters by day, month or year, the operator's win, and the counted amounts (D-21).
 
@@ -130,7 +130,10 @@ def statement_(
     )
     columns = (by, Column("what", "name"), "unit", number_column("value"), Column("readout's name", "meter"))
     show(
-        form, Table(columns, rows), document=periods, before=f"{head.text()}; {head.day.day_definition_name}"
+        output_format,
+        Table(columns, rows),
+        document=periods,
+        before=f"{head.text()}; {head.day.day_definition_name}",
     )
 
 
@@ -148,8 +151,8 @@ def statement_(
 )
 @STATE
 @_EXPORT
-@add_form_options
-def collusion(*, state: Path | None, file: Path | None, form: Form) -> None:
+@add_format_options
+def collusion(*, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
     """Print the flows of money between positions at poker, and the signs of collusion."""
     with iter_journals(state, file) as entries:
         flows = compute_pair_flows(iter_round_results(entries))
@@ -168,7 +171,7 @@ def collusion(*, state: Path | None, file: Path | None, form: Form) -> None:
     )
     lines = [flow.to_json() for flow in flows]
     empty = "no round was played between players"
-    show(form, Table(columns, (line.values() for line in lines), empty=empty), document=lines)
+    show(output_format, Table(columns, (line.values() for line in lines), empty=empty), document=lines)
     raise SystemExit(1 if any(flow.is_sign for flow in flows) else 0)
 
 
@@ -219,8 +222,8 @@ def _watch_entries(entries: Iterator[StoredEntry], last_entries: deque[StoredEnt
 @command.command()
 @STATE
 @MEDIUM
-@add_form_options
-def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
+@add_format_options
+def identities(*, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
     """Print who was paid by hand or excluded, and whether each record matches the journal's commitment.
 
     For management only: names are shown in clear. Exit status 1 if a record is missing or altered.
@@ -240,7 +243,7 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
         "record", style=lambda state_text: _STYLE_BY_RECORD_STATE.get(state_text, DOUBT_STYLE)
     )
     columns = ("entry", Column("time (UTC)", "time_utc"), Column("of", "subject"), Column("who", "fields"))
-    show(form, Table((*columns, record_column), (row.values() for row in rows)))
+    show(output_format, Table((*columns, record_column), (row.values() for row in rows)))
     raise SystemExit(1 if any(row["record"] in {"altered", "missing"} for row in rows) else 0)
 
 

@@ -14,9 +14,9 @@ from tools.cli.tables import (
     DOUBT_STYLE,
     GOOD_STYLE,
     Column,
-    Form,
+    OutputFormat,
     Table,
-    add_form_options,
+    add_format_options,
     number_column,
     show,
     show_progress,
@@ -28,8 +28,8 @@ _STYLE_BY_VERDICT = {"explained": GOOD_STYLE, "investigate": BAD_STYLE, "unknown
 
 @click.command()
 @click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
-@add_form_options
-def command(state: Path | None, *, form: Form) -> None:
+@add_format_options
+def command(state: Path | None, *, output_format: OutputFormat) -> None:
     """Print for each game, version and denomination whether chance explains its actual return (NJ 13:69D-1.31).
 
     A return must be investigated if it is farther from the theoretical one than 99.9 % of correct machines
@@ -46,7 +46,7 @@ def command(state: Path | None, *, form: Form) -> None:
     reason = "\n".join(
         f"{line.played.game} at {line.played.denomination_cents}: {line.why}" for line in returns if line.why
     )
-    show(form, _build_table(returns), document=[line.to_json() for line in returns], after=reason)
+    show(output_format, _build_table(returns), document=[line.to_json() for line in returns], after=reason)
     raise SystemExit(1 if any(line.verdict == "investigate" for line in returns) else 0)
 
 

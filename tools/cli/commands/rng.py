@@ -14,7 +14,7 @@ from paytables.source import read_contents
 from paytables.wording import format_count
 from rng.self_test import SELF_TESTS
 from tools.cli.commands.rng_battery import battery, calibrate_tests
-from tools.cli.tables import GOOD_STYLE, Column, Form, Table, add_form_options, show, show_progress
+from tools.cli.tables import GOOD_STYLE, Column, OutputFormat, Table, add_format_options, show, show_progress
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.lab.rng.collection import iter_raw_bytes
@@ -31,8 +31,8 @@ command.add_command(calibrate_tests)
 
 
 @command.command("selftest")
-@add_form_options
-def selftest(*, form: Form) -> None:
+@add_format_options
+def selftest(*, output_format: OutputFormat) -> None:
     """Run the self-test of the whole chain and the start-up tests of every entropy source here."""
     try:
         with show_progress("testing the generator"):
@@ -43,7 +43,7 @@ def selftest(*, form: Form) -> None:
     rows = [(name, "passed" if name in passed_tests else "not run") for name in SELF_TESTS]
     rows += [(f"start-up of {source.name}", "passed") for source in rng.list_available_sources()]
     result = Column("result", style=lambda result_text: GOOD_STYLE if result_text == "passed" else None)
-    show(form, Table(("test", result), rows))
+    show(output_format, Table(("test", result), rows))
 
 
 @command.command("bytes")

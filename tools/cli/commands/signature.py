@@ -9,7 +9,7 @@ from egm.errors import LocalError, OperatorError
 from egm.verify.digest import Algorithm, compute_signatures, read_seed
 from egm.verify.own_files import find_scope
 from egm.verify.tree import COMPONENTS, list_software_files
-from tools.cli.tables import Column, Form, Table, add_form_options, show
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show
 
 
 @click.command()
@@ -29,8 +29,10 @@ from tools.cli.tables import Column, Form, Table, add_form_options, show
     multiple=True,
     help="Only this component; repeat for more.",
 )
-@add_form_options
-def command(*, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[str, ...], form: Form) -> None:
+@add_format_options
+def command(
+    *, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[str, ...], output_format: OutputFormat
+) -> None:
     """Sign each component of the software installed here, as GAT does; no machine is queried.
 
     `egm gat sign` queries a running machine; with the same software and seed, both print the same.
@@ -46,4 +48,8 @@ def command(*, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[st
     except (OperatorError, LocalError) as error:
         raise click.ClickException(str(error)) from error
     document = {"algorithm": algorithm, "seed": seed, "components": signatures}
-    show(form, Table(("component", Column(algorithm, "signature")), signatures.items()), document=document)
+    show(
+        output_format,
+        Table(("component", Column(algorithm, "signature")), signatures.items()),
+        document=document,
+    )

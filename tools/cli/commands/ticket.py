@@ -44,7 +44,7 @@ from tools.cli.cage import open_cage, query_all_journals, read_all_accepted_tick
 from tools.cli.printed_text import PrintedText
 from tools.cli.result_file import write_result
 from tools.cli.staff import authenticate_for, load_roster
-from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options, number_column, show
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 
@@ -238,8 +238,8 @@ def command() -> None:
 @_number
 @_state
 @_medium
-@add_form_options
-def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -> None:
+@add_format_options
+def check(number: str, *, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
     """Print what a ticket is worth and its state. Exit status 1 unless it may be redeemed."""
     if not is_ticket_number(number):
         raise click.ClickException(_REFUSAL_TEXT_BY_REASON[Reason.MISREAD])
@@ -257,7 +257,7 @@ def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -
     )
     moves = ((_format_time(move.at), move.action.value, move.by) for move in record.moves)
     document = _build_ticket_data(record, number, at)
-    show(form, Table(("when (UTC)", "what", "by"), moves), document=document, before=heading)
+    show(output_format, Table(("when (UTC)", "what", "by"), moves), document=document, before=heading)
     if state_text != TicketState.ISSUED:
         raise click.exceptions.Exit(1)
 
@@ -274,8 +274,10 @@ def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -
     "--last", type=WholeNumber(min=1), default=35, show_default=True, help="The greatest number to list."
 )
 @_medium
-@add_form_options
-def list_(*, state: Path | None, medium: Path | None, only: tuple[str, ...], last: int, form: Form) -> None:
+@add_format_options
+def list_(
+    *, state: Path | None, medium: Path | None, only: tuple[str, ...], last: int, output_format: OutputFormat
+) -> None:
     """List tickets, newest first; the numbers of those still owed are masked."""
     with _open_ledger_read_only(state, medium) as store:
         records = list(islice(store.records(*(TicketState(value) for value in only)), last))
@@ -294,15 +296,17 @@ def list_(*, state: Path | None, medium: Path | None, only: tuple[str, ...], las
     )
     columns = ("issued (UTC)", "machine", "ticket", "number", "kind", "state", _AMOUNT_COLUMN)
     document = [_build_ticket_data(record, record.shown_number, at) for record in records]
-    show(form, Table(columns, rows, empty="no ticket"), document=document)
+    show(output_format, Table(columns, rows, empty="no ticket"), document=document)
 
 
 @command.command("report")
 @_state
 @click.option("--serial", help="The machine's serial number, if several machines share the ledger.")
 @_medium
-@add_form_options
-def report(*, state: Path | None, medium: Path | None, serial: str | None, form: Form) -> None:
+@add_format_options
+def report(
+    *, state: Path | None, medium: Path | None, serial: str | None, output_format: OutputFormat
+) -> None:
     """Print count and value by state and kind, and what is owed; verify both copies, and compare the meters.
 
     Exit status 1 if the machine's meters and the ledger differ.
@@ -338,7 +342,7 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
         ),
     )
     show(
-        form,
+        output_format,
         Table(("state", "kind", number_column("tickets"), _AMOUNT_COLUMN), rows, empty="no ticket"),
         document={"sums": lines, "owed_cents": outstanding_cents, "moves_verified": moves, "meters": meters},
         after="\n".join(footer_lines),
@@ -350,8 +354,8 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
 @command.command("payees")
 @_state
 @_medium
-@add_form_options
-def payees(*, state: Path | None, medium: Path | None, form: Form) -> None:
+@add_format_options
+def payees(*, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
     """List the cage payments whose payee the jurisdiction requires: when, what, to whom, by whom.
 
     They come from the ticket ledger; the registers of the machine itself are in `egm register`.
@@ -374,7 +378,7 @@ def payees(*, state: Path | None, medium: Path | None, form: Form) -> None:
         for x in lines
     )
     columns = ("paid (UTC)", _AMOUNT_COLUMN, "name", "address", "by")
-    show(form, Table(columns, rows, empty="no payee was written down"), document=document)
+    show(output_format, Table(columns, rows, empty="no payee was written down"), document=document)
 
 
 @command.command("prove")

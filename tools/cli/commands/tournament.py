@@ -25,7 +25,7 @@ from paytables.wording import format_count, format_percent
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli.result_file import write_result
-from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options, number_column, show
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 
@@ -140,14 +140,14 @@ def notice(rules_file: Path, language: str, today: datetime | None) -> None:
     echo(build_notice(_require_lawful(rules_file, today), language), nl=False)
 
 
-def _parse_round(text: str, form: str) -> tuple[int, int, str]:
+def _parse_round(text: str, pattern: str) -> tuple[int, int, str]:
     """Return the entry, the round and the export in a text such as ``4:2:machine-a.jsonl``; "" without an export.
 
-    Raises ClickException if it does not have the form, which is ENTRY:ROUND or ENTRY:ROUND:EXPORT.
+    Raises ClickException if it does not match ``pattern``, which is ENTRY:ROUND or ENTRY:ROUND:EXPORT.
     """
-    parts = text.split(":", form.count(":"))
-    if len(parts) != form.count(":") + 1 or not all(_NUMBER_FORM.fullmatch(each) for each in parts[:2]):
-        raise click.ClickException(f"{text[:_QUOTED_CHARACTERS_MAX]!r} is not {form}")
+    parts = text.split(":", pattern.count(":"))
+    if len(parts) != pattern.count(":") + 1 or not all(_NUMBER_FORM.fullmatch(each) for each in parts[:2]):
+        raise click.ClickException(f"{text[:_QUOTED_CHARACTERS_MAX]!r} is not {pattern}")
     return int(parts[0]), int(parts[1]), "".join(parts[2:])
 
 
@@ -235,13 +235,13 @@ def results(
 @click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE_TYPE)
 @click.option("--round", "number", type=WholeNumber(min=1), default=1, show_default=True, help="The round.")
 @_add_derivation_options
-@add_form_options
+@add_format_options
 def standings_(
     rules_file: Path,
     exports: tuple[Path, ...],
     number: int,
     *,
-    form: Form,
+    output_format: OutputFormat,
     **corrections: Unpack[_Corrections],
 ) -> None:
     """Print the standings of a round and who goes on to the next one, from the exported journals of all machines.
@@ -276,7 +276,7 @@ def standings_(
         else f"Round {number + 1}: {format_count(len(names), 'participant')}."
     )
     show(
-        form,
+        output_format,
         table,
         document={"round": number, "standings": table.document()},
         before=rules.name.en,
@@ -365,8 +365,8 @@ def _settle(rules: Tournament, results_file: Path, added_cents: int) -> Tourname
 @click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 @click.argument("results_file", metavar="RESULTS", type=_FILE_TYPE)
 @_add_option
-@add_form_options
-def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: Form) -> None:
+@add_format_options
+def settle_(rules_file: Path, results_file: Path, added_cents: int, *, output_format: OutputFormat) -> None:
     """Print standings and prizes of a tournament from its RULES and its RESULTS, a JSON file.
 
     RESULTS is {"entries": [{"entry": 1, "participant": "P-07", "rounds": [{"points": 120}]}]}, the entries
@@ -391,7 +391,7 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: For
     )
     document = {**_list_totals(rules, settlement), "standings": table.document()}
     show(
-        form,
+        output_format,
         table,
         document=document,
         before=rules.name.en,
@@ -404,9 +404,14 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: For
 @click.argument("results_file", metavar="RESULTS", type=_FILE_TYPE)
 @click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE_TYPE)
 @_add_option
-@add_form_options
+@add_format_options
 def paid(
-    rules_file: Path, results_file: Path, exports: tuple[Path, ...], added_cents: int, *, form: Form
+    rules_file: Path,
+    results_file: Path,
+    exports: tuple[Path, ...],
+    added_cents: int,
+    *,
+    output_format: OutputFormat,
 ) -> None:
     """Compare the prizes that the machines recorded as paid with those that `settle` states.
 
@@ -457,7 +462,7 @@ def paid(
     )
     owed_cents = sum(row[2] for row in rows if row[4] == "owed")
     show(
-        form,
+        output_format,
         table,
         document={"prizes": table.document(), "owed_cents": owed_cents},
         before=rules.name.en,

@@ -13,7 +13,7 @@ from meters import JournalError, export, open_view
 from paytables.source import open_regular_file
 from paytables.wording import format_count
 from tools.audit.games import Shelf
-from tools.cli.tables import Form, Table, add_form_options, number_column, show, show_progress
+from tools.cli.tables import OutputFormat, Table, add_format_options, number_column, show, show_progress
 from tools.cli.terminal import make_printable
 from tools.cli.whole_number import WholeNumber
 from tools.dev.liars import run_lies
@@ -47,7 +47,7 @@ _ACTIONS_PER_CABINET: Final = 150
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="A folder of game definitions, in addition to the library.",
 )
-@add_form_options
+@add_format_options
 def command(
     *,
     exports: tuple[Path, ...],
@@ -55,7 +55,7 @@ def command(
     lies: int,
     seed: int,
     games: tuple[Path, ...],
-    form: Form,
+    output_format: OutputFormat,
 ) -> None:
     """Falsify honest journals, each signed again with the machine's key, and report which lies are found.
 
@@ -78,7 +78,7 @@ def command(
         for of, kinds in (("touched", report["by_what_they_touch"]), ("entry", report["by_kind"]))
         for name, (lies, named) in kinds.items()
     )
-    show(form, Table(columns, rows), document=report, after="\n".join(_format_summary(report)))
+    show(output_format, Table(columns, rows), document=report, after="\n".join(_format_summary(report)))
     raise SystemExit(1 if score.undetected else 0)
 
 

@@ -388,7 +388,8 @@ class KenoOffice:
             balance_cents = self.journal.balance_cents(account)
             if balance_cents != credits_ * unit_cents:
                 raise OperatorError(
-                    f"account {account} has {balance_cents} cents, but the tickets come to {credits_ * unit_cents}"
+                    f"account {account} has {balance_cents} cents, "
+                    f"but the tickets add up to {credits_ * unit_cents} cents"
                 )
         counters = self._read_counters()
         return OfficeTotals(

@@ -481,7 +481,7 @@ def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
         "simulation",
         ("R-10", "B-08"),
         Status.FAIL if worst > WRONG_TOGETHER_Z else Status.NOTED if worst > INTERVAL_Z else Status.PASS,
-        f"{format_count(bets, 'bet')} together: z {leaning:+.2f} in sum, {straying:+.2f} of the squares",
+        f"{format_count(bets, 'bet')} together: z {leaning:+.2f} of the sum, {straying:+.2f} of the sum of squares",
     )
 
 

@@ -318,11 +318,11 @@ def test_results_need_a_journal_of_every_machine_of_the_rules(tmp_path):
     (installed,) = hall.room.records("tournament.rules")
     entries, rules = [*hall.room.journal.entries()], parse_rules(ONE_MACHINE)
     hall.room.close()
-    with pytest.raises(ResultsError, match=r"machine A-102: no journal .* give --without A-102"):
+    with pytest.raises(ResultsError, match=r"no export of A-102 .*: --without A-102"):
         derive_results(rules, installed["digest"], {"a": entries})
     with pytest.raises(ResultsError, match="machine X-1: it is not in the rules"):
         derive_results(rules, installed["digest"], {"a": entries}, without=("X-1",))
-    with pytest.raises(ResultsError, match="machine 7: no journal"):
+    with pytest.raises(ResultsError, match="no export of 7 with these rules"):
         derive_results(rules, "0" * 64, {"a": entries}, without=("A-102",))
     export, results = tmp_path / "export.jsonl", tmp_path / "results.json"
     run("audit", "export", "--state", hall.file, export)
