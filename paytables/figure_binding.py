@@ -49,8 +49,8 @@ def check_binding_digest(data: Mapping[str, object], file: str) -> None:
     if isinstance(proved, Mapping) and proved and proved.get(DIGEST_KEY) != _compute_digest(data):
         difference = "is of other rules or other figures" if DIGEST_KEY in proved else "is missing"
         reason = (
-            f"{difference}: `python -m tools.dev prove {file}` works [proved] out again; "
-            "without any [proved] the figures are worked out when they are asked for"
+            f"{difference}: `python -m tools.dev prove {file}` computes [proved] again; "
+            "without [proved], the figures are computed when they are needed"
         )
         raise DefinitionError(file, f"{PROVED_KEY}.{DIGEST_KEY}", reason)
 

@@ -125,7 +125,7 @@ class Limits(Strict):
     step: PositiveInt = 1
     worth_cents: PositiveInt | None = None
     most_times: PositiveInt | None = Field(
-        default=None, description="at most so many times the bet that this one needs"
+        default=None, description="the largest multiple of the bet that this one needs"
     )
 
     @model_validator(mode="after")

@@ -36,7 +36,7 @@ DECISION_PAY: Final = "pay"
 DECISION_DECLINE: Final = "decline"
 
 
-# ---------------------------------------------------------------------------------------------- what is heard
+# ---------------------------------------------------------------------------------------------- what is received
 def find_received_commitment(machine: Machine, level: str, prize: int) -> str | None:
     """Return the commitment to a level's mystery prize as this machine first received it, or None."""
     first = None
@@ -58,7 +58,7 @@ def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
     if trigger.level != level or pool is None:
         return f"a secret of level {trigger.level}"
     if commitment is None:
-        return f"no commitment to prize {trigger.number} was heard"
+        return f"no commitment to prize {trigger.number} was received"
     if commitment != trigger.commitment:
         return f"the secret of prize {trigger.number} is not the one that was committed to"
     return _find_terms_doubt(pool, prize)
@@ -96,7 +96,7 @@ def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -
     shown_cents = _find_shown_cents(machine, pool) * share
     most_cents = int(max(record.shown_cents, shown_cents) + terms.base_cents * share)
     if amount_cents > most_cents:
-        return f"{amount_cents} is more than the level can have come to, {most_cents}"
+        return f"{amount_cents} is more than the level can have reached, {most_cents}"
     return ""
 
 
@@ -230,7 +230,7 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
     return (
         ""
         if received_commitment == commitment
-        else f"{level}: another commitment to prize {prize} than the one heard"
+        else f"{level}: another commitment to prize {prize} than the one received before"
     )
 
 

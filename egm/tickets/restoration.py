@@ -125,14 +125,16 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[R
     ]
     for vouches, proves in (
         ("this machine's seal", lambda last_end, row: is_next_row(key, last_end, row)),
-        ("unsealed digests, of before there were seals", _is_next_unsealed_row),
+        ("digests of an earlier version, which used no key", _is_next_unsealed_row),
     ):
         proved_rows = max((_take_proved_prefix(rows, proves) for rows in copies), key=len)
         if proved_rows:
             return proved_rows, vouches
     numbered_rows = [_take_proved_prefix(rows, _has_next_move_number) for rows in copies[:2]]
     if numbered_rows[0] and numbered_rows[0] == numbered_rows[1]:
-        return numbered_rows[0], "two copies alike, sealed by a machine key that is gone"
+        return numbered_rows[
+            0
+        ], "two identical copies, authenticated with a machine key that no longer exists"
     return [], "nothing"
 
 

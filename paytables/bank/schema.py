@@ -18,7 +18,7 @@ class BankBet(Strict):
     pays: Pay
     """The odds of the bet."""
     limits: Limits = Limits()
-    needs: Identifier | None = Field(default=None, description="the bet without which this one is none")
+    needs: Identifier | None = Field(default=None, description="the bet that must be placed with this one")
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds at which this bet may be paid."""

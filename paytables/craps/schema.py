@@ -55,13 +55,13 @@ class CrapsBet(Strict):
     """The smallest bet, in credits."""
     most: PositiveInt = 1000
     """The largest bet, in credits."""
-    on: Identifier | None = Field(default=None, description="odds: the single chance they are laid on")
-    times: dict[str, PositiveInt] = Field({}, description="odds: at most so many times that bet, by number")
+    on: Identifier | None = Field(default=None, description="odds: the bet on which they are placed")
+    times: dict[str, PositiveInt] = Field({}, description="odds: the largest multiple of that bet, by number")
     off: bool = Field(default=False, description="does not play on a come-out throw unless the player asks")
     put: bool = Field(default=False, description="pass: may be staked, or added to, once the point is known")
     waits: bool = Field(default=False, description="don't come: may lie without playing ('no action')")
     shooter_keeps: bool = Field(
-        default=False, description="don't pass: whoever throws leaves the least bet to the end"
+        default=False, description="don't pass: the shooter must leave the minimum bet until it is decided"
     )
     commission: Commission | None = None
     """The fee paid in advance for the bet, or None."""

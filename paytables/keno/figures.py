@@ -209,7 +209,7 @@ def _analyse_most_limited_ticket(
         cycle=definition.cycle,
         notes=(
             "no ticket of straight selections of this number of spots returns less, for the limit of a draw",
-            f"whatever is marked, {least} is returned at the least",
+            f"the return is at least {least}, whatever numbers are marked",
         ),
     )
 

@@ -252,7 +252,7 @@ class PickStage(Strict):
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
     picks: PositiveInt | None = None
     boxes: Annotated[int, Field(strict=True, ge=1, le=400)] | None = Field(
-        default=None, description="so many boxes, each with a draw of its own: picks with replacement"
+        default=None, description="the number of boxes, each drawn separately: picks with replacement"
     )
     unit: Literal["line", "bet"] = "bet"
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""

@@ -48,7 +48,7 @@ class Remaining(Strict):
     total: NaturalInt = 26
     """The total of the undealt cards that decides the bets: ``exactly`` this total, ``over`` it or ``under`` it."""
     limits: Limits = Limits(least=2, most=200, step=2)
-    needs: Literal["stake"] | None = Field(None, description="the bet without which this one is none")
+    needs: Literal["stake"] | None = Field(None, description="the bet that must be placed with this one")
     ace: NaturalInt = 1
     """The points that an ace counts."""
     face: NaturalInt = 10
@@ -74,7 +74,7 @@ class Position(Strict):
     """Pai gow poker side bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
 
     limits: Limits = Limits(least=2, most=200, step=2)
-    needs: Literal["stake"] | None = Field(None, description="the bet without which this one is none")
+    needs: Literal["stake"] | None = Field(None, description="the bet that must be placed with this one")
     pays: Pay
 
 

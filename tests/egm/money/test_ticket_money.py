@@ -465,7 +465,7 @@ def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tick
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     (tmp_path / "tickets.log").write_text("".join(f"{json.dumps([row])}\n" for row in rows))
-    assert restore_ledger(rig, tmp_path) == (3, "unsealed digests, of before there were seals")
+    assert restore_ledger(rig, tmp_path) == (3, "digests of an earlier version, which used no key")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.store.require_ticket(number).state is TicketState.EXPIRED
     Cage(again.store, again.clock, "Luc", second="Mia").revive_expired_ticket(

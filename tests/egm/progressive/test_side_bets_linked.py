@@ -167,7 +167,7 @@ def test_a_claim_of_a_part_that_no_wager_wins_is_refused(tmp_path):
             }
             assert said[1000_05] == ""
             assert "less than 1/10 of the base" in said[999_99]
-            assert "more than the level can have come to" in said[2500_00]
+            assert "more than the level can have reached" in said[2500_00]
 
     run(life())
     controller.close()

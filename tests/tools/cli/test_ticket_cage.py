@@ -420,7 +420,7 @@ def test_void_release_and_reprint(office, egm, tmp_path):
     office.desk.redeem_begin("r", number)
     both = ("--person", LUC, "--second", MIA)
     assert egm("release", number, *both, "--why", "gone") == "good again: $12.34\n"
-    assert egm("revive", number, *both, "--why", "1970") == "good for ever: $12.34\n"
+    assert egm("revive", number, *both, "--why", "1970") == "good without a date limit: $12.34\n"
     picture = tmp_path / "again.png"
     egm("reprint", number, *both, "--why", "torn", "--output", str(picture))
     with Image.open(picture) as opened:

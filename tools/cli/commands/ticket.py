@@ -250,7 +250,11 @@ def check(number: str, *, state: Path | None, medium: Path | None, output_format
     at = _read_plausible_time(state or default_state_dir())
     state_text = _format_state(record, at)
     ticket = record.ticket
-    until = "for ever" if record.expires_at is None else f"until {_format_time(record.expires_at)} UTC"
+    until = (
+        "without a date limit"
+        if record.expires_at is None
+        else f"until {_format_time(record.expires_at)} UTC"
+    )
     heading = (
         f"{state_text}: {_format_ticket_amount(ticket)} {ticket.kind.value}, good {until}\n"
         f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}"
@@ -444,7 +448,9 @@ def release(cage: Cage, number: str, *, why: str) -> str:
 @_why
 def revive(cage: Cage, number: str, *, why: str) -> str:
     """Declare a ticket owed regardless of its date, because a wrong clock dated it or let it expire."""
-    return f"good for ever: {_format_ticket_amount(cage.revive_expired_ticket(number, why).ticket)}"
+    return (
+        f"good without a date limit: {_format_ticket_amount(cage.revive_expired_ticket(number, why).ticket)}"
+    )
 
 
 @command.command("reprint")

@@ -131,7 +131,7 @@ def _plot(bet: dict[str, Any]) -> str:
             right.plot(games, ends, color=colour, label=None if end else row["quantile"])
     right.axhline(100 * bet["return"]["decimal"], color="black", linewidth=0.8)
     right.set_xscale("log")
-    right.set_title("return after so many games, %")
+    right.set_title("return by number of games, %")
     right.legend()
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})

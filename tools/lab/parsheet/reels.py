@@ -157,11 +157,11 @@ def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
         ("return of a round", to_exact_data(Fraction(1))),
         ("best strategy", "every way to play returns the same; the win may be kept before any round"),
         ("most rounds", table.most_rounds),
-        ("most a round may come to, credits", table.most_credits),
+        ("highest win of a round, credits", table.most_credits),
     ]
     for bet in analysis.bets:
         if bet.doubled is not None:
-            facts.append((f"bet {bet.bet}, level 1: most a game can come to, credits", bet.win_max_credits))
+            facts.append((f"bet {bet.bet}, level 1: highest win of a game, credits", bet.win_max_credits))
             facts.append(
                 (f"bet {bet.bet}, level 1: variance, always doubled", to_exact_data(bet.doubled.variance))
             )
