@@ -66,7 +66,7 @@ def test_a_bias_of_one_in_a_thousand_is_found(monkeypatch):
     monkeypatch.setattr(WordDraws, "below", biased)
     with pytest.raises(SelfTestFailed, match="not shared equally"):
         exhaust_production_range(22)
-    with pytest.raises(SelfTestFailed, match=r"cards: play \d+ of the machine's own draws"):
+    with pytest.raises(SelfTestFailed, match=r"cards: play \d+: the machine drew"):
         play("cards", CARDS, 600)
 
 
@@ -92,7 +92,7 @@ def test_what_a_games_own_function_never_draws_is_found(monkeypatch, name, funct
         return own(*(Never(each) if hasattr(each, "below") else each for each in arguments))
 
     monkeypatch.setattr(holder, called, without_the_last)
-    with pytest.raises(SelfTestFailed, match=rf"{name}: play \d+ of the machine's own draws"):
+    with pytest.raises(SelfTestFailed, match=rf"{name}: play \d+: the machine drew"):
         play(name, game, 2_000)
 
 
@@ -104,13 +104,13 @@ def test_every_play_is_held_and_not_only_the_first_ones(monkeypatch):
         return DEAL(shoe, Never(draw) if next(plays) >= 52 * 60 else draw, purpose)
 
     monkeypatch.setattr(Shoe, "deal", once)
-    with pytest.raises(SelfTestFailed, match=r"cards: play 6\d of the machine's own draws"):
+    with pytest.raises(SelfTestFailed, match=r"cards: play 6\d: the machine drew"):
         play("cards", CARDS, 70)
 
 
 def test_a_dealing_function_that_draws_too_few_is_named(monkeypatch):
     monkeypatch.setattr("paytables.keno.draws.deal_one", lambda _draw, left, _purpose: left.pop())
-    with pytest.raises(SelfTestFailed, match="keno: play 1 of the machine's own draws"):
+    with pytest.raises(SelfTestFailed, match="keno: play 1: the machine drew"):
         play("keno", KENO, 5)
 
 

@@ -91,7 +91,7 @@ class Production:
             expected = _draw_compiled(game, outputs[row], 1)
             if expected != [drawn_plays[row]]:
                 raise SelfTestFailed(
-                    f"{name}: the machine drew {drawn_plays[row]} in play {first + row + 1}; expected "
+                    f"{name}: play {first + row + 1}: the machine drew {drawn_plays[row]}; expected "
                     f"{expected[0] if expected else 'no play'}, which the laboratory draws from the same bytes"
                 )
         return np.array(drawn_plays, dtype=np.uint16)
