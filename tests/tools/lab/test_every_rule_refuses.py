@@ -244,7 +244,7 @@ def test_a_machine_that_pays_otherwise_than_its_sheet_fails_the_simulation():
     assert {f.status for f in rules.simulation(other)} == {Status.FAIL}
     found = [*rules.simulation(case)]
     assert Status.FAIL not in {f.status for f in found}
-    assert any("with all wins exact" in f.evidence for f in found)
+    assert any("the exact return with all wins is" in f.evidence for f in found)
 
 
 @pytest.mark.requirement("B-11")
