@@ -109,7 +109,7 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
     minutes(rig, 30)
     rig.engine.handle(EventType.REMINDER_DUE)
     seen = snapshot(rig.engine, fingerprint="").reminder
-    assert (seen.kind, seen.until_utc[11:16], seen.own) == ("time_limit", "00:35", False)
+    assert (seen.kind, seen.until_utc[11:16], seen.is_own) == ("time_limit", "00:35", False)
     rig.engine.handle(EventType.ACKNOWLEDGE)
     assert rig.notice == "refused.reminder_may_go"
     assert rig.engine.accepts(EventType.CASH_OUT)
@@ -201,7 +201,7 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
     minutes(rig, 10)
     assert find_due_reminder(rig.machine) == "time_limit"
     rig.engine.handle(EventType.REMINDER_DUE)
-    assert snapshot(rig.engine, fingerprint="").reminder.own
+    assert snapshot(rig.engine, fingerprint="").reminder.is_own
     rig.cash_out_ticket()
     rig.engine.handle(EventType.SESSION_OVER)
     rig.insert(2000)
@@ -220,7 +220,7 @@ def test_play_pauses_as_soon_as_the_players_own_limit_of_cost_is_reached(make):
     assert find_due_reminder(rig.machine) == "spend_limit"
     rig.engine.handle(EventType.REMINDER_DUE)
     seen = snapshot(rig.engine, fingerprint="").reminder
-    assert (seen.kind, seen.spent_cents, seen.own) == ("spend_limit", wager_cents, True)
+    assert (seen.kind, seen.spent_cents, seen.is_own) == ("spend_limit", wager_cents, True)
     rig.play()
     assert (rig.state, rig.notice) == (State.IDLE, "refused.no_reminder_is_active")
 

@@ -520,7 +520,7 @@ def test_the_stake_of_a_defective_machine_is_refunded_in_quebec(tmp_path, profil
     stake_cents = 500 - rig.credit_cents
     assert stake_cents > 0
     rig.machine.chance = FailingChance()
-    rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])
+    rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     fill_in(rig, "refund_game", **TWO, reason="the generator failed")
     assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, 500)
     assert rig.journal.meters().values["refund_defect"] == stake_cents

@@ -312,12 +312,12 @@ def test_equal_points_need_the_best_game_if_it_decides(rules, results):
 def test_prizes_that_are_lawful_but_possibly_not_meant_are_remarked(rules):
     said = check(rules())
     assert said.exit_code == 0
-    assert "Remark: with 3 entries, rank 3 wins 1000 cents, more than the 750 of rank 2." in said.output
+    assert "Remark: with 3 entries, rank 3 wins 1,000 cents, more than the 750 of rank 2." in said.output
     assert "the venue pays the difference" not in said.output
     said = check(
         rules(("participants_min = 3", "participants_min = 4"), ('share = "1/4"', 'share = "19/20"'))
     )
     assert "rank 3 wins" not in said.output
-    assert "with 4 entries, the prizes are 21000 cents, more than the 20000 of the fees" in said.output
+    assert "with 4 entries, the prizes are 21,000 cents, more than the 20,000 of the fees" in said.output
     said = check(rules(('share = "1/4"', "amount_cents = 6000"), ("amount_cents = 1000", 'share = "1/4"')))
-    assert "with 3 entries, rank 3 wins 3750 cents, more than the 750 of rank 2" in said.output
+    assert "with 3 entries, rank 3 wins 3,750 cents, more than the 750 of rank 2" in said.output

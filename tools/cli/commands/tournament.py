@@ -114,14 +114,16 @@ def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -
     inversion = find_inversion(plan, fee_cents, entries_min=entries_min, entries_max=entries_max)
     if inversion is not None:
         yield (
-            f"Remark: with {inversion.entries} entries, rank {inversion.rank} wins {inversion.prize_cents} cents, more"
-            f" than the {inversion.prize_above_cents} of rank {inversion.rank - 1}."
+            f"Remark: with {format_count(inversion.entries, 'entry', 'entries')}, rank {inversion.rank} wins"
+            f" {format_count(inversion.prize_cents, 'cent')}, more than the {inversion.prize_above_cents:,} of rank"
+            f" {inversion.rank - 1}."
         )
     prizes_cents = sum(compute_prizes(plan, entries_min * fee_cents, entries_min))
     if prizes_cents > entries_min * fee_cents:
         yield (
-            f"Remark: with {entries_min} entries, the prizes are {prizes_cents} cents, more than the"
-            f" {entries_min * fee_cents} of the fees: the venue pays the difference."
+            f"Remark: with {format_count(entries_min, 'entry', 'entries')}, the prizes are"
+            f" {format_count(prizes_cents, 'cent')}, more than the {entries_min * fee_cents:,} of the fees:"
+            " the venue pays the difference."
         )
 
 
