@@ -16,6 +16,10 @@ class TextPainter(Painter):
             return super().find_or_create(key, make)
         return super().find_or_create(("blank",), lambda: pygame.Surface((1, 1)))
 
+    def draw_over_opaque(self, name, key, rect, draw):
+        """Draw what lies in a rectangle in every picture: its words are read in every one."""
+        draw()
+
 
 class WordPainter(TextPainter):
     """A painter that notes every text in ``words``, and draws a clear line of each text's width instead of it."""

@@ -1,5 +1,6 @@
 """Tables of a service page, laid out in the available room and divided into sheets if there are too many rows."""
 
+import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,6 +73,12 @@ def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> PlacedListin
     currency = None if snapshot is None else snapshot.currency
     key = (page, stage.texts, currency, stage.view.desk.typed_text, stage.layout, stage.painter.scale)
     return stage.painter.remember(("listing", body), key, lambda: _lay_out_tables(stage, page, body))
+
+
+def measure_listing(stage: Stage, page: ServicePage, body: Rect) -> float:
+    """Return the height of a page's tables in a body of this width, in units, if nothing limits it."""
+    lines = lay_out_listing(stage, page, (*body[:3], math.inf)).get_sheet_lines(0)
+    return max((rect[1] + rect[3] for rect, _ in lines), default=body[1]) - body[1]
 
 
 def _lay_out_tables(stage: Stage, page: ServicePage, body: Rect) -> PlacedListing:

@@ -15,7 +15,7 @@ from egm.screen.layout import Layout
 from egm.screen.painter import FACT_SEPARATOR, Rect, Style
 from egm.screen.scenes.form import draw_action, draw_icon, draw_page_key, format_page_text
 from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
-from egm.screen.scenes.listing import draw_listing, lay_out_listing
+from egm.screen.scenes.listing import draw_listing, lay_out_listing, measure_listing
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS
 from egm.screen.text import format_fault
@@ -42,8 +42,10 @@ _PROMPTS: Final = {
     "find": (580.0, 580.0),
     "choice": (0.0, 0.0),
 }
-#: Height of a heading and three facts above the keys.
-_FACTS: Final = 204.0
+#: Maximum height that finger-sized keys leave to the tables above them: a heading and three facts.
+_FACTS_MAX: Final = 204.0
+#: Gap between those tables and the prompt.
+_FACTS_GAP: Final = 28.0
 #: Width of the page number between the keys that turn pages.
 _BETWEEN: Final = 200.0
 #: Seconds for which the key of a test tone is lit.
@@ -120,7 +122,7 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     tiles = _lay_out_action_tiles(body, other_actions, portrait=layout.is_portrait) if as_tiles else ()
     prompt: Rect | None = None
     if page.prompt is not None:
-        body, prompt = _split_tables_and_prompt(body, page.prompt, bool(page.tables), layout)
+        body, prompt = _split_tables_and_prompt(stage, page, page.prompt, body)
     sheets = lay_out_listing(stage, page, body).sheet_count if page.tables else 1
     pager: tuple[tuple[Rect, Action], ...] = ()
     if sheets > 1:
@@ -134,14 +136,19 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     return ServicePageLayout(page_rect, body, prompt, tiles, foot, pager)
 
 
-def _split_tables_and_prompt(body: Rect, prompt: Prompt, tables: bool, layout: Layout) -> tuple[Rect, Rect]:  # noqa: FBT001 (two of a kind)
+def _split_tables_and_prompt(
+    stage: Stage, page: ServicePage, prompt: Prompt, body: Rect
+) -> tuple[Rect, Rect]:
     """Divide the body between tables and prompt: side by side, or in portrait with the tables above."""
     x, y, w, h = body
-    if not tables:
+    if not page.tables:
         return (x, y, w, 0.0), body
-    if layout.is_portrait:
+    if stage.layout.is_portrait:
         least_height, best = _PROMPTS.get(prompt.kind, _KEYPAD)
-        keys = least_height if not layout.is_telephone else max(least_height, min(best, h - _FACTS))
+        keys = least_height
+        if stage.layout.is_telephone:
+            facts = min(_FACTS_MAX, measure_listing(stage, page, body) + _FACTS_GAP)
+            keys = max(least_height, min(best, h - facts))
         share = max(h * 0.42, keys)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
     width = w * (0.6 if prompt.kind in KEYBOARD_PROMPT_KINDS else 0.42)
