@@ -87,7 +87,7 @@ class TransientEscrowLedger:
         self.refused.append(why)
 
     def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:  # noqa: ARG002 (kept by real ledgers)
-        """List ``most_cents`` for an item that the acceptor has stacked without an order."""
+        """Record that the acceptor stacked an item, worth ``most_cents`` at most, without an order."""
         self.unordered_stackings_cents.append(most_cents)
 
     def record_direction(self, *, outward: bool) -> None:

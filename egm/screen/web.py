@@ -205,7 +205,7 @@ class _BrowserConnection(ServerConnection):
         super().connection_lost(exc)
 
     def leave_handshaking(self) -> None:
-        """Remove the connection from ``handshaking_connections``: it has identified itself."""
+        """Remove the connection from ``handshaking_connections``, if it is still there."""
         with contextlib.suppress(ValueError):
             self.handshaking_connections.remove(self)
 

@@ -84,7 +84,10 @@ def build_inventory_entry(
 
 
 def _format_return(machine: Machine, game: Game) -> str:
-    """Return a game's lowest return in percent; empty if it is unknown, or if the levy is stated instead."""
+    """Return a game's lowest return in percent, or "" if it is unknown.
+
+    It is also "" for a game with a levy (the venue's share, as at poker): the inventory states the levy instead.
+    """
     return_min = machine.component(InstalledGames).returns.get(game.id)
     return "" if return_min is None or game.rules.levy is not None else format_percent(return_min, 4)
 

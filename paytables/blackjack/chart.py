@@ -208,7 +208,7 @@ class _SearchedPair:
 
     @property
     def gain(self) -> Fraction:
-        """Return by how much splitting the blackjack pair increases the value of a strategy."""
+        """Return the value of a strategy that splits the blackjack pair, less that of one that does not."""
         return sum(hand.value for hand in self.starts) - self.unsplit.value * self.part
 
 

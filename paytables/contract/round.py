@@ -87,8 +87,9 @@ class Choice:
 class Settlement:
     """One decided bet of a round, or one prize of it, with the credits that the player receives.
 
-    Unless ``pays`` is set, credits up to the stake are the stake, or a part of it, returned. Two settlements
-    that differ only in ``pays`` are equal, because journals written by earlier versions do not have it.
+    If ``credits`` are no more than the stake, they return the stake or a part of it, unless ``pays`` is set.
+    Two settlements that differ only in ``pays`` are equal, because journals written by earlier versions do not
+    have it.
     """
 
     name: str

@@ -112,10 +112,11 @@ class MeanAndVariance:
 
 @dataclass(slots=True)
 class StageChain:
-    """All stages of a reel game in one mode and how they start one another: expected plays, means and variances.
+    """The stages of a reel game in one mode, which may start one another: expected plays, means and variances.
 
-    ``table`` returns the figures of one play (run) by stage and size; ``memory`` has what each stage retains
-    between runs.
+    A play of a stage is also called a run. ``table`` is a function of a stage's id and its starting size
+    (the mask of sticky cells, for example); it returns the figures of one run. ``memory`` has what each stage
+    retains between runs, by id.
     """
 
     table: Callable[[str, int], RunFigures]

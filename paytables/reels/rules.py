@@ -125,7 +125,10 @@ class ReelRules(Tableless):
         )
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play one game: first the stage that the wager buys, then the series it awards, the latest series first."""
+        """Play one game: the stage that the wager buys, then every series of stages that it awards.
+
+        A series that is awarded during another one is played first.
+        """
         accepted = self.build_wager(wager.credits, **wager.options)
         stages = self.stages[accepted.options["mode"]]
         tally = GameTally(level=accepted.options["level"])

@@ -118,7 +118,10 @@ class Pay(Strict):
     pay: PayValue | None = None
     """The pay of the pattern."""
     direction: Literal["left", "right", "both", "adjacent", "anywhere"] = "left"
-    """From which side the symbols are counted, or that they need not start at one."""
+    """The side of the window from which the symbols are counted.
+
+    `adjacent` and `anywhere`: they need not start at a side.
+    """
     unit: Literal["line", "bet"] | None = None
     """Whether the pay is multiplied by the stake on a line or by the total bet."""
     group: Identifier = "line"
@@ -126,7 +129,8 @@ class Pay(Strict):
     gives: tuple[AwardDefinition, ...] = ()
     """The awards that the prize gives in addition to credits."""
     lines: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] | None = Field(
-        default=None, description="the only lines it is won on, as a top award of the last line"
+        default=None,
+        description="the only lines on which it can be won, such as the last line for a top award",
     )
     once_a_reel: bool = Field(
         default=False, description="a reel counts once, however often it shows the symbol"

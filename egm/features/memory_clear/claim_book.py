@@ -74,7 +74,7 @@ class Claim:
         return tuple(act for act, possible in acts if possible is not None)
 
     def is_same_claim(self, other_claim: "Claim | None") -> bool:
-        """Return whether the memory's other copy has the claim with the same amount and details."""
+        """Return whether a claim found in the memory's other copy (or None) has the same amount and details."""
         return other_claim is not None and (self.amount, self.details) == (
             other_claim.amount,
             other_claim.details,

@@ -10,7 +10,7 @@ from typing import Final, Literal
 #: The least part of the fees sold that goes back to the participants (s. 127).
 RETURN_MIN: Final = Fraction(30, 100)
 
-#: How cents that do not divide are given: all to the best rank, or one each in order.
+#: Who gets the cents left after a division: the best rank all of them, or each rank one in order.
 Remainders = Literal["best-rank", "in-order"]
 #: What happens to the prizes of ranks that nobody has.
 Unclaimed = Literal["shared", "not-awarded"]
@@ -25,18 +25,19 @@ class PrizePlan:
     unclaimed: Unclaimed
     """What happens to the prizes of ranks that nobody has."""
     remainders: Remainders
-    """Who gets the cents that do not divide."""
+    """Who gets the cents left after a division."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeShortfall:
-    """The smallest number of entries at which prizes may return less than 30 % of the fees; the missing amount."""
+    """A case in which the prizes may return less than 30 % of the fees, at the smallest such number of entries."""
 
     entries: int
     ranked: int
     """The number of participants assumed to have a rank."""
     prizes_cents: int
     missing_cents: int
+    """The amount that the prizes lack to return 30 % of the fees."""
 
 
 def find_missing_cents(sold_cents: int, prizes_cents: int) -> int:

@@ -177,15 +177,15 @@ class Tournament(_RulesTable):
     carry_points: bool
     """Whether the points of a round are added to those of the rounds before it."""
     ties: Literal["share", "best-game", "earlier-entry"]
-    """Equal points: `share` the prizes of the ranks; or the `best-game` decides; or the `earlier-entry`."""
+    """How equal points are ranked: `share` (the prizes are shared), by `best-game`, or by `earlier-entry`."""
     interrupted: Literal["replay", "points-so-far", "refund"]
-    """A round ended by a fault: `replay` it; or count its `points-so-far`; or void the entry and `refund` it."""
+    """What follows if a fault ends a round: `replay` it, count `points-so-far`, or `refund` the voided entry."""
     failed: Literal["zero-points", "points-so-far", "excluded"]
-    """A participant does not play or leaves a round: `zero-points`; `points-so-far`; or the entry is `excluded`."""
+    """What a participant gets who does not finish a round: `zero-points`, `points-so-far`, or `excluded`."""
     unclaimed: Unclaimed
-    """Prizes of ranks that nobody has: `shared` equally among all who have a rank; or `not-awarded`."""
+    """What happens to prizes of ranks that nobody has: `shared` equally among all with a rank, or `not-awarded`."""
     remainders: Remainders
-    """Cents that do not divide: all to the `best-rank`; or one each `in-order`, from the best rank down."""
+    """Who gets the cents left after a division: the `best-rank` all, or one each `in-order` from the best rank."""
     entries: Entries
     rounds: Annotated[tuple[TournamentRound, ...], Field(min_length=1, max_length=20)]
     machines: Annotated[tuple[ListedMachine, ...], Field(min_length=1, max_length=1000)]

@@ -239,7 +239,7 @@ def _find_highest_prize_symbol(stage: Stage) -> str:
 
 
 def _compute_item_fraction(i: int, factor: float) -> float:
-    """Return a fraction of 1 that differs from item to item, by which the items of a celebration are scattered."""
+    """Return a number from 0 to 1 that differs from item to item, to scatter the items of a celebration."""
     return i * factor % 1.0
 
 

@@ -47,8 +47,9 @@ _WRITTEN_RULES: Final[tuple[Rule, ...]] = tuple(
 def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[Rule, ...]:
     """Return the audit rules for all declared journal entries.
 
-    ``more`` are rules for the entries of added features. A declared entry without a rule gets one that
-    compares it with nothing else: it moves no money, and its id is a new one of its kind.
+    ``more`` are rules for the entries of added features. A declared entry without a rule of its
+    own gets the default rule: it must move no money and have a new id of its kind, and it is not compared with
+    earlier entries.
     """
     written_rules = (*_WRITTEN_RULES, *more)
     ids_with_rule = {id(rule.entry) for rule in written_rules}

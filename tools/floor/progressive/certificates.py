@@ -68,8 +68,8 @@ def make_link(
     """Create in ``folder`` the missing certificate files of a progressive link.
 
     These are the authority, the revocation list, and certificates for broker, controller, signs and machines;
-    ``host`` is the broker's host. Returns the names certified now; the next call completes an interrupted
-    one. Raises OperatorError, also for an existing certificate that is not usable now.
+    ``host`` is the broker's host. Returns the names certified by this call; if a call is interrupted, the
+    next one completes it. Raises OperatorError, also if an existing certificate is not usable now.
     """
     if not is_host_name_or_address(host):
         raise OperatorError(f"{host!r} is neither a host name nor an address")
@@ -421,15 +421,16 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
 
 def _store_certificate(folder: Path, name: str, certificate: x509.Certificate) -> None:
     """Write a certificate to its file in the folder."""
-    # root enrols, because a stick is a device; the broker and the person who revokes are other users
+    # public: root writes it, because only root can read an enrolment stick; the broker and the person who
+    # revokes read it as other users
     replace_public(folder / f"{name}.crt", certificate.public_bytes(serialization.Encoding.PEM))
 
 
 def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1") -> Path:
     """Write Mosquitto's configuration and its access list; return the configuration's path.
 
-    The name in its certificate alone identifies a client, also as client id: a second client with the same
-    name disconnects the first. A client without a certificate, or with one on the revocation list, is
+    A client is identified only by the name in its certificate, which is also its client id: a second client
+    with the same name disconnects the first. A client without a certificate, or with one on the revocation list, is
     rejected. A sign may only publish its own status, and only if this folder has certified it.
     """
     certified = (

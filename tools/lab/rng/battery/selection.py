@@ -128,7 +128,7 @@ def compute_coupon_lengths(population: int, picks: int) -> Floats:
 def run_coupon_collector_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how many plays it takes until every number was drawn.
 
-    For a full deck, until every card was on top.
+    If a play draws the full deck, it is tested how many plays it takes until every card was on top.
     """
     plays, picks = data.shape
     if picks == population:
