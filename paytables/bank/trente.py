@@ -94,7 +94,7 @@ class Insurance(Strict):
     least: PositiveInt = 100
 
     @property
-    def share(self) -> int:
+    def credits_covered(self) -> int:
         """Return how many credits of a stake one credit of insurance covers."""
         return 100 // self.percent
 
@@ -114,7 +114,7 @@ class TrenteDefinition(BankDefinition):
         }
         if self.insurance is not None:
             for code, words in _INSURANCE_TEXT.items():
-                share, least = self.insurance.share, self.insurance.least
+                share, least = self.insurance.credits_covered, self.insurance.least
                 insurance_text = words.format(self.insurance.percent, share, least)
                 lines[code].append(f"{getattr(self.insurance.name, code)} - {insurance_text}")
         return {code: [*pay_lines, self.shoe.format_deck_line(code)] for code, pay_lines in lines.items()}
@@ -325,7 +325,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         insured_figures = []
         for bet in self.list_bets():
             least = self.table_layout.by_id[bet.id + INSURED_SUFFIX].least
-            stakes = {bet.id: least * insurance.share, bet.id + INSURED_SUFFIX: least}
+            stakes = {bet.id: least * insurance.credits_covered, bet.id + INSURED_SUFFIX: least}
             insured_figures.append(self.analyse_stakes(bet.id + INSURED_SUFFIX, stakes, depth))
         return replace(base_analysis, bets=(*base_analysis.bets, *insured_figures))
 
@@ -377,10 +377,10 @@ def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
         group="insurance",
         names=words,
         odds=f"{insurance.percent} %",
-        least=-(-max(insurance.least, bet.limits.least) // insurance.share),
-        most=bet.limits.most // insurance.share,
+        least=-(-max(insurance.least, bet.limits.least) // insurance.credits_covered),
+        most=bet.limits.most // insurance.credits_covered,
         needs=bet.id,
-        share=insurance.share,
+        share=insurance.credits_covered,
     )
 
 
@@ -423,7 +423,7 @@ def _build_rules(data: TrenteDefinition, file: str) -> TrenteRules:
     Raises :class:`DefinitionError`.
     """
     insurance = data.insurance
-    if insurance is not None and (100 % insurance.percent or insurance.least % insurance.share):
+    if insurance is not None and (100 % insurance.percent or insurance.least % insurance.credits_covered):
         reason = f"{insurance.percent} % of {format_count(insurance.least, 'credit')} is not a whole number of credits"
         raise DefinitionError(file, "insurance", reason)
     for n, bet in enumerate(data.bet):

@@ -78,12 +78,14 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Quest
                     for hand in list_hands_holding(shoe, PACKED_CARD_BY_VALUE[pair - 1])
                     if hand != PACKED_CARD_BY_VALUE[pair - 1]
                 ]
-                for fewer in (False, True)[: 1 + (same_rank and pair == up == TEN)]:
-                    kinds.append((HandSituation(up, pair, dealer_has_pair_rank=fewer), hands))
+                for has_pair_rank in (False, True)[: 1 + (same_rank and pair == up == TEN)]:
+                    kinds.append((HandSituation(up, pair, dealer_has_pair_rank=has_pair_rank), hands))
                     pairs = list_hands_holding(shoe, 2 * PACKED_CARD_BY_VALUE[pair - 1])
                     kinds.append(
                         (
-                            HandSituation(up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=fewer),
+                            HandSituation(
+                                up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=has_pair_rank
+                            ),
                             pairs,
                         )
                     )
@@ -150,13 +152,13 @@ class PackedStrategy:
         of_suit = suited and self.house.suited_678 is not None and hand in SUITED
         return ANSWERS[self.text[self.answer_indexes[kind, hand, of_suit]]]
 
-    def count_split_hands(self, up: int, pair: int, *, fewer: bool = False) -> int:
+    def count_split_hands(self, up: int, pair: int, *, has_pair_rank: bool = False) -> int:
         """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.
 
-        ``up`` is the value of the dealer's first card, ``pair`` the value of the pair's cards; ``fewer`` as
+        ``up`` is the value of the dealer's first card, ``pair`` the value of the pair's cards; ``has_pair_rank`` as
         in :class:`HandSituation`.
         """
-        return self.text[len(self.answer_indexes) + _PAIR_INDEXES[up, pair, fewer]]
+        return self.text[len(self.answer_indexes) + _PAIR_INDEXES[up, pair, has_pair_rank]]
 
     def should_insure(self, values: Sequence[int]) -> bool:
         """Return whether the strategy insures a two-card blackjack hand with these card values."""

@@ -265,21 +265,21 @@ def _analyse_stakes(
     """
     proof, cost = find_proof(definition), sum(stakes.values())
     sides = {side.id: side for side in definition.side}
-    own_stakes: dict[str, int] = {}
+    stake_by_bet: dict[str, int] = {}
     for spot, credits_ in stakes.items():
         group = _BOX_SUFFIX_PATTERN.sub("", spot) if spot not in sides else spot
-        own_stakes[group] = own_stakes.get(group, 0) + credits_
-    hand = sum(own_stakes.pop(action, 0) for action in ACTIONS)
-    if INSURANCE in own_stakes:
+        stake_by_bet[group] = stake_by_bet.get(group, 0) + credits_
+    hand = sum(stake_by_bet.pop(action, 0) for action in ACTIONS)
+    if INSURANCE in stake_by_bet:
         raise AnalysisError("insurance is staked in play, and not in a wager")
     back = sum(
-        (own_stakes[side_id] * compute_side_return(definition, sides[side_id]) for side_id in own_stakes),
+        (stake_by_bet[side_id] * compute_side_return(definition, sides[side_id]) for side_id in stake_by_bet),
         Fraction(0),
     )
     low = sum(
         (
-            own_stakes[side_id] * compute_side_return(definition, sides[side_id], taken=False)
-            for side_id in own_stakes
+            stake_by_bet[side_id] * compute_side_return(definition, sides[side_id], taken=False)
+            for side_id in stake_by_bet
         ),
         Fraction(0),
     )
@@ -289,10 +289,10 @@ def _analyse_stakes(
         return (hand * (1 + Fraction(mean)) + side_returns) / cost
 
     prizes = []
-    for side_id in own_stakes if depth is not Depth.RETURN else ():
+    for side_id in stake_by_bet if depth is not Depth.RETURN else ():
         chance_by_row = _compute_row_chances(definition, sides[side_id])
         for row in sides[side_id].row:
-            won = int(own_stakes[side_id] * (1 + row.pays.net))
+            won = int(stake_by_bet[side_id] * (1 + row.pays.net))
             prizes.append(
                 PrizeFigures(
                     name=row.id,
@@ -303,16 +303,16 @@ def _analyse_stakes(
                 )
             )
     levels = [
-        _build_progressive_share(definition, level, own_stakes[level.spot], cost)
+        _build_progressive_share(definition, level, stake_by_bet[level.spot], cost)
         for level in definition.progressive
-        if level.spot in own_stakes
+        if level.spot in stake_by_bet
     ]
     notes = [
         f"the dealer's own rules return {_format_percent(1 + Fraction(proof.dealers))} of a bet on the hand"
     ]
     notes += [
         f"of {side_id!r} alone {_format_percent(compute_side_return(definition, sides[side_id]))} comes back"
-        for side_id in own_stakes
+        for side_id in stake_by_bet
     ]
     if proof.sampled is not None and set(stakes) <= set(ACTIONS) and len({*stakes.values()}) == 1:
         notes += _iter_sampling_notes(definition, proof.sampled, len(stakes))
@@ -327,7 +327,7 @@ def _analyse_stakes(
         worst_rtp=compute_rtp(proof.worst, low),
         simplest_strategy=CHART_STRATEGY_TEXT,
         simplest_rtp=compute_rtp(proof.charted, back),
-        mean_staked_credits=hand * Fraction(proof.staked) + sum(own_stakes.values()) if hand else None,
+        mean_staked_credits=hand * Fraction(proof.staked) + sum(stake_by_bet.values()) if hand else None,
         notes=tuple(notes),
     )
     return figures if depth in {Depth.RETURN, Depth.PRIZES} else _with_distribution(figures, proof, hand)

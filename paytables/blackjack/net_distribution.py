@@ -150,7 +150,7 @@ class _NetDistribution:
         divided = {
             2 * PACKED_CARD_BY_VALUE[split.pair - 1]: split
             for split in round_.splits
-            if (round_.up, split.pair, split.fewer) in self.played.hands_by_pair
+            if (round_.up, split.pair, split.dealer_has_pair_rank) in self.played.hands_by_pair
         }
         for hand in (hand for hand in round_.tree if round_.known[hand].cards == 2):
             insurance_nets = self._find_insurance_nets(round_.up, hand)
@@ -192,7 +192,7 @@ class _NetDistribution:
         The pair is split into two hands, or into three if a second card has the pair's value. ``insurance_nets`` are
         the net results of insurance, which are added.
         """
-        hands = self.played.hands_by_pair[round_.up, split.pair, split.fewer]
+        hands = self.played.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]
         first_hand_ends, other_hand_ends = (
             self._count_split_hand_ends(round_, split.branches[hands], first=first) for first in (True, False)
         )
@@ -330,7 +330,7 @@ class _BackedDistribution(_NetDistribution):
         insurance_nets: Nets,  # noqa: ARG002 (the base's)
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of the first hand of a split pair, with its probability, without insurance."""
-        hands = self.played.hands_by_pair[round_.up, split.pair, split.fewer]
+        hands = self.played.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]
         ends = self._count_split_hand_ends(round_, split.branches[hands], first=True)
         yield from _iter_net_chances(
             round_, _create_one_hand_sums(ends, PACKED_CARD_BY_VALUE[split.pair - 1]), self.share

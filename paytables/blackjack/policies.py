@@ -140,7 +140,7 @@ class StrategyTable:
             ]
             chosen_index = take(PairQuestion("split", round_.up, hand), sums)
             if chosen_index:
-                result.hands_by_pair[round_.up, split.pair, split.fewer] = chosen_index + 1
+                result.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank] = chosen_index + 1
                 if chosen_index + 1 < most:  # record what is actually played
                     self.play.evaluate_split(round_, split, chosen_index + 1, choose)
             mean, staked = (

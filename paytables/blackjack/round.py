@@ -262,15 +262,18 @@ class BlackjackRound:
             return {"advice": "even_money" if even else "insurance" if insured else "no_insurance"}
         pair = values[0] if hand.is_from_split or "split" in options else 0
         up, first = self.dealers[0][0], hand.cards[0]
-        fewer = self.house.same_rank and pair == TEN and rank_of(up) == rank_of(first)
-        if "split" in options and best.count_split_hands(self.up_card_value, pair, fewer=fewer) > len(
-            box.hands
-        ):
+        has_pair_rank = self.house.same_rank and pair == TEN and rank_of(up) == rank_of(first)
+        if "split" in options and best.count_split_hands(
+            self.up_card_value, pair, has_pair_rank=has_pair_rank
+        ) > len(box.hands):
             return {"advice": "split"}
         kind = HandSituation(self.up_card_value)
         if hand.is_from_split:
             kind = HandSituation(
-                self.up_card_value, pair, is_unsplittable_pair=values[1] == pair, dealer_has_pair_rank=fewer
+                self.up_card_value,
+                pair,
+                is_unsplittable_pair=values[1] == pair,
+                dealer_has_pair_rank=has_pair_rank,
             )
         return {"advice": best.find_answer(kind, values, suited=get_suit(first) == get_suit(hand.cards[1]))}
 

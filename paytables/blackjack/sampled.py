@@ -149,7 +149,10 @@ def _build_play_arrays(play: PackedStrategy, index_of_hand: dict[int, int]) -> t
     splits: Ints = np.zeros((TEN + 1, TEN + 1, 2), dtype=np.int64)
     for up in ups:
         for pair in ups:
-            splits[up, pair] = [play.count_split_hands(up, pair, fewer=fewer) for fewer in (False, True)]
+            splits[up, pair] = [
+                play.count_split_hands(up, pair, has_pair_rank=has_pair_rank)
+                for has_pair_rank in (False, True)
+            ]
     insured: Ints = np.zeros((TEN + 1, TEN + 1), dtype=np.int64)
     for first_value in ups:
         for second_value in ups:
@@ -172,7 +175,10 @@ class _SampledShoe(NamedTuple):
 
 
 class _SampledRules(NamedTuple):
-    """The house rules of a simulated blackjack table as numbers. Pays are in units of a stake."""
+    """The house rules of a simulated blackjack table as numbers.
+
+    Pays are in units, of which ``stake_units`` make one stake.
+    """
 
     hole: int
     """1 if the dealer's second card is dealt face down with the players' cards, else 0."""
@@ -180,7 +186,7 @@ class _SampledRules(NamedTuple):
     """1 if the dealer draws to a soft 17, else 0."""
     first_stake_only: int
     """1 if a dealer's blackjack takes only the first stake of a box, else 0."""
-    spares: int
+    dealer_must_draw: int
     """1 if the dealer must draw to see whether a blackjack spares the stakes added to a box, else 0."""
     hands: int
     """The largest number of hands into which a box may be split."""
@@ -190,17 +196,17 @@ class _SampledRules(NamedTuple):
     """1 if split aces get only one card each, else 0."""
     same_rank: int
     """1 if only cards of one rank, not of one value, may be split, else 0."""
-    unit: int
+    stake_units: int
     """The number of units that make one stake."""
     banks: int
     """The number of dealer hands that are played against each box."""
-    natural: int
+    natural_pay_units: int
     """The pay of a blackjack, in units for one stake."""
-    insurance: int
+    insurance_pay_units: int
     """The pay of insurance, in units for one stake; 0: not offered."""
-    sevens: int
+    sevens_pay_units: int
     """The pay of three sevens, in units for one stake; 0: an ordinary 21."""
-    suited: int
+    suited_pay_units: int
     """The pay of 6, 7 and 8 of one suit, in units for one stake; 0: an ordinary 21."""
     even_ace: int
     """1 if a blackjack takes even money against a dealer's ace, else 0."""
@@ -210,11 +216,11 @@ class _SampledRules(NamedTuple):
     """The number of cards behind the stop card; -1 without a stop card."""
     burn: int
     """The number of cards discarded after a shuffle, or a mark that the first card gives the number."""
-    is_sevens: int
+    sevens_hand_index: int
     """The index of the hand 7-7-7; -2 if the shoe cannot have it."""
-    is_suited: int
+    suited_hand_index: int
     """The index of the hand 6-7-8; -2 if the shoe cannot have it."""
-    served: int
+    rounds_per_shoe: int
     """The number of rounds after which the shoe is shuffled."""
     rounds: int
     """The number of rounds to simulate."""
@@ -359,23 +365,28 @@ def _play_hand(  # noqa: C901 (one loop for numba)
     first, second, card_counts, node, stakes, won, is_suited = box
     next_hands, totals, values, answers, splits, _ = tables
     up, low = values[up_card >> 2], values[first[hand] >> 2]
-    fewer = int(rules.same_rank and low == 10 and first[hand] >> 2 == up_card >> 2)
+    has_pair_rank = int(rules.same_rank and low == 10 and first[hand] >> 2 == up_card >> 2)
     limit = rules.aces if low == 1 else rules.hands
     if card_counts[hand] == 1:
         second[hand] = steps.card(shoe)
         node[hand] = next_hands[node[hand], values[second[hand] >> 2]]
         is_suited[hand], card_counts[hand] = first[hand] & 3 == second[hand] & 3, 2
     while node[hand] >= 0:
-        if card_counts[hand] == 3 and node[hand] == rules.is_sevens and rules.sevens:
-            won[hand] = rules.sevens
-        if card_counts[hand] == 3 and node[hand] == rules.is_suited and is_suited[hand] and rules.suited:
-            won[hand] = rules.suited
+        if card_counts[hand] == 3 and node[hand] == rules.sevens_hand_index and rules.sevens_pay_units:
+            won[hand] = rules.sevens_pay_units
+        if (
+            card_counts[hand] == 3
+            and node[hand] == rules.suited_hand_index
+            and is_suited[hand]
+            and rules.suited_pay_units
+        ):
+            won[hand] = rules.suited_pay_units
         if won[hand]:
             break
         twins = card_counts[hand] == 2 and low == values[second[hand] >> 2]
         if rules.same_rank:
             twins = twins and first[hand] >> 2 == second[hand] >> 2
-        if twins and hands < limit and splits[up, low, fewer] > hands:
+        if twins and hands < limit and splits[up, low, has_pair_rank] > hands:
             steps.split(steps, shoe, tables, box, hand, hands)
             hands, pair = hands + 1, low
             continue
@@ -384,7 +395,7 @@ def _play_hand(  # noqa: C901 (one loop for numba)
             break
         paired = int(pair > 0 and values[second[hand] >> 2] == pair)
         suits = int(first[hand] & 3 == second[hand] & 3)
-        answer = answers[up, pair, paired, fewer if pair else 0, suits, node[hand]]
+        answer = answers[up, pair, paired, has_pair_rank if pair else 0, suits, node[hand]]
         if answer == 0:
             break
         if answer == 2:
@@ -440,13 +451,13 @@ def _settle_sampled_box(
         if won[n]:
             total += won[n] * stakes[n]
         elif beaten and rules.first_stake_only:
-            total -= rules.unit if n == 0 else 0
+            total -= rules.stake_units if n == 0 else 0
         elif beaten or node[n] < 0:
-            total -= rules.unit * stakes[n]
+            total -= rules.stake_units * stakes[n]
         elif best > 21 or totals[node[n], 0] > best:
-            total += rules.unit * stakes[n]
+            total += rules.stake_units * stakes[n]
         elif totals[node[n], 0] < best:
-            total -= rules.unit * stakes[n]
+            total -= rules.stake_units * stakes[n]
     return total
 
 
@@ -462,7 +473,7 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop for numba)
     """Simulate blackjack rounds until the random words run out or, at the end of a shoe, enough rounds were played."""
     at, values, first, second = shoe.at, tables.values, box.first, box.second
     while at[0] + _ROUND < len(shoe.words):
-        is_shoe_over = at[1] == 0 or len(shoe.cards) - at[1] <= rules.stop or at[2] >= rules.served
+        is_shoe_over = at[1] == 0 or len(shoe.cards) - at[1] <= rules.stop or at[2] >= rules.rounds_per_shoe
         if is_shoe_over and not steps.shuffle(steps, shoe, rules, values, shoes):
             return
         first[0] = steps.card(shoe)
@@ -474,7 +485,12 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop for numba)
         box.stakes[0], box.won[0], box.same[0] = 1, 0, first[0] & 3 == second[0] & 3
         natural = first_value + second_value == 11 and (first_value == 1 or second_value == 1)
         is_even = natural and ((up == 1 and rules.even_ace) or (up == 10 and rules.even_ten))
-        is_insured = not is_even and up == 1 and tables.insured[first_value, second_value] and rules.insurance
+        is_insured = (
+            not is_even
+            and up == 1
+            and tables.insured[first_value, second_value]
+            and rules.insurance_pay_units
+        )
         perhaps = up in (1, 10)
         ends = natural or (rules.hole and up + hidden == 11 and perhaps)
         hands, pair, hand = 1, 0, 0
@@ -487,18 +503,18 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop for numba)
                 continue
             if box.node[n] >= 0:
                 compared = True
-            elif rules.spares and perhaps and (n or box.stakes[n] == 2):
+            elif rules.dealer_must_draw and perhaps and (n or box.stakes[n] == 2):
                 waits = True
         looks = compared or ((waits or is_insured) and perhaps)
         total = 0
         for bank in range(rules.banks):
             best, beaten = steps.bank(steps, shoe, rules, values, up, hidden, looks, compared)
             if is_insured:
-                total += rules.insurance // 2 if beaten else -(rules.unit // 2)
+                total += rules.insurance_pay_units // 2 if beaten else -(rules.stake_units // 2)
             if is_even:
-                total += rules.unit
+                total += rules.stake_units
             elif natural:
-                total += 0 if beaten else rules.natural
+                total += 0 if beaten else rules.natural_pay_units
             else:
                 total += steps.settle(rules, tables.totals, box, hands, best, beaten)
             net_counts[bank, total + net_counts.shape[1] // 2] += 1

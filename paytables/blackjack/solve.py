@@ -95,14 +95,14 @@ Chooser: TypeAlias = Callable[[HandSituation, int, bool, Options], int]
 class SplitBranch:
     """A group of hands of a split pair for which the strategy uses the same decisions.
 
-    ``start`` is the hand from which they are all dealt, ``tree`` has every hand that can follow. ``without``
+    ``start`` is the hand from which they are all dealt, ``tree`` has every hand that can follow. ``excluded_card``
     is the value of cards that are not drawn to the start, because such a card would have been split again; 0
     for none.
     """
 
     kind: HandSituation
     start: int
-    without: int
+    excluded_card: int
     tree: Tree
 
 
@@ -110,8 +110,8 @@ class SplitBranch:
 class SplitPair:
     """A blackjack pair that may be split, with its number of orders and the cards of its value left in the shoe.
 
-    ``fewer``: tens are split by rank, and the dealer's first card has the pair's rank. ``branches`` are the
-    hands of the split, by the maximum number of hands into which it is split.
+    ``dealer_has_pair_rank``: tens are split by rank, and the dealer's first card has the pair's rank.
+    ``branches`` are the hands of the split, by the maximum number of hands into which it is split.
     """
 
     pair: int
@@ -120,7 +120,7 @@ class SplitPair:
     """The number of card orders that deal the pair."""
     cards_left: int
     """The number of cards of the pair's value that are left in the shoe."""
-    fewer: bool = False
+    dealer_has_pair_rank: bool = False
     branches: dict[int, list[SplitBranch]] = field(default_factory=dict)
 
 
@@ -156,7 +156,9 @@ class SolvedRound:
         self.tree = self._build_tree(0, 0)
         """The hands that follow one another, from the empty hand on, if no pair is split."""
         shoes: dict[tuple[int, int], Tree] = {
-            (pair, fewer): self._build_tree(pair, fewer) for pair, fewer, _ in removals if pair
+            (pair, missing_cards): self._build_tree(pair, missing_cards)
+            for pair, missing_cards, _ in removals
+            if pair
         }
         for split in self.splits:
             for hands in range(2, self._find_most_hands(split.pair) + 1):
@@ -209,20 +211,25 @@ class SolvedRound:
             rank_cards = 4 * self.house.decks
             if self.up == TEN:
                 splits.append(
-                    SplitPair(pair, compute_falling_factorial(rank_cards - 1, 2), rank_cards - 3, fewer=True)
+                    SplitPair(
+                        pair,
+                        compute_falling_factorial(rank_cards - 1, 2),
+                        rank_cards - 3,
+                        dealer_has_pair_rank=True,
+                    )
                 )
                 splits.append(SplitPair(pair, 3 * compute_falling_factorial(rank_cards, 2), rank_cards - 2))
             else:
                 splits.append(SplitPair(pair, 4 * compute_falling_factorial(rank_cards, 2), rank_cards - 2))
         return [split for split in splits if split.ways]
 
-    def _list_reached_hands(self, pair: int, fewer: int) -> list[tuple[int, int]]:
+    def _list_reached_hands(self, pair: int, missing_cards: int) -> list[tuple[int, int]]:
         """Return each hand that a player can reach, with the combined cards that are then out of the shoe.
 
         The dealer's first card is not included. ``pair`` is the value of the pair it was split from, or 0;
-        ``fewer`` further cards of that value are missing.
+        ``missing_cards`` further cards of that value are missing.
         """
-        cards_out = (1 + fewer) * PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
+        cards_out = (1 + missing_cards) * PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
         start = PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
         full = self._full
         hands = list_hands_holding(self.shoe, start)
@@ -236,24 +243,24 @@ class SolvedRound:
         Each tuple in ``shoes`` has a pair's value, how many cards of it are missing, and how many are left.
         """
         rows: dict[tuple[int, int], None] = {}
-        for pair, fewer, _ in shoes:
-            for hand, out_of_shoe in self._list_reached_hands(pair, fewer):
+        for pair, missing_cards, _ in shoes:
+            for hand, out_of_shoe in self._list_reached_hands(pair, missing_cards):
                 rows[out_of_shoe, max(self.known[hand].best_total - 16, 0)] = None
         cards_out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
         removed_counts: Ints = cards_out[:, None] >> COUNT_BITS * np.arange(TEN) & COUNT_MAX
         total: Ints = np.array([stand for _, stand in rows], dtype=np.int64)
         return dict(zip(rows, self.dealer.compute_standing_values(removed_counts, total), strict=True))
 
-    def _build_tree(self, pair: int, fewer: int) -> Tree:
-        """Return the ways of every blackjack hand dealt from a shoe that lacks ``fewer`` more cards of a pair.
+    def _build_tree(self, pair: int, missing_cards: int) -> Tree:
+        """Return the ways of every blackjack hand dealt from a shoe that lacks ``missing_cards`` more cards of a pair.
 
         ``pair`` is the value of the pair that was split, or 0.
         """
         ways: dict[int, int] = {}
         tree: Tree = {}
         full, completes = self.dealer.full, self.dealer.completes
-        cards = self.cards - (1 + fewer if pair else 0)
-        for hand, removed_cards in self._list_reached_hands(pair, fewer):
+        cards = self.cards - (1 + missing_cards if pair else 0)
+        for hand, removed_cards in self._list_reached_hands(pair, missing_cards):
             way = ways.get(hand, 0) if tree else 1
             hand_value = self.known[hand]
             in_all, after, longest = self._weights[cards - hand_value.cards]
@@ -282,13 +289,13 @@ class SolvedRound:
         )
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank
-        for fewer, part in enumerate(compute_split_coefficients(max_hands)):
-            ways = split.ways * compute_falling_factorial(split.cards_left, fewer)
+        for missing_cards, part in enumerate(compute_split_coefficients(max_hands)):
+            ways = split.ways * compute_falling_factorial(split.cards_left, missing_cards)
             if not ways:
                 continue
-            same = split.cards_left - fewer
-            of_value = self.dealer.full[pair - 1] - 2 - fewer
-            for hand, node in shoes[pair, fewer].items():
+            same = split.cards_left - missing_cards
+            of_value = self.dealer.full[pair - 1] - 2 - missing_cards
+            for hand, node in shoes[pair, missing_cards].items():
                 if part.plain:
                     plain.setdefault(hand, HandNode()).add(node, ways * part.plain, ways * part.first_plain)
                 if not is_within(two_cards, hand):
@@ -304,8 +311,10 @@ class SolvedRound:
                     paired_node.add(
                         node, times * part.paired, times * part.first_paired, of_value if ranked else 1
                     )
-        kind = HandSituation(self.up, pair, dealer_has_pair_rank=split.fewer)
-        pairs = HandSituation(self.up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=split.fewer)
+        kind = HandSituation(self.up, pair, dealer_has_pair_rank=split.dealer_has_pair_rank)
+        pairs = HandSituation(
+            self.up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=split.dealer_has_pair_rank
+        )
         branches = [SplitBranch(kind, one_card, pair, plain), SplitBranch(pairs, two_cards, 0, paired)]
         return [*branches, SplitBranch(pairs, two_cards, 0, unlike)] if ranked else branches
 
@@ -439,7 +448,7 @@ class StrategyEvaluation:
         if hand_values[branch.start].cards == 2:
             return [branch.start] if branch.start in branch.tree else []
         hands_after_card = hand_values[branch.start].hands_after_card
-        return [hand for n, hand in hands_after_card if n + 1 != branch.without and hand in branch.tree]
+        return [hand for n, hand in hands_after_card if n + 1 != branch.excluded_card and hand in branch.tree]
 
     @staticmethod
     def build_pair_node(round_: SolvedRound, split: SplitPair) -> HandNode:

@@ -185,7 +185,7 @@ class TicketRecord:
 class PresentedTicket:
     """A Keno ticket presented for payment: its condition, its control number, and other data read from it.
 
-    ``says`` has these other data under the names that :meth:`Paper.to_json` uses. They have no effect on the
+    ``printed_values`` are these other data under the names that :meth:`Paper.to_json` uses. They have no effect on the
     payment.
     """
 
@@ -193,7 +193,7 @@ class PresentedTicket:
     """The condition of the ticket's paper."""
     control_number: str | None
     """The control number read from the ticket, or None if it cannot be read."""
-    says: Mapping[str, Json] = field(default_factory=dict)
+    printed_values: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +339,7 @@ def claim_ticket(
         credits=credits_,
         draws=due_draws,
         rescued=presented.condition is not TicketCondition.INTACT,
-        differs=tuple(sorted(k for k, v in presented.says.items() if paper_values.get(k) != v)),
+        differs=tuple(sorted(k for k, v in presented.printed_values.items() if paper_values.get(k) != v)),
     )
 
 

@@ -191,7 +191,7 @@ class WinGraph:
 
 
 def settle(
-    which: Sequence[int],
+    components: Sequence[int],
     nodes: Sequence[int],
     factors: Sequence[int],
     row: Sequence[int],
@@ -203,17 +203,17 @@ def settle(
     ends: list[int],
     weights: list[int],
 ) -> int:
-    """Return the credits at level 1 that the pay components ``which`` win in one window, by walking their automata.
+    """Return the credits at level 1 that ``components`` win in one window, by walking their automata.
 
-    Component ``which[i]`` starts in ``nodes[i]`` with the weight ``factors[i]``; from the first reel on,
+    Component ``components[i]`` starts in ``nodes[i]`` with the weight ``factors[i]``; from the first reel on,
     these are its start node and 1. ``at[x]`` is the offset in ``letters`` of the x-th unread column, with one
     letter per component. ``ends`` and ``weights`` receive each component's last node and weight. This
     function is the evaluator: the cabinet interprets it over lists, and the laboratory compiles the same
     source over arrays.
     """
     total = 0
-    for i in range(len(which)):
-        c = which[i]
+    for i in range(len(components)):
+        c = components[i]
         node = nodes[i]
         weight = factors[i]
         for x in range(len(at)):

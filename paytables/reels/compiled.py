@@ -48,10 +48,11 @@ class CompiledArrays(NamedTuple):
     """The tables of one reel stage as numpy arrays, in a named tuple, which numba can read.
 
     Weights are expanded, so every case of a reel is equally likely: ``at_case[x, case]`` is the offset of its
-    letters, ``column[x, case]`` its column. For each pair of columns of the first two reels, ``sure`` is what
-    they have won already and ``sure_given`` the awards. ``first[pair]`` and ``first[pair + 1]`` bound the
-    components that can still win, in ``which``, ``nodes`` and ``factors``; those from ``giving[pair]`` on can
-    give an award.
+    letters, ``column[x, case]`` its column. For each pair of columns of the first two reels, ``won_credits`` is what
+    they have won already and ``won_awards`` the awards. ``start_of_pair[pair]`` and
+    ``start_of_pair[pair + 1]`` bound the components that can still win, in ``live_components``, ``nodes`` and
+    ``factors``; those from ``start_of_givers[pair]`` on can give an award. ``awards_by_node`` are the awards that a
+    component gives if it ends in a node.
     """
 
     row: Any
@@ -64,15 +65,15 @@ class CompiledArrays(NamedTuple):
     column: Any
     cases: Any
     """The number of cases of each reel."""
-    given: Any
-    giving: Any
+    awards_by_node: Any
+    start_of_givers: Any
     columns: Any
-    first: Any
-    which: Any
+    start_of_pair: Any
+    live_components: Any
     nodes: Any
     factors: Any
-    sure: Any
-    sure_given: Any
+    won_credits: Any
+    won_awards: Any
 
 
 def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
@@ -94,10 +95,10 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
         column[x, : len(cases)] = cases
         at_case[x, : len(cases)] = [start + number * count for number in cases]
     g = reels.graph
-    given_counts = np.zeros((len(g.ends), len(names)), dtype=np.int64)
+    awards_by_node = np.zeros((len(g.ends), len(names)), dtype=np.int64)
     for node, end in enumerate(g.ends):
         for award in select_given_awards(end.prize.awards) if end.prize is not None else ():
-            given_counts[node, names.index(award.name)] += award.times
+            awards_by_node[node, names.index(award.name)] += award.times
     return CompiledArrays(
         row=np.array(g.row, dtype=np.int32),
         delta=np.array(g.delta, dtype=np.int32),
@@ -107,12 +108,12 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
         at_case=at_case,
         column=column,
         cases=np.array(reels.totals, dtype=np.int64),
-        given=given_counts,
-        **_walk_first_two_reels(reels, given_counts),
+        awards_by_node=awards_by_node,
+        **_walk_first_two_reels(reels, awards_by_node),
     )
 
 
-def _walk_first_two_reels(reels: ReelSet, given_counts: Any) -> dict[str, Any]:
+def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]:
     """Return, for every pair of columns of the first two reels, what is won and which components can still win.
 
     A game with one reel is handled as if its second reel had one empty column.
@@ -122,15 +123,16 @@ def _walk_first_two_reels(reels: ReelSet, given_counts: Any) -> dict[str, Any]:
     g = reels.graph
     empty_column = [()]
     seconds = reels.letters[1] if len(reels.letters) > 1 else empty_column
-    first, giving, nodes, factors, sure, sure_given = [0], [], [], [], [], []
-    which: list[int] = []
+    start_of_pair, start_of_givers, nodes, factors = [0], [], [], []
+    won_credits, won_awards = [], []
+    live_components: list[int] = []
     givers = award_components(reels)
     order = [*sorted(set(range(len(reels.starts))) - set(givers)), *givers]
     for first_letters in reels.letters[0]:
         for second_letters in seconds:
             won = 0
-            gives = np.zeros(given_counts.shape[1], dtype=np.int64)
-            giving.append(len(which))
+            gives = np.zeros(awards_by_node.shape[1], dtype=np.int64)
+            start_of_givers.append(len(live_components))
             for c in order:
                 node, weight = reels.starts[c], 1
                 for letter in (first_letters[c], *second_letters[c : c + 1]):
@@ -138,25 +140,25 @@ def _walk_first_two_reels(reels: ReelSet, given_counts: Any) -> dict[str, Any]:
                         k = g.row[node] + letter
                         node, weight = g.delta[k], weight * g.gain[k]
                 if g.row[node] >= 0:
-                    giving[-1] += c not in givers
-                    which.append(c)
+                    start_of_givers[-1] += c not in givers
+                    live_components.append(c)
                     nodes.append(node)
                     factors.append(weight)
                 else:
                     won += weight * g.value[node]
-                    gives += given_counts[node]
-            first.append(len(which))
-            sure.append(won * reels.multiplier)
-            sure_given.append(gives)
+                    gives += awards_by_node[node]
+            start_of_pair.append(len(live_components))
+            won_credits.append(won * reels.multiplier)
+            won_awards.append(gives)
     return {
         "columns": len(seconds),
-        "first": np.array(first, dtype=np.int32),
-        "giving": np.array(giving, dtype=np.int32),
-        "which": np.array(which, dtype=np.int32),
+        "start_of_pair": np.array(start_of_pair, dtype=np.int32),
+        "start_of_givers": np.array(start_of_givers, dtype=np.int32),
+        "live_components": np.array(live_components, dtype=np.int32),
         "nodes": np.array(nodes, dtype=np.int32),
         "factors": np.array(factors, dtype=np.int32),
-        "sure": np.array(sure, dtype=np.int64),
-        "sure_given": np.array(sure_given, dtype=np.int64),
+        "won_credits": np.array(won_credits, dtype=np.int64),
+        "won_awards": np.array(won_awards, dtype=np.int64),
     }
 
 
@@ -172,10 +174,10 @@ def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> 
         pair += t.column[1, case[1]]
     for x in range(2, reels):
         at[x - 2] = t.at_case[x, case[x]]
-    a, b = t.first[pair], t.first[pair + 1]
+    a, b = t.start_of_pair[pair], t.start_of_pair[pair + 1]
     later_reels = at[: max(reels - 2, 0)]
     later_credits = settle(
-        t.which[a:b],
+        t.live_components[a:b],
         t.nodes[a:b],
         t.factors[a:b],
         t.row,
@@ -187,7 +189,7 @@ def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> 
         ends,
         weights,
     )
-    return int(t.sure[pair] + later_credits)
+    return int(t.won_credits[pair] + later_credits)
 
 
 def _evaluate(t: Any, cases: Any, totals: Any, room: Any) -> None:
@@ -200,14 +202,14 @@ def _evaluate(t: Any, cases: Any, totals: Any, room: Any) -> None:
 def _enumerate(t: Any, all_components: Any, windows: int, room: Any) -> tuple[int, int]:
     """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle."""
     at, ends, weights, case, _ = room
-    which, starts, ones = all_components
+    components, starts, ones = all_components
     reels = len(t.cases)
     for x in range(reels):
         at[x] = t.at_case[x, 0]
     at = at[:reels]
     total = squares = 0
     for _ in range(windows):
-        win = settle(which, starts, ones, t.row, t.delta, t.gain, t.value, t.letters, at, ends, weights)
+        win = settle(components, starts, ones, t.row, t.delta, t.gain, t.value, t.letters, at, ends, weights)
         total += win
         squares += win * win
         x = reels - 1
@@ -260,13 +262,13 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
                 if len(t.cases) > 1:
                     pair += t.column[1, case[1]]
                 for n in range(len(tables)):
-                    given_runs = t.sure_given[pair, n]
+                    given_runs = t.won_awards[pair, n]
                     pending[n] += given_runs
                     runs_left += given_runs
-                for i in range(t.giving[pair], t.first[pair + 1]):
-                    node = ends[t.which[i]]
+                for i in range(t.start_of_givers[pair], t.start_of_pair[pair + 1]):
+                    node = ends[t.live_components[i]]
                     for n in range(len(tables)):
-                        given_runs = t.given[node, n]
+                        given_runs = t.awards_by_node[node, n]
                         pending[n] += given_runs
                         runs_left += given_runs
         total += win

@@ -66,13 +66,13 @@ OTHERS: Final = (*combinations_with_replacement(ALL, 2), *((rank,) for rank in A
 class RankPatterns:
     """All pai gow poker hands of seven cards by their ranks alone, one row for each combination of ranks.
 
-    ``counts`` has the number of cards of each rank, the joker's last; ``theirs`` the low and high hand that
+    ``counts`` has the number of cards of each rank, the joker's last; ``bank_hands`` the low and high hand that
     the bank sets; ``offered`` the ways in which a player may set them; ``at`` the row index of each
     combination.
     """
 
     counts: Ints
-    theirs: Ints
+    bank_hands: Ints
     offered: list[list[Way]]
     at: dict[tuple[int, ...], int]
 
@@ -82,15 +82,15 @@ class FlushPatterns:
     """All hands of seven cards with five cards of a suit, or four with the joker.
 
     ``mask`` are the ranks in the suit as bits, ``plane`` the index of the other cards, ``pattern`` the row in
-    :class:`RankPatterns`. ``theirs`` are the bank's low and high hand, ``plain`` those if the flush did not
-    count.
+    :class:`RankPatterns`. ``bank_hands`` are the bank's low and high hand,
+    ``flushless_bank_hands`` those if the flush did not count.
     """
 
     mask: Ints
     plane: Ints
     pattern: Ints
-    theirs: Ints
-    plain: Ints
+    bank_hands: Ints
+    flushless_bank_hands: Ints
     offered: list[list[Way]] = field(repr=False)
     """The ways in which a player may set the hand, for each hand."""
 
@@ -154,7 +154,7 @@ def list_flushes(house: HouseWayRules, patterns: RankPatterns, ranks: Sequence[i
         np.array(planes, dtype=np.int32),
         pattern,
         np.array(bank_strengths, dtype=np.int32).reshape(-1, 2),
-        patterns.theirs[pattern],
+        patterns.bank_hands[pattern],
         offered_ways,
     )
 
@@ -250,7 +250,7 @@ class SuitQuestions:
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
         order = np.argsort(self.pattern, kind="stable")
         at = np.searchsorted(self.pattern[order], np.arange(len(self.known.counts) + 1))
-        lows, highs = (np.ascontiguousarray(self.known.theirs[:, n]) for n in (0, 1))
+        lows, highs = (np.ascontiguousarray(self.known.bank_hands[:, n]) for n in (0, 1))
         plain_counts = np.zeros((len(self.ways), 2), dtype=np.int64)
 
         def compute_batch(numbers: Iterable[int]) -> tuple[Ints]:
@@ -319,7 +319,7 @@ class SuitQuestions:
     def _list_flush_events(self) -> Ints:
         """Return the corrections for the bank's flushes: +1 at the true strength, -1 at the strength by ranks alone."""
         suited = self.suited
-        moved = np.flatnonzero((suited.theirs != suited.plain).any(axis=1))
+        moved = np.flatnonzero((suited.bank_hands != suited.flushless_bank_hands).any(axis=1))
         rows = [
             np.column_stack(
                 [
@@ -330,7 +330,7 @@ class SuitQuestions:
                     [sign] * len(moved),
                 ]
             )
-            for strengths, sign in ((suited.theirs, 1), (suited.plain, -1))
+            for strengths, sign in ((suited.bank_hands, 1), (suited.flushless_bank_hands, -1))
         ]
         events = np.concatenate(rows).astype(np.int32)
         return events[np.argsort(events[:, 0], kind="stable")]

@@ -60,19 +60,19 @@ def solve(definition: PaiGowDefinition) -> Proof:
 
     bank = np.array([way.index(choose_bank_way(definition, way)) for way in ways], dtype=np.int64)
 
-    def compute_means(chosen_ways: Ints) -> tuple[Fraction, Fraction, Fraction]:
-        """Return the chances to win and to lose, and the mean net, if all tiles are set in ``chosen_ways``."""
+    def compute_results(chosen_ways: Ints) -> tuple[Fraction, Fraction, Fraction]:
+        """Return the probabilities of a win and a loss, and the mean net, with hand i set in ``chosen_ways[i]``."""
         at = np.arange(len(hands))
         wins, losses = (Fraction(int(count[at, chosen_ways].sum()), total) for count in (won, lost))
         return wins, losses, (1 - fee) * wins - losses
 
-    win, lose, _ = compute_means(values.argmax(axis=1))
+    win, lose, _ = compute_results(values.argmax(axis=1))
     return Proof(
         win=format_exact(win),
         push=format_exact(1 - win - lose),
         lose=format_exact(lose),
-        worst=format_exact(compute_means(values.argmin(axis=1))[2]),
-        simplest=format_exact(compute_means(bank)[2]),
+        worst=format_exact(compute_results(values.argmin(axis=1))[2]),
+        simplest=format_exact(compute_results(bank)[2]),
         policy=pack_policy(bytes(values.argmax(axis=1).tolist())),
     )
 
