@@ -41,13 +41,13 @@ _SEGMENT_NAME_PATTERN: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SEGME
 
 @dataclass(frozen=True)
 class ArchiveEnd:
-    """The end of the journal's archive: the last archived entry ``through``, with its hash.
+    """The end of the journal's archive: the number ``last_sequence`` of the last archived entry, with its hash.
 
     ``segment`` is the digest of the last segment, ``index`` the SHA-256 of the index of identifiers,
     ``genesis_body`` the journal's first entry.
     """
 
-    through: int
+    last_sequence: int
     head_hex: str
     """The hash of the last archived entry."""
     segment: str
@@ -76,7 +76,7 @@ class ArchiveEnd:
     def to_state(self) -> dict[str, JSON]:
         """Return the archive boundary as the JSON that the machine state stores."""
         return {
-            "through": self.through,
+            "through": self.last_sequence,
             "head": self.head_hex,
             "segment": self.segment,
             "index": self.index,
@@ -126,7 +126,7 @@ class Archive:
     def through(self) -> int:
         """Return the sequence number of the last archived entry, or 0."""
         boundary = self._boundary()
-        return 0 if boundary is None else boundary.through
+        return 0 if boundary is None else boundary.last_sequence
 
     # ------------------------------------------------------------------ segments
     def _list_segment_ranges(self) -> list[tuple[int, int]]:
@@ -179,7 +179,7 @@ class Archive:
                     raise JournalDamaged(
                         str(path), "the segment belongs to other entries or to another journal"
                     )
-                if last == boundary.through and trailer.digest != boundary.segment:
+                if last == boundary.last_sequence and trailer.digest != boundary.segment:
                     raise JournalDamaged(str(path), "its digest is not that of the segment the journal names")
             except JournalDamaged as error:
                 reasons.append(str(error))
@@ -322,7 +322,7 @@ class Archive:
             return None
         reasons = []
         for folder in self.folders:
-            index = IdentifierIndex(self._storage, folder / format_index_name(boundary.through))
+            index = IdentifierIndex(self._storage, folder / format_index_name(boundary.last_sequence))
             index_error = self._find_index_error(index, boundary.index)
             if not index_error:
                 return index

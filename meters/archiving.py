@@ -62,7 +62,7 @@ class Archivist:
         A segment has ``segment_size`` entries, plus those up to the next checkpoint. The newest ``at_hand`` entries
         stay in the two copies.
         """
-        through = 0 if boundary is None else boundary.through
+        through = 0 if boundary is None else boundary.last_sequence
         if sequence - through < segment_size + at_hand:
             return None
         checkpoints = self._source.walk(
@@ -78,7 +78,7 @@ class Archivist:
 
         Return the transaction that records it in the journal.
         """
-        through = 0 if boundary is None else boundary.through
+        through = 0 if boundary is None else boundary.last_sequence
         for folder in self._archive.folders:
             self._remove_left_over_files(folder, through)
         previous_segment = "" if boundary is None else boundary.segment

@@ -453,7 +453,7 @@ class Journal(JournalView):
 
     def _drop_archived(self, boundary: ArchiveEnd | None) -> None:
         """Allow both copies to remove the entries up to the end of the archive."""
-        self._copies.drop_through(0 if boundary is None else boundary.through)
+        self._copies.drop_through(0 if boundary is None else boundary.last_sequence)
 
     def _archive_some(self) -> None:
         """Take one small step of archiving old entries, if there are enough of them.
@@ -500,7 +500,7 @@ class Journal(JournalView):
     def _begin_next_segment(self) -> Generator[None, None, Transaction] | None:
         """Return a new generator that writes the next archive segment, or None if there are too few entries for one."""
         policy, boundary, archivist = self._policy, self._read_boundary(), self._create_archivist()
-        through = 0 if boundary is None else boundary.through
+        through = 0 if boundary is None else boundary.last_sequence
         if self.sequence - through < policy.archive_entries + policy.at_hand_entries:
             return None
         last = archivist.find_next_segment_end(

@@ -30,6 +30,9 @@ from meters.storage import Storage
 
 #: File name of the label.
 LABEL_FILE_NAME: Final = "medium.json"
+#: The stored keys of a label's fields that are stored under another name.
+_STORED_KEY_BY_FIELD: Final = {"other_medium_id": "beside"}
+_FIELD_BY_STORED_KEY: Final = {key: name for name, key in _STORED_KEY_BY_FIELD.items()}
 
 
 class MediumName(StrEnum):
@@ -43,8 +46,8 @@ class MediumName(StrEnum):
 class MediumLabel:
     """The label on one of the machine's two storage media.
 
-    ``machine`` is the fingerprint of the machine's key, ``machine_id`` its serial, ``beside`` the number of
-    the other medium, ``pairing`` counts how often one of them was replaced. ``put_in_by`` is who inserted the
+    ``machine`` is the fingerprint of the machine's key, ``machine_id`` its serial, ``other_medium_id`` the number
+    of the other medium, ``pairing`` counts how often one of them was replaced. ``put_in_by`` is who inserted the
     medium; it is empty once the medium has been filled.
     """
 
@@ -54,7 +57,7 @@ class MediumLabel:
     """Whether this is the first or the second medium."""
     id: str
     """The number that identifies the medium."""
-    beside: str
+    other_medium_id: str
     pairing: int = 1
     put_in_by: str = ""
 
@@ -73,14 +76,16 @@ class MediumLabel:
     @classmethod
     def _from_stored(cls, stored_label: Mapping[str, Any]) -> Self:
         """Return the medium's label from its stored form."""
-        return cls(**{**stored_label, "which": MediumName(stored_label["which"])})
+        fields = {_FIELD_BY_STORED_KEY.get(key, key): value for key, value in stored_label.items()}
+        return cls(**{**fields, "which": MediumName(fields["which"])})
 
     def write(self, storage: Storage, folder: Path) -> None:
         """Write the label to the medium in ``folder``, durably."""
         mirror = MirroredValue(storage, (folder,), LABEL_FILE_NAME)
         if MediumLabel.read(storage, folder) is None:
             mirror.remove()  # a damaged label is worthless
-        mirror.write(json.dumps(asdict(self), indent=1).encode())
+        stored_label = {_STORED_KEY_BY_FIELD.get(name, name): value for name, value in asdict(self).items()}
+        mirror.write(json.dumps(stored_label, indent=1).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +165,11 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
             journal_exists=True,
             second_medium_error=f"{second_dir}: the medium is the {second.which} of machine {owner}",
         )
-    if second.put_in_by and second.beside == first.id:
+    if second.put_in_by and second.other_medium_id == first.id:
         reason = f"a new one, put in by {second.put_in_by}"
         finding = MendingReport(RepairKind.MEDIUM_REPLACED, "second medium", reason)
         return MediaPairing(journal_exists=True, refill=True, findings=(finding,))
-    if first.put_in_by and first.beside == second.id:
+    if first.put_in_by and first.other_medium_id == second.id:
         return MediaPairing(journal_exists=True, findings=(_build_replaced_first_finding(first),))
     if _are_paired(first, second):
         return MediaPairing(journal_exists=True)
@@ -183,7 +188,11 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
 
 def _are_paired(first: MediumLabel, second: MediumLabel) -> bool:
     """Return whether each label names the other medium and both have the same pairing number."""
-    return (first.beside, second.beside, first.pairing) == (second.id, first.id, second.pairing)
+    return (first.other_medium_id, second.other_medium_id, first.pairing) == (
+        second.id,
+        first.id,
+        second.pairing,
+    )
 
 
 def _pair_without_first(
@@ -274,7 +283,9 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_b
             "the second medium can be replaced only if this one has a label and the person is named",
         )
     old_label = MediumLabel.read(storage, second_dir)
-    if old_label is not None and (old_label.machine != first.machine or old_label.id == first.beside):
+    if old_label is not None and (
+        old_label.machine != first.machine or old_label.id == first.other_medium_id
+    ):
         owner = old_label.machine_id or old_label.machine
         raise JournalDamaged(
             str(second_dir), f"the medium is in use as the {old_label.which} of machine {owner}"

@@ -82,7 +82,7 @@ class SalvagedJournal(Generic[W]):
 class JournalInspection(Generic[W]):
     """The result of inspecting a damaged journal: readings of the first copy, the second copy, and both together.
 
-    ``agree``: the copies have the same entries up to the end of the shorter one, so the longer one is newer,
+    ``copies_agree``: the copies have the same entries up to the end of the shorter one, so the longer one is newer,
     not different. ``acknowledged``: the last entry that the machine is known to have acknowledged, 0 if
     unknown.
     """
@@ -93,7 +93,7 @@ class JournalInspection(Generic[W]):
     """What could be read of the second copy alone."""
     together: SalvagedJournal[W]
     """What could be read of both copies together."""
-    agree: bool
+    copies_agree: bool
     acknowledged: int
 
     @property
@@ -115,7 +115,7 @@ class JournalInspection(Generic[W]):
     @property
     def is_complete(self) -> bool:
         """Return whether it is proved that no acknowledged entry of the journal is missing."""
-        return self.agree and 0 < self.acknowledged <= self.together.sequence
+        return self.copies_agree and 0 < self.acknowledged <= self.together.sequence
 
     @property
     def challenge(self) -> str:
@@ -131,7 +131,7 @@ class JournalInspection(Generic[W]):
             "first": self.first.to_json(),
             "second": self.second.to_json(),
             "together": {"sequence": self.together.sequence, "head": self.together.head_hex},
-            "agree": self.agree,
+            "agree": self.copies_agree,
             "acknowledged": self.acknowledged,
         }
 

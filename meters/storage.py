@@ -283,7 +283,7 @@ class _DiskFile:
 class DiskStorage:
     """The operating system's files as :class:`Storage`, with every write made durable."""
 
-    _beside: ThreadPoolExecutor | None = None
+    _sync_pool: ThreadPoolExecutor | None = None
     """The threads that sync further files at the same time, or None before they are needed."""
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
@@ -349,9 +349,9 @@ class DiskStorage:
     def sync_together(self, files: Sequence[StorageFile]) -> None:
         """Sync the files in parallel, so that this takes as long as the slowest one."""
         first, *later_files = files
-        if later_files and self._beside is None:
-            self._beside = ThreadPoolExecutor(len(later_files), thread_name_prefix="sync")
-        synced = [self._beside.submit(file.sync) for file in later_files if self._beside is not None]
+        if later_files and self._sync_pool is None:
+            self._sync_pool = ThreadPoolExecutor(len(later_files), thread_name_prefix="sync")
+        synced = [self._sync_pool.submit(file.sync) for file in later_files if self._sync_pool is not None]
         try:
             first.sync()
         finally:

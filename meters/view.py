@@ -235,7 +235,7 @@ class JournalView:
         """
         base = self._database.read_first_sequence() - 1
         boundary = self._read_boundary()
-        if base > (0 if boundary is None else boundary.through):
+        if base > (0 if boundary is None else boundary.last_sequence):
             newest = next(
                 self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
             )
@@ -332,10 +332,10 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
             check_seal(item, key)
         ledger.replay((item.entry,))
     boundary = ArchiveEnd.from_state(ledger.state.get(ARCHIVE_END_KEY))
-    if base > (0 if boundary is None else boundary.through):
+    if base > (0 if boundary is None else boundary.last_sequence):
         raise JournalDamaged(where, f"entries up to {base} are missing, and were not archived")
-    if boundary is not None and database.hash_at(boundary.through) != boundary.head_hex:
-        raise JournalDamaged(where, f"entry {boundary.through} is not the one that was archived")
+    if boundary is not None and database.hash_at(boundary.last_sequence) != boundary.head_hex:
+        raise JournalDamaged(where, f"entry {boundary.last_sequence} is not the one that was archived")
     return ledger, public_key
 
 

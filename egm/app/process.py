@@ -142,7 +142,7 @@ class MachineProcess:
         self._begins = False
         self._stations_to_update: set[int] = set()
         self._table = SharedTable()
-        self._beside = RunningPositions()
+        self._running_positions = RunningPositions()
         self._attachments: tuple[tuple[PlayerStation, BackgroundService], ...] = ()
 
     async def run(self) -> None:
@@ -357,7 +357,7 @@ class MachineProcess:
         machine.install(build_menu(self._features))
         machine.install(self._create_host_money())
         machine.install(self._table)
-        machine.install(self._beside)
+        machine.install(self._running_positions)
         machine.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
         machine.install(combine_pools(game.pools for game in self._installed.values()))
         return machine

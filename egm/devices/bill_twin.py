@@ -56,7 +56,7 @@ class SimulatedPaper:
     cents: int
     barcode: str = ""
     counterfeit: bool = False
-    past_return: bool = False
+    is_past_return: bool = False
     """Whether the item can no longer be returned to the player."""
 
 
@@ -171,7 +171,7 @@ class BillTwin(Twin[M]):
             self._jam_next = False
             self._stop_in_fault(ItemPhase.STACKER_JAM)
             return
-        self._paper.past_return = True
+        self._paper.is_past_return = True
         self._schedule_step(STACK_SECONDS / 2, lambda: self._enter_phase(ItemPhase.IN_BOX))
 
     def _count_item_in_box(self) -> None:
@@ -270,7 +270,7 @@ class BillTwin(Twin[M]):
         self._stop_timers()
         self._jam_next = self._full_next = False
         self._phase_at_fault = None
-        if self._paper is not None and not self._paper.past_return:
+        if self._paper is not None and not self._paper.is_past_return:
             self.returned_cents += self._paper.cents
             self._paper = None
         self.handle_power_return()

@@ -127,7 +127,7 @@ class HostTransferInterface:
         restricted_cents = order.cents.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
         has_expired = restricted_cents and order.expires is not None and order.expires < machine.local_date
         checks = (
-            (order.wrong, order.wrong),
+            (order.order_error, order.order_error),
             (not self._is_kind_offered(order.kind), TransferStatus.UNSUPPORTED),
             (not host.asset_number or asset_number != host.asset_number, TransferStatus.WRONG_ASSET),
             (wrong_key, wrong_key),
@@ -285,15 +285,15 @@ class HostTransferInterface:
     def cash_out_terms(self) -> tuple[bool, bool]:
         """Return whether cash-outs are offered to the host first, and whether only the host may take them."""
         terms = self._machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
-        return (False, False) if terms is None else (terms.enabled, terms.hard)
+        return (False, False) if terms is None else (terms.enabled, terms.host_only)
 
-    def set_cash_out_terms(self, *, enabled: bool, hard: bool) -> None:
-        """Set whether cash-outs are offered to the host first, and whether only the host may take them (``hard``).
+    def set_cash_out_terms(self, *, enabled: bool, host_only: bool) -> None:
+        """Set whether cash-outs are offered to the host first, and whether only the host may take them (``host_only``).
 
         A repeat changes nothing.
         """
-        terms = CashOutTerms(enabled=enabled, hard=hard)
-        if (enabled, hard) != self.cash_out_terms:
+        terms = CashOutTerms(enabled=enabled, host_only=host_only)
+        if (enabled, host_only) != self.cash_out_terms:
             self._machine.post(AFT_CASH_OUT, terms, state={HostKey.CASH_OUT: terms})
 
     # ------------------------------------------------------------------ registration

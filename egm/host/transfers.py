@@ -281,10 +281,10 @@ def _decline_cash_out(machine: Machine, lock: TransferLock) -> None:
     """
     money = machine.component(HostMoney)
     if lock.is_offer and machine.credit_cents:
-        hard = machine.memory.require(CashOutTerms, HostKey.CASH_OUT).hard
-        money.is_cash_out_declined = not hard
-        money.declined_balance_cents = machine.credit_cents if hard else None
-        machine.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None
+        is_host_only = machine.memory.require(CashOutTerms, HostKey.CASH_OUT).host_only
+        money.is_cash_out_declined = not is_host_only
+        money.declined_balance_cents = machine.credit_cents if is_host_only else None
+        machine.notice = Notice(code="cash_out_not_taken", severity="warning") if is_host_only else None
 
 
 def _require_lock(machine: Machine) -> TransferLock:

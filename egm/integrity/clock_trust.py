@@ -40,8 +40,8 @@ def record_clock_trust(machine: Machine) -> None:
         trusted_time = "" if machine.times.trusted_time is None else machine.times.trusted_time.isoformat()
         machine.post(
             CLOCK_DOUBTED,
-            ClockDoubted(why=doubt, good=trusted_time, now=_format_time_now(machine)),
-            state={KernelKey.CLOCK: ClockDoubt(why=doubt, good=trusted_time)},
+            ClockDoubted(why=doubt, last_trusted_time=trusted_time, now=_format_time_now(machine)),
+            state={KernelKey.CLOCK: ClockDoubt(why=doubt, last_trusted_time=trusted_time)},
         )
 
 

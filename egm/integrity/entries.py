@@ -1,7 +1,7 @@
 """The journal entries of integrity: starts, self-tests, doors, faults, the clock, the memory and the software."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import NoneType
 from typing import Final, Literal
 
@@ -12,7 +12,7 @@ from egm.kernel.logs import Log
 from egm.kernel.significance import Clear, Effect, Significance
 from egm.kernel.timekeeping import ClockDoubtReason
 from egm.play.keys import PlayKey
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, Digest, NonBlankText, Person, Persons, Staff, Time
 from egm.staff.entries import ByPersons
 from meters import Mark
@@ -264,7 +264,7 @@ class ClockDoubted:
     It shows a time before the software was built, before the last time known to be right, or long after it;
     or it was set while the machine ran.
     """
-    good: str
+    last_trusted_time: str = field(metadata=stored_as("good"))
     """The last time known to be right, or empty if there never was one."""
     now: Time
 

@@ -1,7 +1,7 @@
 """The kernel's own journal entries: the player's selection, faults, and events that no rule accepts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import NoneType
 from typing import Final
 
@@ -10,7 +10,7 @@ from egm.kernel.faults import FAULTS, ClearedBy
 from egm.kernel.keys import KernelKey
 from egm.kernel.significance import Effect, Significance
 from egm.kernel.timekeeping import ClockDoubtReason
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import NonBlankText, Time
 from meters.transaction import JSON
 
@@ -38,7 +38,7 @@ class ClockDoubt:
     """Why the clock is not trusted, and the last time known to be right (empty if there never was one)."""
 
     why: ClockDoubtReason
-    good: str
+    last_trusted_time: str = field(metadata=stored_as("good"))
 
 
 # ---------------------------------------------------------------------------------------------- records

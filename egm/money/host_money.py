@@ -75,7 +75,7 @@ class TransferOrder:
     """The number of the host's pool of restricted credit; 0 for none."""
     lock_after: bool = False
     """Whether the machine stays locked for the host after the transfer."""
-    wrong: TransferStatus | None = None
+    order_error: TransferStatus | None = None
     """The error the protocol layer found in the order, or None. The order is then recorded as refused."""
     codes: Mapping[str, int] = field(default_factory=dict)
     """Protocol codes (type, flags) to return to the host as they were received."""

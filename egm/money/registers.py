@@ -13,7 +13,7 @@ from egm.money.entries import (
     PRIZE_FORFEITED,
     VOUCHER_OUT,
 )
-from egm.staff.entries import SLIP_PRINTED, TEST_PRINTED
+from egm.staff.entries import SLIP_PRINTED, TEST_TICKET_PRINTED
 from egm.staff.registers import RULING_COLUMNS, Register
 
 MONEY_REGISTERS: Final = (
@@ -52,7 +52,7 @@ MONEY_REGISTERS: Final = (
     ),
     Register(
         "printed",
-        (VOUCHER_OUT.kind, TEST_PRINTED.kind, SLIP_PRINTED.kind),
+        (VOUCHER_OUT.kind, TEST_TICKET_PRINTED.kind, SLIP_PRINTED.kind),
         ("event", "id", "number", "amount_cents"),
         "G-17; NZ 1.10.40; CFR 547.11(b)(4)",
     ),

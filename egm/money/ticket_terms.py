@@ -5,14 +5,14 @@ anything the profile forbids.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Machine
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
-from egm.record_codec import from_json, to_json
+from egm.record_codec import from_json, stored_as, to_json
 from egm.tickets.model import Venue
 from meters.transaction import JSON
 
@@ -38,7 +38,7 @@ class TicketTerms:
     """The first line of the printed address."""
     address2: str = ""
     """The second line of the printed address."""
-    said: tuple[str, ...] = ()
+    protected_terms: tuple[str, ...] = field(default=(), metadata=stored_as("said"))
     """Names of the terms set by the newer host messages (SAS 7B, 7C), which the older one (7D) must not change."""
 
     def with_changes(self, changes: Mapping[str, JSON], *, outranked: bool) -> Self:
@@ -49,9 +49,9 @@ class TicketTerms:
         """
         terms = to_json(self)
         if outranked:
-            terms |= {name: value for name, value in changes.items() if name not in self.said}
+            terms |= {name: value for name, value in changes.items() if name not in self.protected_terms}
         else:
-            terms |= {**changes, "said": sorted({*self.said, *changes})}
+            terms |= {**changes, "said": sorted({*self.protected_terms, *changes})}
         return from_json(type(self), terms, "the terms of tickets")
 
     def valid_days(self, kind: CreditKind, own_valid_days: int | None) -> int | None:

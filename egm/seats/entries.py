@@ -1,11 +1,12 @@
 """The journal entries of a real wheel: betting closed for a spin, the spin's number, or why no number was received."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from egm.kernel.entries import Entry
 from egm.play.keys import WheelKey
 from egm.play.records.wheel import MissedBecause
+from egm.record_codec import stored_as
 from egm.record_fields import Count
 
 
@@ -30,7 +31,7 @@ class NumberReceived(BettingClosed):
 class NumberMissed(BettingClosed):
     """The number of the real wheel's spin was missed for good; the spin decides no game."""
 
-    unheard: MissedBecause
+    missed_reason: MissedBecause = field(metadata=stored_as("unheard"))
     """The reason why the number was missed."""
 
 

@@ -109,9 +109,9 @@ def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedBecause
     """Record that the number of a wheel's spin was missed and that the spin decides nothing."""
     machine.post(
         NUMBER_MISSED,
-        NumberMissed(round_id=spin.round_id, spin=spin.spin, unheard=reason),
+        NumberMissed(round_id=spin.round_id, spin=spin.spin, missed_reason=reason),
         entry_id=f"{spin.round_id}.unheard",
-        state={WheelKey.SPIN: replace(spin, unheard=reason)},
+        state={WheelKey.SPIN: replace(spin, missed_reason=reason)},
     )
 
 
@@ -169,7 +169,7 @@ def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
     game = open_game(machine) if waits_for_wheel(machine) else None
     if game is not None:
         spin = read_last_spin(machine)
-        if spin is None or spin.round_id != game.round_id or spin.unheard:
+        if spin is None or spin.round_id != game.round_id or spin.missed_reason:
             yield Notice(code="wheel_unheard", severity="alarm")
         else:
             void = table.wheel is not None and table.wheel.void

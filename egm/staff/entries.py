@@ -1,7 +1,7 @@
 """The journal entries of staff: sign-in, the roster, work at the machine, device tests, slips and notes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, TypeAlias
 
 from egm.devices.ioboard.codec import KEYS
@@ -13,7 +13,7 @@ from egm.kernel.significance import Clear, Effect, Significance
 from egm.money.keys import MoneyKey
 from egm.people import Permission
 from egm.people.roles import Role
-from egm.record_codec import FieldCondition, omit_if_default
+from egm.record_codec import FieldCondition, omit_if_default, stored_as
 from egm.record_fields import (
     Cents,
     Count,
@@ -178,7 +178,7 @@ class RosterChanged:
 
     person: str
     """The person who changed the roster; empty for the first change."""
-    whom: NonBlankText
+    changed_number: NonBlankText = field(metadata=stored_as("whom"))
     """The staff number whose entry was changed."""
     role: Role
     """The role of that person."""
@@ -331,7 +331,7 @@ class TriesForgotten:
 class SignInUnlocked(ByPersons):
     """A locked staff number was unlocked before its time."""
 
-    whom: Staff
+    locked_number: Staff = field(metadata=stored_as("whom"))
     """The locked staff number."""
     reason: NonBlankText
 
@@ -785,15 +785,15 @@ TEST_STARTED: Final = Entry(kind="test.started", record=DeviceTestStarted)
 TEST_NOT_STARTED: Final = Entry(
     kind="test.failed", record=JobFailed, about="The device could not start a test."
 )
-TEST_READ: Final = Entry(kind="test.read", record=TestRead)
-TEST_PAPER: Final = Entry(kind="test.paper", record=TestPaperReturned)
-TEST_PRINTED: Final = Entry(
+TEST_PAPER_READ: Final = Entry(kind="test.read", record=TestRead)
+TEST_PAPER_RETURNED: Final = Entry(kind="test.paper", record=TestPaperReturned)
+TEST_TICKET_PRINTED: Final = Entry(
     kind="test.printed", record=JobPrinted, about="A test ticket was printed.", writes=(MoneyKey.PRINT,)
 )
-TEST_FAILED: Final = Entry(
+TEST_TICKET_FAILED: Final = Entry(
     kind="test.failed", record=JobFailed, about="A test ticket was not printed.", writes=(MoneyKey.PRINT,)
 )
-TEST_COINS: Final = Entry(kind="test.coins", record=TestCoins, writes=(MoneyKey.HOPPER,))
+TEST_COINS_PAID: Final = Entry(kind="test.coins", record=TestCoins, writes=(MoneyKey.HOPPER,))
 TOUCH_CALIBRATED: Final = Entry(kind="touch.calibrated", record=TouchCalibrated, writes=(StaffKey.TOUCH,))
 
 
@@ -833,7 +833,7 @@ class IncidentJudged:
     """The incident, as staff described it."""
     judgement: NonBlankText
     """The management's judgement."""
-    informed: NonBlankText
+    notification_way: NonBlankText = field(metadata=stored_as("informed"))
     """The means by which the control service was informed."""
     officer: NonBlankText | None = omit_if_default(None)
     """The officer who was informed, and when; or null."""

@@ -41,7 +41,7 @@ def unlock_number(machine: Machine, event: Event) -> None:
         SignInUnlocked(
             person=find_actor(machine, event),
             persons=form.persons,
-            whom=form.number,
+            locked_number=form.number,
             reason=form.reason,
         ),
         state={_find_locked_numbers(machine)[form.number]: None},

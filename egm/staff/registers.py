@@ -84,7 +84,7 @@ def record_incident(machine: Machine, event: Event) -> None:
             machine=machine.identity.serial,
             what=form.what.strip(),
             judgement=form.judgement.strip(),
-            informed=form.informed,
+            notification_way=form.informed,
             officer=form.officer.strip(),
             play_id=form.play_id,
             persons=tuple(list_event_persons(machine, event)),

@@ -214,7 +214,7 @@ def test_a_machine_from_before_labels_gets_them(tmp_path, closed):
     del closed.names[head]
     assert Player(tmp_path, closed).run(())
     first, second = (MediumLabel.read(SimStorage(closed), tmp_path / name) for name in ("one", "two"))
-    assert (first.beside, second.beside) == (second.id, first.id)
+    assert (first.other_medium_id, second.other_medium_id) == (second.id, first.id)
     assert closed.names[head].seen
 
 

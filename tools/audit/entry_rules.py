@@ -129,7 +129,12 @@ class EntryRulesAudit:
             ledger.inflows_cents,
             ledger.outflows_cents,
         )
-        if facts.positions is not False or facts.session or facts.converted or self._entries_unlike_others:
+        if (
+            facts.entries_name_position is not False
+            or facts.session
+            or facts.converted
+            or self._entries_unlike_others
+        ):
             return False
         if any(key in memory for key in _KEYS_EMPTY_IN_PLAIN_GAMES):
             return False
@@ -173,14 +178,14 @@ class EntryRulesAudit:
             self._collect_entries_without_terms(entry, ledger, number)
         if entry.kind in _KINDS_WITHOUT_POSITION:
             return
-        if self.facts.positions is None:
-            self.facts.positions = has_position
+        if self.facts.entries_name_position is None:
+            self.facts.entries_name_position = has_position
         elif entry.kind == _POWER_UP_KIND:
-            if has_position is self.facts.positions:
-                self._report_odd_positions()
+            if has_position is self.facts.entries_name_position:
+                self._report_entries_unlike_others()
             self._entries_unlike_others.clear()
-        elif has_position is self.facts.positions:
-            self._report_odd_positions()
+        elif has_position is self.facts.entries_name_position:
+            self._report_entries_unlike_others()
         elif entry.transfers or entry.counts:
             self._report_finding(entry, _POSITION_FINDING)
         else:  # or the first entry of a run with another number of positions, written before its power-up entry
@@ -195,7 +200,7 @@ class EntryRulesAudit:
                 "nonrestricted credit was converted just before this entry; a cash-out must follow at once",
             )
 
-    def _report_odd_positions(self) -> None:
+    def _report_entries_unlike_others(self) -> None:
         """Report the collected entries that differ from the others in whether they name their position.
 
         The list is cleared.

@@ -298,7 +298,7 @@ class _EntryBuilder:
                 return None if made is _NOT_YET_DERIVABLE else made
             case ObjectWithChanges():
                 stored = self._names.get(pattern.name, {})
-                unchanged = {key: part for key, part in stored.items() if key not in pattern.less}
+                unchanged = {key: part for key, part in stored.items() if key not in pattern.absent_members}
                 return unchanged | self._build_object(pattern.changes)
             case Has():
                 return self._build_object(pattern.members)

@@ -91,8 +91,11 @@ def find_running_slot() -> str:
 
 
 # ------------------------------------------------------------------ before the machine starts
-def list_faults(media: Mapping[str, Path], public: str) -> list[str]:
-    """Print the content of each system slot; return one line (code and detail) for each fault of slots or media."""
+def check_slots_and_media(media: Mapping[str, Path], public: str) -> list[str]:
+    """Check the system slots and the storage media; print what each slot contains.
+
+    Returns one line (code and detail) for each fault.
+    """
     faults = []
     for name, slot in find_slots().items():
         try:
@@ -282,7 +285,7 @@ def check_command() -> None:
 
 def _check_media() -> None:
     """Write the faults of the system slots and storage media to the file that the machine reads."""
-    faults = list_faults(_MOUNT_POINT_BY_MEDIUM, _PUBLISHER_KEY_FILE.read_text("ascii").strip())
+    faults = check_slots_and_media(_MOUNT_POINT_BY_MEDIUM, _PUBLISHER_KEY_FILE.read_text("ascii").strip())
     _FAULTS_FILE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     _FAULTS_FILE.write_text("".join(f"{line}\n" for line in faults), encoding="utf-8")
     for line in faults:

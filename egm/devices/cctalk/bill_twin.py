@@ -140,7 +140,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         """Stack an item found inside after a power loss if it can no longer be returned; return any other."""
         if self._paper is None:
             self._enter_phase(ItemPhase.READY)
-        elif self._paper.past_return:
+        elif self._paper.is_past_return:
             self._enter_phase(ItemPhase.STACKING)
             self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.IN_BOX))
         else:

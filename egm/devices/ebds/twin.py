@@ -174,7 +174,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         """Become ready after the return of power; an item still inside is stacked or returned first."""
         if self._paper is None:
             self._enter_phase(ItemPhase.READY)
-        elif self._paper.past_return:
+        elif self._paper.is_past_return:
             self._enter_phase(ItemPhase.STACKING)
             self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.IN_BOX))
         else:

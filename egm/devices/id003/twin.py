@@ -91,8 +91,8 @@ class Id003Twin(BillTwin[Frame]):
         if self._phase is ItemPhase.STARTING:
             if self._paper is None:
                 return Status.POWER_UP
-            past = self._paper.past_return
-            return Status.POWER_UP_BILL_IN_STACKER if past else Status.POWER_UP_BILL_IN_ACCEPTOR
+            is_past_return = self._paper.is_past_return
+            return Status.POWER_UP_BILL_IN_STACKER if is_past_return else Status.POWER_UP_BILL_IN_ACCEPTOR
         if self._phase is ItemPhase.READY:
             if Command.INHIBIT not in self._settings:
                 return Status.INITIALIZE
@@ -147,7 +147,7 @@ class Id003Twin(BillTwin[Frame]):
             return
         if self._paper is None:
             self._enter_phase(ItemPhase.READY)
-        elif self._paper.past_return:
+        elif self._paper.is_past_return:
             self._enter_phase(ItemPhase.STACKING)
             self._schedule_step(STACK_SECONDS, self._finish_interrupted_stacking)
         else:

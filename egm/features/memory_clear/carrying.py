@@ -161,7 +161,7 @@ def inspect_claims(
     }
     claims, carried_state = _collect_claims(inspection.together, features)
     later = _find_later_entries(inspection)
-    if inspection.agree:
+    if inspection.copies_agree:
         proposals = tuple(
             ProposedClaim(claim, _list_copies_with_claim(claims_by_copy, claim.id), True, later)
             for claim in claims.values()
@@ -243,7 +243,7 @@ def prepare_clearance(
         opening=(*carried_state, *opening.values(), *_build_transfer_block(claim_inspection)),
         claims_record={"claims": decided, "roster": roster, "complete": inspection.is_complete},
         owed_cents=inspection.together.credits_cents
-        if inspection.agree
+        if inspection.copies_agree
         else max(copy.credits_cents for copy in copies),
     )
 
@@ -296,7 +296,7 @@ def _describe_decision(
     return DecidedClaim(
         id=proposal.id,
         amount=str(proposal.proposed.amount),
-        says=proposal.proposed.details,
+        details=proposal.proposed.details,
         standing=proposal.describe_agreement_of_copies,
         copies={name: str(claim.amount) for name, claim in proposal.claim_by_copy.items()},
         act=cast(Literal["carried", "paid", "ended"], decision.decision),

@@ -6,13 +6,13 @@ old memory held, also under the keys of added features, whose claim makers decid
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from egm.host.keys import HostKey
 from egm.kernel.entries import Entry
 from egm.kernel.significance import Effect, Significance
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, Digest, NonBlankText, Positive
 from egm.tickets.audit import EarlierLedger
 from meters.checkpoint import GENESIS_KIND
@@ -27,7 +27,7 @@ class DecidedClaim:
     """The id of the claim."""
     amount: str
     """The amount of the claim in minor units, exact."""
-    says: Mapping[str, JSON]
+    details: Mapping[str, JSON] = field(metadata=stored_as("says"))
     """Details for the people who decide, which depend on the kind of claim."""
     standing: str
     """How well the copies of the memory support the claim, and whether entries after the last read one are missing."""

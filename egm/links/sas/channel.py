@@ -104,7 +104,7 @@ class _LastReply:
 
     request_frame: bytes
     """The frame of the long poll that this reply answers; empty for a general poll."""
-    out: bytes
+    reply_frame: bytes
     """The bytes of the reply as sent."""
     exception: SasException | None = None
     """The SAS exception that this reply reports; None for a long poll's reply."""
@@ -220,7 +220,7 @@ class SasChannelState:
             and not last_reply.request_frame
             and (last_reply.exception is not None or last_reply.delayed)
         ):
-            yield SendBytes(last_reply.out)  # the same poll again: the host did not receive the reply
+            yield SendBytes(last_reply.reply_frame)  # the same poll again: the host did not receive the reply
             return
         yield from self._process_acknowledgement(now_ns)
         if self._delayed:
@@ -232,7 +232,7 @@ class SasChannelState:
             else:
                 frame = bytes((NO_EXCEPTION if exception is None else exception.code,))
             self._last_reply = _LastReply(b"", frame, exception=exception)
-        yield SendBytes(self._last_reply.out)
+        yield SendBytes(self._last_reply.reply_frame)
 
     def _encode_event_report(self, exception: SasException | None) -> bytes:
         """Encode an exception for real-time event reporting; None reports that there is no event."""
@@ -254,7 +254,7 @@ class SasChannelState:
             and last_reply.answered_poll is not None
             and last_reply.answered_poll[2].once
         ):
-            yield SendBytes(last_reply.out)
+            yield SendBytes(last_reply.reply_frame)
             return
         if not is_repeated or (last_reply is not None and last_reply.exception is not None):
             yield from self._process_acknowledgement(now_ns)
@@ -273,7 +273,7 @@ class SasChannelState:
             self._last_reply = _LastReply(
                 request.frame, self._encode_event_report(exception), exception=exception
             )
-            yield SendBytes(self._last_reply.out)
+            yield SendBytes(self._last_reply.reply_frame)
         elif poll.answer is None:
             self._running_effect = effect  # the line also waits for one effect only
             yield RunPollEffect(poll, request)

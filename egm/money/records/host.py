@@ -172,7 +172,7 @@ class CashOutTerms:
 
     enabled: bool
     """Whether cash-outs are offered to the host first."""
-    hard: bool
+    host_only: bool = field(metadata=stored_as("hard"))
     """Whether only the host may take cash-outs."""
 
 

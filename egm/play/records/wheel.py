@@ -25,7 +25,9 @@ class WheelSpin:
     round_id: str
     spin: Count
     number: Count | None = omit_if_default(None)
-    unheard: Literal["", "another_spin", "went_on", "line_lost", "restart"] = omit_if_default("")
+    missed_reason: Literal["", "another_spin", "went_on", "line_lost", "restart"] = omit_if_default(
+        "", key="unheard"
+    )
     """Why the number of the spin was missed for good; empty while it may still arrive."""
 
     earlier: Mapping[str, Count] = omit_if_default({})
@@ -34,7 +36,7 @@ class WheelSpin:
     @property
     def is_awaited(self) -> bool:
         """Return whether the number of the spin is not known yet and may still arrive."""
-        return self.number is None and not self.unheard
+        return self.number is None and not self.missed_reason
 
     @property
     def numbers(self) -> dict[str, int]:

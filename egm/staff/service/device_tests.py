@@ -20,13 +20,13 @@ from egm.money.records.money import PrintingRecord
 from egm.people import Permission
 from egm.staff.desk import ServiceDesk, find_actor
 from egm.staff.entries import (
-    TEST_COINS,
-    TEST_FAILED,
+    TEST_COINS_PAID,
     TEST_NOT_STARTED,
-    TEST_PAPER,
-    TEST_PRINTED,
-    TEST_READ,
+    TEST_PAPER_READ,
+    TEST_PAPER_RETURNED,
     TEST_STARTED,
+    TEST_TICKET_FAILED,
+    TEST_TICKET_PRINTED,
     TOUCH_CALIBRATED,
     DeviceTestStarted,
     JobFailed,
@@ -182,21 +182,21 @@ def return_test_paper(machine: Machine, event: Event) -> None:
     acceptor, paper = machine.component(Devices).acceptor, event.of(PaperEscrowed)
     if acceptor is not None:
         acceptor.return_bill(paper.escrow)
-    machine.post(TEST_READ, TestRead(amount_cents=paper.face_cents))
+    machine.post(TEST_PAPER_READ, TestRead(amount_cents=paper.face_cents))
 
 
 def record_test_paper(machine: Machine, event: Event) -> None:
     """Record that the acceptor under test returned or rejected a bill or ticket."""
     refusal = event.of(PaperRefused)
     details = TestPaperReturned(event=event.type.value, reason=refusal.reason, ticket=refusal.ticket)
-    machine.post(TEST_PAPER, details)
+    machine.post(TEST_PAPER_RETURNED, details)
 
 
 def record_test_ticket(machine: Machine, _: Event) -> None:
     """Record that the test ticket is printed up to its bar code."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     machine.post(
-        TEST_PRINTED,
+        TEST_TICKET_PRINTED,
         JobPrinted(id=printing.id),
         state={MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE)},
     )
@@ -205,14 +205,14 @@ def record_test_ticket(machine: Machine, _: Event) -> None:
 def record_test_ticket_failed(machine: Machine, event: Event) -> None:
     """Record that the test ticket was not printed."""
     printing, reason = machine.memory.require(PrintingRecord, MoneyKey.PRINT), event.of(PrintFailure).why
-    machine.post(TEST_FAILED, JobFailed(id=printing.id, why=reason), state={MoneyKey.PRINT: None})
+    machine.post(TEST_TICKET_FAILED, JobFailed(id=printing.id, why=reason), state={MoneyKey.PRINT: None})
 
 
 def record_test_coins(machine: Machine, event: Event) -> None:
     """Record the number of coins that the hopper has paid in a test. The tester puts them back."""
     payout, paid_coins = machine.memory.require(PayoutRecord, MoneyKey.HOPPER), event.of(CoinsPaid).paid_coins
     machine.post(
-        TEST_COINS,
+        TEST_COINS_PAID,
         TestCoins(id=payout.payout_id, ordered_coins=payout.coins, paid_coins=paid_coins),
         state={MoneyKey.HOPPER: None},
     )

@@ -144,7 +144,7 @@ def read_staff(machine: Machine) -> None:
             _ENTRY_BY_ROSTER_CHANGE[change.what],
             RosterChanged(
                 person=change.by,
-                whom=change.person,
+                changed_number=change.person,
                 role=Role(change.role),
                 at=change.at,
                 number=change.number,

@@ -248,7 +248,7 @@ class Machine:
                 self.transfers.release_lock,
                 lambda: self.room.engine.handle(EventType.LOCK_ENDED),
                 lambda: self.transfers.set_cash_out_terms(
-                    enabled=self.dice.random() < 0.5, hard=self.dice.random() < 0.5
+                    enabled=self.dice.random() < 0.5, host_only=self.dice.random() < 0.5
                 ),
             )
         )()

@@ -106,7 +106,7 @@ def test_a_lock_ends_by_itself_and_a_new_wish_prolongs_it(tmp_path):
 def test_a_cash_out_nobody_takes_is_paid_otherwise(tmp_path):
     async def scenario(rig):
         port = HostTransferInterface(rig.engine, rig.happen)
-        port.set_cash_out_terms(enabled=True, hard=False)
+        port.set_cash_out_terms(enabled=True, host_only=False)
         rig.insert(2000)
         rig.engine.handle(EventType.CASH_OUT)
         assert (rig.state, port.is_cash_out_offered) == (State.LOCKED, True)

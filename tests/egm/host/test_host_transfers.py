@@ -357,7 +357,7 @@ def test_a_door_shows_through_a_lock_and_a_restart_ends_it(make):
 # ---------------------------------------------------------------------------------------------- cash-outs
 def test_a_cash_out_is_offered_to_the_host_first(make):
     rig = make().insert(10000)
-    rig.port.set_cash_out_terms(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.port.is_cash_out_offered, rig.port.lock_state) == (State.LOCKED, True, False)
     assert ask(rig, kind=OUT, cashable=10000) is Status.FULL
@@ -366,7 +366,7 @@ def test_a_cash_out_is_offered_to_the_host_first(make):
 
 def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
     rig = make().insert(10000)
-    rig.port.set_cash_out_terms(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig = make()
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.LOCK_ENDED)  # the host did not answer in time
@@ -376,7 +376,7 @@ def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
 
 def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(make):
     rig = make().insert(2000)
-    rig.port.set_cash_out_terms(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.port.lock(2, 500) is True
     assert not rig.port.is_cash_out_offered
@@ -387,7 +387,7 @@ def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(mak
 
 def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(make):
     rig = make().insert(2000)
-    rig.port.set_cash_out_terms(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
     assert rig.state is State.OUT_OF_SERVICE
@@ -398,7 +398,7 @@ def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(m
 @pytest.mark.parametrize("locks", [False, True])
 def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
     rig = make().insert(2000)
-    rig.port.set_cash_out_terms(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
     if locks:
         rig.port.lock(2, 500)
@@ -408,7 +408,7 @@ def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
 
 def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
     rig = make().insert(2000)
-    rig.port.set_cash_out_terms(enabled=True, hard=False)
+    rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.port.lock(2, 500)
     assert ask(rig, "T-1", OUT, cashable=500) is Status.FULL
     rig.port.acknowledge_result()
@@ -419,7 +419,7 @@ def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
 
 def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
     rig = make().insert(10000)
-    rig.port.set_cash_out_terms(enabled=True, hard=True)
+    rig.port.set_cash_out_terms(enabled=True, host_only=True)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.LOCK_ENDED)
     assert (rig.state, rig.credit_cents, rig.notice) == (State.IDLE, 10000, "cash_out_not_taken")
@@ -430,7 +430,7 @@ def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
 
 def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(make):
     rig = make(profile="quebec-vlt")
-    rig.port.set_cash_out_terms(enabled=True, hard=True)
+    rig.port.set_cash_out_terms(enabled=True, host_only=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
     write_undeclared(rig.machine, "test.fund", transfers=fund)
     rig.engine.handle(EventType.SERVICE)

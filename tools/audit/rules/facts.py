@@ -57,7 +57,7 @@ class Facts:
         """For each reservation that a memory clear carried over, by id: the kind of entry that originally made it."""
         self.closed: dict[str, ClaimRecord] = {}
         """The paid and closed hits of linked levels, by the id of their claim."""
-        self.positions: bool | None = None
+        self.entries_name_position: bool | None = None
         """Whether entries since the last power-up name their player position; None until one has shown it."""
         self.states: dict[tuple[int, bool], State] = {}
         """The cached machine state of each position, by position and whether the first position has an open game.
@@ -131,7 +131,7 @@ class Facts:
         self._follow_conversion(entry)
         self._follow_game_starts(entry)
         if kind == POWER_UP.kind:
-            self.positions, self.session = "position" in entry.transaction.dims, None
+            self.entries_name_position, self.session = "position" in entry.transaction.dims, None
             self.played, self.changed = set(), set()
             self.taxable_from_cents, self.untaxed_to_cents = None, 0
         elif kind in _OFFER_CHANGE_KINDS:

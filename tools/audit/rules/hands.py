@@ -294,7 +294,7 @@ _HANDPAY_RULES: Final = (
         ref="$older",
         state_before={"handpay": Has("handpay", id="$id", instead_of="$older")},
         record={"handpay": "$older", "by": "$id"},
-        state={"handpay": ObjectWithChanges("handpay", less=("instead_of",))},
+        state={"handpay": ObjectWithChanges("handpay", absent_members=("instead_of",))},
     ),
     Rule(
         entry=entries.HANDPAY_UNCLAIMED,

@@ -151,17 +151,17 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class ObjectWithChanges:
-    """A pattern for an object equal to the one bound to ``name``, with ``changes`` and without members in ``less``."""
+    """A pattern for an object equal to the one bound to ``name``, with ``changes`` and no ``absent_members``."""
 
     name: str
     changes: Mapping[str, Pattern]
     """The patterns of the members that differ."""
-    less: tuple[str, ...] = ()
+    absent_members: tuple[str, ...] = ()
     """The names of the members that must be missing."""
 
-    def __init__(self, name: str, less: tuple[str, ...] = (), **changes: Pattern) -> None:
+    def __init__(self, name: str, absent_members: tuple[str, ...] = (), **changes: Pattern) -> None:
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "less", less)
+        object.__setattr__(self, "absent_members", absent_members)
         object.__setattr__(self, "changes", changes)
 
 
@@ -541,7 +541,9 @@ def _compile_but(pattern: ObjectWithChanges) -> Matcher:
         if type(value) is not dict:
             raise Differs(f"{format_value(value)} is not an object")
         base = scope.names[pattern.name]
-        expected = {key: part for key, part in base.items() if key not in names and key not in pattern.less}
+        expected = {
+            key: part for key, part in base.items() if key not in names and key not in pattern.absent_members
+        }
         if not is_json_equal({key: part for key, part in value.items() if key not in names}, expected):
             raise Differs(
                 f"expected {format_value(expected)} besides {', '.join(sorted(names)) or 'nothing'}, "

@@ -120,7 +120,7 @@ def _is_damaged(result: ClaimInspection) -> bool:
     """Return whether a copy of the memory is damaged, or the copies differ, or entries are missing."""
     inspection = result.inspection
     reason = inspection.first.why or inspection.second.why
-    return bool(reason) or not (inspection.agree and inspection.is_complete)
+    return bool(reason) or not (inspection.copies_agree and inspection.is_complete)
 
 
 def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | None) -> str:
@@ -139,7 +139,7 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
     words += ["--challenge", inspection.challenge, "--carry-others"]
     comparison_advice = (
         ""
-        if inspection.is_complete or not inspection.agree
+        if inspection.is_complete or not inspection.copies_agree
         else "  compare each claim with the hand-pay slips, the tickets and the host first: it may have been paid"
         " in an entry that is missing\n"
     )
@@ -166,7 +166,7 @@ def _build_document(result: ClaimInspection) -> dict[str, object]:
 def _describe_agreement(result: ClaimInspection) -> str:
     """Return a sentence on whether the journal's copies agree and whether entries may be missing."""
     inspection = result.inspection
-    if not inspection.agree:
+    if not inspection.copies_agree:
         return "the copies contradict each other: for each claim on which they differ, name the copy that is right"
     history_text = f"together: one history up to entry {inspection.together.sequence}"
     if inspection.is_complete:

@@ -144,7 +144,7 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
             expires=expires,
             pool=decode_binary(tail[4:6]),
             lock_after=bool(flags & _LOCK_AFTER),
-            wrong=error_status,
+            order_error=error_status,
             codes={"type": body[2], "flags": flags},
         ),
         asset_number=decode_binary(body[19:23]),
@@ -153,7 +153,7 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
     )
     if status is TransferStatus.PENDING:
         if flags & _SET_CASH_OUT:
-            transfers.set_cash_out_terms(enabled=bool(flags & _CASH_OUT_ON), hard=bool(flags & _HARD))
+            transfers.set_cash_out_terms(enabled=bool(flags & _CASH_OUT_ON), host_only=bool(flags & _HARD))
         return _build_refusal(
             body, _CODE_BY_TRANSFER_STATUS[status], amounts=True
         )  # accepted: an exception announces its end
@@ -338,8 +338,8 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
     """Return the lock status fields of the reply to poll 74: availability, cash-out terms and restricted terms."""
     machine = host.machine
     money, terms = machine.component(HostMoney), find_restricted_terms(machine)
-    enabled, hard = transfers.cash_out_terms
-    cash_out = (1 if money.transfers else 0) | (enabled << 1) | (hard << 2)
+    enabled, host_only = transfers.cash_out_terms
+    cash_out = (1 if money.transfers else 0) | (enabled << 1) | (host_only << 2)
     status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)
     status |= money.bonuses << 5
     expires, pool = bytes(4), 0

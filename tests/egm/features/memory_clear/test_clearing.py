@@ -462,7 +462,7 @@ def test_a_claim_that_may_have_been_paid_since_says_so_and_can_be_ended(
             head.write_bytes(b"")
     found = inspect_claims(tmp_path, FEATURES)
     inspection = found.inspection
-    assert (inspection.agree, inspection.is_complete) == (True, False)
+    assert (inspection.copies_agree, inspection.is_complete) == (True, False)
     assert (inspection.acknowledged > inspection.together.sequence) is are_heads_readable
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
     assert (credit.describe_agreement_of_copies, credit.proposed.amount) == (standing, 2000)
@@ -525,7 +525,7 @@ def test_people_choose_the_valid_copy_when_the_copies_contradict(tmp_path, copy,
         MachineRig(state, devices=SOLD).boot()
     found = inspect_claims(state, FEATURES)
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
-    assert (credit.describe_agreement_of_copies, found.inspection.agree) == ("they disagree", False)
+    assert (credit.describe_agreement_of_copies, found.inspection.copies_agree) == ("they disagree", False)
     assert {name: claim.amount for name, claim in credit.claim_by_copy.items()} == {
         "first": 2500,
         "second": 3000,
