@@ -95,8 +95,8 @@ class EscrowRules:
     def record_direction(self, *, to_box: bool) -> None:
         """Record the acceptor's report of which way an item ordered to be stacked moves: into the box or back out."""
         record = self._ledger.find_open()
-        if record is not None and record.phase is EscrowPhase.ORDERED and record.outward is to_box:
-            self._ledger.record_direction(outward=not to_box)
+        if record is not None and record.phase is EscrowPhase.ORDERED and record.is_returning is to_box:
+            self._ledger.record_direction(is_returning=not to_box)
 
     def handle_stacked(self) -> EscrowVerdict:
         """Handle the report that the note is irrevocably in the box; acknowledge after this returns."""
@@ -127,7 +127,7 @@ class EscrowRules:
         if record.phase is EscrowPhase.VENDED:
             self._ledger.vend_confirmed()
             return EscrowVerdict.CONFIRMED
-        if in_escrow or record.outward:
+        if in_escrow or record.is_returning:
             self._ledger.void_unstacked_paper(why)
             return EscrowVerdict.NOT_STACKED
         self._ledger.dispute_lost_paper(why)

@@ -33,13 +33,13 @@ class EscrowRecord:
     """A bill or ticket whose stacking is not finished.
 
     ``protocol_position`` is the driver's place in its protocol's exchange, such as the last event read, from
-    which it continues after a restart. ``outward``: the acceptor has reported that it returns the item.
+    which it continues after a restart. ``is_returning``: the acceptor has reported that it returns the item.
     """
 
     content: Content
     phase: EscrowPhase
     protocol_position: int = 0
-    outward: bool = False
+    is_returning: bool = False
 
 
 class EscrowLedger(Protocol):
@@ -69,7 +69,7 @@ class EscrowLedger(Protocol):
     def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:
         """Open a disputed amount of up to ``most_cents``: the acceptor has stacked an item without an order."""
 
-    def record_direction(self, *, outward: bool) -> None:
+    def record_direction(self, *, is_returning: bool) -> None:
         """Store in the open stacking record whether the acceptor reports that the item moves out to the player."""
 
     def set_protocol_position(self, position: int) -> None:

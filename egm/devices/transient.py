@@ -90,9 +90,9 @@ class TransientEscrowLedger:
         """Record that the acceptor stacked an item, worth ``most_cents`` at most, without an order."""
         self.unordered_stackings_cents.append(most_cents)
 
-    def record_direction(self, *, outward: bool) -> None:
+    def record_direction(self, *, is_returning: bool) -> None:
         """Store whether the acceptor reports that the ordered item moves out to the player."""
-        self._record = replace(self._require_record(EscrowPhase.ORDERED), outward=outward)
+        self._record = replace(self._require_record(EscrowPhase.ORDERED), is_returning=is_returning)
 
     def set_protocol_position(self, position: int) -> None:
         """Store the driver's protocol position in the open stacking record, if there is one."""

@@ -77,7 +77,7 @@ class JournalEscrowLedger:
             content=content,
             phase=paper.phase,
             protocol_position=paper.mark,
-            outward=bool(paper.outward),
+            is_returning=bool(paper.is_returning),
         )
 
     def may_order(self) -> bool:
@@ -167,13 +167,13 @@ class JournalEscrowLedger:
         """
         self._handle(EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why=why, most_cents=most_cents)
 
-    def record_direction(self, *, outward: bool) -> None:
+    def record_direction(self, *, is_returning: bool) -> None:
         """Record the acceptor's report on where the bill or ticket moves: out to the player, or in to the box."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
         )
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
-        self._machine.post(PAPER_MOVING, state={MoneyKey.PAPER: replace(paper, outward=outward)})
+        self._machine.post(PAPER_MOVING, state={MoneyKey.PAPER: replace(paper, is_returning=is_returning)})
 
     def set_protocol_position(self, position: int) -> None:
         """Store how far the driver has come in the protocol exchange for the bill or ticket that is being stacked.

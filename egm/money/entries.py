@@ -1,7 +1,7 @@
 """The journal entries of money: bills, coins and tickets in; tickets, coins and hand-pays out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import NoneType
 from typing import Final, Literal
 
@@ -14,7 +14,7 @@ from egm.kernel.significance import Clear, Effect, Significance
 from egm.money.keys import MoneyKey
 from egm.money.records.host import TransferRecord
 from egm.money.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins, PrizeRecord
-from egm.record_codec import inline_record, omit_if_default
+from egm.record_codec import inline_record, omit_if_default, stored_as
 from egm.record_fields import Cents, Count, Masked, NonBlankText, Person, Positive, Serial
 from egm.staff.records import RulingDetails
 from meters import Phase
@@ -370,7 +370,7 @@ class CoinsOutOfVoided:
     coins: Positive
     """The number of coins ordered."""
     paid_coins: Count
-    doubt: str = omit_if_default("")
+    doubt_reason: str = omit_if_default("", key="doubt")
     """The reason why more coins may have left the hopper than it counted; empty if the count is certain."""
     in_coins: PaidInCoins | None = omit_if_default(None)
 
@@ -771,9 +771,9 @@ CREDITS_FORFEITED: Final = Entry(
 class TicketsChecked:
     """The ticket ledger was compared with the journal, and they agree."""
 
-    place: Count
+    move_number: Count = field(metadata=stored_as("place"))
     """The number of the ticket ledger's last move at the comparison."""
-    begun: Mapping[str, JSON] | None = omit_if_default(None)
+    last_restoration: Mapping[str, JSON] | None = omit_if_default(None, key="begun")
     """The last restoration of the ticket ledger by two people: who, when and why; missing if there was none."""
 
 

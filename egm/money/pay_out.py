@@ -421,7 +421,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         coins=pay_out.coins,
         paid_coins=paid_coins_count,
         coin_cents=coin_cents,
-        doubt=uncertainty,
+        doubt_reason=uncertainty,
         in_coins=in_coins,
     )
     unposted_coins = unposted if paid_coins_count or uncertainty else None
@@ -463,12 +463,12 @@ def post_coins(machine: Machine, _: Event) -> None:
     if unposted is None:
         return
     counted_cents, paid_cents = unposted.counted_cents, unposted.paid_cents
-    if unposted.doubt and paid_cents < unposted.amount_cents:
+    if unposted.doubt_reason and paid_cents < unposted.amount_cents:
         unaccounted_cents = unposted.amount_cents - paid_cents
         amount = DisputedAmount.create(
             machine,
             "hopper",
-            unposted.doubt,
+            unposted.doubt_reason,
             subject=unposted.id,
             most_cents=unaccounted_cents,
             held_cents=unaccounted_cents,
@@ -483,7 +483,7 @@ def post_coins(machine: Machine, _: Event) -> None:
             amount_cents=unposted.amount_cents,
             coins=unposted.coins,
             paid_coins=unposted.paid_coins,
-            doubt=unposted.doubt,
+            doubt_reason=unposted.doubt_reason,
             in_coins=unposted.in_coins,
         ),
         entry_id=f"{unposted.id}.paid",

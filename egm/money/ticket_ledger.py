@@ -85,7 +85,7 @@ def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
     """Return the state change that records the ticket ledger's last move in the journal."""
     anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _find_initial_anchor(machine)
     sequence, digest = machine.component(TicketDesk).store.end
-    return {MoneyKey.TICKETS: replace(anchor, place=sequence, digest=digest[:DIGEST_DIGITS])}
+    return {MoneyKey.TICKETS: replace(anchor, move_number=sequence, digest=digest[:DIGEST_DIGITS])}
 
 
 def compute_number_commitment(machine: Machine, number: str) -> str:
@@ -121,7 +121,7 @@ def compare_with_journal(machine: Machine) -> str:
         machine.memory.read(LedgerAnchor, MoneyKey.TICKETS),
     )
     initial_anchor = _find_initial_anchor(machine)
-    is_restored = stored_anchor is None or stored_anchor.begun != initial_anchor.begun
+    is_restored = stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration
     if disagreement := find_older_ledger_error(store, machine.journal):
         return f"{disagreement}{_TICKETS_REMEDY}"
     base = initial_anchor if stored_anchor is None or is_restored else stored_anchor
@@ -129,12 +129,12 @@ def compare_with_journal(machine: Machine) -> str:
     if disagreement:
         return f"{disagreement}{_TICKETS_REMEDY}"
     sequence, digest = store.end
-    new_anchor = replace(base, place=sequence, digest=digest[:DIGEST_DIGITS])
+    new_anchor = replace(base, move_number=sequence, digest=digest[:DIGEST_DIGITS])
     if new_anchor != stored_anchor:
-        restoration = _describe_restoration(store) if base.begun and is_restored else None
+        restoration = _describe_restoration(store) if base.restoration and is_restored else None
         machine.post(
             TICKETS_CHECKED,
-            TicketsChecked(place=sequence, begun=restoration),
+            TicketsChecked(move_number=sequence, last_restoration=restoration),
             state={MoneyKey.TICKETS: new_anchor},
         )
     return ""
@@ -158,7 +158,7 @@ def reason_journal_is_short(machine: Machine) -> str:
     )
     base = (
         initial_anchor
-        if stored_anchor is None or stored_anchor.begun != initial_anchor.begun
+        if stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration
         else stored_anchor
     )
     if all(pair.journal_cents >= pair.ledger_cents for pair in _compare_accounts(machine, base)):
@@ -171,7 +171,7 @@ def reason_journal_is_short(machine: Machine) -> str:
             if (
                 entry_id
                 and move.by == serial
-                and move.place > base.from_
+                and move.place > base.start_move_number
                 and not has_ended(journal, entry_id)
             ):
                 ticket = record.ticket
@@ -239,10 +239,10 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
         totals_cents = sum_ledger_cents(store, machine.identity.serial)
         base = {name: cents - abs(journal.balance_cents(name)) for name, cents in totals_cents.items()}
     return LedgerAnchor(
-        begun=format_restoration(store),
-        from_=_find_last_accounted_move(journal, restoration, store.end[0]) if base else 0,
+        restoration=format_restoration(store),
+        start_move_number=_find_last_accounted_move(journal, restoration, store.end[0]) if base else 0,
         base={name: cents for name, cents in base.items() if cents},
-        place=0,
+        move_number=0,
         digest="",
     )
 
@@ -254,7 +254,7 @@ def _find_last_accounted_move(journal: Journal, restoration: TicketMove | None, 
     journal had recorded. ``end`` is the number of the ledger's last move now.
     """
     earlier = find_ledger_before_clear(journal)
-    return end if restoration is not None or earlier is None else earlier.place
+    return end if restoration is not None or earlier is None else earlier.move_number
 
 
 def _describe_restoration(store: TicketStore) -> dict[str, JSON]:

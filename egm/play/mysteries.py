@@ -221,7 +221,7 @@ def _return_prize_to_level(
     """Record that a mystery prize goes back to its level, because its game was void or staff have declined it."""
     machine.post(
         PRIZE_RETURNED,
-        replace(_build_prize_record(machine, game, level, prize), late=reason),
+        replace(_build_prize_record(machine, game, level, prize), late_decision=reason),
         entry_id=unproved.build_prize_entry_id(prize.claim),
         state={**_build_claim_state(machine, game, level, prize, "void"), **(state or {})},
     )
@@ -254,7 +254,7 @@ def _reserve_prize_for_handpay(
     )
     machine.post(
         PRIZE_PAID_BY_HAND,
-        replace(_build_prize_record(machine, game, level, prize), late="hand"),
+        replace(_build_prize_record(machine, game, level, prize), late_decision="hand"),
         entry_id=reservation,
         transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", prize.amount_cents),),
         dims=game.dims,

@@ -43,7 +43,7 @@ class _SimulatedFile:
 
     changes: list[_PendingWrite] = field(default_factory=list)
     """The changes since the last sync, oldest first."""
-    nameless: bytes = b""
+    last_content: bytes = b""
     """The content of the file, once it no longer has a name."""
 
     def draw_survivors(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
@@ -132,7 +132,9 @@ class SimulatedMedium:
                 path.unlink(missing_ok=True)
             elif file.changes or file is not self._names.get(path):
                 path.write_bytes(
-                    file.draw_survivors(content_by_file.get(id(file), file.nameless), self._dice, survival)
+                    file.draw_survivors(
+                        content_by_file.get(id(file), file.last_content), self._dice, survival
+                    )
                 )
                 path.chmod(0o600)
         self._names.clear()
@@ -155,7 +157,7 @@ class SimulatedMedium:
             return
         file = self.note_opened(old, made=False)
         if new.exists():
-            self.note_opened(new, made=False).nameless = new.read_bytes()
+            self.note_opened(new, made=False).last_content = new.read_bytes()
         old.replace(new)
         self._record_naming((old, new, file))
 
@@ -164,7 +166,7 @@ class SimulatedMedium:
         if self.dead:
             return
         file = self.note_opened(path, made=False)
-        file.nameless = path.read_bytes()
+        file.last_content = path.read_bytes()
         path.unlink()
         self._record_naming((path, None, file))
 

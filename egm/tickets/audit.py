@@ -1,11 +1,11 @@
 """Comparison of the ticket ledger with the machine's meters (H-15), two independent records of the same money."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.record_codec import from_json
+from egm.record_codec import from_json, stored_as
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, HOST_ISSUER, TicketKind
 from egm.tickets.record import TicketAction, TicketRecord
 from egm.tickets.store import TicketStore
@@ -29,13 +29,13 @@ COMPARED_ACCOUNTS: Final = tuple(
 class LedgerAnchor:
     """The last move of the ticket ledger that the machine's journal has recorded."""
 
-    begun: str
+    restoration: str = field(metadata=stored_as("begun"))
     """The text that identifies the restoration with which the ledger started; "" if it was never restored."""
-    from_: int
+    start_move_number: int = field(metadata=stored_as("from"))
     """The number of the ledger's last move when this journal began (by a memory clear or a restored ledger)."""
     base: Mapping[str, int]
     """What the ledger contained when this journal began, in minor units by account of the journal."""
-    place: int
+    move_number: int = field(metadata=stored_as("place"))
     """The number of the recorded move in the ledger."""
     digest: str
     """The digest of the recorded move."""
@@ -45,12 +45,12 @@ class LedgerAnchor:
 class EarlierLedger:
     """The ticket ledger's last move when a memory clear began this journal, as the cleared journal had recorded it."""
 
-    begun: str
+    restoration: str = field(metadata=stored_as("begun"))
     """The text that identifies the restoration with which the ledger started; "" if it was never restored."""
-    place: int
+    move_number: int = field(metadata=stored_as("place"))
     """The number of the recorded move in the ledger."""
     digest: str
-    known: tuple[str, ...]
+    accepted_restorations: tuple[str, ...] = field(metadata=stored_as("known"))
     """The restorations of all ledgers that the cleared journal accepted as the machine's."""
 
 
@@ -137,12 +137,12 @@ def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedge
 
     Such a ledger has been replaced by another one or by an older copy.
     """
-    anchored_digest = store.digest_at(anchor.place)
+    anchored_digest = store.digest_at(anchor.move_number)
     if anchored_digest is not None and anchored_digest.startswith(anchor.digest):
         return ""
     return (
         f"the ticket ledger ends at move {store.end[0]}, but is not the one that the journal recorded at move"
-        f" {anchor.place}: an old or another ledger was put in its place"
+        f" {anchor.move_number}: an old or another ledger was put in its place"
     )
 
 
@@ -160,7 +160,7 @@ def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
     if anchor is None:
         return ""
     restoration = format_restoration(store)
-    if restoration == anchor.begun:
+    if restoration == anchor.restoration:
         return _find_exchange_error(store, anchor)
     if was_ledger_known(journal, restoration):
         return "the ticket ledger is older than its last restoration: an old copy was put back"
@@ -203,12 +203,14 @@ def was_ledger_known(journal: JournalView, restoration: str) -> bool:
     text of :func:`format_restoration`; for "", a ledger that was never restored, the result is True.
     """
     earlier_ledger = find_ledger_before_clear(journal)
-    if not restoration or (earlier_ledger is not None and restoration in earlier_ledger.known):
+    if not restoration or (
+        earlier_ledger is not None and restoration in earlier_ledger.accepted_restorations
+    ):
         return True
     checked_anchors = (
         parse_ledger_anchor(entry.state.get(ANCHOR_STATE_KEY)) for entry in journal.entries("tickets.checked")
     )
-    return any(anchor is not None and anchor.begun == restoration for anchor in checked_anchors)
+    return any(anchor is not None and anchor.restoration == restoration for anchor in checked_anchors)
 
 
 def is_known_to_journal(journal: JournalView, record: TicketRecord) -> bool:
@@ -225,8 +227,9 @@ def is_known_to_journal(journal: JournalView, record: TicketRecord) -> bool:
         anchor = parse_ledger_anchor(journal.state(ANCHOR_STATE_KEY))
         if issue_place is None or anchor is None:
             return False
-        return issue_place <= anchor.from_ or f"{record.issue_id}.printed" in _list_entries_before_clear(
-            journal
+        return (
+            issue_place <= anchor.start_move_number
+            or f"{record.issue_id}.printed" in _list_entries_before_clear(journal)
         )
     details = entry.record if isinstance(entry.record, Mapping) else {}
     journal_terms = (details.get("amount_cents"), details.get("kind"))

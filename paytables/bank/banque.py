@@ -332,7 +332,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
     # ------------------------------------------------------------------ figures
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
-        """Return every possible result of a wager from a fresh shoe if the player plays five points for the best."""
+        """Return every possible result of a wager from a fresh shoe if the player decides best with five points."""
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         return self._iter_cases(wager, self.find_best_answers(stakes, self._list_staked_tableaux(stakes)))
 

@@ -185,7 +185,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
     """Return the settlement of a red dog bet by the ranks of the cards.
 
-    Two cards in sequence are a push, so ``ranks`` has only these two then.
+    ``ranks`` has only two cards if these are in sequence, because that is a push.
     """
     low, high = sorted(ranks[:2])
     if high == low + 1:

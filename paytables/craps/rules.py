@@ -202,9 +202,8 @@ class CrapsRules(TableRules):
     def _give_dice_to_shooter(self, table: CrapsState, wager: Wager) -> CrapsState:
         """Return the table after the dice, on a come-out, go to the next seat with a bet on pass or don't pass.
 
-        If nobody has such a bet, the table is returned unchanged: the dice are thrown for the standing bets.
-        In that case, :class:`WagerError` is raised for new bets if the rules require a shooter with a pass or
-        don't pass bet.
+        If nobody has such a bet, the table is returned unchanged, and the dice are thrown for the standing bets.
+        New bets then raise :class:`WagerError` if the rules require a shooter with a pass or don't pass bet.
         """
         if table.point is not None:
             return table

@@ -99,7 +99,7 @@ class NoWinChance:
         stage = self.stages.stage(name, size)
         try:
             if isinstance(stage, ReelSpinStage):
-                return stage.nothing
+                return stage.losing_award_chances
             if isinstance(stage, ReelsStageBase):
                 raise BeyondReach(f"stage {name}: has more than one spin")
         except BeyondReach:

@@ -77,7 +77,10 @@ class Stage(Protocol):
         """Play the stage once: return its result, or a generator of the player's decisions that returns it."""
 
     def compute_figures(self, *, second: bool) -> RunFigures:
-        """Return the exact figures of one play of the stage; ``parts`` and ``second`` only if ``second`` is true."""
+        """Return the exact figures of one play of the stage.
+
+        Their ``parts`` and second moment (``second``) are computed only if the argument ``second`` is true.
+        """
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one play of this stage."""

@@ -126,8 +126,8 @@ class ReelSpinStage(ReelsStageBase):
         return {key: Fraction(count, self.reels.cycle) for key, count in self._counts.items()}
 
     @cached_property
-    def nothing(self) -> Mapping[GivenAwards, Fraction]:
-        """Return, for spins that pay no credits, the probability of each combination of awards. Raises BeyondReach."""
+    def losing_award_chances(self) -> Mapping[GivenAwards, Fraction]:
+        """Return the probability of each combination of awards in a spin that pays no credits. Raises BeyondReach."""
         return {given: Fraction(n, self.reels.cycle) for given, n in count_losing_windows(self.reels).items()}
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:

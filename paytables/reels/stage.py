@@ -124,7 +124,7 @@ class ReelSet:
 
     @cached_property
     def shown_at(self) -> tuple[tuple[Column, ...], ...]:
-        """Return ``shown_at[x][stop]``: the column of reel x at that stop, before any symbol expands."""
+        """Return the visible columns, by reel and stop, before any symbol expands."""
         return tuple(
             tuple(build_columns(strip, height, frozenset()))
             for strip, height in zip(self.strips, self.heights, strict=True)
@@ -136,7 +136,7 @@ class ReelSet:
 
     @cached_property
     def _evaluated_at(self) -> tuple[tuple[Column, ...], ...]:
-        """Return ``_evaluated_at[x][stop]``: the column of reel x that is evaluated at that stop."""
+        """Return the columns that are evaluated, by reel and stop: a symbol that expands fills its column."""
         return tuple(
             tuple(columns[column] for column in at)
             for columns, at in zip(self.columns, self.column_at, strict=True)

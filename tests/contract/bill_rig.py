@@ -41,9 +41,9 @@ class MortalLedger(CrashingLedger, TransientEscrowLedger):
         with self._die_if_due_around():
             super().dispute_unordered_stacking(why, most_cents)
 
-    def record_direction(self, *, outward):
+    def record_direction(self, *, is_returning):
         with self._die_if_due_around():
-            super().record_direction(outward=outward)
+            super().record_direction(is_returning=is_returning)
 
     def set_protocol_position(self, mark):
         with self._die_if_due_around():

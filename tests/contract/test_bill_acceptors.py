@@ -384,7 +384,7 @@ class TestANoteNobodyCanAccountFor:
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
             rig.twin._stop_timers()
             rig.twin._start_returning()
-            await rig.advance_until(lambda: (open_ := rig.ledger.find_open()) is None or open_.outward)
+            await rig.advance_until(lambda: (open_ := rig.ledger.find_open()) is None or open_.is_returning)
             if killed:
                 await rig.stop()
                 await asyncio.sleep(2)

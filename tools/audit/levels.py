@@ -427,7 +427,7 @@ class LevelAudit:
         once.
         """
         pool, claim, amount_cents = record.pool, record.claim, record.amount_cents
-        play_id, late = str(record.play_id), record.late
+        play_id, late = str(record.play_id), record.late_decision
         if self._wagers.get((pool, record.sequence)) != play_id:
             winner = self._wagers.get((pool, record.sequence), "no play of this machine")
             self._report_finding(

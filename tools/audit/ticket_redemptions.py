@@ -73,7 +73,7 @@ class TicketRedemptionAudit:
         """Store which restored ticket ledger is in use; report a finding if a replaced one is used again."""
         ledger_start = from_json(
             LedgerAnchor, entry.state[ANCHOR_STATE_KEY], f"state.{ANCHOR_STATE_KEY}"
-        ).begun
+        ).restoration
         if self._ledger_starts and ledger_start == self._ledger_starts[-1]:
             return
         if ledger_start in self._ledger_starts:

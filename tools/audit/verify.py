@@ -78,7 +78,7 @@ class AuditReport:
 
     Otherwise a forger could have signed the journal with another key.
     """
-    witnessed: int = 0
+    matching_heads: int = 0
     """The number of journal heads known from outside that agree with the journal."""
     entries: int = 0
     """The number of entries checked."""
@@ -97,18 +97,18 @@ class AuditReport:
     """The players' credit at the end of the journal, in minor units."""
     meters: dict[str, int] = field(default_factory=dict)
     """The meters at the end of the journal, by name."""
-    wrong: int = 0
+    finding_count: int = 0
     """The number of findings, including those that are not stored."""
     findings: list[AuditFinding] = field(default_factory=list)
-    """The findings that are stored; ``wrong`` counts all of them."""
-    noted: int = 0
+    """The findings that are stored; ``finding_count`` counts all of them."""
+    notice_count: int = 0
     """The number of notices, including those that are not stored."""
     notices: list[AuditFinding] = field(default_factory=list)
-    """The last notices: entries that are not faults but should be questioned; ``noted`` counts all of them."""
+    """The last notices: entries that are not faults but should be questioned; ``notice_count`` counts all of them."""
 
     def add(self, finding: AuditFinding) -> None:
         """Count a finding; store it unless the maximum number is already stored."""
-        self.wrong += 1
+        self.finding_count += 1
         if len(self.findings) < FINDINGS_MAX:
             self.findings.append(finding)
 
@@ -119,18 +119,18 @@ class AuditReport:
 
     def add_notice(self, entry: StoredEntry, why: str) -> None:
         """Count a notice about the entry, and store it; the oldest stored notice is dropped if there are too many."""
-        self.noted += 1
+        self.notice_count += 1
         self.notices.append(AuditFinding(entry.sequence, entry.id, why))
         del self.notices[:-FINDINGS_MAX]
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit report as JSON data for scripts."""
         return {
-            "ok": not self.wrong,
+            "ok": not self.finding_count,
             "machine": self.fingerprint,
             "machine_id": self.machine_id,
             "key_compared": self.key_compared,
-            "witnessed": self.witnessed,
+            "witnessed": self.matching_heads,
             "entries": self.entries,
             "checkpoints": self.checkpoints,
             "games_replayed": self.games,
@@ -141,9 +141,9 @@ class AuditReport:
             "credits_cents": self.credits_cents,
             "meters": self.meters,
             "seconds": round(self.seconds, 3),
-            "wrong": self.wrong,
+            "wrong": self.finding_count,
             "findings": [{"entry": f.sequence, "id": f.id, "why": f.why} for f in self.findings],
-            "noted": self.noted,
+            "noted": self.notice_count,
             "notices": [{"entry": f.sequence, "id": f.id, "why": f.why} for f in self.notices],
         }
 
@@ -466,7 +466,7 @@ class Auditor:
                     f"the hash of this entry is {entry.hash_hex}, but {head.source} has {head.hash_prefix} here",
                 )
             else:
-                self.report.witnessed += 1
+                self.report.matching_heads += 1
 
     def _check_checkpoint(self, entry: StoredEntry) -> None:
         """Check the signature of a checkpoint, and its totals against the ledger."""

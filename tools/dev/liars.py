@@ -371,7 +371,7 @@ def run_lies(
     for number, bodies in enumerate(journals):
         entries = adopt_entries(bodies, signing_key)
         report = Auditor(shelf).run(rewrite_chain(entries, signing_key, compute_journal_tag(entries[0])))
-        if report.wrong:
+        if report.finding_count:
             raise ValueError(f"journal {number + 1} is not honest: {report.findings[0]}")
         liars.append((Liar(entries, seed * 1009 + number), entries))
     score = Score()
@@ -383,7 +383,7 @@ def run_lies(
         subject = classify_subject(lie, (falsified if lie.what in NEW else entries)[lie.sequence - 1])
         report = Auditor(shelf).run(rewrite_chain(falsified, signing_key, liar.journal_tag))
         score.lies_by_subject[subject, lie.kind] += 1
-        if report.wrong:
+        if report.finding_count:
             score.found_by_subject[subject, lie.kind] += 1
             score.found_at_the_entry += any(f.sequence == lie.sequence for f in report.findings)
         else:

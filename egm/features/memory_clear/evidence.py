@@ -92,11 +92,14 @@ class MemoryEvidence:
         """Update the end of the ticket ledger from the anchor that a journal entry records."""
         if anchor is None:
             return
-        known_ledgers = () if self.ticket_ledger is None else self.ticket_ledger.known
-        if anchor.begun not in known_ledgers:
-            known_ledgers = (*known_ledgers, anchor.begun)
+        known_ledgers = () if self.ticket_ledger is None else self.ticket_ledger.accepted_restorations
+        if anchor.restoration not in known_ledgers:
+            known_ledgers = (*known_ledgers, anchor.restoration)
         self.ticket_ledger = EarlierLedger(
-            begun=anchor.begun, place=anchor.place, digest=anchor.digest, known=known_ledgers
+            restoration=anchor.restoration,
+            move_number=anchor.move_number,
+            digest=anchor.digest,
+            accepted_restorations=known_ledgers,
         )
 
     def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:

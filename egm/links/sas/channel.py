@@ -252,7 +252,7 @@ class SasChannelState:
             is_repeated
             and last_reply is not None
             and last_reply.answered_poll is not None
-            and last_reply.answered_poll[2].once
+            and last_reply.answered_poll[2].executes_once
         ):
             yield SendBytes(last_reply.reply_frame)
             return

@@ -39,14 +39,14 @@ class ReplyForm(StrEnum):
 class Reply:
     """A reply to a SAS poll: ``data`` goes between command and CRC.
 
-    ``once`` is for a request that has an effect, or that reads something only once. If the host repeats the
+    ``executes_once`` is for a request that has an effect, or that reads something only once. If the host repeats the
     poll because it missed the reply, it gets the very same bytes, and the request is not executed again.
-    Without ``once``, a repeated poll is answered anew.
+    Without ``executes_once``, a repeated poll is answered anew.
     """
 
     data: bytes = b""
     form: ReplyForm = ReplyForm.DATA
-    once: bool = False
+    executes_once: bool = False
 
     def build_frame(self, address: int, code: int) -> bytes:
         """Return the complete reply to command ``code`` as the bytes to send from the machine at ``address``."""
@@ -58,9 +58,9 @@ class Reply:
 
 
 #: The acknowledgement of a poll whose request was carried out.
-ACK: Final = Reply(form=ReplyForm.ACK, once=True)
+ACK: Final = Reply(form=ReplyForm.ACK, executes_once=True)
 #: The refusal of a poll whose request was not carried out.
-NACK: Final = Reply(form=ReplyForm.NACK, once=True)
+NACK: Final = Reply(form=ReplyForm.NACK, executes_once=True)
 #: The reply that the request is still being processed; the host polls again.
 BUSY: Final = Reply(form=ReplyForm.BUSY)
 

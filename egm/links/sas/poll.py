@@ -3,7 +3,7 @@
 An *answer* is computed on the line's own thread from the :class:`SasReadout` alone, and is ready at once. An
 *effect* runs on the machine's event loop, where it may submit events and write the journal; the line waits
 for it within its limit, then asks the host to poll again, and gives the result to the repeat. An effect never
-runs twice for one poll and its repeats, as long as its reply says ``once``.
+runs twice for one poll and its repeats, as long as its reply says ``executes_once``.
 """
 
 from collections.abc import Callable

@@ -132,7 +132,7 @@ class CoinsGone:
     """The number of coins that the hopper counted out."""
     coin_cents: int
     """The value of one coin, in minor units."""
-    doubt: str = ""
+    doubt_reason: str = field(default="", metadata=stored_as("doubt"))
     """The reason why more coins may have left than the hopper counted; empty if the count is certain."""
     in_coins: PaidInCoins | None = omit_if_default(None)
     """All coins paid in this cash-out, including these; or None."""
@@ -169,7 +169,7 @@ class PaperRecord:
     """The phase of the stacking that the bill or ticket has reached."""
     mark: int
     """How far the acceptor's driver has come in the protocol exchange for this bill or ticket."""
-    outward: bool | None = omit_if_default(None)
+    is_returning: bool | None = omit_if_default(None, key="outward")
     """Whether the acceptor reports that it is returning the bill or ticket; None if it has reported no direction."""
 
 

@@ -304,7 +304,7 @@ class MysteryWon:
     """Whether the opened secret matches the commitment and shows that this contribution won."""
     hits: tuple[LevelHitRecord, ...] = omit_if_default(())
     """The hits that the prize adds to its game, if that is still open."""
-    late: Literal["", "hand", "void", "declined"] = omit_if_default("")
+    late_decision: Literal["", "hand", "void", "declined"] = omit_if_default("", key="late")
     """What was done with a prize whose game was over already.
 
     It was paid by ``hand``, or the game was ``void``, or staff have ``declined`` it; empty if the game was

@@ -23,10 +23,10 @@ _RAMP = 128
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A linear gradient through ``stops`` (offset 0 to 1, colour), from the top, or from the left if ``sideways``."""
+    """A linear gradient through ``stops`` (offset 0 to 1, colour); from the left if ``is_horizontal``, else the top."""
 
     stops: tuple[tuple[float, Colour], ...]
-    sideways: bool = False
+    is_horizontal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +79,10 @@ def create_painted_surface(size: tuple[int, int], paint: Paint) -> pygame.Surfac
 def _draw_small_gradient(paint: Linear | Radial) -> pygame.Surface:
     """Return a gradient drawn on a few pixels, which the caller stretches to the size needed."""
     if isinstance(paint, Linear):
-        strip = pygame.Surface((_RAMP, 1) if paint.sideways else (1, _RAMP), pygame.SRCALPHA)
+        strip = pygame.Surface((_RAMP, 1) if paint.is_horizontal else (1, _RAMP), pygame.SRCALPHA)
         for i in range(_RAMP):
             colour = premultiply_colour(compute_gradient_colour(paint.stops, i / (_RAMP - 1)))
-            strip.set_at((i, 0) if paint.sideways else (0, i), colour)
+            strip.set_at((i, 0) if paint.is_horizontal else (0, i), colour)
         return strip
     small_surface = pygame.Surface((_RAMP, _RAMP), pygame.SRCALPHA)
     small_surface.fill(premultiply_colour(paint.stops[-1][1]))

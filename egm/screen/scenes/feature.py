@@ -106,7 +106,7 @@ def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
                     (0.84, fade(stage.look.accent, 0.05)),
                     (1, fade(stage.look.accent, 0.5 + beat / 10)),
                 ),
-                sideways=True,
+                is_horizontal=True,
             ),
         )
         surface.blit(surface, (0, 0), special_flags=PREMULTIPLIED)

@@ -267,7 +267,7 @@ def draw_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour
                     (0.88, mix(right, middle, 0.7)),
                     (1, right),
                 ),
-                sideways=True,
+                is_horizontal=True,
             ),
         ),
         (0, 0),
@@ -353,7 +353,7 @@ def _draw_reel_glass(stage: Stage, grid: ReelGrid, reel: int) -> None:
             (size[0], size[1]),
             Linear(
                 ((0, fade(dark, 0.35)), (0.04, fade(dark, 0)), (0.96, fade(dark, 0)), (1, fade(dark, 0.35))),
-                sideways=True,
+                is_horizontal=True,
             ),
         )
         surface.blit(edge, (0, 0), special_flags=PREMULTIPLIED)

@@ -350,7 +350,7 @@ def _draw_colour_bars(stage: Stage, rect: Rect) -> None:
     )
     for i, colour in enumerate(colours):
         stage.painter.shade((x + i * w / 8, y, w / 8, h * 0.7), colour)
-    ramp = Linear(((0, BLACK), (1, WHITE)), sideways=True)
+    ramp = Linear(((0, BLACK), (1, WHITE)), is_horizontal=True)
     stage.painter.shade((x, y + h * 0.72, w, h * 0.28), ramp)
 
 

@@ -180,14 +180,14 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
     heard(MessageToOther(0))
     assert heard(LongPoll(frame)) == b""
     list(
-        channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x40", once=True))
+        channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x40", executes_once=True))
     )  # "pending": said too late
     heard(MessageToOther(0))
     actions = list(channel.process_message(GeneralPoll(1), 15_000_000_000))
     assert actions == [SendBytes(b"\x69")]  # the host is told again that it is done
     heard(MessageToOther(0))
     heard(LongPoll(frame))
-    list(channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x00", once=True)))
+    list(channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x00", executes_once=True)))
     heard(MessageToOther(0))
     assert list(channel.process_message(GeneralPoll(1), 40_000_000_000)) == [SendBytes(b"\x00")]
 

@@ -212,7 +212,7 @@ def test_the_audit_derives_promotional_money_again(make, generous):
     report = Auditor(Shelf()).run(
         rig.journal.iter_bodies(), head=(rig.journal.sequence, rig.journal.head_hash)
     )
-    assert (report.wrong, report.games, report.credits_cents) == (0, 2, 0)
+    assert (report.finding_count, report.games, report.credits_cents) == (0, 2, 0)
     assert report.meters == rig.journal.meters().values
     assert (report.meters["coin_in.restricted"], report.meters["ticket_out.promo_restricted.value"]) == (
         10,

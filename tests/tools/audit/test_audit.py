@@ -160,7 +160,7 @@ def test_any_edit_removal_reordering_or_insertion_is_found(bodies, games, what, 
         "repeat": lambda: [*bodies[:at], bodies[at], *bodies[at:]],
     }[what]()
     report = Auditor(games).run(list(rechained(changed)) if refit else changed)
-    assert report.wrong
+    assert report.finding_count
     # Plain: at the entry or the one after; rechained: at the latest at the next signed checkpoint.
     assert abs(report.findings[0].sequence - (at + 1)) <= (25 if refit else 1)
 
@@ -256,7 +256,7 @@ def test_every_flipped_byte_of_an_export_is_found(state, tmp_path, games, flips)
 
 def test_an_earlier_export_pins_the_beginning(state, bodies, games):
     early = decode(bodies[20])
-    assert Auditor(games, {21: early.hash_hex}).run(bodies).wrong == 0
+    assert Auditor(games, {21: early.hash_hex}).run(bodies).finding_count == 0
     assert "but an earlier export has" in Auditor(games, {21: "f" * 64}).run(bodies).findings[0].why
     assert "earlier export reached" in Auditor(games, {9999: "f" * 64}).run(bodies).findings[0].why
 

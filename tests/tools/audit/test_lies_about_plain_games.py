@@ -558,7 +558,7 @@ def test_heads_known_from_elsewhere_are_compared_within_plain_games(journals, jo
     at = list_games(bodies, REEL)[2].start + 1
     known = hashlib.sha256(bodies[at - 1]).hexdigest()
     right = Auditor(SHELF, witnesses=[(at, known[:12])]).run(bodies, jobs=jobs)
-    assert (right.wrong, right.witnessed) == (0, 1)
+    assert (right.finding_count, right.matching_heads) == (0, 1)
     wrong = Auditor(SHELF, heads={at: "f" * 64}).run(bodies, jobs=jobs)
     assert [each.sequence for each in wrong.findings] == [at]
 

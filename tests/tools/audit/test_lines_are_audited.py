@@ -51,8 +51,8 @@ def rule(rig, amount_cents):
 def test_disputed_bills_and_tickets(audited):
     rig = audited(devices=("printer",)).boot()
     rig.offer(2000)
-    rig.ledger.record_direction(outward=True)
-    rig.ledger.record_direction(outward=False)
+    rig.ledger.record_direction(is_returning=True)
+    rig.ledger.record_direction(is_returning=False)
     rig.ledger.dispute_lost_paper("the acceptor is idle")
     rule(rig, 1500)
     rig.ledger.dispute_unordered_stacking("stacked and never ordered", 10000)

@@ -190,7 +190,7 @@ def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmou
         dispute,
         id=payout.id,
         device="hopper",
-        why=payout.doubt,
+        why=payout.doubt_reason,
         most_cents=remainder_cents,
         held_cents=remainder_cents,
     )

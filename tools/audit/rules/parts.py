@@ -269,8 +269,9 @@ def check_ticket_ledger_grows(scope: Scope) -> None:
     if anchor_before is None or anchor_after is None:
         return
     if (
-        anchor_after.place < anchor_before.place
-        or replace(anchor_after, place=anchor_before.place, digest=anchor_before.digest) != anchor_before
+        anchor_after.move_number < anchor_before.move_number
+        or replace(anchor_after, move_number=anchor_before.move_number, digest=anchor_before.digest)
+        != anchor_before
     ):
         raise Differs(
             f"state.tickets: the ticket ledger lost entries, or its recorded past differs: expected "

@@ -39,11 +39,11 @@ def _check_ledger_state(scope: Scope) -> None:
     )
     if anchor_after is None:
         raise Differs("state.tickets is missing")
-    is_new_ledger = anchor_before is None or anchor_before.begun != anchor_after.begun
+    is_new_ledger = anchor_before is None or anchor_before.restoration != anchor_after.restoration
     if not is_new_ledger:
         check_ticket_ledger_grows(scope)
-    if ("begun" in scope.names) != (is_new_ledger and bool(anchor_after.begun)):
-        replaced = "was replaced" if is_new_ledger and anchor_after.begun else "was not replaced"
+    if ("begun" in scope.names) != (is_new_ledger and bool(anchor_after.restoration)):
+        replaced = "was replaced" if is_new_ledger and anchor_after.restoration else "was not replaced"
         raise Differs(
             f"record.begun: the ticket ledger {replaced}; the entry must name the people who replaced it, "
             "and nobody if it was not replaced"

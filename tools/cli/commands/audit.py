@@ -179,7 +179,7 @@ def verify(
     else:
         for name, report in reports.items():
             _print_report(name, report)
-    raise SystemExit(1 if any(report.wrong for report in reports.values()) else 0)
+    raise SystemExit(1 if any(report.finding_count for report in reports.values()) else 0)
 
 
 def _audit_copies(
@@ -249,7 +249,7 @@ def _convert_metric_to_witness(line: str) -> str:
 
 def _conclude_audit(report: AuditReport, auditor: Auditor, point: Path | None) -> AuditReport:
     """Save the auditor's state to ``point`` if the audit found nothing wrong; return the report."""
-    if point is not None and not report.wrong:
+    if point is not None and not report.finding_count:
         verified.save_auditor(auditor, point)
     return report
 
@@ -339,7 +339,7 @@ def _print_report(name: str, report: AuditReport) -> None:
         f" {format_count(report.checkpoints, 'signed checkpoint')}; games: {report.games} replayed,"
         f" {report.games_void} void, {report.games_open} open;"
         f" {format_count(report.levels, 'progressive level')} derived;"
-        f" {format_count(report.witnessed, 'outside head')} matched (--witness);"
+        f" {format_count(report.matching_heads, 'outside head')} matched (--witness);"
         f" {report.seconds:.2f} s ({rate:,.0f} games/s)"
     )
     for finding in report.findings:
@@ -347,19 +347,21 @@ def _print_report(name: str, report: AuditReport) -> None:
             f"  [red]{_format_finding_place(finding)}[/red]: {escape_markup(finding.why)}",
             highlight=False,
         )
-    if report.noted > len(report.notices):
+    if report.notice_count > len(report.notices):
         console.print(
-            f"  [yellow]{format_count(report.noted - len(report.notices), 'earlier notice')}, and:[/yellow]"
+            f"  [yellow]{format_count(report.notice_count - len(report.notices), 'earlier notice')}, and:[/yellow]"
         )
     for note in report.notices:
         console.print(
             f"  [yellow]notice[/yellow] {_format_finding_place(note)}: {escape_markup(note.why)}",
             highlight=False,
         )
-    if report.wrong > len(report.findings):
-        console.print(f"  [red]and {report.wrong - len(report.findings)} more[/red]")
+    if report.finding_count > len(report.findings):
+        console.print(f"  [red]and {report.finding_count - len(report.findings)} more[/red]")
     console.print(
-        "  [green]nothing wrong[/green]" if not report.wrong else f"  [red]{report.wrong} wrong[/red]"
+        "  [green]nothing wrong[/green]"
+        if not report.finding_count
+        else f"  [red]{report.finding_count} wrong[/red]"
     )
 
 

@@ -175,7 +175,7 @@ def _audit(state: Path, point: Path) -> tuple[float, float, int]:
     with file.open("rb") as opened:
         reader = export.ExportReader(opened, str(file))
         report = auditor.run(reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash))
-    if report.wrong or reader.footer_fault:
+    if report.finding_count or reader.footer_fault:
         raise RuntimeError(f"the audit found {report.findings or reader.footer_fault}")
     save_auditor(auditor, point)
     file.unlink()

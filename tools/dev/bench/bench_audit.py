@@ -120,7 +120,7 @@ def _find_decision(engine: StateMachineEngine[Machine]) -> Decision | None:
 
 def _audit(bodies: Sequence[bytes], jobs: int) -> None:
     report = Auditor(Shelf()).run(bodies, jobs=jobs)
-    if report.wrong:
+    if report.finding_count:
         raise RuntimeError(f"the audit found {report.findings}")
 
 

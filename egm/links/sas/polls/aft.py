@@ -185,7 +185,7 @@ def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
             + tail
             + bytes(3)
         ),
-        once=True,
+        executes_once=True,
     )
 
 
@@ -303,7 +303,7 @@ def _build_registration_reply(registration: AftRegistration, status: int | None 
             + key
             + encode_binary(registration.pos_id, 4)
         ),
-        once=True,
+        executes_once=True,
     )
 
 

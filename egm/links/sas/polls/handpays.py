@@ -35,7 +35,7 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
     """
     handpay = readout.handpay
     if handpay is None:
-        return Reply(bytes(_DATA_BYTES), once=True)
+        return Reply(bytes(_DATA_BYTES), executes_once=True)
     level = _LEVEL_CODE_CANCELLED_CREDIT if handpay.kind == "cancelled_credit" else _LEVEL_CODE_ORDINARY_WIN
     data = (
         _NO_PROGRESSIVE_GROUP
@@ -43,7 +43,7 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
         + encode_bcd(readout.convert_to_credits(handpay.amount_cents), 5)
         + encode_bcd(0, 2)
     )
-    return Reply((data + _ATTENDANT_ONLY).ljust(_DATA_BYTES, b"\0"), once=True)
+    return Reply((data + _ATTENDANT_ONLY).ljust(_DATA_BYTES, b"\0"), executes_once=True)
 
 
 def mark_handpay_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
@@ -57,10 +57,10 @@ def mark_handpay_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
 def reset_handpay(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 94: the host reports that the hand-pay has been paid."""
     if host.machine.memory.get(MoneyKey.HANDPAY) is None:
-        return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
+        return Reply(bytes((_NOT_IN_HANDPAY,)), executes_once=True)
     host.submit_event(EventType.HANDPAY_RESET, Authorisation(key=host.source))
     is_reset = host.machine.memory.get(MoneyKey.HANDPAY) is None
-    return Reply(bytes((_RESET_DONE if is_reset else _UNABLE,)), once=True)
+    return Reply(bytes((_RESET_DONE if is_reset else _UNABLE,)), executes_once=True)
 
 
 POLL_IMPLEMENTATIONS: Final[Sequence[Poll]] = (

@@ -104,7 +104,7 @@ def answer_current_win(host: SasHost, _: LongPoll) -> Reply:
 
 def answer_queued_win(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 85: the oldest unread progressive win, as in 84; it counts as read once the host has received it."""
-    return replace(answer_current_win(host, request), once=True)
+    return replace(answer_current_win(host, request), executes_once=True)
 
 
 def mark_win_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
@@ -116,9 +116,9 @@ def answer_queued_wins(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 87: up to 32 progressive wins of the oldest win's group: group, count, then level and amount each."""
     wins = _list_wins_of_first_group(host)
     if not wins:
-        return Reply(prepend_length(bytes(2)), once=True)
+        return Reply(prepend_length(bytes(2)), executes_once=True)
     data = bytes((_find_group(wins[0]), len(wins))) + b"".join(_encode_win(won) for won in wins)
-    return Reply(prepend_length(data), once=True)
+    return Reply(prepend_length(data), executes_once=True)
 
 
 def mark_wins_read(host: SasHost, _: LongPoll, reply: Reply) -> None:

@@ -88,8 +88,10 @@ def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
         tickets.enrol(validation_id, sequence)
     enrolment = None if desk is None else desk.enrolment
     if enrolment is None:
-        return Reply(bytes(6), once=True)
-    return Reply(encode_binary(enrolment.validation_id, 3) + encode_binary(enrolment.sequence, 3), once=True)
+        return Reply(bytes(6), executes_once=True)
+    return Reply(
+        encode_binary(enrolment.validation_id, 3) + encode_binary(enrolment.sequence, 3), executes_once=True
+    )
 
 
 #: Function code of poll 4D: the next unread record, to be marked as read.
@@ -123,7 +125,7 @@ def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
             poll,
             f"the ring of tickets has no index {function:02X}; expected at most {HOST_TICKET_RING_SIZE:02X}",
         )
-    return Reply(bytes(_RECORD_BYTES) if record is None else _encode_record(record), once=True)
+    return Reply(bytes(_RECORD_BYTES) if record is None else _encode_record(record), executes_once=True)
 
 
 def _encode_record(record: UnreadPrintedTicket) -> bytes:
@@ -205,7 +207,7 @@ def receive_number(host: SasHost, poll: LongPoll) -> Reply | None:
         answer = tickets.refuse_number()
     else:
         answer = tickets.assign_number(digits)
-    return Reply(bytes((_NUMBER_ANSWERS[answer],)), once=True)
+    return Reply(bytes((_NUMBER_ANSWERS[answer],)), executes_once=True)
 
 
 #: Status code of poll 70: no ticket is in escrow.
@@ -311,7 +313,7 @@ def _build_redemption_reply(host: SasHost, redemption: RedemptionState) -> Reply
     reply = _build_status_reply(redemption)
     if reply.data[1] in _CODES_THAT_END_REDEMPTION:
         host.withdraw_exception(TICKET_DONE)
-    return Reply(reply.data, once=True)
+    return Reply(reply.data, executes_once=True)
 
 
 def _build_status_reply(redemption: RedemptionState) -> Reply:
@@ -389,7 +391,7 @@ def answer_validation_status(host: SasHost, poll: LongPoll) -> Reply | None:
             + _encode_status_bits(host)
             + _encode_valid_days(host)
         ),
-        once=True,
+        executes_once=True,
     )
 
 
@@ -416,7 +418,7 @@ _TICKET_TEXT_BY_ELEMENT: Final = {0x00: "location", 0x01: "address1", 0x02: "add
 #: Longest text that a host may set.
 _TEXT_MAX: Final = 40
 #: Replies to polls 7C and 7D: the data were valid, or not.
-_VALID, _INVALID = Reply(b"\x01", once=True), Reply(b"\x00", once=True)
+_VALID, _INVALID = Reply(b"\x01", executes_once=True), Reply(b"\x00", executes_once=True)
 
 
 def answer_extended_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
