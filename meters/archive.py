@@ -94,21 +94,21 @@ def format_segment_name(first: int, last: int) -> str:
     return f"{first:012d}-{last:012d}{SEGMENT_SUFFIX}"
 
 
-def format_index_name(through: int) -> str:
-    """Return the file name of the archive's index of identifiers up to entry ``through``."""
-    return f"{through:012d}{INDEX_SUFFIX}"
+def format_index_name(last_archived: int) -> str:
+    """Return the file name of the archive's index of identifiers up to entry ``last_archived``."""
+    return f"{last_archived:012d}{INDEX_SUFFIX}"
 
 
-def is_left_over_file(name: str, through: int) -> bool:
+def is_left_over_file(name: str, last_archived: int) -> bool:
     """Return whether the archive file ``name`` was left by an archiving step that was never recorded in the journal.
 
-    That is a segment with entries after ``through`` (the last recorded one), a temporary file, or an index
+    That is a segment with entries after ``last_archived`` (the last recorded one), a temporary file, or an index
     for another last entry.
     """
     match = _SEGMENT_NAME_PATTERN.fullmatch(name)
     if match is not None:
-        return int(match[1]) > through
-    return name.endswith(".new") or (name.endswith(INDEX_SUFFIX) and name != format_index_name(through))
+        return int(match[1]) > last_archived
+    return name.endswith(".new") or (name.endswith(INDEX_SUFFIX) and name != format_index_name(last_archived))
 
 
 class Archive:
@@ -123,7 +123,7 @@ class Archive:
         """The function that returns the end of the archive, or None."""
 
     @property
-    def through(self) -> int:
+    def last_sequence(self) -> int:
         """Return the sequence number of the last archived entry, or 0."""
         boundary = self._boundary()
         return 0 if boundary is None else boundary.last_sequence
@@ -131,14 +131,14 @@ class Archive:
     # ------------------------------------------------------------------ segments
     def _list_segment_ranges(self) -> list[tuple[int, int]]:
         """Return the first and last entry of every archive segment on any medium, in order."""
-        through = self.through
+        last_archived = self.last_sequence
         ranges = {
             (int(match[1]), int(match[2]))
             for folder in self.folders
             for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.names(folder))
             if match is not None
         }
-        return sorted(pair for pair in ranges if pair[1] <= through)
+        return sorted(pair for pair in ranges if pair[1] <= last_archived)
 
     def find_newer_archived_entry(self, sequence: int, genesis: StoredEntry) -> int:
         """Return the last entry number of this journal's newest segment, or 0 if it is not later than ``sequence``."""
@@ -212,8 +212,8 @@ class Archive:
                     )
             yield copies
             expected, previous_digest = last + 1, copies[0].trailer.digest
-        if (expected or since + 1) <= self.through:
-            raise self._build_missing_error(expected or since + 1, self.through)
+        if (expected or since + 1) <= self.last_sequence:
+            raise self._build_missing_error(expected or since + 1, self.last_sequence)
 
     def _build_missing_error(self, first: int, last: int) -> JournalDamaged:
         """Return the error for an archive segment that is missing on every medium."""
@@ -266,7 +266,7 @@ class Archive:
         Segments without any of the kinds are skipped.
         """
         boundary = self._boundary()
-        last = self.through if until is None else min(until - 1, self.through)
+        last = self.last_sequence if until is None else min(until - 1, self.last_sequence)
         if boundary is None or since >= last:
             return
         if tuple(kinds) == (checkpoint.GENESIS_KIND,):
@@ -356,19 +356,19 @@ class Archive:
         ``journal_tag`` identifies the journal. Raises :class:`JournalDamaged` if the segment that must be read is
         gone.
         """
-        through = self.through
-        if index is None or (parse_root_sequence(tx_id, journal_tag) or 0) > through:
+        last_archived = self.last_sequence
+        if index is None or (parse_root_sequence(tx_id, journal_tag) or 0) > last_archived:
             return None
         for number in index.find_entry_numbers(tx_id):
             archived_entry = self.read_entry(number)
             if archived_entry.id == tx_id:
                 return archived_entry
         own_sequence = parse_entry_sequence(tx_id)
-        if own_sequence is not None and 0 < own_sequence <= through:
+        if own_sequence is not None and 0 < own_sequence <= last_archived:
             archived_entry = self.read_entry(own_sequence)
             return archived_entry if archived_entry.id == tx_id else None
         play = parse_play_start(tx_id)
-        if play is None or not 0 < play[0] <= through or index.find_entry_numbers(play[1]):
+        if play is None or not 0 < play[0] <= last_archived or index.find_entry_numbers(play[1]):
             return None
         return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
 

@@ -62,11 +62,11 @@ class Archivist:
         A segment has ``segment_size`` entries, plus those up to the next checkpoint. The newest ``at_hand`` entries
         stay in the two copies.
         """
-        through = 0 if boundary is None else boundary.last_sequence
-        if sequence - through < segment_size + at_hand:
+        last_archived = 0 if boundary is None else boundary.last_sequence
+        if sequence - last_archived < segment_size + at_hand:
             return None
         checkpoints = self._source.walk(
-            (checkpoint.CHECKPOINT_KIND,), through + segment_size - 1, None, 1, newest_first=False
+            (checkpoint.CHECKPOINT_KIND,), last_archived + segment_size - 1, None, 1, newest_first=False
         )
         last = next(checkpoints, None)
         return None if last is None or last.sequence > sequence - at_hand else last.sequence
@@ -78,19 +78,19 @@ class Archivist:
 
         Return the transaction that records it in the journal.
         """
-        through = 0 if boundary is None else boundary.last_sequence
+        last_archived = 0 if boundary is None else boundary.last_sequence
         for folder in self._archive.folders:
-            self._remove_left_over_files(folder, through)
+            self._remove_left_over_files(folder, last_archived)
         previous_segment = "" if boundary is None else boundary.segment
         known_kinds = self._archive.kinds()
-        name = format_segment_name(through + 1, last)
+        name = format_segment_name(last_archived + 1, last)
         fresh = [folder / (name + ".new") for folder in self._archive.folders]
         writer = SegmentWriter(
-            self._storage, fresh, through + 1, boundary.head_hex if boundary else GENESIS_HASH
+            self._storage, fresh, last_archived + 1, boundary.head_hex if boundary else GENESIS_HASH
         )
         try:
             gathered, head_hex = IdentifierCollector(), ""
-            for number, item in enumerate(self._source.iter_sealed_entries(through)):
+            for number, item in enumerate(self._source.iter_sealed_entries(last_archived)):
                 self._check_seal(item, self._key)
                 writer.add(item.entry)
                 gathered.add_entry(item.entry)
@@ -113,16 +113,16 @@ class Archivist:
             id=f"{ARCHIVED_KIND}:{last}",
             kind=ARCHIVED_KIND,
             state={ARCHIVE_END_KEY: boundary_after.to_state()},
-            record={"first": through + 1, "last": last, "head": head_hex, "segment": digest},
+            record={"first": last_archived + 1, "last": last, "head": head_hex, "segment": digest},
         )
 
-    def _remove_left_over_files(self, folder: Path, through: int) -> None:
+    def _remove_left_over_files(self, folder: Path, last_archived: int) -> None:
         """Remove the files in the archive's ``folder`` of an archiving step that was never recorded.
 
-        ``through`` is the last entry that is recorded as archived.
+        ``last_archived`` is the last entry that is recorded as archived.
         """
         self._storage.make_folder(folder)
-        left = [name for name in self._storage.names(folder) if is_left_over_file(name, through)]
+        left = [name for name in self._storage.names(folder) if is_left_over_file(name, last_archived)]
         for name in left:
             self._storage.remove(folder / name)
         if left:
@@ -135,10 +135,10 @@ class Archivist:
         for folder in self._archive.folders:
             self._storage.sync_folder(folder)
 
-    def _write_index(self, through: int, records: list[bytes]) -> Generator[None, None, str]:
+    def _write_index(self, last_archived: int, records: list[bytes]) -> Generator[None, None, str]:
         """Write the index of identifiers with ``records`` added, step by step; return its SHA-256.
 
-        ``through`` is the last entry that it covers.
+        ``last_archived`` is the last entry that it covers.
         """
         known_index = self._archive.index()
         chunks: Iterator[bytes] = (
@@ -146,7 +146,7 @@ class Archivist:
             if known_index is None
             else known_index.iter_merged_chunks(records)
         )
-        fresh = [folder / (format_index_name(through) + ".new") for folder in self._archive.folders]
+        fresh = [folder / (format_index_name(last_archived) + ".new") for folder in self._archive.folders]
         files: list[StorageFile] = []
         digest, end = hashlib.sha256(), 0
         try:

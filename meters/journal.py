@@ -468,7 +468,7 @@ class Journal(JournalView):
                 self._sealing = self._begin_next_segment()
             if self._sealing is not None:
                 next(self._sealing)
-            elif self._archive.through:
+            elif self._archive.last_sequence:
                 self._compare_archives()
         except StopIteration as result:
             self._sealing = None
@@ -500,8 +500,8 @@ class Journal(JournalView):
     def _begin_next_segment(self) -> Generator[None, None, Transaction] | None:
         """Return a new generator that writes the next archive segment, or None if there are too few entries for one."""
         policy, boundary, archivist = self._policy, self._read_boundary(), self._create_archivist()
-        through = 0 if boundary is None else boundary.last_sequence
-        if self.sequence - through < policy.archive_entries + policy.at_hand_entries:
+        last_archived = 0 if boundary is None else boundary.last_sequence
+        if self.sequence - last_archived < policy.archive_entries + policy.at_hand_entries:
             return None
         last = archivist.find_next_segment_end(
             boundary, policy.archive_entries, policy.at_hand_entries, self.sequence

@@ -254,9 +254,9 @@ class JournalView:
 
     def _load_identifier_index(self) -> IdentifierIndex | None:
         """Return the index of archived identifiers, or None without one; its digest is checked on the first call."""
-        through = self._archive.through
-        if self._index[0] != through:
-            self._index = through, self._archive.index()
+        last_archived = self._archive.last_sequence
+        if self._index[0] != last_archived:
+            self._index = last_archived, self._archive.index()
         return self._index[1]
 
     def balance_cents(self, account: str) -> int:

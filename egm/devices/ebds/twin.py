@@ -67,8 +67,8 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         self._barcodes = False
         self._last_ack: int | None = None
         self._last_answer = b""
-        self._said_stacked = False
-        self._once = Bits(0)
+        self._has_reported_stacked = False
+        self._one_time_bits = Bits(0)
         self._schedule_step(_INITIALISATION_SECONDS, self._start_with_paper)
 
     # ------------------------------------------------------------ the line
@@ -79,8 +79,10 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         except ProtocolError:
             return
         if question.ack != self._last_ack:
-            if self._said_stacked:  # the poll has the other acknowledgement number: our reply was received
-                self._said_stacked = False
+            if (
+                self._has_reported_stacked
+            ):  # the poll has the other acknowledgement number: our reply was received
+                self._has_reported_stacked = False
                 self.acknowledge_stacked()
             self._last_ack = question.ack
             self._last_answer = self._answer(question)
@@ -121,11 +123,11 @@ class EbdsTwin(BillTwin[EbdsFrame]):
 
     def _build_status(self, ack: int) -> AcceptorStatus:
         """Return the present status, with an acknowledgement number."""
-        bits = _STATUS_BITS_BY_PHASE[self._phase] | self._once | Bits.BARCODE_CAPABLE
-        self._once = Bits(0)
+        bits = _STATUS_BITS_BY_PHASE[self._phase] | self._one_time_bits | Bits.BARCODE_CAPABLE
+        self._one_time_bits = Bits(0)
         if self._phase is not ItemPhase.BOX_OUT:
             bits |= Bits.BOX_PRESENT
-        self._said_stacked = self._phase is ItemPhase.IN_BOX
+        self._has_reported_stacked = self._phase is ItemPhase.IN_BOX
         paper = self._paper if self._phase in {ItemPhase.ESCROW, ItemPhase.HELD, ItemPhase.IN_BOX} else None
         if paper is None:
             return AcceptorStatus(ack=ack, bits=bits, model=1, revision=2)
@@ -147,20 +149,20 @@ class EbdsTwin(BillTwin[EbdsFrame]):
     def _handle_phase_change(self, phase: ItemPhase) -> None:
         """Report a rejected item in the next status; end a bill's fraudulent removal after some time."""
         if phase is ItemPhase.REJECTING:
-            self._once |= Bits.REJECTED
+            self._one_time_bits |= Bits.REJECTED
         elif phase is ItemPhase.CHEATED:
             self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _give_item_out(self) -> None:
         """Give the item out to the player, and report its return in the next status."""
         if self._phase is ItemPhase.RETURNING:
-            self._once |= Bits.RETURNED
+            self._one_time_bits |= Bits.RETURNED
         super()._give_item_out()
 
     def handle_power_loss(self) -> None:
         """Lose the last poll's settings and the acknowledgement numbers; the item stays where it is."""
         self._notes, self._barcodes = 0, False
-        self._last_ack, self._said_stacked, self._once = None, False, Bits(0)
+        self._last_ack, self._has_reported_stacked, self._one_time_bits = None, False, Bits(0)
 
     def handle_power_return(self) -> None:
         """Start after the return of power: an item inside is stacked or returned without an order of the machine."""

@@ -191,13 +191,17 @@ class InputStatus:
 
     boot: int
     levels: int
-    lost: bool
+    are_edges_lost: bool
     edges: tuple[InputEdge, ...] = ()
 
     def encode(self) -> bytes:
         """Return the I/O board's status as the bytes to send."""
         first = self.edges[0].number if self.edges else 0
-        data = self.boot.to_bytes(2, "little") + self.levels.to_bytes(4, "little") + bytes((self.lost,))
+        data = (
+            self.boot.to_bytes(2, "little")
+            + self.levels.to_bytes(4, "little")
+            + bytes((self.are_edges_lost,))
+        )
         data += first.to_bytes(2, "little")
         data += bytes(edge.input | edge.unattended << 6 | edge.level << 7 for edge in self.edges)
         return _encode_frame(FrameType.STATUS, data)
@@ -320,6 +324,6 @@ def _decode_status(data: bytes) -> InputStatus | ProtocolError:
     return InputStatus(
         boot=int.from_bytes(data[:2], "little"),
         levels=int.from_bytes(data[2:6], "little"),
-        lost=bool(data[6] & 1),
+        are_edges_lost=bool(data[6] & 1),
         edges=tuple(edges),
     )

@@ -50,7 +50,7 @@ class IoBoardDriver(LineDriver[Message]):
     def __init__(self, name: str, line: SerialLine, sink: EventSink) -> None:
         super().__init__(name, line, sink, codec.cut_message, codec.IO_BOARD_PROTOCOL)
         self._board_boot_number: int | None = None
-        self._known = False
+        self._are_inputs_known = False
         self._ack = 0
         self._levels = codec.IDLE_INPUT_LEVELS
         self._lit_lamps: frozenset[str] = frozenset()
@@ -97,7 +97,7 @@ class IoBoardDriver(LineDriver[Message]):
     def _reset_session(self) -> None:
         """Clear the inputs and pulse counts that the I/O board has reported in the last session."""
         self._board_boot_number = None
-        self._known = False
+        self._are_inputs_known = False
         self._ack = 0
         self._counted_pulses = None
 
@@ -106,7 +106,7 @@ class IoBoardDriver(LineDriver[Message]):
         if self._board_boot_number is None:
             request: IdentityQuery | IoBoardPoll = IdentityQuery()
         else:
-            wait = _WAIT if self._known else 0
+            wait = _WAIT if self._are_inputs_known else 0
             request = IoBoardPoll(
                 ack=self._ack, wait=wait, lamps=self._lit_lamps, tower=self._lit_tower_lights, bell=self._bell
             )
@@ -182,9 +182,11 @@ class IoBoardDriver(LineDriver[Message]):
             self._ack = edge.number
             self._report_edge(edge)
         complete = len(status.edges) < codec.STATUS_EDGES_MAX
-        if complete and (not self._known or status.lost or self._are_levels_different(status)):
+        if complete and (
+            not self._are_inputs_known or status.are_edges_lost or self._are_levels_different(status)
+        ):
             self._levels = status.levels
-            self._known = True
+            self._are_inputs_known = True
             self._report_inputs()
 
     def _are_levels_different(self, status: InputStatus) -> bool:
@@ -205,7 +207,7 @@ class IoBoardDriver(LineDriver[Message]):
             case "key":
                 self._emit(KeyTurned(device=self.name, key=name, on=edge.level, unattended=edge.unattended))
             case "button":
-                if edge.level and self._known and not edge.unattended:
+                if edge.level and self._are_inputs_known and not edge.unattended:
                     self._emit(ButtonPressed(device=self.name, button=name))
             case _:
                 self._report_sensor_faults()

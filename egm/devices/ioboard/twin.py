@@ -41,7 +41,7 @@ class IoBoardTwin(Twin[Message]):
         self._levels = codec.IDLE_INPUT_LEVELS
         self._unacknowledged_edges: deque[InputEdge] = deque()
         self._number = 0
-        self._lost = False
+        self._are_edges_lost = False
         self._delayed_reply: asyncio.TimerHandle | None = None
         self._polled_at: float | None = None
         self._outputs = IoBoardPoll(ack=0, wait=0)
@@ -86,7 +86,7 @@ class IoBoardTwin(Twin[Message]):
         self._outputs = poll
         self._drop_edges(poll.ack)
         self._cancel_delayed_reply()
-        if self._unacknowledged_edges or self._lost or not poll.wait:
+        if self._unacknowledged_edges or self._are_edges_lost or not poll.wait:
             self._send_status()
         else:
             # Not scaled by the mechanics' speed: the wait is part of the protocol.
@@ -109,8 +109,12 @@ class IoBoardTwin(Twin[Message]):
         """Send the I/O board's status: inputs, unacknowledged input changes, and whether any changes were lost."""
         self._delayed_reply = None
         edges = tuple(list(self._unacknowledged_edges)[: codec.STATUS_EDGES_MAX])
-        self._send(InputStatus(boot=self._boot, levels=self._levels, lost=self._lost, edges=edges).encode())
-        self._lost = False
+        self._send(
+            InputStatus(
+                boot=self._boot, levels=self._levels, are_edges_lost=self._are_edges_lost, edges=edges
+            ).encode()
+        )
+        self._are_edges_lost = False
 
     # ------------------------------------------------------------ the inputs
     def _is_attended(self) -> bool:
@@ -134,7 +138,7 @@ class IoBoardTwin(Twin[Message]):
         )
         if len(self._unacknowledged_edges) > _STORED_EDGES_MAX:
             self._unacknowledged_edges.popleft()
-            self._lost = True
+            self._are_edges_lost = True
         if self._delayed_reply is not None:
             self._cancel_delayed_reply()
             self._send_status()
@@ -156,7 +160,7 @@ class IoBoardTwin(Twin[Message]):
             "boot": self._boot,
             "levels": self._levels,
             "number": self._number,
-            "lost": self._lost,
+            "lost": self._are_edges_lost,
             "counted": list(self._counted),
             "edges": [
                 [edge.number, edge.input, edge.level, edge.unattended] for edge in self._unacknowledged_edges
@@ -166,7 +170,7 @@ class IoBoardTwin(Twin[Message]):
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the I/O board's state that :meth:`export_memory` returned."""
         self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
-        self._lost = memory["lost"]
+        self._are_edges_lost = memory["lost"]
         self._counted = list(memory.get("counted", self._counted))
         self._unacknowledged_edges = deque(
             InputEdge(number, place, level, unattended=unattended)

@@ -43,12 +43,12 @@ class WheelTwin(Twin[Report]):
         self._warnings = NO_WARNINGS
         self._stuck = NO_WARNINGS
         self._next_number: int | None = None
-        self._begun = False
+        self._has_started = False
 
     def start_autonomous_behaviour(self) -> None:
         """Start the simulated games of the wheel."""
-        if not self._begun:
-            self._begun = True
+        if not self._has_started:
+            self._has_started = True
             self._enter_phase(ReaderPhase.WAITING)
             self._send_status()
 
@@ -94,7 +94,7 @@ class WheelTwin(Twin[Report]):
 
     def handle_power_return(self) -> None:
         """Continue with the next game; the current one is lost."""
-        self._begun = False
+        self._has_started = False
         self._warnings = NO_WARNINGS
         self.start_autonomous_behaviour()
 
@@ -175,7 +175,7 @@ class WheelTwin(Twin[Report]):
     def _hold_phase(self, phase: ReaderPhase, text: str) -> str:
         """Enter a phase of the game and stay in it, and return ``text``."""
         self._stop_timers()
-        self._begun = True
+        self._has_started = True
         self._enter_phase(phase)
         self._send_status()
         return text

@@ -33,23 +33,23 @@ def weigh(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None
         weights[n] = before * choose[cards_left, nodes[n, 2]]
 
 
-def compare(ways: Ints, lows: Ints, highs: Ints, weights: Ints, found: Ints) -> None:
+def compare(ways: Ints, lows: Ints, highs: Ints, weights: Ints, result_counts: Ints) -> None:
     """Count, for each way to set the player's cards, the bank's hands that it beats and that beat it.
 
     ``ways`` has the low and the high hand of each way; ``lows``, ``highs`` and ``weights`` the bank's hands.
-    The counts are added to ``found``.
+    The counts are written to ``result_counts``.
     """
     for n in range(ways.shape[0]):
         low, high = ways[n, 0], ways[n, 1]
         won = 0
         lost = 0
         for m in range(lows.shape[0]):
-            below = lows[m] < low
-            under = highs[m] < high
-            won += weights[m] * (below & under)
-            lost += weights[m] * (1 - (below | under))
-        found[n, 0] = won
-        found[n, 1] = lost
+            wins_low = lows[m] < low
+            wins_high = highs[m] < high
+            won += weights[m] * (wins_low & wins_high)
+            lost += weights[m] * (1 - (wins_low | wins_high))
+        result_counts[n, 0] = won
+        result_counts[n, 1] = lost
 
 
 def correct_for_flushes(  # noqa: C901, PLR0912 (one loop for numba)

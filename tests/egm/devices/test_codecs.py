@@ -120,7 +120,7 @@ def test_ioboard_status_round_trip(boot, levels, lost, first, changes):
     for place, level, unattended in changes:
         edges.append(ioboard.InputEdge(first, place, level, unattended))
         first = ioboard.compute_next_edge_number(first)
-    status = ioboard.InputStatus(boot=boot, levels=levels, lost=lost, edges=tuple(edges))
+    status = ioboard.InputStatus(boot=boot, levels=levels, are_edges_lost=lost, edges=tuple(edges))
     assert whole(ioboard.cut_message, status.encode()) == [status]
 
 

@@ -128,7 +128,7 @@ def figures() -> Iterator[Figure]:
             player.insert()
             presses = [player.press() for _ in range(_ROUNDS)]
         edge = ioboard.InputStatus(
-            boot=1, levels=0, lost=False, edges=(ioboard.InputEdge(1, 12, level=True),)
+            boot=1, levels=0, are_edges_lost=False, edges=(ioboard.InputEdge(1, 12, level=True),)
         ).encode()
         yield Figure(
             "whole machine: button to outcome",

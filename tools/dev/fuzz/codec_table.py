@@ -99,7 +99,7 @@ CODECS: Final[Mapping[str, Codec]] = {
             ioboard.IoBoardPoll(ack=7, wait=8, lamps=frozenset({"play"}), tower=frozenset({"door"})).encode(),
             ioboard.IdentityReply(1, "board").encode(),
             ioboard.InputStatus(
-                boot=1, levels=5, lost=False, edges=(ioboard.InputEdge(9, 0, level=True),)
+                boot=1, levels=5, are_edges_lost=False, edges=(ioboard.InputEdge(9, 0, level=True),)
             ).encode(),
         ),
     ),
