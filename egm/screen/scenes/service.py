@@ -43,9 +43,9 @@ _PROMPTS: Final = {
     "choice": (0.0, 0.0),
 }
 #: Maximum height that finger-sized keys leave to the tables above them: a heading and three facts.
-_FACTS_MAX: Final = 204.0
+_FACTS_MAX: Final = 192.0
 #: Gap between those tables and the prompt.
-_FACTS_GAP: Final = 28.0
+_FACTS_GAP: Final = 16.0
 #: Width of the page number between the keys that turn pages.
 _BETWEEN: Final = 200.0
 #: Seconds for which the key of a test tone is lit.
