@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from egm.errors import LocalError
-from egm.features.memory_clear.claim_book import CARRIED_STATE
+from egm.features.memory_clear.records import CARRIED_STATE
 from egm.integrity.entries import POWER_UP
 from egm.integrity.keys import IntegrityKey
 from egm.money.records.money import PrizeRecord

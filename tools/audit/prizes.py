@@ -7,7 +7,7 @@ stated value of the prize, and give the prize up. Any other movement concerns a 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from egm.features.memory_clear.claim_book import CLAIM_CARRIED, CLAIM_PAID
+from egm.features.memory_clear.records import CLAIM_CARRIED, CLAIM_PAID
 from egm.money import entries
 from egm.money.hand_pays import PRIZES_ACCOUNT_PREFIX
 from egm.money.records.money import PrizeRecord

@@ -1,6 +1,6 @@
 """A type for command arguments that are printed on a ticket or stored in a journal: one line of text."""
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -25,3 +25,7 @@ class PrintedText(click.ParamType[str]):
         if unprintable := next((each for each in text if not is_printable_character(each)), None):
             self.fail(f"it contains {unprintable!a}, which cannot be printed", param, ctx)
         return text
+
+
+#: The type of a reason that a person states for the record.
+REASON: Final = PrintedText(1000)

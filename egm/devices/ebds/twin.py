@@ -79,9 +79,8 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         except ProtocolError:
             return
         if question.ack != self._last_ack:
-            if (
-                self._has_reported_stacked
-            ):  # the poll has the other acknowledgement number: our reply was received
+            # The poll has the other acknowledgement number: the twin's reply was received.
+            if self._has_reported_stacked:
                 self._has_reported_stacked = False
                 self.acknowledge_stacked()
             self._last_ack = question.ack

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS, StateKept, TransferIdentifiers
 from egm.features.memory_clear.evidence import MemoryEvidence
+from egm.features.memory_clear.records import CARRIED_STATE, CLAIM_CARRIED, CLAIM_ENDED, CLAIM_PAID
 from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.keys import ClearAction, Key, StorageKeys
@@ -25,18 +26,10 @@ from meters.transaction import JSON, Dims
 
 R = TypeVar("R")
 
-#: Kind of the entry that carries a claim over.
-CLAIM_CARRIED: Final = "clear.carried"
-#: Kind of the entry that records a claim as paid by hand.
-CLAIM_PAID: Final = "clear.paid"
-#: Kind of the entry that records that a claim is no longer owed.
-CLAIM_ENDED: Final = "clear.ended"
 #: The account from which the new journal receives amounts carried over.
 CARRIED_OVER_ACCOUNT: Final = "house:carried_over"
 #: The account of amounts paid by hand.
 PAID_BY_HAND_ACCOUNT: Final = "out:handpay_cancelled_credit"
-#: Kind of the entry that carries over state that is in no claim.
-CARRIED_STATE: Final = "clear.kept"
 #: Most identifiers in one entry.
 _IDENTIFIERS_PER_ENTRY: Final = 4096
 #: No dimensions, state or record.

@@ -13,9 +13,6 @@ from typing import Final
 
 from egm.features.memory_clear.claim_book import (
     CARRIED_OVER_ACCOUNT,
-    CLAIM_CARRIED,
-    CLAIM_ENDED,
-    CLAIM_PAID,
     PAID_BY_HAND_ACCOUNT,
     Claim,
     ClaimBook,
@@ -27,6 +24,7 @@ from egm.features.memory_clear.claim_book import (
     parse_position,
 )
 from egm.features.memory_clear.evidence import MemoryEvidence
+from egm.features.memory_clear.records import CLAIM_CARRIED, CLAIM_ENDED, CLAIM_PAID
 from egm.host.keys import HostKey
 from egm.kernel.feature import Features
 from egm.kernel.keys import Key

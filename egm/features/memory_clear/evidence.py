@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS
-from egm.features.memory_clear.records import compute_short_digest
+from egm.features.memory_clear.records import CARRIED_STATE, CLAIM_CARRIED, compute_short_digest
 from egm.integrity.entries import POWER_UP
 from egm.integrity.signed_file import CABINET_SIGNED_KIND as FILE_SIGNED
 from egm.integrity.signed_file import CABINET_TEXT_FIELD
@@ -112,15 +112,15 @@ class MemoryEvidence:
             self._store_game_end(replace(self.games[record["play_id"]], ended=kind))
         elif kind == LEVEL_OPENED.kind:
             self.levels[record["pool"]] = dict(record)
-        elif kind == "clear.carried" and "reserved_as" in record:
+        elif kind == CLAIM_CARRIED and "reserved_as" in record:
             self.original_kind_by_reservation[entry.id] = record["reserved_as"]
-        elif kind == "clear.carried" and record.get("opened"):
+        elif kind == CLAIM_CARRIED and record.get("opened"):
             self.levels[record["pool"]] = record["opened"]
         elif kind == TRANSFER_IDENTIFIERS.kind:
             self.transfer_identifiers |= set(record["sha256"])
         elif kind == FILE_SIGNED:
             self.cabinet_text = str(record["text"])
-        elif kind == "clear.kept":
+        elif kind == CARRIED_STATE:
             self.cabinet_text = str(record.get(CABINET_TEXT_FIELD, ""))
             self.ended_ids.extend(record["ended"])
             earlier_ledger = record.get(MoneyKey.TICKETS)

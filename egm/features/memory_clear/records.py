@@ -6,10 +6,19 @@ commitments to mystery prizes, so that nothing is paid or drawn twice.
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from egm.progressive.keys import ProgressiveKey
 from meters import JournalView
+
+#: Kind of the entry that carries a claim over.
+CLAIM_CARRIED: Final = "clear.carried"
+#: Kind of the entry that records that a claim is no longer owed.
+CLAIM_ENDED: Final = "clear.ended"
+#: Kind of the entry that records a claim as paid by hand.
+CLAIM_PAID: Final = "clear.paid"
+#: Kind of the entry that carries over state that is in no claim.
+CARRIED_STATE: Final = "clear.kept"
 
 
 def compute_short_digest(identifier: str) -> str:
@@ -24,7 +33,7 @@ def has_ended(journal: JournalView, entry_id: str) -> bool:
     """Return whether the entry that ended a ticket is in this journal, or was in the one before a memory clear."""
     if journal.has_transaction(entry_id):
         return True
-    carried = next(journal.entries("clear.kept", limit=1), None)
+    carried = next(journal.entries(CARRIED_STATE, limit=1), None)
     record = None if carried is None else carried.record
     ended_ids = record.get("ended") if isinstance(record, Mapping) else None
     return isinstance(ended_ids, list) and entry_id in ended_ids
@@ -32,12 +41,12 @@ def has_ended(journal: JournalView, entry_id: str) -> bool:
 
 def list_entries_paid_at_clear(journal: JournalView) -> list[str]:
     """Return the ids of the entries that record what people paid by hand at a memory clear."""
-    return [entry.id for entry in journal.entries("clear.paid")]
+    return [entry.id for entry in journal.entries(CLAIM_PAID)]
 
 
 def find_earlier_commitment(journal: JournalView, level: str, prize: int) -> str | None:
     """Return the commitment to a mystery prize of a level that was received before a memory clear, or None."""
-    carried = next(journal.entries("clear.kept", limit=1), None)
+    carried = next(journal.entries(CARRIED_STATE, limit=1), None)
     commitment: Any = None if carried is None else carried.state.get(f"{ProgressiveKey.SEALED}{level}")
     return str(commitment["commitment"]) if commitment is not None and commitment["prize"] == prize else None
 

@@ -26,7 +26,8 @@ from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import InvariantError
 from egm.features.memory_clear.carrying import inspect_claims
-from egm.features.memory_clear.claim_book import CLAIM_CARRIED, Claim, ClaimMaker
+from egm.features.memory_clear.claim_book import Claim, ClaimMaker
+from egm.features.memory_clear.records import CLAIM_CARRIED
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import EntryError
 from egm.kernel.events import Event, EventType, State

@@ -19,7 +19,7 @@ from meters.lock import FolderLock
 from meters.recall import read_details
 from meters.storage import DiskStorage
 from tools.cli.backup import CABINET, LINK_FILE_NAMES, STAFF, Backup, load_machine_key
-from tools.cli.printed_text import PrintedText
+from tools.cli.printed_text import REASON
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import OutputFormat, Table, add_format_options, build_facts_table, show
 from tools.cli.terminal import echo
@@ -82,9 +82,7 @@ def show_(file: Path, *, output_format: OutputFormat) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--person", required=True, help="Your staff number.")
 @click.option("--second", "second_person", required=True, help="The second person's staff number.")
-@click.option(
-    "--reason", type=PrintedText(1000), required=True, help="The reason; it is recorded in the journal."
-)
+@click.option("--reason", type=REASON, required=True, help="The reason; it is recorded in the journal.")
 @_CABINET
 @_STATE
 def restore(

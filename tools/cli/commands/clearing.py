@@ -28,7 +28,7 @@ from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
 from meters.copies import SECOND_FOLDER
 from meters.table import METER_BY_NAME, Unit
 from tools.cli.memory_folder import find_memory_folder
-from tools.cli.printed_text import PrintedText
+from tools.cli.printed_text import REASON, PrintedText
 from tools.cli.roster_entries import carry_roster
 from tools.cli.sheet_head import find_currency
 from tools.cli.staff import authenticate_for
@@ -308,7 +308,7 @@ def _parse_decisions(
 @_SECOND
 @click.option("--person", type=PrintedText(), required=True, help="The name of the person who clears.")
 @click.option("--second-person", required=True, help="The name of the witness.")
-@click.option("--reason", type=PrintedText(1000), required=True, help="The reason; it is recorded.")
+@click.option("--reason", type=REASON, required=True, help="The reason; it is recorded.")
 @click.option("--challenge", required=True, help="The challenge printed by `egm audit inspect`.")
 @click.option(
     "--claim",

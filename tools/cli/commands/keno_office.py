@@ -23,7 +23,7 @@ from paytables.keno.paper import SLIP_TEXTS, list_ticket_lines
 from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
 from tools.cli.keno_selection import build_ticket_request
-from tools.cli.printed_text import PrintedText
+from tools.cli.printed_text import REASON, PrintedText
 from tools.cli.tables import OutputFormat, Table, add_format_options, build_facts_table, number_column, show
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
@@ -233,7 +233,7 @@ def draw(folder: Path, *, output_format: OutputFormat) -> None:
 
 @command.command()
 @FOLDER
-@click.option("--reason", type=PrintedText(1000), required=True, help="Why the draw cannot be held.")
+@click.option("--reason", type=REASON, required=True, help="Why the draw cannot be held.")
 def fail(folder: Path, reason: str) -> None:
     """Record that the closed draw cannot be held: its stakes are given back."""
     with open_office(folder) as office:

@@ -11,7 +11,7 @@ from meters.copies import SECOND_FOLDER
 from meters.media import MediumLabel, MediumName, find_pairing, replace_second
 from meters.storage import DiskStorage
 from tools.cli.memory_folder import find_memory_folder
-from tools.cli.printed_text import PrintedText
+from tools.cli.printed_text import REASON
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import OutputFormat, Table, add_format_options, number_column
 from tools.cli.tables import show as show_table
@@ -69,7 +69,7 @@ def show(state: Path | None, second: Path | None, *, output_format: OutputFormat
 @_STATE
 @_SECOND
 @click.option("--person", required=True, help="Your staff number.")
-@click.option("--reason", type=PrintedText(1000), required=True, help="Why the medium is replaced.")
+@click.option("--reason", type=REASON, required=True, help="Why the medium is replaced.")
 def replace(state: Path | None, second: Path | None, person: str, reason: str) -> None:
     """Register the medium mounted at --second as the new second one: the machine fills it at its start."""
     folder = state or default_state_dir()

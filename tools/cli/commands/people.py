@@ -22,7 +22,7 @@ from egm.people import (
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
 from tools.cli.memory_folder import find_memory_folder
-from tools.cli.printed_text import PrintedText
+from tools.cli.printed_text import REASON, PrintedText
 from tools.cli.roster_entries import renew_roster
 from tools.cli.staff import authenticate, authenticate_for, load_roster
 from tools.cli.tables import OutputFormat, Table, add_format_options, show
@@ -126,7 +126,7 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
 @command.command("renew")
 @click.option("--person", type=PrintedText(), required=True, help="Your name.")
 @click.option("--witness", required=True, help="The name of the witness.")
-@click.option("--reason", type=PrintedText(1000), required=True, help="How the roster was lost.")
+@click.option("--reason", type=REASON, required=True, help="How the roster was lost.")
 @click.option(
     "--cabinet",
     type=click.Path(path_type=Path, exists=True),

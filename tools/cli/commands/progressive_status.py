@@ -11,7 +11,7 @@ import click
 from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
 from egm.progressive.trigger import MysteryTrigger
-from tools.cli.printed_text import PrintedText
+from tools.cli.printed_text import REASON
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import (
     BAD_STYLE,
@@ -151,7 +151,7 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
 @click.argument("ruling", type=click.Choice((RULING_AWARD, RULING_DECLINE)))
 @click.option("--person", required=True, help="your staff number")
 @click.option("--second", required=True, help="the second person's staff number")
-@click.option("--reason", type=PrintedText(1000), required=True, help="The reason; it is recorded.")
+@click.option("--reason", type=REASON, required=True, help="The reason; it is recorded.")
 @click.option(
     "--state",
     type=click.Path(path_type=Path),

@@ -41,7 +41,7 @@ from meters.copies import SECOND_FOLDER
 from paytables.source import read_contents
 from paytables.wording import format_count
 from tools.cli.cage import open_cage, query_all_journals, read_all_accepted_tickets
-from tools.cli.printed_text import PrintedText
+from tools.cli.printed_text import REASON
 from tools.cli.result_file import write_result
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, number_column, show
@@ -96,7 +96,7 @@ _second = click.option(
     "--second", default="", help="The second person's staff number, if the jurisdiction requires one."
 )
 #: The option with the reason.
-_why = click.option("--why", type=PrintedText(1000), required=True, help="The reason; it is recorded.")
+_why = click.option("--why", type=REASON, required=True, help="The reason; it is recorded.")
 #: The argument with the ticket's number.
 _number = click.argument("number", callback=_parse_digits)
 #: The option for the language of a drawn ticket.

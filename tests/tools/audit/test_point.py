@@ -1,0 +1,58 @@
+"""The saved state of an audit: its format is another one whenever the classes that it contains are."""
+
+import dataclasses
+import hashlib
+
+from journals import make_state
+
+from meters import open_view
+from tools.audit import point
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+#: The format of saved states, and the digest of the classes in the state of the journal below.
+FORMAT, LAYOUT = "open-egm verified point 14", "2ef8b319f76b2e00"
+
+
+def list_attributes(thing):
+    """The attributes of an object of this project, or None for any other object."""
+    if isinstance(thing, Shelf) or not type(thing).__module__.startswith(point._PROJECT_MODULE_PREFIXES):
+        return None
+    if dataclasses.is_dataclass(thing):
+        return [field.name for field in dataclasses.fields(thing)]
+    return list(getattr(thing, "_fields", ())) or sorted(getattr(thing, "__dict__", ()))
+
+
+def collect_layouts(thing, layouts, seen):
+    """Collect the attributes of each class of this project in an object and all that it refers to."""
+    if id(thing) in seen or isinstance(thing, (type, str, bytes, int)):
+        return
+    seen[id(thing)] = thing
+    attributes = list_attributes(thing)
+    if attributes is not None:
+        layouts[f"{type(thing).__module__}.{type(thing).__qualname__}"] = attributes
+        parts = [getattr(thing, name) for name in attributes]
+    elif isinstance(thing, dict):
+        parts = [*thing, *thing.values()]
+    elif isinstance(thing, (list, tuple, set, frozenset)):
+        parts = thing
+    else:
+        parts = ()
+    for part in parts:
+        collect_layouts(part, layouts, seen)
+
+
+def test_a_state_of_other_classes_has_another_format(tmp_path):
+    """If this fails, raise the number of the format in tools/audit/point.py, and state it and the digest here.
+
+    A state of the old classes would otherwise be read into the new ones, and the audit would end with an error.
+    """
+    make_state(tmp_path / "state")
+    with open_view(tmp_path / "state") as view:
+        auditor = Auditor(Shelf())
+        assert not auditor.run(view.iter_bodies()).findings
+    layouts = {}
+    collect_layouts(vars(auditor), layouts, {})
+    assert len(layouts) > 20
+    listed = "\n".join(f"{name}: {', '.join(names)}" for name, names in sorted(layouts.items()))
+    assert (point._SAVED_STATE_FORMAT, hashlib.sha256(listed.encode()).hexdigest()[:16]) == (FORMAT, LAYOUT)
