@@ -131,14 +131,20 @@ class Layout:
             field=(x, ly + _BETTING_AREAS_HEIGHT + 68, w, y + h - ly - _BETTING_AREAS_HEIGHT - 68),
         )
 
-    def for_table_game(self, *, levels: bool = False) -> "Layout":
+    @property
+    def strip_width(self) -> float:
+        """Return the width of the texts in the strip of :meth:`for_table_game`, in units."""
+        return self.size[0] - 56.0
+
+    def for_table_game(self, *, levels: bool = False, facts: int = 1) -> "Layout":
         """Return the layout for a table game. On a telephone, one strip replaces the side panels.
 
-        If the table has progressive levels, the strip is higher by the height of the levels' meters.
+        If the table has progressive levels, the strip is higher by the height of the levels' meters; ``facts``
+        is the number of lines that state the value of a credit and the limits of bets.
         """
         if not self.is_telephone:
             return self
-        height = 98.0 + LEVELS_STRIP_HEIGHT * levels
+        height = 98.0 + LEVELS_STRIP_HEIGHT * levels + SMALL_PRINT_LINE_HEIGHT * (facts - 1)
         top = 108.0 + height
         return replace(
             self,
@@ -236,6 +242,8 @@ PORTRAIT: Final = Layout(
 
 #: The least size of a touch target on a telephone, each way, in units: 44 of its pixels.
 TOUCH_TARGET_MIN: Final = 82.0
+#: Height of a further line of small print, in units.
+SMALL_PRINT_LINE_HEIGHT: Final = 22.0
 #: Height of the two lines of small print across a telephone's only panel, in units.
 SMALL_PRINT_HEIGHT: Final = 52.0
 #: Height of two rows of a wheel's betting areas, each a touch target high, with heading and small print.

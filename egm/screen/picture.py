@@ -22,6 +22,7 @@ from egm.screen.scenes.glass import draw_glasses
 from egm.screen.scenes.hand import lay_out_hand_keys, list_felt_touches
 from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_sheet_touches
 from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
+from egm.screen.scenes.limits_sign import lay_out_small_print
 from egm.screen.scenes.lockup import describe_scene, draw_lockup
 from egm.screen.scenes.menu import draw_menu, format_menu_choice, format_menu_lines, list_menu_touches
 from egm.screen.scenes.recall import draw_page, list_page_touches
@@ -178,7 +179,9 @@ class Picture:
         elif is_wheel(view.game):
             layout = layout.with_areas()
         elif view.table is not None:
-            layout = layout.for_table_game(levels=bool(levels))
+            stage = Stage(self.painter, self.texts(view), layout, view)
+            facts = len(lay_out_small_print(stage, layout.strip_width)) if layout.is_telephone else 1
+            layout = layout.for_table_game(levels=bool(levels), facts=max(1, facts))
         return Stage(self.painter, self.texts(view), layout, self._hide_drawer_behind_page(view))
 
     def _hide_drawer_behind_page(self, view: View) -> View:

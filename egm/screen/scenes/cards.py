@@ -71,6 +71,10 @@ def find_cards_rect(stage: Stage, table: Table) -> Rect:
             top = max(py + ph - y for (_, py, _, ph), _ in lay_out_pay_columns(stage, (x, y, w, h), key))
         full = h + (2 * stage.layout.finger if stage.layout.is_telephone else 0)
         return (x, y + top, w, full - low - top)
+    decision = stage.view.decision
+    is_setting = decision is not None and decision.kind == "set" and is_decision_due(stage.view, stage.theme)
+    if stage.layout.is_telephone and is_setting:  # No bets are shown, and each card is a touch target.
+        return (x, y, w, h - 8)
     return (x, y, w, compute_height_above_spots(table, stage.layout) - 8)
 
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.kernel.messages import GameView
-from egm.screen.layout import Layout
+from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
 from egm.screen.marks import compute_current_form_price, find_current_form
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
-from egm.screen.painter import FACT_SEPARATOR, Rect, Style
+from egm.screen.painter import Rect, Style
 from egm.screen.scenes.felt_glass import draw_felt_glasses
 from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
-from egm.screen.scenes.limits_sign import draw_limits_sign, format_kind_limits, format_table_limits
+from egm.screen.scenes.limits_sign import LIMITS_STYLE, draw_limits_sign, lay_out_small_print
 from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
 from egm.screen.scenes.reels import render_symbol
 from egm.screen.scenes.stage import Stage, draw_caption
@@ -22,10 +22,7 @@ from egm.screen.text import Texts
 _LARGE_DIGITS_ROW_HEIGHT_MIN: Final = 40.0
 #: From this number of prizes on, a Keno card's prizes have two columns in portrait.
 _PRIZES_FOR_TWO_COLUMNS_MIN: Final = 4
-#: A line of limits may be at most this many times as wide as its room; it is then drawn smaller.
-_LINE_WIDTH_BEYOND_ROOM_MAX: Final = 1.15
-#: Height of a line of small print on a telephone's strip, and of the space below the last one, in units.
-_STRIP_LINE_HEIGHT: Final = 22.0
+#: Height of the space below the small print of a telephone's strip, in units.
 _STRIP_BOTTOM_MARGIN: Final = 6.0
 
 
@@ -81,7 +78,10 @@ def draw_glasses(stage: Stage) -> None:
         if is_wheel(stage):
             draw_wheel_glasses(stage)
         else:
-            draw_felt_glasses(stage, draw_limits_sign(stage, right, _find_small_print_height(stage.layout)))
+            lines = len(lay_out_small_print(stage, right[2] - 36)) if right[2] > 0 else 1
+            foot = _find_small_print_height(stage.layout)
+            x, y, w, h = draw_limits_sign(stage, right, foot)
+            draw_felt_glasses(stage, (x, y, w, h - _find_small_print_height(stage.layout, lines) + foot))
         _draw_small_print(stage, stage.layout.right)
         return
     if field is None:
@@ -258,9 +258,9 @@ def _draw_prize(stage: Stage, field: ReelField, prize: PrizeTableRow, rect: Rect
     )
 
 
-def _find_small_print_height(layout: Layout) -> float:
-    """Return the height that a panel needs for its small print."""
-    return 62.0 if not layout.is_telephone else 50.0
+def _find_small_print_height(layout: Layout, lines: int = 1) -> float:
+    """Return the height that a panel needs for its small print, which has room for two lines or as many as given."""
+    return (62.0 if not layout.is_telephone else 50.0) + max(0, lines - 2) * SMALL_PRINT_LINE_HEIGHT
 
 
 def _draw_small_print(stage: Stage, rect: Rect) -> None:
@@ -269,33 +269,16 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
     if game is None or snapshot is None:
         return
     p = stage.painter
-    facts = [stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents))]
-    limits, kinds = (
-        format_table_limits(stage),
-        format_kind_limits(stage) if stage.layout.is_portrait else None,
-    )
-    if limits is not None:
-        key = "felt.limits_short" if stage.layout.is_telephone else "felt.limits"
-        facts.append(stage.texts.say(key, least=limits[0], most=limits[1]))
     defect = stage.texts.say(f"defect.{snapshot.defect}")
     if rect[2] <= 0:
-        _draw_strip_print(stage, defect, facts, kinds)
+        _draw_strip_print(stage, defect)
         return
-    foot, left = _find_small_print_height(stage.layout), stage.layout.left
-    strong, room = Style("strong", "caption", "text"), rect[2] - 36
-    on_one_line = FACT_SEPARATOR.join(facts)
-    if stage.layout.is_telephone or p.measure_text(on_one_line, strong) <= room:
-        facts = [on_one_line]
-    if (
-        len(facts) == 1
-        and kinds is not None
-        and p.measure_text(kinds, strong) <= _LINE_WIDTH_BEYOND_ROOM_MAX * room
-    ):
-        facts.append(kinds)
+    facts = lay_out_small_print(stage, rect[2] - 36)
     for (x, y, w, h), lines, style in (
-        (rect, facts, strong),
-        (left, [defect], Style("text", "caption", "text_dim")),
+        (rect, facts, LIMITS_STYLE),
+        (stage.layout.left, [defect], Style("text", "caption", "text_dim")),
     ):
+        foot = _find_small_print_height(stage.layout, len(lines))
         line = y + h - foot + 4
         p.shade((x + 24, line, w - 48, 2), (*stage.look.accent[:3], 70))
         height = (foot - 11) / len(lines)
@@ -303,17 +286,14 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
             p.label(text, (x + 18, line + 3 + i * height, w - 36, height), style)
 
 
-def _draw_strip_print(stage: Stage, defect: str, facts: list[str], kinds: str | None) -> None:
-    """Draw the small print of a telephone's strip: the malfunction clause, and below it the facts in one line.
-
-    Instead of the limits of the whole table, the limits of each kind of bet are shown if they fit.
-    """
+def _draw_strip_print(stage: Stage, defect: str) -> None:
+    """Draw the small print of a telephone's strip: the malfunction clause, and below it credit value and limits."""
     p, (x, y, w, h) = stage.painter, stage.layout.left
-    strong, room, text = Style("strong", "caption", "text"), w - 24, FACT_SEPARATOR.join(facts)
-    if kinds is not None:
-        longer = FACT_SEPARATOR.join((facts[0], kinds))
-        text = longer if p.measure_text(longer, strong) <= _LINE_WIDTH_BEYOND_ROOM_MAX * room else text
-    bottom = y + h - _STRIP_BOTTOM_MARGIN
-    p.shade((x + 24, bottom - 2 * _STRIP_LINE_HEIGHT - 1, w - 48, 2), (*stage.look.accent[:3], 70))
-    for i, (line, style) in enumerate(((defect, Style("text", "caption", "text_dim")), (text, strong))):
-        p.text(line, (x + w / 2, bottom - (1.5 - i) * _STRIP_LINE_HEIGHT), style, width=room)
+    lines = [
+        (defect, Style("text", "caption", "text_dim")),
+        *((line, LIMITS_STYLE) for line in lay_out_small_print(stage, w - 24)),
+    ]
+    top = y + h - _STRIP_BOTTOM_MARGIN - len(lines) * SMALL_PRINT_LINE_HEIGHT
+    p.shade((x + 24, top - 1, w - 48, 2), (*stage.look.accent[:3], 70))
+    for i, (line, style) in enumerate(lines):
+        p.text(line, (x + w / 2, top + (i + 0.5) * SMALL_PRINT_LINE_HEIGHT), style, width=w - 24)

@@ -1,8 +1,9 @@
 """The minimum and maximum bet of a table, always readable at the table (by-law ss. 9, 72 and 95.5).
 
-The small print names the lowest and the highest bet of the whole table. On a landscape screen, a sign also lists the
-limits of each group of bets. On other screens the small print names the limits of each kind of bet if there are
-few: at roulette those of inside and of outside bets.
+On a landscape screen the small print names the lowest and the highest bet of the whole table, and a sign lists the
+limits of each group of bets. On other screens the small print names the limits of each kind of bet: at roulette
+those of inside and of outside bets. Craps has too many kinds: there it names the lowest and the highest bet of the
+table (s. 95.5).
 """
 
 from typing import Final
@@ -22,9 +23,11 @@ _LINES_BELOW_CHIP_KEYS_MIN: Final = 4
 #: At most this many lines stand on the right.
 _LINES_ON_RIGHT_MAX: Final = 7
 #: The small print names the limits of at most this many kinds of bets.
-_BET_KINDS_IN_SMALL_PRINT_MAX: Final = 3
-#: The style of the sign's text.
-_SIGN_TEXT_STYLE: Final = Style("strong", "caption", "text")
+_BET_KINDS_IN_SMALL_PRINT_MAX: Final = 4
+#: A line of small print may be at most this many times as wide as its room; it is then drawn smaller.
+_LINE_WIDTH_BEYOND_ROOM_MAX: Final = 1.15
+#: The style of the sign's text, and of the limits in the small print.
+LIMITS_STYLE: Final = Style("strong", "caption", "text")
 
 
 def format_table_limits(stage: Stage) -> tuple[str, str] | None:
@@ -41,11 +44,11 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
     )
 
 
-def format_kind_limits(stage: Stage) -> str | None:
-    """Return the limits of each kind of bet in one line; None if the table has only one kind, or too many."""
+def list_kind_limits(stage: Stage) -> list[str]:
+    """Return the limits of each kind of bet, one text each; empty if the table has only one kind, or too many."""
     snapshot, table = stage.view.snapshot, stage.view.table
     if snapshot is None or table is None:
-        return None
+        return []
     rows = list_limit_rows(stage)
     if table.felt == "roulette":
         limits, kinds = build_bet_limits(snapshot), {"inside": list[Spot](), "outside_bets": list[Spot]()}
@@ -57,9 +60,44 @@ def format_kind_limits(stage: Stage) -> str | None:
             if spots
         ]
     if not 1 < len(rows) <= _BET_KINDS_IN_SMALL_PRINT_MAX:
-        return None
-    shown_rows = ((f"{names[0]} \u2026" if len(names) > 1 else names[0], amounts) for names, amounts in rows)
-    return FACT_SEPARATOR.join(f"{name} {amounts}" for name, amounts in shown_rows)
+        return []
+    return [
+        f"{names[0]} \u2026 {amounts}" if len(names) > 1 else f"{names[0]} {amounts}"
+        for names, amounts in rows
+    ]
+
+
+def lay_out_small_print(stage: Stage, width: float) -> list[str]:
+    """Return the lines that state the value of a credit and the limits of the table's bets, for a width in units.
+
+    On a portrait screen and a telephone, which have no sign, the limits of each kind of bet replace those of
+    the whole table. No lines before the machine's first snapshot.
+    """
+    if stage.view.snapshot is None:
+        return []
+    facts = [
+        stage.texts.say("meter.denomination", amount=stage.money(stage.view.snapshot.denomination_cents))
+    ]
+    if stage.layout.is_portrait and (kinds := list_kind_limits(stage)):
+        facts += kinds
+    elif (limits := format_table_limits(stage)) is not None:
+        key = "felt.limits_short" if stage.layout.is_telephone else "felt.limits"
+        facts.append(stage.texts.say(key, least=limits[0], most=limits[1]))
+    tight = _break_lines(stage, facts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
+    lines = _break_lines(stage, facts, width)
+    return lines if len(lines) == len(tight) else tight
+
+
+def _break_lines(stage: Stage, facts: list[str], width: float) -> list[str]:
+    """Return the facts in lines, each with as many of them as fit into the width."""
+    lines = facts[:1]
+    for fact in facts[1:]:
+        longer = FACT_SEPARATOR.join((lines[-1], fact))
+        if stage.painter.measure_text(longer, LIMITS_STYLE) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(fact)
+    return lines
 
 
 def _find_extremes(limits: BetLimits, spots: list[Spot]) -> tuple[int, int]:
@@ -91,7 +129,7 @@ def _join_names(stage: Stage, names: list[str], width: float) -> str:
     """Return as many of the names as fit into the width, at least the first; an ellipsis stands for the others."""
     text = ", ".join(names)
     for count in range(len(names) - 1, 0, -1):
-        if stage.painter.measure_text(text, _SIGN_TEXT_STYLE) <= width:
+        if stage.painter.measure_text(text, LIMITS_STYLE) <= width:
             break
         text = ", ".join(names[:count]) + " \u2026"
     return text
@@ -146,9 +184,9 @@ def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float
     """Return the lines of the sign, its heading first. A name that does not fit beside its limits has its own line."""
     p, lines = stage.painter, [(stage.texts.say("felt.limits_sign"), "")]
     for names, amounts in rows:
-        room = width - p.measure_text(amounts, _SIGN_TEXT_STYLE) - _SIGN_SPACE
+        room = width - p.measure_text(amounts, LIMITS_STYLE) - _SIGN_SPACE
         text = _join_names(stage, names, room)
-        if p.measure_text(text, _SIGN_TEXT_STYLE) <= room:
+        if p.measure_text(text, LIMITS_STYLE) <= room:
             lines.append((text, amounts))
         else:
             lines += [(_join_names(stage, names, width), ""), ("", amounts)]
@@ -163,9 +201,9 @@ def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
         p.text(
             text,
             (x, middle),
-            _SIGN_TEXT_STYLE if i else _SIGN_TEXT_STYLE._replace(paint=stage.look.accent),
+            LIMITS_STYLE if i else LIMITS_STYLE._replace(paint=stage.look.accent),
             align="left",
             width=w,
         )
         if amounts:
-            p.text(amounts, (x + w, middle), _SIGN_TEXT_STYLE._replace(paint="meter"), align="right", width=w)
+            p.text(amounts, (x + w, middle), LIMITS_STYLE._replace(paint="meter"), align="right", width=w)

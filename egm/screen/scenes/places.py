@@ -28,8 +28,8 @@ _LOW_HIGH_HAND_GAP_IN_CARDS: Final = 0.25
 _SMALL_HAND_CARDS_SIDE_BY_SIDE: Final = 5
 #: The visible part of an overlapped card, as a share of its width.
 _OVERLAPPED_CARD_VISIBLE_SHARE: Final = 0.7
-#: The same if the hand is to be divided into a low and a high hand.
-_DIVIDED_HAND_CARD_VISIBLE_SHARE: Final = 0.87
+#: The same for a hand that is to be divided into a low and a high hand: each card is a touch target.
+_DIVIDED_HAND_CARD_VISIBLE_SHARE: Final = 1.0
 #: The distance between cards with hold keys, as a share of their width; they do not overlap.
 _HOLD_CARD_DISTANCE_SHARE: Final = 1.075
 #: The visible part of a card with another row of cards over it, as a share of its height.

@@ -6,7 +6,7 @@ from rigs.painters import TextPainter
 
 from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
 from egm.screen.picture import Picture
-from egm.screen.scenes.limits_sign import format_kind_limits, format_table_limits, list_limit_rows
+from egm.screen.scenes.limits_sign import format_table_limits, list_kind_limits, list_limit_rows
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from paytables import list_table_games, load_game
@@ -59,12 +59,37 @@ def test_the_limits_of_the_table_are_drawn_before_during_and_after_a_round(theme
         stage = picture._build_stage(view)
         least, most = format_table_limits(stage)
         small_print = f"Bets {least}\u2013{most}" if layout == "telephone" else f"Bets of {least} to {most}"
-        by_kind = format_kind_limits(stage) if layout == "telephone" and "roulette" in name else None
-        assert any((by_kind or small_print) in words for words in painter.texts), scene
+        by_kind = list_kind_limits(stage) if layout != "landscape" else []
+        for fact in by_kind or [small_print]:
+            assert any(fact in words for words in painter.texts), (scene, fact)
         if layout == "landscape":
             assert "BET LIMITS" in painter.texts, scene
             _, amounts = list_limit_rows(stage)[0]
             assert amounts in painter.texts, scene
+
+
+@pytest.mark.requirement("S-04")
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("layout", ["portrait", "telephone"])
+@pytest.mark.parametrize("name", TABLES)
+def test_where_no_sign_stands_the_small_print_has_the_limits_of_each_kind_of_bet(
+    theme, name, layout, language
+):
+    """Only craps has too many kinds: the text asks for the minimum and maximum of that table (s. 95.5)."""
+    _, view = felt(name)
+    picture = Picture(theme, layout=LAYOUTS[layout])
+    painter = picture.painter = RecordingPainter(theme)
+    idle = build_idle_view((view,), view, language)
+    picture.draw(pygame.Surface(picture.pixels), idle)
+    stage = picture._build_stage(idle)
+    expected = list_kind_limits(stage)
+    if not expected:
+        assert len(list_limit_rows(stage)) == 1 or "craps" in name
+        expected = list(format_table_limits(stage))
+    for text in expected:
+        drawn = next(words for words in painter.texts if text in words)
+        width, room = painter.widths[drawn][0]
+        assert width <= 1.15 * room
 
 
 @pytest.mark.requirement("S-04")

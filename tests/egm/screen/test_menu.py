@@ -13,7 +13,7 @@ from egm.config.cabinet_file import load_cabinet
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, build_telephone_layout
 from egm.screen.picture import Picture
-from egm.screen.scenes.limits_sign import format_kind_limits, format_table_limits
+from egm.screen.scenes.limits_sign import format_table_limits, list_kind_limits
 from egm.screen.scenes.menu import (
     draw_menu,
     find_game_kind,
@@ -142,12 +142,11 @@ def test_every_tile_says_what_may_be_bet_in_money_and_upright_what_a_credit_cost
     said = [words for words in written if "\u2009" not in words and words.startswith(("Bets", "Mises"))]
     said += [words for words in written if "\u00b7" in words and ("Bets" in words or "Mises" in words)]
     stage = picture._build_stage(view)
-    if (limits := format_table_limits(stage)) is not None:  # the small print beside the tiles
+    limits = format_table_limits(stage)
+    if limits is not None and not (stage.layout.is_portrait and list_kind_limits(stage)):  # the small print
         key = "felt.limits_short" if layout.is_telephone else "felt.limits"
-        small_print, kinds = texts.say(key, least=limits[0], most=limits[1]), format_kind_limits(stage)
-        has_kinds = kinds is not None and any(kinds in words for words in written)
-        if not (has_kinds and layout.is_telephone):  # a telephone shows the limits of each kind instead
-            said.remove(next(words for words in said if small_print in words))
+        small_print = texts.say(key, least=limits[0], most=limits[1])
+        said.remove(next(words for words in said if small_print in words))
     assert len(said) == len(shown)
     assert any(texts.money(50_000, "CAD") in words for words in said)  # no more than the place takes
 

@@ -10,7 +10,7 @@ from rigs.layouts import LAYOUTS
 from rigs.painters import TextPainter
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, is_inside
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, build_telephone_layout, is_inside
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.view import Action, Page
