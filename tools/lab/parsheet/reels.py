@@ -1,13 +1,15 @@
 """The feature sheets of a reel game: bonus stages, held reels, progressive levels, double-up."""
 
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
 from paytables import Analysis, BetAnalysis
 from paytables.reels.build import ModeStages
-from paytables.reels.enumerated import HeldReels
+from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.rules import ReelRules
 from paytables.reels.schema import DoubleUp, HoldStage, Item, PickStage, Progressive, ReelsStage
+from paytables.reels.spin import ReelSpinStage
 from paytables.wording import format_count
 from tools.lab.parsheet.figures import to_exact_data
 from tools.lab.parsheet.sheet_data import Facts, Sheet, build_level_sheets, build_sheet_data
@@ -33,6 +35,36 @@ def build_sheets(rules: ReelRules, analysis: Analysis) -> list[Sheet]:
     if rules.definition.double_up is not None:
         sheets.append(_build_double_up_sheet(rules.definition.double_up, analysis))
     return sheets
+
+
+def build_strip_sheets(rules: ReelRules) -> list[dict[str, Any]]:
+    """Return every reel of every stage: its stops in order, its window size and its symbol counts."""
+    ids = [symbol.id for symbol in rules.definition.symbol]
+    sheets = []
+    for name, stage in rules.list_shown_stages().items():
+        if not isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
+            continue
+        reels = stage.reels
+        for x, (stops, weights) in enumerate(zip(reels.strips, reels.weights, strict=True)):
+            strip = [ids[symbol] for symbol in stops]
+            sheets.append(
+                {
+                    "stage": name,
+                    "reel": x + 1,
+                    "stops": len(strip),
+                    "window": reels.heights[x],
+                    "strip": strip,
+                    "weights": None if set(weights) == {1} else list(weights),
+                    "counts": dict(sorted(Counter(strip).items())),
+                }
+            )
+    return sheets
+
+
+def describe_double_up(rules: ReelRules) -> dict[str, Any] | None:
+    """Return the rules of a game's double-up as JSON data, or None if it has none."""
+    table = rules.definition.double_up
+    return None if table is None else table.model_dump()
 
 
 def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:

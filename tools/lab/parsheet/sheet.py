@@ -4,8 +4,8 @@ Exact values are texts of fractions, each with its decimal; nothing is rounded b
 """
 
 from bisect import bisect_left
-from collections import Counter
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 from paytables import Analysis, BetAnalysis, Game, WinDistribution
@@ -17,9 +17,6 @@ from paytables.analysis import (
     compute_volatility_index,
 )
 from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_longer_awards
-from paytables.reels.enumerated import CascadingReels, HeldReels
-from paytables.reels.rules import ReelRules
-from paytables.reels.spin import ReelSpinStage
 from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import list_notes, to_exact_data
 
@@ -39,6 +36,7 @@ CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fr
 
 def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> dict[str, Any]:
     """Return the whole PAR sheet as JSON data; ``limits`` are the odds beyond which the player must be informed."""
+    reels = import_module(f"{__package__}.reels") if game.family == "reels" else None
     return {
         "game": game.id,
         "title": game.title,
@@ -58,8 +56,8 @@ def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIM
         "bets": [build_bet_sheet(bet, game.denominations_cents) for bet in analysis.bets],
         "awards": [build_award_sheet(bet, limits) for bet in analysis.bets],
         "feature_sheets": build_feature_sheets(game, analysis),
-        "reels": build_reel_sheets(game),
-        "double_up": _describe_double_up(game),
+        "reels": reels.build_strip_sheets(game.rules) if reels else [],
+        "double_up": reels.describe_double_up(game.rules) if reels else None,
         "merchandise": [
             {
                 "id": prize.id,
@@ -232,35 +230,3 @@ def build_win_classes(distribution: WinDistribution, cost: int) -> dict[str, Any
         "classes": rows,
         "left_out": to_exact_data(distribution.tail),
     }
-
-
-def build_reel_sheets(game: Game) -> list[dict[str, Any]]:
-    """Return every reel of every stage: its stops in order, its window size and its symbol counts."""
-    if not isinstance(game.rules, ReelRules):
-        return []
-    ids = [symbol.id for symbol in game.rules.definition.symbol]
-    sheets = []
-    for name, stage in game.rules.list_shown_stages().items():
-        if not isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
-            continue
-        reels = stage.reels
-        for x, (stops, weights) in enumerate(zip(reels.strips, reels.weights, strict=True)):
-            strip = [ids[symbol] for symbol in stops]
-            sheets.append(
-                {
-                    "stage": name,
-                    "reel": x + 1,
-                    "stops": len(strip),
-                    "window": reels.heights[x],
-                    "strip": strip,
-                    "weights": None if set(weights) == {1} else list(weights),
-                    "counts": dict(sorted(Counter(strip).items())),
-                }
-            )
-    return sheets
-
-
-def _describe_double_up(game: Game) -> dict[str, Any] | None:
-    """Return the rules of a game's double-up as JSON data, or None if it has none."""
-    table = game.rules.definition.double_up if isinstance(game.rules, ReelRules) else None
-    return None if table is None else table.model_dump()
