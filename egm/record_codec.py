@@ -5,7 +5,7 @@ reads it back and rejects anything that is not exactly such a record, naming the
 value. A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``Fraction`` (as text), a ``StrEnum``, a
 ``Literal`` of texts, ``X | None``, ``tuple[X, ...]``, ``tuple[X, Y]``, ``Mapping[str, X]``, another record,
 a type with its own ``to_json`` and ``from_json``, or any of these with a :class:`FieldCondition`
-(``Annotated[int, Condition(...)]``, see :mod:`egm.record_fields`).
+(``Annotated[int, FieldCondition(...)]``, see :mod:`egm.record_fields`).
 
 A plain default applies when reading: it replaces a field that older journals did not have. A field name that
 is a Python keyword ends in an underscore here (``from_``), but not in the JSON. A field may be stored under

@@ -1,6 +1,6 @@
 """Types of record fields that allow less than their Python type: positive amounts, times, masked numbers.
 
-Each is an ``Annotated`` type whose :class:`~egm.record_codec.Condition` is checked when a record is read
+Each is an ``Annotated`` type whose :class:`~egm.record_codec.FieldCondition` is checked when a record is read
 (:mod:`egm.record_codec`). Whether a number really is that of a member of staff, or a serial number that of
 the machine, cannot be checked in the record alone: the audit does this for all fields of such a type.
 """

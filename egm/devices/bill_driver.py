@@ -277,11 +277,11 @@ class BillDriver(LineDriver[M]):
     def _find_escrow_command(self, protocol_position: int = 0) -> EscrowCommand:
         """Return the command to send for the item in escrow; UNDECIDED if none is to be sent yet.
 
-        A stack order does not identify an item: it takes whatever is in escrow when it arrives. So the order
-        is recorded in one cycle and sent in a later one. Before it is sent, the device must report that the same
-        item is still there, in reply to a query so recent that no other item can be in its place. No other item
-        is taken, however long the recording took or the process was not scheduled. If the machine has stopped
-        since it decided (a door, a tilt, a hand-pay), the item is returned.
+        A stack order does not identify an item: the acceptor stacks whatever is in escrow when the order
+        arrives. So the order is recorded in one cycle and sent in a later one. Before it is sent, the device
+        must report that the same item is still there, in reply to a query so recent that no other item can be
+        in its place. This holds also if the recording was slow or the process was not scheduled for a while.
+        If the machine has stopped since it decided (a door, a tilt, a hand-pay), the item is returned.
         """
         offer = self._escrowed_item
         if offer is None or offer.reported_code != self._in_escrow:

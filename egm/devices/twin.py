@@ -218,7 +218,7 @@ class Twin(ABC, Generic[M]):
 
     @abstractmethod
     def handle_power_return(self) -> None:
-        """Change the device's state as a real device's state changes when the power returns."""
+        """Handle the return of power, as the real device would."""
 
     def start_autonomous_behaviour(self) -> None:
         """Start the device's autonomous behaviour, once the process of the simulated devices runs."""

@@ -27,7 +27,7 @@ class TicketNumbered(NumberReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberRefused(NumberReply):
-    """Event: a reserved ticket gets no number from a host, and why."""
+    """Event: the host does not give a reserved ticket a number; with the reason."""
 
     why: str
 

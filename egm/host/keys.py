@@ -23,6 +23,6 @@ class HostKey(Key):
     REGISTRATION = "registration", ClearAction.OWED, Owner.MACHINE
     """The machine's registration for transfers."""
     TRANSFERS_UNPROVED = "transfers_unproved", ClearAction.IDENTITY, Owner.MACHINE
-    """Set if a memory clear has lost the list of earlier transfers: none is executed until the host registers."""
+    """Set if a memory clear has lost the list of earlier transfers; until the host registers, none is executed."""
     CONTROL = "control:", ClearAction.IDENTITY, Owner.MACHINE
     """Key prefix of the functions that a host restricts: the requested restriction, by function and host."""

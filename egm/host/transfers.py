@@ -308,8 +308,8 @@ def expire_restricted_credit(machine: Machine, _: Event) -> None:
 def build_pending_order_event(_machine: Machine, _: Event) -> Event:
     """Return the event that executes the pending transfer order after a game, or refuses it.
 
-    The order is refused if the machine is busy again. It does not wait any longer: hours later it might
-    credit another player.
+    The order is refused if the machine is busy again. It may not wait any longer, because the credit could
+    then go to another player.
     """
     return Event(EventType.TRANSFER_ORDERED)
 

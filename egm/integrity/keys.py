@@ -17,7 +17,7 @@ class IntegrityKey(Key):
     HARD_METERS = "hard_meters", ClearAction.TRANSIENT, Owner.MACHINE
     """Electronic meter less hard meter when the hard meters were first seen, in pulses, for each hard meter."""
     ARCHIVE = "journal.archive", ClearAction.TRANSIENT, Owner.MACHINE
-    """How far the journal is archived (:class:`meters.archive.Boundary`); written by the journal itself."""
+    """How far the journal is archived (:class:`meters.archive.ArchiveEnd`); written by the journal itself."""
     MEDIUM_REPLACED = "memory.medium_replaced", ClearAction.IDENTITY, Owner.MACHINE
     """Set by the journal if a medium was replaced, until the machine has raised a fault about it."""
     SOFTWARE = "software", ClearAction.TRANSIENT, Owner.MACHINE

@@ -170,8 +170,8 @@ class Machine:
 
         Without an ``entry_id`` a new one is generated. ``ref`` names the reservation that it settles or voids. The
         counts that the declaration fixes need not be given. Raises EntryError, before anything is written, if
-        the entry differs from its declaration or no feature declares it; and SupersededBy
-        with a fault event if it would advance a master meter further than the jurisdiction allows.
+        the entry differs from its declaration or no feature declares it; and ReplaceWithEvent with a fault event
+        if it would advance a master meter further than the jurisdiction allows.
         """
         if entry not in self.entries:
             raise EntryError(f"no feature declares the entry {entry.kind}")

@@ -35,11 +35,7 @@ class _Message(BaseModel):
 
 
 class LongOdds(_Message):
-    """An award that is so unlikely that its odds must be shown (Ontario 10.1): once in ``one_in`` games.
-
-    ``bets`` are the costs in credits of the ways to bet that have these odds. ``stage`` is the base game or
-    feature that pays the award, empty for a progressive level or a prize in kind.
-    """
+    """An award that is so unlikely that its odds must be shown (Ontario 10.1)."""
 
     name: str
     """The award's name: a prize, a progressive level or a prize in kind."""
@@ -74,23 +70,17 @@ class GameArt(_Message):
 
 
 class Chances(_Message):
-    """Winning chances of one way to bet, computed exactly and rounded here for display.
-
-    ``bet`` is the name of the way to bet, ``cost_credits`` its cheapest stake. ``hit_percent`` is the share
-    of games that win anything (empty if only the laboratory tools compute it); ``prizes_in_100`` is the
-    average number of prizes in a hundred games, each line counted. Each of ``features`` starts once in the
-    given number of games. ``top`` is the highest award: ``top_credits`` at that cost, once in ``top_one_in``
-    games. ``spots`` are the betting spots of a table, or the areas of a wheel, that this bet covers;
-    ``hit_percent`` is then the share of rounds that return more than the stake, since a returned stake is not
-    a prize. ``hands`` is the number of hands played at once if the player chooses it, else 0.
-    """
+    """Winning chances of one way to bet, computed exactly and rounded here for display."""
 
     bet: str
     """The name of the way to bet."""
     cost_credits: int
     """The cheapest stake of this way to bet, in credits."""
     hit_percent: str
-    """The share of games that win anything, in percent; empty if it is not known here."""
+    """The share of games that win a prize, in percent; empty if only the laboratory tools compute it.
+
+    At a table it is the share of rounds that return more than the stake.
+    """
     prizes_in_100: str
     """The average number of prizes in a hundred games, each line counted."""
     features: tuple[tuple[str, int], ...]
@@ -182,11 +172,7 @@ class SpotNow(_Message):
 class Felt(_Message):
     """The current state of a table layout, apart from the bets on it (:file:`paytables/FELTS.md`).
 
-    ``first`` are the spots of which one must have a bet before any other. ``plays`` is whether the bet on a
-    spot is active (on or off), if the player chooses that. ``point`` is the point at craps. ``spots`` are
-    current odds and limits that differ from those published, within the jurisdiction's limits. ``bank`` and
-    ``banco``: the seat to which the bank is offered first, and the least that it must stake to keep it.
-    ``button`` is the seat to which a poker room's button is offered first.
+    ``spots`` are current odds and limits that differ from those published, within the jurisdiction's limits.
     """
 
     point: int | None = None

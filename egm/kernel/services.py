@@ -1,10 +1,10 @@
 """Background services, such as metrics, host lines, links and reminders; each is an "attachment" of the machine.
 
-An attachment runs on the machine's event loop. :meth:`Attachment.process_change` reports what has happened,
-after it is durable; :attr:`MachineContext.handle` requests an event, which the state table accepts or refuses
-as it does a person's. A thread of an attachment (for example a serial line with strict timing) sees only
-immutable values and communicates through the loop: only one thread reads the journal. Each service belongs to
-a feature (:class:`egm.kernel.feature.Feature`).
+An attachment runs on the machine's event loop. :meth:`BackgroundService.process_change` reports what has
+happened, after it is durable; :attr:`MachineContext.handle` requests an event, which the state table accepts
+or refuses as it does a person's. A thread of an attachment (for example a serial line with strict timing)
+sees only immutable values and communicates through the loop: only one thread reads the journal. Each service
+belongs to a feature (:class:`egm.kernel.feature.Feature`).
 """
 
 import asyncio

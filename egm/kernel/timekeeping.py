@@ -81,9 +81,10 @@ class Timekeeper:
     """The assessment of one machine's clock since start-up: whether it can be trusted, and the best known time."""
 
     def __init__(self, clock: Clock, good: datetime | None = None, *, unsettled: bool = False) -> None:
-        """Start to assess the clock.
+        """Start to assess the clock. ``good`` is the last time known to be right before this start.
 
-        ``good`` is the last time known to be right before this start; ``unsettled`` as in :class:`ClockEvidence`.
+        ``unsettled`` is whether the clock was set before the machine was switched off, and nobody has
+        confirmed it.
         """
         self._clock = clock
         self._good = good if good is not None and EARLIEST_PLAUSIBLE_TIME <= good < LATEST_TIME else None

@@ -9,8 +9,8 @@ class LinksKey(Key):
     GAT = "gat", ClearAction.TRANSIENT, Owner.MACHINE
     """The last calculation that a verifier requested over GAT, and its result."""
     HOST_SILENT = "host_silent:", ClearAction.IDENTITY, Owner.MACHINE
-    """Key prefix of the SAS hosts that do not reply: since when, by host."""
+    """Key prefix: the time at which a SAS host, by name, stopped polling; no value while it polls."""
     HOST_KNOWN = "host_known:", ClearAction.IDENTITY, Owner.MACHINE
-    """Key prefix of the SAS hosts from which the machine has once awaited its first start, by host."""
+    """Key prefix: a SAS host, by name, whose first enabling of the machine (poll 02) has been awaited once already."""
     HOST_TIME = "host_time:", ClearAction.IDENTITY, Owner.MACHINE
-    """Key prefix of the SAS hosts' clocks: how far each is ahead of the machine's, in seconds."""
+    """Key prefix: the number of seconds by which the clock of a SAS host, by name, is ahead of the machine's."""

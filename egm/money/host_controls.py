@@ -28,7 +28,7 @@ class HostControlName(StrEnum):
 def list_host_requests(machine: Machine, control: HostControlName, of: str = "") -> list[Any]:
     """Return the values that the hosts have set for a control, one for each host that has set it.
 
-    ``of`` is the id of the game if the control is :attr:`Control.GAME`.
+    ``of`` is the id of the game if the control is :attr:`HostControlName.GAME`.
     """
     name = f"{control}.{of}" if of else str(control)
     return list(machine.journal.states(f"{HostKey.CONTROL}{name}:").values())

@@ -127,7 +127,7 @@ def replay_game(definition: Game, game: GameRecord) -> GameConversation:
 
 
 def rebuild_conversation(machine: Machine, game: GameRecord) -> GameConversation | None:
-    """Replay an open game up to its last recorded step; return it as a Conversation, or None if that fails."""
+    """Replay an open game up to its last recorded step; return the GameConversation, or None if the replay fails."""
     with suppress(*NO_REPLAY):
         return replay_game(find_definition(machine, game.game), game)
     return None

@@ -150,9 +150,9 @@ class MachineChecked:
     """Staff had the machine checked before a large hand-pay: game, accounts, software, meters, journal head."""
 
     game: str
-    """The check of the game: ``right``, ``none``, or what differs."""
+    """The result of replaying the last game: ``right``, ``none`` if there is no game, or the difference as text."""
     books: str
-    """The check of the journal: ``right``, or what is wrong with its sums and its chain."""
+    """The result of checking the journal's sums and hash chain: ``right``, or the error as text."""
     play_id: str | None
     digest: Digest | None
     software: Mapping[str, str] | None

@@ -58,7 +58,7 @@ class Reminders:
             self._context.handle(Event(event_type))
 
     def _compute_gap_seconds_left(self) -> float:
-        """Return how many more seconds without credit make the player count as having left; negative if exceeded."""
+        """Return the seconds until a player without credit counts as having left; negative if that time has passed."""
         absent_ns = self._context.clock.monotonic_ns() - (self._left_ns or 0)
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 

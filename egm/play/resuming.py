@@ -14,7 +14,7 @@ from egm.play.showing import send_screen_update
 
 
 def ended_game_has_conversation(machine: Machine, _: Event) -> bool:
-    """Return whether the replayed game (Conversation) is still in memory although it is no longer shown."""
+    """Return whether the replayed game (GameConversation) is still in memory although it is no longer shown."""
     return machine.component(GameInProgress).conversation is not None
 
 

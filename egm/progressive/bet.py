@@ -22,7 +22,7 @@ class AcceptedBet:
     denomination_cents: int
     pools: tuple[ProgressivePool, ...]
     table: JSON = None
-    """The table's state (:meth:`paytables.Game.with_table_state`)."""
+    """The table's state before the round (:meth:`paytables.game.Rules.with_table_state`)."""
 
     @property
     def cents(self) -> int:

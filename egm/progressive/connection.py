@@ -222,8 +222,8 @@ async def stay_connected(
 async def run_together(*work: Coroutine[None, None, None]) -> None:
     """Run several coroutines until one ends, then cancel the others.
 
-    Raise the error that ended them. If there are several errors, a lost connection is raised only without
-    another one.
+    Raise the error that ended them. If there are several errors, a lost connection is raised only if there is
+    no other error.
     """
     tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:

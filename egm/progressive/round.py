@@ -138,7 +138,10 @@ class ProgressiveRound:
                 self._record_hit(name, pool, mystery=True)
 
     def award_hits(self, hits: Iterable[LevelHit]) -> None:
-        """Lock the outcome's progressive hits, in order: whole levels by the game's names, or parts of them."""
+        """Lock the amounts of the outcome's progressive hits, in order.
+
+        Each hit is of a whole level or of a part of it; the level is named as in the game's definition.
+        """
         for hit in hits:
             name, share = (hit.level, hit.share) if isinstance(hit, LevelShare) else (hit, None)
             if name not in self.pools:

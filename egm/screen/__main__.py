@@ -158,7 +158,7 @@ def main(
 
 
 def _run_app(app: "ScreenApp", frames_a_second: int) -> None:
-    """Run the screen's frame loop until somebody closes it. Raises Refusal if there is no display."""
+    """Run the screen's frame loop until somebody closes it. Raises StartupRefusal if there is no display."""
     from egm.screen.displays import DisplayError  # noqa: PLC0415 (pygame is slow to load)
 
     try:

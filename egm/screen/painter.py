@@ -127,10 +127,10 @@ class Painter:
         return surface
 
     def remember(self, name: Hashable, key: tuple[object, ...], make: Callable[[], _T]) -> _T:
-        """Return the value made last under a name if its key is still the same; otherwise make it.
+        """Return the value stored under ``name`` if its ``key`` is unchanged; otherwise make, store and return it.
 
-        The key has every object on which the value depends. Unlike the keys of :meth:`find_or_create`, its parts
-        need no hash, and equal parts that are the same object cost no comparison.
+        The key contains every object on which the value depends. The objects need not be hashable, unlike the
+        keys of :meth:`find_or_create`, and comparing an object with itself is fast.
         """
         remembered = self._remembered.get(name)
         if remembered is None or remembered[0] != key:
@@ -142,9 +142,9 @@ class Painter:
     def draw_over_opaque(
         self, name: Hashable, key: tuple[object, ...], rect: Rect, draw: Callable[[], None]
     ) -> None:
-        """Draw in a rectangle of which nothing shows through that changes; draw it once for each key.
+        """Draw in a rectangle and cache the resulting pixels, to be copied as long as ``key`` is unchanged.
 
-        ``key`` has every object on which the pixels in the rectangle depend, those below included.
+        ``key`` contains every object on which the pixels in the rectangle depend, also those drawn below it.
         """
         if self.surface.get_flags() & pygame.SRCALPHA:
             draw()

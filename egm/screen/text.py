@@ -131,7 +131,7 @@ class Texts:
         self._money: dict[tuple[int, str], str] = {}
         self._numbers: dict[int, str] = {}
         self._clock = ("", "")
-        """The last time formatted by :meth:`clock`, and its text: pictures of one second ask for the same."""
+        """Cache: the last time formatted by :meth:`clock`, and its text, which all frames of a second use."""
 
     def has_text(self, key: str) -> bool:
         """Return whether the catalogue has a text with this key."""

@@ -78,7 +78,10 @@ class PendingTurn:
     """For how long the decision was extended because its player had no screen."""
 
     def extend_while_unseen(self, now_ns: int, *, is_seen: bool, unseen_ns_max: int) -> None:
-        """Stop the time since the last check if the player had no screen, up to a maximum in all."""
+        """Extend the deadline by the time since the last check if the player had no screen.
+
+        ``unseen_ns_max`` limits the sum of all extensions of this decision.
+        """
         passed_ns, self.checked_ns = now_ns - self.checked_ns, now_ns
         if not is_seen:
             extension_ns = min(passed_ns, unseen_ns_max - self.unseen_ns)

@@ -107,7 +107,7 @@ class MenuEntry:
     """One line of the main menu, which opens a page.
 
     It is shown to persons with ``permission``, or to every signed-in person if that is None. ``subject`` is
-    its section (:data:`egm.staff.service.menu.SUBJECTS`). Its text is ``service.menu.<id>``.
+    its section (:data:`egm.staff.service.menu.MENU_SUBJECTS`). Its text is ``service.menu.<id>``.
     """
 
     id: str

@@ -105,7 +105,7 @@ class RepeatableStorage(DiskStorage):
         return hashlib.shake_256(f"{self._seed} {self._requests}".encode()).digest(count)
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """Sync the files one after the other: a thread costs a test machine more than it saves in memory."""
+        """Sync the files one after the other, because in a test starting threads takes longer than the syncs."""
         for file in files:
             file.sync()
 
@@ -267,7 +267,7 @@ _created_storages = 0
 
 
 def restart_random_bytes() -> None:
-    """Let the next test machine have the random bytes of a test's first one, whatever ran before."""
+    """Restart the sequence of random bytes, so that each test's first machine gets the same bytes."""
     global _created_storages  # noqa: PLW0603 (the count of a process)
     _created_storages = 0
 

@@ -208,7 +208,7 @@ class HostWire:
 
 
 class Bench(HostWire):
-    """A SAS host's end of a line to a test machine that it creates the line for. Time is the test machine's clock."""
+    """A SAS host's end of a line to a test machine. It also creates the machine's end; time is the machine's clock."""
 
     def __init__(
         self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: object

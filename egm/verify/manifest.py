@@ -100,7 +100,7 @@ class FileDifference:
 def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[FileDifference, ...]:
     """Return the files that differ from the manifest, ordered by name.
 
-    ``digests`` are the installed files' digests, from :func:`~.digest.compute_digests`.
+    ``digests`` are the installed files' digests, from :func:`~egm.verify.digest.compute_digests`.
     """
 
     def find_file_fault(name: str) -> FileFault | None:

@@ -1,6 +1,7 @@
 """Files that a cabinet brings itself, and which files belong to the software of a cabinet.
 
-They are apart from the examination, so that its separate process loads no cabinet file and no device driver.
+This module is separate from the examination of the software (:mod:`egm.verify.examine`), whose own process
+must load neither cabinet files nor device drivers.
 """
 
 import contextlib

@@ -175,11 +175,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             self._emit(Disputed(device=self.name, text=text))
 
     async def _read_bill_path(self, events: EventBuffer, *, is_clear: bool, has_new_events: bool) -> None:
-        """Handle the item in escrow according to the validator's last event; without one, note a clear path.
+        """Handle the item in escrow that the validator's last event reports, or else a clear bill path.
 
         ``is_clear``: the events show that nothing moves. ``has_new_events``: there are events since the last
-        call. An item that they show in escrow while a stacking is ordered is another one than the ordered
-        item.
+        call. If a stacking is ordered and new events report an item in escrow, it is not the ordered item.
         """
         newest = events.pairs[0]
         self._holds_paper = bool(_is_in_escrow(newest) and events.counter)

@@ -188,9 +188,10 @@ class CctalkHopperDriver(CctalkDriver):
             await self._query(Header.EMERGENCY_STOP)
 
     async def _order_again(self, record: PayoutRecord) -> None:
-        """Send the payout order again, because the hopper has not accepted it; withdraw it once refused for too long.
+        """Send the payout order again, because the hopper has not accepted it.
 
-        The order is abandoned only on a reading later than the withdrawal.
+        If the hopper has refused the order for too long, withdraw it. The payout is abandoned only once a
+        status read after the withdrawal confirms that nothing was paid.
         """
         self._may_be_paying = False
         if self._timer.seconds <= ORDER_REFUSED_SECONDS:

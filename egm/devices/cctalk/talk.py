@@ -99,8 +99,9 @@ class CctalkDriver(LineDriver[CctalkFrame]):
     async def _read_events_with_counter(self, events: Header) -> tuple[EventBuffer, int] | None:
         """Return the device's events and its accept counter as of the same moment, or None.
 
-        The counter is read between two replies about events. None means that these differ (try again in the
-        next cycle) or that a reply is missing. Raises :class:`~egm.devices.framing.ProtocolError`.
+        The counter is read between two replies about events. None means that the two replies differ (try
+        again in the next cycle) or that a reply is missing. Raises
+        :class:`~egm.devices.framing.ProtocolError`.
         """
         events_before = await self._query(events)
         count = await self._query(Header.ACCEPT_COUNT)

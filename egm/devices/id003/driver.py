@@ -207,7 +207,7 @@ class Id003Driver(BillDriver[Frame]):
     def _find_due_query(self) -> Frame | None:
         """Return the next query to send before the acceptor's settings, or None when all have been sent.
 
-        An acceptor that does not reply to them receives its settings nevertheless.
+        An acceptor that does not reply to the queries receives its settings nevertheless.
         """
         if self._query_counts[Command.VERSION] < _UNANSWERED_QUERIES_MAX:
             self._query_counts[Command.VERSION] += 1

@@ -1,4 +1,4 @@
-"""A simulated I/O board with its doors, keys and buttons. Its edges are battery-backed, like a real one's."""
+"""A simulated I/O board with doors, keys and buttons; a battery preserves unread input changes, as in a real one."""
 
 import asyncio
 from collections import deque

@@ -30,7 +30,7 @@ class PrizePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeShortfall:
-    """A case in which the prizes may return less than 30 % of the fees, at the smallest such number of entries."""
+    """The smallest number of entries for which the prizes may be less than 30 % of the fees, and the missing amount."""
 
     entries: int
     ranked: int
@@ -65,8 +65,8 @@ def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: Remai
 def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
     """Return the prize of each ranked participant, best rank first, before ties share their prizes.
 
-    ``ranked`` is the number of participants with a rank. The shares that are awarded are added first and
-    rounded up to a whole cent, so that rounding never lowers what is returned.
+    ``ranked`` is the number of participants with a rank. The sum of the shares that are awarded is rounded up
+    to a whole cent, so that rounding never lowers the total returned.
     """
     if not ranked:
         return []
@@ -101,7 +101,8 @@ def find_inversion(
 ) -> PrizeInversion | None:
     """Return the first rank whose prize is higher than that of the rank above it, or None.
 
-    A fixed amount exceeds a share the most with the fewest entries, and a share a fixed amount with the most.
+    Only two numbers of entries are checked: the smallest, at which fixed amounts are highest compared with
+    shares, and the largest, at which shares are highest compared with fixed amounts.
     """
     ranks = len(plan.shares)
     for entries in sorted({max(entries_min, min(ranks, entries_max)), entries_max}):
@@ -143,8 +144,9 @@ def find_shortfall(
 ) -> PrizeShortfall | None:
     """Return the smallest number of entries whose prizes may be less than 30 % of the fees, or None.
 
-    For each number of entries, the fewest participants that can have bought them are assumed to be ranked.
-    With ``one_ranked`` only one participant is, for rules under which entries can lose their rank.
+    For each number of entries, the smallest possible number of participants is assumed to be ranked: the
+    fewest who can have bought these entries. With ``one_ranked`` it is one participant, for rules under which
+    entries can lose their rank.
     """
     fixed_sums, share_sums = [*accumulate(plan.amounts_cents)], [*accumulate(plan.shares)]
     for entries in range(entries_min, participants_max * per_participant + 1):

@@ -35,9 +35,9 @@ class SendBytes:
 
 @dataclass(frozen=True, slots=True)
 class RunPollEffect:
-    """Action: run the effect of ``poll``, then call :meth:`Channel.reply_to_request`.
+    """Action: run the effect of ``poll``, then call :meth:`SasChannelState.reply_to_request`.
 
-    If the effect takes too long, call :meth:`Channel.reply_busy` first.
+    If the effect takes too long, call :meth:`SasChannelState.reply_busy` first.
     """
 
     poll: Poll
@@ -111,7 +111,7 @@ class _LastReply:
     answered_poll: tuple[Poll, LongPoll, Reply] | None = None
     """The long poll that this reply answers, with its declaration and the reply; None for a general poll."""
     serves: tuple[SasException, ...] = ()
-    """Priority exceptions pending at the time of the poll, which the host's receipt of this reply ends."""
+    """Pending priority exceptions that this reply deals with; they end once the host has received it."""
     is_busy: bool = False
     """Whether this reply only says that the request is still being processed."""
     delayed: bool = False

@@ -26,7 +26,7 @@ from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, M
 #: not exist.
 _HOST_CLOCK_AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
 READ_HANDPAY_NOTE: Final = "handpay"
-"""Key in :attr:`Host.notes` of the journal id of the hand-pay that the host has read."""
+"""Key in :attr:`SasHost.exchange_notes` of the journal id of the hand-pay that the host has read."""
 
 
 @dataclass(slots=True)

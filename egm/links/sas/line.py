@@ -137,7 +137,7 @@ class SasLineThread(threading.Thread):
         self._pending: tuple[bytes, Future[Reply | None]] | None = None
         self._received_ns = 0
         self._health = SasLineHealth()
-        """What the thread counts; :attr:`health` completes it."""
+        """Counts of messages and reply times so far; :meth:`health` adds the state of the port."""
         self._within = dict.fromkeys((*_REPLY_TIME_BUCKETS_MS, 0), 0)
 
     # ------------------------------------------------------------------ from the loop
@@ -237,7 +237,7 @@ class SasLineThread(threading.Thread):
                 self._health.polls_of_other_machines += 1
 
     def _perform_action(self, port: SasPort | None, action: ChannelAction) -> None:
-        """Perform an action that the SAS channel has yielded; skip one that sends if the port is closed (None)."""
+        """Perform an action of the SAS channel; ignore an action that sends if the port is closed (None)."""
         match action:
             case SendBytes(data=data, wakeup=wakeup) if port is not None:
                 port.write(data, wakeup=wakeup)

@@ -85,7 +85,7 @@ class SasFraming(Protocol):
 
 
 def _build_message(frame: bytes) -> ReceivedMessage:
-    """Return the long poll that a complete frame contains, or Broken if its CRC is wrong."""
+    """Return the long poll that a complete frame contains, or a BrokenMessage if its CRC is wrong."""
     if has_crc(frame[1]) and not is_intact(frame):
         return BrokenMessage("crc", frame)
     return LongPoll(frame)

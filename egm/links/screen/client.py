@@ -1,6 +1,6 @@
 """Client of a message socket: of the machine's screen, or of the panel that operates simulated devices.
 
-Made for a frame loop: nothing blocks. :meth:`Client.poll` connects when possible, sends a hello with the
+Made for a frame loop: nothing blocks. :meth:`ScreenClient.poll` connects when possible, sends a hello with the
 token, and returns whatever has arrived; if the connection is lost, it is tried again after a delay that
 doubles up to a limit.
 """
@@ -28,7 +28,7 @@ _UNSENT_BYTES_MAX: Final = 1 << 20
 class PollResult:
     """The result of one poll of a connection: messages received, and whether it was opened or lost.
 
-    ``error`` is what is wrong with the connection, unless the other end is only absent.
+    ``error`` describes an error of the connection. It is empty if the server is merely not running.
     """
 
     messages: tuple[Message, ...] = ()
@@ -45,8 +45,8 @@ class ScreenClient:
     ) -> None:
         """Create a client that connects to the socket and authenticates itself with the token.
 
-        ``onlooker``: no player plays by the picture that it shows. ``proves``: it sends :class:`Alive`
-        regularly.
+        ``onlooker``: the client only observes, and no player uses its picture. ``proves``: the client proves
+        that it is alive by sending :class:`Alive` regularly.
         """
         self._proves = proves
         self._onlooker = onlooker

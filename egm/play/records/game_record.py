@@ -297,7 +297,7 @@ class MysteryWon:
     order: Count
     """The number of this hit among all hits of its level."""
     trigger: Mapping[str, JSON]
-    """The opened secret (:class:`egm.progressive.trigger.Trigger`), whose JSON states the drawn number as text."""
+    """The opened secret as the JSON of :class:`egm.progressive.trigger.MysteryTrigger`; the drawn number is a text."""
     commitment: Digest | None
     """The controller's commitment to the secret, as first received; None if none was received."""
     proved: bool

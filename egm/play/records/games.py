@@ -34,7 +34,7 @@ class GameInProgress:
     """The in-memory state of the open game, rebuilt from the journal after a restart."""
 
     conversation: Any = None
-    """The game as a :class:`~egm.play.conversation.Conversation`, advanced to its pending decision or outcome."""
+    """The :class:`~egm.play.conversation.GameConversation`, advanced to the game's pending decision or its outcome."""
     record: GameRecord | None = None
     """The record of the game that was last written to the journal or read from it."""
 

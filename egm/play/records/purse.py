@@ -44,7 +44,7 @@ class Purse:
     table: JSON = omit_if_default(None)
     """The state of the game's table after the last game."""
     last: LastGame | None = omit_if_default(None)
-    """The last game that has ended, and its return as minor units at the game's denomination."""
+    """The last game of the round that has ended; its return is stated as minor units at the game's denomination."""
     ending: Literal["", "complete", "interrupted", "failed"] = omit_if_default("")
     """The way in which the round ended; empty while it is played."""
 

@@ -30,7 +30,7 @@ class StartingTables:
 class TableStateKeys:
     """Names of values in the state of a table, for tables that several players share.
 
-    ``common`` are the values shared by all players. ``bound`` are those of them on which standing bets
+    ``common`` are the values shared by all players. ``bound`` are the shared values on which standing bets
     depend.
     """
 

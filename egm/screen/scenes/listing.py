@@ -40,7 +40,7 @@ class ListingLine:
     action: str = ""
     icon: str = ""
     top_inset: float = 0.0
-    """The width reserved at the left for the icons of the table's rows."""
+    """The width left free at the left of column heads, above the icons of the table's rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,7 +232,10 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
 
 
 def _encode_cumulative_meters(host: SasHost, result: HostTransferResult) -> bytes:
-    """Return the cumulative meters of the credit kinds that the transfer moved; sizes of zero if it moved nothing."""
+    """Return the cumulative meters of the credit kinds that the transfer moved.
+
+    If the transfer moved nothing, each meter is sent as a field of length zero.
+    """
     if not result.status.moved:
         return bytes(3)
     values = host.machine.journal.meters().values

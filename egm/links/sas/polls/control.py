@@ -111,7 +111,7 @@ def delay_game(host: SasHost, request: LongPoll) -> Reply:
 
 
 CLOSE_AFTER_BILL_NOTE: Final = "close_after_bill"
-"""Key in :attr:`Host.notes` of whether the next accepted bill closes the acceptor."""
+"""Key in :attr:`SasHost.exchange_notes` of the flag that the next accepted bill closes the acceptor."""
 
 
 def close_acceptor_after_bill(host: SasHost) -> None:

@@ -88,7 +88,7 @@ def answer_stacker_value(_: LongPoll, readout: SasReadout) -> Reply:
 
 
 def answer_last_ticket(_: LongPoll, readout: SasReadout) -> Reply:
-    """Answer poll 3D: the amount of the last cash-out ticket. Its number does not fit into eight digits: zeros."""
+    """Answer poll 3D: the last cash-out ticket's amount, and zeros for its number, which exceeds eight digits."""
     return Reply(bytes(4) + encode_bcd(readout.last_ticket_cents, 5))
 
 
