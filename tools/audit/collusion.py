@@ -3,9 +3,9 @@
 They are computed from the journal's entries of play alone. A sign proves nothing: a better player wins from a
 weaker one as well. A person judges it (Québec by-law, ss. 67.107 and 67.109).
 
-Folds after a large bet are compared with those of the other pairs at the same game, because some players fold
-so often: at a fixed number, almost every honest room of many rounds would have a sign. Two players who only
-avoid to bet against each other leave no sign here.
+A player's folds after a large bet are compared with those of the other pairs at the same game. A fixed limit
+would not do: some players often fold after a large bet, so almost every honest room of many rounds would show
+a sign. Two players who only avoid betting against each other are not detected here.
 """
 
 import math
@@ -42,7 +42,7 @@ _KINDS: Final = frozenset(entry.kind for entry in (GAME_START, GAME_CHOICE, GAME
 
 
 class Pair(NamedTuple):
-    """Two positions at one game on one gaming day: the one that lost more to the other, and the other."""
+    """Two positions at one game on one gaming day; in sum, ``loser`` lost money to ``winner``."""
 
     day: str
     game: str
@@ -63,14 +63,14 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class LargeFolds:
-    """The folds after a large bet of one position in rounds that another one won, and how many would be usual."""
+    """How often one position folded after a large bet in rounds that another one won, and how often this is usual."""
 
     count: int = 0
     expected: float = 0.0
 
     @property
     def is_sign(self) -> bool:
-        """Return whether there are more than chance explains (Poisson distribution)."""
+        """Return whether there are more folds than chance explains (Poisson distribution)."""
         if self.count < LARGE_FOLDS_MIN:
             return False
         logarithms = (
@@ -86,16 +86,19 @@ class PairFlow:
 
     pair: Pair
     rounds: int
-    """The rounds in which one of the two won from the other."""
+    """The number of rounds in which either position won from the other."""
     net_cents: int
     largest_cents: int
     """The most that the winner won from the loser in one round."""
     large_folds: LargeFolds
-    """The folds of the loser in rounds that the winner won."""
+    """The folds of the loser after a large bet, in rounds that the winner won."""
     large_folds_back: LargeFolds
-    """The folds of the winner in rounds that the loser won."""
+    """The folds of the winner after a large bet, in rounds that the loser won."""
     z: float
-    """The net flow in standard deviations of an even pair with flows of the same sizes."""
+    """The net flow, in standard deviations of the net flow that two equally strong players would have.
+
+    The amounts won in the single rounds are assumed to be the same.
+    """
 
     @property
     def is_sign(self) -> bool:

@@ -88,7 +88,7 @@ class EntryRulesAudit:
         self.used: set[int] = set()
         """Python ids of the rules that have accepted an entry, so that tests can find unused rules."""
         self._entries_unlike_others: list[StoredEntry] = []
-        """Entries that differ from earlier ones since the last power-up in whether they name their player position."""
+        """Entries that name their player position although entries since the last power-up do not, or the reverse."""
         self._entries_without_terms: list[StoredEntry] = []
         """Entries of player positions that have not yet recorded their terms for residual credit."""
 
@@ -201,9 +201,9 @@ class EntryRulesAudit:
             )
 
     def _report_entries_unlike_others(self) -> None:
-        """Report the collected entries that differ from the others in whether they name their position.
+        """Report the entries that name their player position although the others do not, or the reverse.
 
-        The list is cleared.
+        The list of these entries is cleared.
         """
         for entry in self._entries_unlike_others:
             self._report_finding(entry, _POSITION_FINDING)

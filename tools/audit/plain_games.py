@@ -8,10 +8,11 @@ the time and the language. They are therefore not interpreted: this module build
 must write and compares them with the journal's. Equal bytes prove the canonical form, the hash chain, the
 record, the outcome, the counts, the dimensions and the transfers at once.
 
-Games that follow one another form a :class:`PlainRun`. It contains all that depends on what came before it
-(the auditor compares that with the journal's state) and the sums that the auditor adds to the books. A game
-that differs in any way is not part of a run: the auditor checks it entry by entry, and only that check
-reports faults. ``tests/tools/audit/test_plain_games.py`` compares both methods.
+Games that follow one another form a :class:`PlainRun`. It states the credit, the tables and the previous
+entry with which the first game started, which the auditor compares with the journal before it, and the sums
+that the auditor adds to the books. A game that differs in any way is not part of a run: the auditor checks it
+entry by entry, and only that check reports faults. ``tests/tools/audit/test_plain_games.py`` compares both
+methods.
 
 Nothing here depends on the entries before, so any process can check any part of a journal
 (:mod:`tools.audit.jobs`).

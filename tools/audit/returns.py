@@ -90,9 +90,10 @@ class Return:
     sigma_cents: float | None = None
     """The standard deviation of the sum of all wins; None if unknown."""
     z: float | None = None
-    """The deviation from the nearest exact return in standard deviations; None if unknown.
+    """The deviation of the wins from the exact return, in standard deviations; None if unknown.
 
-    If decisions matter, that is any return from the lowest to the highest.
+    If the return depends on the player's decisions, the deviation is measured from the nearest return between
+    the lowest and the highest exact one.
     """
     why: str = ""
     """The reason why the verdict is ``unknown``, or empty."""

@@ -92,7 +92,7 @@ class RoundAudit:
         self._beginning: tuple[StoredEntry, _Round] | None = None
         """The round whose games are being started, one seat after the other, and the entry of the last start."""
         self._is_start_followed = False
-        """Whether an entry follows that last start which shows that the machine kept running."""
+        """Whether an entry after the round's last game start shows that the machine kept running."""
 
     def start_spin(self, round_id: str) -> None:
         """Store the round for which a physical wheel closed the bets.

@@ -9,9 +9,10 @@ from tools.cli.whole_number import parse_whole_number
 
 
 def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
-    """Parse ``3,11,27/42,80@3:1,5:2``: groups of numbers, then the stake for each number of spots.
+    """Parse a Keno selection such as ``3,11,27/42,80@3:1,5:2`` or ``?8``, which is a quick pick of eight numbers.
 
-    ``?8`` is a quick pick of eight numbers.
+    Slashes separate groups of numbers. After ``@`` comes the stake on each combination of groups, by its
+    count of spots: here 1 on the combination of 3 spots, and 2 on that of 5.
     """
     marks, has_stakes, stakes_text = text.partition("@")
     try:

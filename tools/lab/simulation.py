@@ -197,8 +197,8 @@ def estimate_return(tally: Tally, cost: int) -> Estimate:
 def choose_as_player(decision: Decision, picker: Draw) -> Choice:
     """Return a simulated player's choice: the advised option if there is one, no double-up, else a random option.
 
-    Players against each other are not advised; ``reference`` is then the option for which the figures are
-    stated.
+    If players win each other's stakes, no option is advised; the choice is then the option named
+    ``reference``, for which the figures of the game are stated.
     """
     for name in ("advice", "reference"):
         if name in decision.prompt:

@@ -21,8 +21,9 @@ A row of an entry that starts something (reserves or moves money, or creates a s
 ``allowed_states`` the machine states in which it is allowed; EVERYWHERE if it records a fact that can occur
 in any state.
 
-An entry's id is a new one of its kind unless the row says otherwise. A value that occurs in two fields gets
-one name, so that neither can be altered alone. Several rows of one kind are alternatives.
+Unless the row says otherwise, an entry's id must be one that the journal newly gives to an entry of this
+kind. A value that occurs in two fields gets one name, so that neither can be altered alone. Several rows of
+one kind are alternatives.
 """
 
 from collections.abc import Iterable, Mapping
@@ -47,9 +48,9 @@ _WRITTEN_RULES: Final[tuple[Rule, ...]] = tuple(
 def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[Rule, ...]:
     """Return the audit rules for all declared journal entries.
 
-    ``more`` are rules for the entries of added features. A declared entry without a rule of its
-    own gets the default rule: it must move no money and have a new id of its kind, and it is not compared with
-    earlier entries.
+    ``more`` are rules for the entries of added features. A declared entry without a rule of its own gets the
+    default rule: it must move no money, and its id must be one that the journal newly gives to an entry of
+    this kind. It is not compared with earlier entries.
     """
     written_rules = (*_WRITTEN_RULES, *more)
     ids_with_rule = {id(rule.entry) for rule in written_rules}

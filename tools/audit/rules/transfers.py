@@ -30,8 +30,8 @@ _TRANSFER_RING_SIZE: Final = 35
 def _check_ledger_state(scope: Scope) -> None:
     """Check the recorded end of the ticket ledger.
 
-    If two people restored the ledger since the last record, they must be named, and only then. Otherwise the
-    ledger must only have grown.
+    If two people restored the ledger since the last record, the entry must name them. If not, it must name
+    nobody, and the ledger must only have grown.
     """
     anchor_before, anchor_after = (
         scope.record_before(LedgerAnchor, "tickets"),

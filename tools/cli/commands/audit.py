@@ -74,8 +74,8 @@ def command() -> None:
 def export_(file: Path, state: Path | None, second: Path | None, after: int) -> None:
     """Write the complete journal to FILE with its archive, signed; the machine may be running.
 
-    The export only signs what this machine wrote: every CRC and signature is checked, and that no entry is
-    missing at the end.
+    The export signs only entries that this machine wrote: it first checks every CRC and signature, and that
+    no entry is missing at the end.
     """
     folder = state or default_state_dir()
     try:

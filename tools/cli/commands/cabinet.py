@@ -64,10 +64,10 @@ _INLINE_LIST_MAX: Final = 60
 def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputFormat) -> None:
     """Print every error in FILE: line, key, error, likely intention and allowed values.
 
-    It first checks the format; then, as the machine does at its start, whether the profile, games, levels,
-    files and ports exist that it names, whether the jurisdiction's rules admit each game, and whether the
-    machine has played another definition under the same version. Exit status 0: everything is offered; 1: the
-    machine cannot start with it, or leaves something out.
+    It first checks the format. Then it checks, as the machine does at its start, whether the profile, games,
+    levels, files and ports that the file names exist, whether the jurisdiction's rules admit each game, and
+    whether the machine has played another definition under the same version. Exit status 0: everything is
+    offered; 1: the machine cannot start with the file, or leaves something out.
     """
     try:
         text = read_contents(file).decode()

@@ -129,10 +129,10 @@ def odds(
 ) -> None:
     """Print the exact odds of a ticket of GAME.
 
-    A selection is its numbers, "3,11,27", or groups of them with the stake of each number of spots they play,
-    "3,11,27/42,80@3:1,5:2"; "?8" is a quick pick of eight. Selections that overlap too much for an exact
-    distribution still get their exact return and variance, with a note; --games then adds an interval for the
-    other figures.
+    A selection is a list of numbers, "3,11,27", or groups of numbers with the stake on their combinations by
+    count of spots: "3,11,27/42,80@3:1,5:2" stakes 1 on each combination of 3 spots and 2 on each of 5. "?8"
+    is a quick pick of eight. Selections that overlap too much for an exact distribution still get their exact
+    return and variance, with a note; --games then adds an interval for the other figures.
     """
     try:
         _, rules = _load_keno_game(game)

@@ -140,8 +140,9 @@ def sell(
 ) -> None:
     """Record a ticket in FOLDER and print it.
 
-    A selection is its numbers, "3,11,27", or groups of them with the stake of each number of spots they play,
-    "3,11,27/42,80@3:1,5:2"; "?8" is a quick pick of eight.
+    A selection is a list of numbers, "3,11,27", or groups of numbers with the stake on their combinations by
+    count of spots: "3,11,27/42,80@3:1,5:2" stakes 1 on each combination of 3 spots and 2 on each of 5. "?8"
+    is a quick pick of eight.
     """
     with open_office(folder) as office:
         request = build_ticket_request(selections, office.rules.definition.marks.stakes, draws, bonuses)

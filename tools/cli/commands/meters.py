@@ -201,8 +201,8 @@ def _build_table(
 def _is_split_by(name: str, dimension: str) -> bool:
     """Return whether the meter can be split by the dimension.
 
-    A balance, such as the credit on the machine, can only be split by position: split by game it would be
-    only the money moved through the game, less what was paid out for another game.
+    A balance, such as the credit on the machine, can only be split by position. It cannot be split by game,
+    because credit won in one game may be spent in another.
     """
     return dimension == "position" or name not in METER_BY_NAME or not METER_BY_NAME[name].is_level
 

@@ -51,10 +51,9 @@ _SUSPICIOUS_EVENT_KINDS = (
 def status(*, store: str | None, output_format: OutputFormat) -> None:
     """Show the link's status: its controller's last write, its machines, its signs, rejected messages.
 
-    A machine is seen whenever it requests its levels: at every connection, and with each wager on one.
-    `never` means that it has not connected yet, or has no linked level.
-
-    The exit status is 1 if a sign is dark or not reporting (Québec by-law, s.91).
+    A machine is seen whenever it requests its levels: at every connection, and with each wager that plays for
+    one. `never` means that it has not connected yet, or has no linked level. The exit status is 1 if a sign
+    is dark or not reporting (Québec by-law, s.91).
     """
     with open_controller(store, to_read=True) as controller:
         link_status = _read_status(controller)
@@ -127,8 +126,9 @@ def forget_sign(sign: str, store: str | None) -> None:
 def held(*, store: str | None, output_format: OutputFormat) -> None:
     """List the implausible claims and payments that were held, and the rulings on them.
 
-    A claim is held if it is too unlikely to be chance, a payment (CLAIM/payment) if it is not between the
-    award and what the machine showed: the level has paid the award, and the operator bears the difference.
+    A claim is held if chance hardly explains it. A payment (CLAIM/payment) is held if it does not lie between
+    the award and the amount that the machine showed. Until a ruling, the level pays only the award, and the
+    operator bears the difference.
     """
     with open_controller(store, to_read=True) as controller, controller.open_read_session() as session:
         held_claims = [asdict(each) for each in session.list_held_claims()]
@@ -163,8 +163,8 @@ def rule(
 ) -> None:
     """Rule on a held CLAIM or payment; two enrolled people sign.
 
-    award: the claim is awarded what the level shows, or the level bears the payment. decline: nothing is
-    awarded, or the operator bears the difference.
+    award: the claim gets the amount that the level shows, or the level bears the held payment. decline: the
+    claim gets nothing, or the operator bears the difference of the payment.
     """
     roster = load_roster(state or default_state_dir())
     persons = tuple(authenticate_for(roster, number, Permission.SETTLE).id for number in (person, second))

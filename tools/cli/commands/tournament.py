@@ -91,8 +91,8 @@ def new(rules_file: Path) -> None:
 def check(rules_file: Path, today: datetime | None) -> None:
     """Check the rules file RULES against the by-law and print what it allows.
 
-    Refused are missing or unknown keys, rules published less than a week before the start, prizes below 30 % of
-    the fees at any number of entries that can be sold, and machines that are not equal.
+    The check refuses missing or unknown keys, rules published less than a week before the start, prizes below
+    30 % of the fees at any number of entries that can be sold, and machines that are not equal.
     """
     rules = _require_lawful(rules_file, today)
     entries = rules.entries
@@ -109,7 +109,7 @@ def check(rules_file: Path, today: datetime | None) -> None:
 
 
 def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -> Iterator[str]:
-    """Yield what is lawful in the prizes, but possibly not meant."""
+    """Yield a sentence for each term of the prizes that is lawful but may be a mistake."""
     plan, fee_cents = rules.prize_plan, rules.entries.fee_cents
     inversion = find_inversion(plan, fee_cents, entries_min=entries_min, entries_max=entries_max)
     if inversion is not None:
@@ -138,7 +138,7 @@ def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -
 )
 @_today_option
 def notice(rules_file: Path, language: str, today: datetime | None) -> None:
-    """Print the public notice of the tournament of RULES; rules that the check refuses have none."""
+    """Print the public notice of the tournament of RULES; unlawful rules are refused as by `check`."""
     echo(build_notice(_require_lawful(rules_file, today), language), nl=False)
 
 

@@ -478,7 +478,7 @@ class KenoOffice:
 
 
 def check_journal_is_unused(journal: Journal) -> None:
-    """Raise OperatorError if a journal has entries, but no Keno office: it is that of something else."""
+    """Raise OperatorError if a journal has entries but no Keno office, because it then belongs to another program."""
     if journal.sequence > journal.genesis.sequence and journal.state(_OFFICE_KEY) is None:
         raise OperatorError(f"{journal.media[0]}: there is another journal here; give an empty folder")
 

@@ -184,7 +184,10 @@ class ContributionLedger:
         self._record_outside_amount(session, heir, amount)
 
     def _record_outside_amount(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
-        """For a mystery level, record an amount that it received other than by wagers with its current prize."""
+        """Add an amount that a mystery level received other than by wagers to the record of its current prize.
+
+        For any other level, do nothing.
+        """
         if record.level.terms.mystery:
             self._mysteries.add_outside_amount(session, record.id, amount)
 

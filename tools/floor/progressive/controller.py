@@ -375,7 +375,7 @@ class Controller:
         return self._refuse(session, claim, reason, held_claim.reason or held_claim.why)
 
     def rule(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
-        """Rule on a held claim or payment; see :func:`tools.floor.progressive.holding.rule`."""
+        """Rule on a held claim or payment; see :func:`tools.floor.progressive.holding.rule_on_held_claim`."""
         with self._store.transaction() as session:
             ruled = holding.rule_on_held_claim(session, claim, ruling, persons, reason, self._format_time())
             hit = session.find_claim(str(ruled.message["claim"]))

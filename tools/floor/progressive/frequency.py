@@ -23,8 +23,8 @@ def is_improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
 
     ``wins`` has the numbers of the contributions that hit, ascending. ``counted`` is the number of
     contributions up to the newest hit. ``odds`` is the mean number of hits per wager, which is at least the
-    chance of a hit. All hits are tested against the odds, and also the most recent ones starting from each
-    hit, so that a sudden series of hits is found however long the machine has played before.
+    chance of a hit. The number of all hits is tested. For each of the most recent hits, the number of hits
+    since that one is tested too, so that a sudden series is found however long the machine has played before.
     """
     if bound_win_probability(counted, len(wins), odds) < IMPROBABLE_PROBABILITY:
         return True

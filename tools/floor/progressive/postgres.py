@@ -28,7 +28,7 @@ class PostgresReader(Store):
 
     begin = "BEGIN READ ONLY"
     looks_for = "SELECT count(to_regclass(?))"
-    """The SQL query that counts the tables with a name."""
+    """The SQL query that returns how many tables with a given name exist (0 or 1)."""
 
     def __init__(self, dsn: str) -> None:
         """Connect to the server. Raises OperatorError, whose text never contains the password in ``dsn``."""

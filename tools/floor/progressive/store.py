@@ -414,7 +414,7 @@ class SqliteReader(Store):
     """A progressive controller's store in a SQLite file, opened for reading while a controller may be using it."""
 
     looks_for = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
-    """The SQL query that counts the tables with a name."""
+    """The SQL query that returns how many tables with a given name exist (0 or 1)."""
 
     def __init__(self, path: Path) -> None:
         """Open the SQLite file for reading. Raises OperatorError if it does not exist."""

@@ -65,9 +65,10 @@ class RealObject:
         return not self.is_replaced and bound + 1 in earlier
 
     def can_have_piece_counts(self, counts: Collection[int]) -> bool:
-        """Return whether this object can have such numbers of equal pieces of each kind; decks may be mixed.
+        """Return whether drawn pieces with these ``counts`` of equal pieces, one per kind, can come from this object.
 
-        For example, no two of the 52 cards of one deck are equal.
+        Several packs mixed together have as many equal pieces as packs. For example, no two of the 52 cards
+        of a single deck are equal.
         """
         packs = -(-sum(counts) // sum(self.pieces))
         count_pairs = zip(sorted(counts, reverse=True), sorted(self.pieces, reverse=True), strict=False)

@@ -42,7 +42,7 @@ def _iter_overlapping_parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
 
 
 def _tally(data: Ints, cells: int, offsets: Ints | int = 0) -> Ints:
-    """Return how often each cell of ``cells`` occurs: a drawn number, with ``offsets`` added to separate columns."""
+    """Return how often each value below ``cells`` occurs in the data, after ``offsets`` were added to its columns."""
     counts: Ints = np.zeros(cells, dtype=np.int64)
     for part in _iter_overlapping_parts(data):
         counts += np.bincount((part + offsets).ravel(), minlength=cells)
