@@ -259,7 +259,7 @@ def test_logs_and_identity_are_read_at_the_machine(rig):
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events")
     events = [tuple(translate_words(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
     assert [event for event, _ in events[:2]] == ["Signed in at the service menu", "Service menu requested"]
-    assert {("Fault", "Bill jam"), ("Fault cleared", "Bill jam")} <= set(events)
+    assert {("Fault", "Bill jam"), ("Fault cleared by itself", "Bill jam")} <= set(events)
     local = [[translate_words(row.cells[i], "fr") for i in (0, 1, 3)] for row in menu.page.tables[0].rows]
     when = "1 janv. 2026, 00 h 00 min 00 s"
     assert [when, "Panne", "Billet coincé"] in [[text.replace("\xa0", " ") for text in row] for row in local]
@@ -328,8 +328,8 @@ def test_the_log_of_events_shows_errors_from_before_a_restart(rig, tmp_path):
     menu = Menu(again).sign_in(Role.INSPECTOR).touch("log.events")
     events = [tuple(translate_words(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
     titles = [event for event, _ in events]
-    assert titles.index("Machine switched on") < events.index(("Fault cleared", "Bill jam"))
-    assert events.index(("Fault cleared", "Bill jam")) < events.index(("Fault", "Bill jam"))
+    assert titles.index("Machine switched on") < events.index(("Fault cleared by itself", "Bill jam"))
+    assert events.index(("Fault cleared by itself", "Bill jam")) < events.index(("Fault", "Bill jam"))
     again.close()
     run = CliRunner().invoke(main, ["audit", "log", "events", "--state", str(tmp_path), "--json"])
     kinds = [line["kind"] for line in json.loads(run.output)]
