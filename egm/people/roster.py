@@ -155,9 +155,7 @@ class Roster:
         if not STAFF_NUMBER_PATTERN.fullmatch(person.id):
             raise RosterError(f"staff number {person.id!r}: it must be 1 to 8 digits")
         if person.id in self.people:
-            raise RosterError(
-                f"staff number {person.id} is {self.people[person.id].name}'s; none is given twice"
-            )
+            raise RosterError(f"staff number {person.id} already belongs to {self.people[person.id].name}")
         if (
             not person.name.strip()
             or len(person.name) > _PERSON_NAME_LENGTH_MAX

@@ -154,7 +154,7 @@ def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
     """Return whether an answer to the pending decision would end the game with a win without a further draw.
 
     A returned stake is not a win. Bets already settled do not count: they are the player's in any case. If a
-    real wheel decides the game, the player cannot answer for it.
+    real wheel's number is the pending decision, the player has no answer to give.
     """
     if game.outcome is not None or (definition.rules.is_decided_by_wheel and len(game.steps) == 1):
         return False

@@ -60,7 +60,7 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
 
 
 def _read_entry(results: LastResults, entry: StoredEntry) -> None:
-    """Update the tables' results by a journal entry: a game's start, a choice, or its end."""
+    """Update the tables' results from a journal entry: a game's start, a choice, or its end."""
     location = f"entry {entry.sequence}, {entry.kind}"
     if entry.kind in PLAY_STARTS:
         game = from_json(GameRecord, entry.record, location)

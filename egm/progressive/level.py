@@ -205,7 +205,7 @@ class Level:
         """Return the progressive level after reversing the hit of a void game, as a recorded correction."""
         if not 0 <= amount_cents <= self.paid:
             raise LevelDefectiveError(
-                f"{amount_cents} minor units to be returned, but the level has paid {self.paid}"
+                f"{amount_cents} minor units cannot be returned: the level has paid {self.paid}"
             )
         returned = replace(self, paid=self.paid - amount_cents, hits=self.hits - 1)
         return _add_amount(returned, Fraction(amount_cents))

@@ -203,7 +203,7 @@ def _create_pool(
     }[keeper]
     if keeper is Keeper.BROADCAST and play.ceiling_credits is not None:
         raise NoPoolError(
-            f"{game.id}: level {play.level!r} is hit by its amount, and a broadcast does not say who hit it"
+            f"{game.id}: level {play.level!r} is a mystery level, and a broadcast does not state which machine hit it"
         )
     base_cents = play.reset_credits * denomination_cents
     ceiling_cents = None if slot.ceiling_bases is None else slot.ceiling_bases * base_cents

@@ -72,7 +72,9 @@ class Venue:
         try:
             return ZoneInfo(self.time_zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: the name is a folder of zones
-            raise InvalidTicket(f"house: time_zone {self.time_zone!r} is not known here") from None
+            raise InvalidTicket(
+                f"house: time_zone {self.time_zone!r} is not known to this computer"
+            ) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ class Ticket:
             raise InvalidTicket(f"ticket: number {self.number!r} is not {TICKET_NUMBER_DIGITS} digits")
         if self.amount_cents <= 0 or self.denomination_cents <= 0 or self.sequence <= 0:
             raise InvalidTicket(
-                f"ticket {mask_number(self.number)}: amount, denomination and sequence are above 0"
+                f"ticket {mask_number(self.number)}: amount, denomination and sequence must be above 0"
             )
         for time in (self.issued_at, self.expires_at):
             if time is not None and time.utcoffset() is None:

@@ -95,7 +95,9 @@ def derive_results(
             attempt if known_attempt is None else _choose_attempt(known_attempt, attempt)
         )
     if unneeded := sorted({*renamed} - other_names):
-        raise ResultsError(f"entry {unneeded[0]}: no machine recorded another name than that of its buyer")
+        raise ResultsError(
+            f"entry {unneeded[0]}: no machine recorded a name other than its buyer's: omit --renamed"
+        )
     _check_rounds(collected, attempts, absent)
     _check_series(collected, unused)
     return Results(

@@ -264,7 +264,7 @@ def _score_entry(rules: Tournament, result: EntryResult, n: int, outcome: _Ranki
         return False
     counts_nothing = round_result.status == "failed" and rules.failed == "zero-points"
     if rules.ties == "best-game" and round_result.best_game is None and not counts_nothing:
-        raise ResultsError(f"{where}: best_game is missing: it decides equal points by the rules")
+        raise ResultsError(f"{where}: best_game is missing: by the rules it decides between equal points")
     if round_result.best_game is not None and round_result.best_game > round_result.points:
         raise ResultsError(
             f"{where}: best_game {round_result.best_game} is more than its {round_result.points} points"

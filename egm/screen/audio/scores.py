@@ -201,7 +201,9 @@ def _parse_family(entry: Mapping[str, Any], instruments: Mapping[str, Instrument
     )
     shape = (len(family.chords), len(family.melody), len(family.figure), *map(len, family.beats.values()))
     if shape[:3] != (4, 32, 8) or set(shape[3:]) != {8}:
-        raise ValueError(f"wants 4 chords, 32 tokens of melody, 8 of figure and of each beat; has {shape}")
+        raise ValueError(
+            f"expected 4 chords, 32 tokens of melody, 8 of figure and of each beat; found {shape}"
+        )
     return family
 
 

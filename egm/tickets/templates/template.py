@@ -291,8 +291,8 @@ class Template(_Table):
         edge = [line for line in numbers if line.turn and line.at_mm[0] <= _LEADING_EDGE_MM]
         if len(numbers) < 2 or not edge:
             raise ValueError(
-                "lines: the validation number must be printed twice, once of them turned along the leading"
-                f" edge (language {language})"
+                "lines: the validation number must be printed twice, one of them turned, at the leading edge"
+                f" (language {language})"
             )
 
     def _check_positions_on_paper(self) -> None:

@@ -80,7 +80,7 @@ def test_changes_are_told_by_person(path):
     [
         (
             lambda r: r.enrol_person(Person("2", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW),
-            "2 is Max's",
+            "2 already belongs to Max",
         ),
         (
             lambda r: r.enrol_person(Person("x", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW),

@@ -203,7 +203,7 @@ def cancel(folder: Path, number: int) -> None:
 @command.command()
 @FOLDER
 def close(folder: Path) -> None:
-    """Close the sales for the next draw; an unpaid ticket of it becomes void."""
+    """Close the sales for the next draw; tickets for it that are not paid for become void."""
     with open_office(folder) as office:
         echo(f"draw {office.close_sales()}: sales are closed")
 

@@ -159,7 +159,7 @@ class _Corrections(TypedDict):
     without: tuple[str, ...]
     """The operator's numbers of machines that have no journal."""
     renamed: tuple[int, ...]
-    """The entries that were played under another participant's name than they were sold to."""
+    """The entries that were played under another name than the buyer's."""
     ignored: tuple[str, ...]
     """The rounds that were given by mistake."""
     absent: tuple[str, ...]
@@ -181,7 +181,7 @@ _CORRECTION_OPTIONS: Final = [
         metavar="ENTRY",
         type=WholeNumber(min=1),
         multiple=True,
-        help="An entry that its buyer played under another name than it was sold to; repeat for more.",
+        help="An entry that was played under another name than the buyer's; repeat for more.",
     ),
     click.option(
         "--ignore",
