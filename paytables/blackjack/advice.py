@@ -112,9 +112,10 @@ def _index_insurable_hands(decks: int) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class PackedStrategy:
-    """The best blackjack strategy for a table's rules, packed into bytes: decisions, splits, insurance, even money."""
+    """The best blackjack strategy for a table's rules as bytes: its decisions, splits, insurance and even money."""
 
     house: ExactHouseRules
+    """The house rules for which the strategy is the best."""
     text: bytes
     """The bytes of the packed strategy."""
 
@@ -123,15 +124,15 @@ class PackedStrategy:
         cls,
         house: ExactHouseRules,
         answers: Mapping[Question, int],
-        splits: Mapping[Pair, int],
-        insured: set[int],
-        even: set[int],
+        hands_by_pair: Mapping[Pair, int],
+        insured_hands: set[int],
+        even_money_ups: set[int],
     ) -> "PackedStrategy":
         """Return a blackjack strategy in its packed form. Situations missing from ``answers`` cannot occur."""
         answer_bytes = bytes(answers.get(question, STAND) for question in cls(house, b"").answer_indexes)
-        into = bytes(splits.get(pair, 0) for pair in _PAIR_INDEXES)
-        cover = bytes(hand in insured for hand in _index_insurable_hands(house.decks))
-        return cls(house, answer_bytes + into + cover + bytes(up in even for up in (ACES, TEN)))
+        into = bytes(hands_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
+        cover = bytes(hand in insured_hands for hand in _index_insurable_hands(house.decks))
+        return cls(house, answer_bytes + into + cover + bytes(up in even_money_ups for up in (ACES, TEN)))
 
     @cached_property
     def answer_indexes(self) -> dict[Question, int]:

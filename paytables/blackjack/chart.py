@@ -97,9 +97,9 @@ class TotalsChart:
 
 
 def guess_first_answer(cell: Cell) -> Answer:
-    """Return the initial decision for a blackjack total, from which the search for the best chart starts.
+    """Return the decision for a blackjack total with which the search for the best chart starts.
 
-    Totals that no hand reaches keep it.
+    For a total that no hand reaches, the chart keeps this decision.
     """
     soft, total = cell
     return (HIT if total < (18 if soft else 12) else STAND, False)
@@ -157,17 +157,19 @@ def find_best_chart(table: StrategyTable) -> TotalsChart:
 class _HandInSearch:
     """One hand in the search for the best blackjack chart, with its value for each decision.
 
-    ``stand`` and ``double`` are the values of these decisions, ``double`` None if not permitted. ``drawn`` is
-    the value of drawing without the values of the hands after it, which are in ``children``; None if drawing
-    is not permitted.
+    A value is the expected net of the hand, as :class:`~.solve.StrategyEvaluation` computes it.
     """
 
     cell: Cell
     """The chart cell (total and softness) that decides this hand."""
-    stand: int
-    double: int | None
-    drawn: int | None
-    children: list[_HandInSearch] = field(default_factory=list)
+    stand_value: int
+    """The value of standing."""
+    double_value: int | None
+    """The value of doubling, or None if that is not permitted."""
+    draw_value: int | None
+    """The value of drawing a card, without those of ``next_hands``; None if that is not permitted."""
+    next_hands: list[_HandInSearch] = field(default_factory=list)
+    """The hands of up to 21 that this one may become by drawing a card."""
     value: int = 0
     """The value of the hand with the decisions of the current chart."""
     weight: int | Fraction = 0
@@ -175,9 +177,9 @@ class _HandInSearch:
 
     def find_answer_index(self, answer: Answer) -> int:
         """Return the permitted decision for this blackjack hand: the one of the chart, or its fallback."""
-        if answer[1] and self.double is not None:
+        if answer[1] and self.double_value is not None:
             return DOUBLE
-        return HIT if answer[0] == HIT and self.drawn is not None else STAND
+        return HIT if answer[0] == HIT and self.draw_value is not None else STAND
 
     def compute_value(self, answer: Answer) -> int:
         """Return the blackjack hand's value for a decision of the chart.
@@ -186,30 +188,29 @@ class _HandInSearch:
         """
         answer_index = self.find_answer_index(answer)
         if answer_index == DOUBLE:
-            return self.double or 0
+            return self.double_value or 0
         return (
-            self.stand
+            self.stand_value
             if answer_index == STAND
-            else (self.drawn or 0) + sum(child.value for child in self.children)
+            else (self.draw_value or 0) + sum(child.value for child in self.next_hands)
         )
 
 
 @dataclass(slots=True)
 class _SearchedPair:
-    """A blackjack pair that may be split, in the search for the best chart.
+    """A blackjack pair that may be split, in the search for the best chart."""
 
-    ``unsplit`` is the same hand without a split, ``part`` the share of its deals that may be split, and
-    ``starts`` are the hands after the split.
-    """
-
-    unsplit: _HandInSearch
-    part: Fraction
-    starts: list[_HandInSearch]
+    unsplit_hand: _HandInSearch
+    """The same two cards, if the pair is not split."""
+    splittable_share: Fraction
+    """The share of the pair's deals that may be split; below 1 if tens must be equal in rank."""
+    start_hands: list[_HandInSearch]
+    """The two-card hands after the split."""
 
     @property
     def gain(self) -> Fraction:
         """Return the value of a strategy that splits the blackjack pair, less that of one that does not."""
-        return sum(hand.value for hand in self.starts) - self.unsplit.value * self.part
+        return sum(hand.value for hand in self.start_hands) - self.unsplit_hand.value * self.splittable_share
 
 
 class _DealerCardColumn:
@@ -220,7 +221,7 @@ class _DealerCardColumn:
         self.ordered: list[_HandInSearch] = []
         """All hands of the search; a hand comes before those that can follow it."""
         hands_of_box = self._build_hands(SplitBranch(HandSituation(round_.up), 0, 0, round_.tree))
-        self.starts = [
+        self.start_hands = [
             (place, 1 if len(set(list_values(hand))) == 1 else 2)
             for hand, place in hands_of_box.items()
             if round_.known[hand].cards == 2 and hand != PACKED_BLACKJACK
@@ -257,8 +258,8 @@ class _DealerCardColumn:
                 options.get(DOUBLE),
                 options.get(HIT),
             )
-            if place.drawn is not None:
-                place.children = [
+            if place.draw_value is not None:
+                place.next_hands = [
                     hands[child] for _, child in known_hands[hand].hands_after_card if child in hands
                 ]
             hands[hand] = place
@@ -300,7 +301,7 @@ class _DealerCardColumn:
                 break
             answers, split = better, pairs
         for cell, answer in answers.items():
-            if any(hand.weight and hand.drawn is not None for hand in self.cells[cell]):
+            if any(hand.weight and hand.draw_value is not None for hand in self.cells[cell]):
                 chart.answers[self.round.up, cell] = answer
         chart.pairs |= {(self.round.up, pair) for pair in split}
 
@@ -308,16 +309,16 @@ class _DealerCardColumn:
         """Set the weight of each blackjack hand: the number of card orders in which these decisions lead to it."""
         for hand in self.ordered:
             hand.weight = 0
-        for hand, orders in self.starts:
+        for hand, orders in self.start_hands:
             hand.weight = orders
         for pair in split:
             for split_pair in self.pairs[pair]:
-                split_pair.unsplit.weight -= split_pair.part
-                for hand in split_pair.starts:
+                split_pair.unsplit_hand.weight -= split_pair.splittable_share
+                for hand in split_pair.start_hands:
                     hand.weight += 1
         for hand in self.ordered:
             if hand.weight and hand.find_answer_index(answers[hand.cell]) == HIT:
-                for child in hand.children:
+                for child in hand.next_hands:
                     child.weight += hand.weight
 
     def _choose_best_answer(self, cell: Cell, current_answer: Answer) -> Answer:
@@ -327,12 +328,12 @@ class _DealerCardColumn:
         """
         hands = self.cells[cell]
         best_answer = current_answer
-        weighed = [hand for hand in hands if hand.weight and hand.drawn is not None]
+        weighed = [hand for hand in hands if hand.weight and hand.draw_value is not None]
         if weighed:
             sums = {
                 answer: sum(hand.weight * hand.compute_value(answer) for hand in weighed)
                 for answer in _LETTERS
-                if not answer[1] or any(hand.double is not None for hand in weighed)
+                if not answer[1] or any(hand.double_value is not None for hand in weighed)
             }
             top = max(sums.values())
             best_answer = (

@@ -23,14 +23,15 @@ Chances: TypeAlias = dict[str, Fraction]
 
 
 @lru_cache(maxsize=64)
-def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chances:
+def compute_row_chances(side: Side, decks: int, *, hole: bool, draws_cards: bool = True) -> Chances:
     """Return the probability that each row of the side bet's pay table is paid.
 
-    ``hole``: the dealer looks at a hidden second card, so that a blackjack ends the round. ``taken``: the
-    player draws a third card if a row needs it; otherwise rows of three and more cards are never paid.
+    With ``hole`` the dealer looks at a hidden second card, so that a blackjack ends the round. With
+    ``draws_cards`` the player draws further cards while a row needs them; otherwise rows of three and more
+    cards are never paid.
     """
     ways_by_row: dict[tuple[str, int], int | Fraction] = {}
-    rows = tuple(row for row in side.row if taken or row.cards <= 2)
+    rows = tuple(row for row in side.row if draws_cards or row.cards <= 2)
     for ways, dealt_cards, up in _iter_deal_orders(rows, (), [decks] * _CARDS, 1):
         for row, part in _iter_won_rows(rows, dealt_cards, up, decks, hole=hole):
             key = row.id, len(dealt_cards) + (up is not None)
@@ -99,7 +100,7 @@ def _iter_different_cards(
 def _may_become(row: SideBetRow, dealt_cards: Sequence[Card]) -> bool:
     """Return whether the dealt cards may still become a winning hand of a side-bet row that needs more cards.
 
-    False is certain; if True is returned, it may still be impossible.
+    False is certain. True is not: some conditions of the row are not examined.
     """
     ranks = [rank_of(card) for card in dealt_cards]
     if row.ranks:

@@ -68,9 +68,8 @@ def list_final_hands(house: ExactHouseRules, up: int, full: Shoe) -> list[tuple[
 class Dealer:
     """The dealer's final hands after one first card, and the value of standing against them.
 
-    Any cards may be missing from the shoe. ``most`` is the maximum number of cards that the dealer can draw.
-    Amounts are counted in orders of ``most`` further cards from the shoe, or of all its cards if it has
-    fewer.
+    The value is also computed for shoes from which further cards are missing. It is a number of card orders:
+    of ``max_drawn_cards`` cards from the shoe, or of all its cards if it has fewer.
     """
 
     def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
@@ -78,8 +77,9 @@ class Dealer:
         """The number of cards of each value in the full shoe without the dealer's first card."""
         self.hands = list_final_hands(house, up, self.full)
         """The final hands: the cards drawn, the number of orders of drawing them, and the result."""
-        self.most = max(sum(drawn) for drawn, _, _ in self.hands)
-        self.completes = {ACES: TEN, TEN: ACES}.get(up)
+        self.max_drawn_cards = max(sum(drawn) for drawn, _, _ in self.hands)
+        """The largest number of cards that the dealer can draw after the first one."""
+        self.blackjack_card_value = {ACES: TEN, TEN: ACES}.get(up)
         """The card value that makes a blackjack with the dealer's first card, or None."""
         highest = max(3, 1 + max(max(drawn) for drawn, _, _ in self.hands))
         self._falls = np.zeros((highest, max(self.full) + 1), dtype=np.int64)
@@ -96,16 +96,16 @@ class Dealer:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
 
     def compute_standing_values(self, removed: Ints, total: Ints) -> list[int]:
-        """Return the value of standing, wins minus losses in orders of cards, for each row of removed cards.
+        """Return the value of standing for each row of ``removed``: wins minus losses, in orders of cards.
 
-        Each row of ``removed`` has ten counts, one per card value, without the dealer's first card. ``total``
-        is the class of the player's total in each row (STAND_CLASSES). Rounds in which the dealer has a
-        blackjack are not counted.
+        A row counts the cards that are missing from the shoe in addition to the dealer's first card, by card
+        value. ``total`` is the class of the player's total in each row (STAND_CLASSES). Rounds in which the
+        dealer has a blackjack are not counted.
         """
         remaining = np.array(self.full, dtype=np.int64) - removed
         if (remaining < 0).any():
             raise AnalysisError("blackjack: more cards are removed from the shoe than it contains")
-        ways_by_end = np.zeros((ENDS, self.most + 1, len(remaining)), dtype=np.int64)
+        ways_by_end = np.zeros((ENDS, self.max_drawn_cards + 1, len(remaining)), dtype=np.int64)
         columns = [np.ascontiguousarray(column) for column in remaining.T]
         once = [[self._falls[times][column] for times in range(3)] for column in columns]
         for drawn_counts, ways, end in self.hands:
@@ -121,15 +121,16 @@ class Dealer:
     def _count_wins_minus_losses(self, ways_by_end: Ints, cards: Ints, total: Ints) -> list[int]:
         """Return the player's wins minus losses for each row of removed cards, over all dealer hands.
 
-        ``ways_by_end[end, length]`` counts the dealer's hands of a length by result; ``cards`` are left in the
-        shoe.
+        ``ways_by_end[end, length]`` counts the dealer's hands by result and number of cards, for each row.
+        ``cards`` is the number of cards left in the shoe, for each row.
         """
         differences: Ints = np.zeros(len(cards), dtype=object)
         sizes = sorted(set(cards.tolist()))
         place = np.searchsorted(np.array(sizes), cards)
-        for length in range(1, self.most + 1):
+        for length in range(1, self.max_drawn_cards + 1):
             rests = [
-                compute_falling_factorial(size - length, min(self.most, size) - length) for size in sizes
+                compute_falling_factorial(size - length, min(self.max_drawn_cards, size) - length)
+                for size in sizes
             ]
             weights = np.array(rests, dtype=object)[place]
             for stand in range(STAND_CLASSES):

@@ -36,13 +36,19 @@ class BlackjackDefinition(TableDefinition):
 
     shoe: ShoeRules = ShoeRules(decks=6)
     boxes: Annotated[int, Field(ge=1, le=BOXES_MAX)] = 1
+    """The number of boxes on which one player may bet."""
     main: Main = Main()
+    """The stake on a hand."""
     rules: HouseRules = HouseRules()
+    """The house rules of the table."""
     side: tuple[Side, ...] = ()
+    """The side bets of a box."""
     progressive: tuple[Progressive, ...] = Field(
         (), description="levels that side bets play for, by their ids"
     )
+    """The progressive levels for which side bets play."""
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
+    """The stored exact figures, by name."""
 
     def list_every_pay(self) -> list[NamedPay]:
         """Return every pay of the table except the even money of a plain win: its stake, name, title and odds."""

@@ -178,16 +178,18 @@ def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fr
 
 
 def _compute_row_chances(
-    definition: BlackjackDefinition, side: Side, *, taken: bool = True
+    definition: BlackjackDefinition, side: Side, *, draws_cards: bool = True
 ) -> dict[str, Fraction]:
     """Return the probability that each row of a blackjack side bet is paid, by the row's id."""
-    return compute_row_chances(side, definition.shoe.decks, hole=definition.house.hole, taken=taken)
+    return compute_row_chances(
+        side, definition.shoe.decks, hole=definition.house.hole, draws_cards=draws_cards
+    )
 
 
-def compute_side_return(definition: BlackjackDefinition, side: Side, *, taken: bool = True) -> Fraction:
+def compute_side_return(definition: BlackjackDefinition, side: Side, *, draws_cards: bool = True) -> Fraction:
     """Return what a blackjack side bet returns per credit on average, without progressive levels."""
     rows = {row.id: 1 + row.pays.net for row in side.row}
-    chance_by_row = _compute_row_chances(definition, side, taken=taken)
+    chance_by_row = _compute_row_chances(definition, side, draws_cards=draws_cards)
     return sum((rows[row] * chance for row, chance in chance_by_row.items()), Fraction(0))
 
 
@@ -278,7 +280,7 @@ def _analyse_stakes(
     )
     low = sum(
         (
-            stake_by_bet[side_id] * compute_side_return(definition, sides[side_id], taken=False)
+            stake_by_bet[side_id] * compute_side_return(definition, sides[side_id], draws_cards=False)
             for side_id in stake_by_bet
         ),
         Fraction(0),

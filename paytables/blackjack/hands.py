@@ -51,11 +51,12 @@ def list_values(hand: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class HandValue:
-    """Data of a blackjack hand of up to 21: number of cards, best total, whether soft, and the hand after each card."""
+    """Properties of a blackjack hand of up to 21, and the hands that it may become by one more card."""
 
     cards: int
     """The number of cards in the hand."""
     best_total: int
+    """The highest total of the hand that does not exceed 21."""
     soft: bool
     """Whether an ace counts 11 in the best total."""
     hands_after_card: tuple[tuple[int, int], ...]
@@ -92,17 +93,16 @@ def list_hands_holding(shoe: Shoe, start: int) -> list[int]:
 
 @dataclass(slots=True)
 class SplitCoefficients:
-    """Coefficients for summing the hands of a blackjack split in a shoe that lacks some cards of the pair's value.
+    """Coefficients for summing the hands of a blackjack split in a shoe that lacks some cards of the pair's value."""
 
-    ``plain`` is for a hand whose second card is not of that value; ``paired`` for one whose second card is,
-    and which may not be split again. ``first_plain`` and ``first_paired`` are the same coefficients for the
-    hand that has the box's first stake.
-    """
-
-    plain: int = 0
-    paired: int = 0
-    first_plain: int = 0
-    first_paired: int = 0
+    unpaired_hand: int = 0
+    """The factor of the split hands whose second card does not have the pair's value."""
+    paired_hand: int = 0
+    """The factor of the split hands that are a pair again but may not be split further."""
+    first_unpaired_hand: int = 0
+    """The factor of the hand with the box's first stake, if its second card does not have the pair's value."""
+    first_paired_hand: int = 0
+    """The factor of the hand with the box's first stake, if it is a pair again and may not be split further."""
 
 
 @cache
@@ -119,16 +119,16 @@ def compute_split_coefficients(hands: int) -> tuple[SplitCoefficients, ...]:
     for resplits, finished, at_limit in _iter_second_card_orders(hands, 2, 0, 0):
         for others in range(finished):  # a finished hand, the others of which are not pairs
             sign = (-1) ** others * comb(finished - 1, others)
-            coefficients[resplits + others].plain += sign * finished
-            coefficients[resplits + others].first_plain += sign
+            coefficients[resplits + others].unpaired_hand += sign * finished
+            coefficients[resplits + others].first_unpaired_hand += sign
         for others in range(finished + 1 if at_limit else 0):  # a hand at the limit: any second card
             sign = (-1) ** others * comb(finished, others)
             part = coefficients[resplits + others]
-            part.plain += sign * at_limit
-            part.paired += sign * at_limit
+            part.unpaired_hand += sign * at_limit
+            part.paired_hand += sign * at_limit
             if not finished:
-                part.first_plain += sign
-                part.first_paired += sign
+                part.first_unpaired_hand += sign
+                part.first_paired_hand += sign
     while coefficients and coefficients[-1] == SplitCoefficients():
         coefficients.pop()
     return tuple(coefficients)

@@ -51,17 +51,17 @@ Ends: TypeAlias = Mapping[tuple[int, Nets], int]
 class _JointResults:
     """Counts of the joint results of several hands of a blackjack box.
 
-    ``ways[row, end, place]`` is the number of ways in which the hands hold the cards ``cards[row]`` in all, the
-    dealer ends with the result ``end``, and the net of the box is ``low + step * place``.
+    ``ways[row, end, n]`` is the number of ways in which the hands together hold the cards ``cards[row]`` and
+    the net of the box is ``lowest_net + step * n`` if the dealer ends with the result ``end``.
     """
 
     cards: Ints
     """The number of cards of each value that the hands hold, one row per combination."""
     ways: Ints
-    low: int
-    """The net result of the box at place 0, in units."""
+    lowest_net: int
+    """The lowest net result of the box, in units; it has index 0 in the last axis of ``ways``."""
     step: int
-    """The difference between the net results of two adjacent places, in units."""
+    """The difference between the net results of two adjacent indices in ``ways``, in units."""
 
     def refine_step(self, step: int) -> _JointResults:
         """Return the same counts with net results in smaller steps; ``step`` must divide the current step."""
@@ -70,7 +70,7 @@ class _JointResults:
         times = self.step // step
         ways: Ints = np.zeros((*self.ways.shape[:2], (self.ways.shape[2] - 1) * times + 1), dtype=np.int64)
         ways[:, :, ::times] = self.ways
-        return _JointResults(self.cards, ways, self.low, step)
+        return _JointResults(self.cards, ways, self.lowest_net, step)
 
 
 def is_within_reach(table: StrategyTable, played: StrategyResult, max_hands: int) -> bool:
@@ -373,7 +373,7 @@ def _join_hand_sums(sums: _JointResults, ends: Ends) -> _JointResults:
     width = sums.ways.shape[2] + (high - low) // step
     ways: Ints = np.zeros((len(cards), ENDS + 1, width), dtype=np.int64)
     compile_kernel(_add_hand)(sums.cards, sums.ways, own_cards, nets, orders, cards, ways)
-    return _JointResults(cards, ways, sums.low + low, step)
+    return _JointResults(cards, ways, sums.lowest_net + low, step)
 
 
 def _add_hand(
@@ -415,7 +415,7 @@ def _iter_net_chances(
     for size in np.unique(sizes).tolist():
         has_size = sizes == size
         cards_left = round_.cards - size
-        most_drawn = min(dealer.most, cards_left)
+        most_drawn = min(dealer.max_drawn_cards, cards_left)
         rests = [
             compute_falling_factorial(cards_left - length, most_drawn - length)
             for length in range(most_drawn + 1)
@@ -427,4 +427,4 @@ def _iter_net_chances(
             * compute_falling_factorial(cards_left, most_drawn)
         )
         for net, count in enumerate(net_ways):
-            yield sums.step * net + sums.low, times * Fraction(count, total)
+            yield sums.step * net + sums.lowest_net, times * Fraction(count, total)

@@ -39,18 +39,18 @@ Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 
 @dataclass(slots=True)
 class StrategyResult:
-    """The value of a blackjack strategy: ``mean`` net and mean of all stakes (``staked``) per initial stake.
-
-    ``hands_by_pair`` has the number of hands into which each pair is split; ``even_money_ups`` has the
-    dealer's first cards at which even money is taken.
-    """
+    """The value of a blackjack strategy for one initial stake, and its decisions on two-card hands."""
 
     mean: Fraction = Fraction(0)
+    """The mean net for one initial stake, in stakes."""
     staked: Fraction = Fraction(1)
+    """The mean of all stakes (doubles, splits and insurance included) for one initial stake."""
     hands_by_pair: dict[Pair, int] = field(default_factory=dict)
+    """The number of hands into which the strategy splits each pair."""
     insured_hands: set[int] = field(default_factory=set)
     """The two-card hands, as packed numbers, at which insurance is taken."""
     even_money_ups: set[int] = field(default_factory=set)
+    """The values of the dealer's first card at which the strategy takes even money."""
 
 
 class StrategyTable:

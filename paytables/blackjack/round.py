@@ -70,10 +70,13 @@ class StakePiece:
     """
 
     bet: Bet
+    """The spot and the credits of this part of the stake."""
     dealer_hand_index: int
     """The index of the dealer's hand that the bet is against."""
     is_added_in_play: bool = False
+    """Whether the stake comes from a double or a split."""
     is_back_bet: bool = False
+    """Whether the stake is another seat's bet on this hand (Québec s. 16)."""
 
 
 @dataclass(slots=True)
@@ -132,6 +135,7 @@ class BettingBox:
     side_bets: list[tuple[Side, Bet]]
     """The side bets of the box that are not settled yet, each with its rules."""
     insurance_bets: dict[int, Bet] = field(default_factory=dict)
+    """The insurance stake by index of the dealer's hand that it is against."""
     first_cards: list[Card] = field(default_factory=list)
     """The cards dealt to the box, in order, for its side bets."""
 

@@ -163,15 +163,15 @@ def _build_play_arrays(play: PackedStrategy, index_of_hand: dict[int, int]) -> t
 class _SampledShoe(NamedTuple):
     """The state of the simulated shoe: random words, cards, and counters.
 
-    ``at`` has the number of words used, of cards dealt and of rounds played from this shoe, and the net
-    result so far.
+    ``counters`` has four numbers: random words used, cards dealt from this shoe, rounds played from it, and the
+    net result of these rounds in units.
     """
 
     words: Ints
     """The random words from which the cards are drawn."""
     cards: Ints
     """The order of the cards in the shoe."""
-    at: Ints
+    counters: Ints
 
 
 class _SampledRules(NamedTuple):
@@ -180,25 +180,25 @@ class _SampledRules(NamedTuple):
     Pays are in units, of which ``stake_units`` make one stake.
     """
 
-    hole: int
+    has_hole_card: int
     """1 if the dealer's second card is dealt face down with the players' cards, else 0."""
-    h17: int
+    hits_soft_17: int
     """1 if the dealer draws to a soft 17, else 0."""
     first_stake_only: int
     """1 if a dealer's blackjack takes only the first stake of a box, else 0."""
     dealer_must_draw: int
     """1 if the dealer must draw to see whether a blackjack spares the stakes added to a box, else 0."""
-    hands: int
+    max_hands: int
     """The largest number of hands into which a box may be split."""
-    aces: int
+    max_ace_hands: int
     """The largest number of hands into which aces may be split."""
-    one_card: int
+    aces_get_one_card: int
     """1 if split aces get only one card each, else 0."""
     same_rank: int
     """1 if only cards of one rank, not of one value, may be split, else 0."""
     stake_units: int
     """The number of units that make one stake."""
-    banks: int
+    dealer_hands: int
     """The number of dealer hands that are played against each box."""
     natural_pay_units: int
     """The pay of a blackjack, in units for one stake."""
@@ -208,13 +208,13 @@ class _SampledRules(NamedTuple):
     """The pay of three sevens, in units for one stake; 0: an ordinary 21."""
     suited_pay_units: int
     """The pay of 6, 7 and 8 of one suit, in units for one stake; 0: an ordinary 21."""
-    even_ace: int
+    even_money_at_ace: int
     """1 if a blackjack takes even money against a dealer's ace, else 0."""
-    even_ten: int
+    even_money_at_ten: int
     """1 if a blackjack takes even money against a dealer's ten, else 0."""
-    stop: int
+    cards_behind_stop: int
     """The number of cards behind the stop card; -1 without a stop card."""
-    burn: int
+    burned_cards: int
     """The number of cards discarded after a shuffle, or a mark that the first card gives the number."""
     sevens_hand_index: int
     """The index of the hand 7-7-7; -2 if the shoe cannot have it."""
@@ -229,54 +229,53 @@ class _SampledRules(NamedTuple):
 class _SampledTables(NamedTuple):
     """Lookup tables of the simulation: the hand after each card, totals, card values, and the best strategy."""
 
-    after: Ints
-    """The index of the hand after each card: ``after[hand, card value]``, or -1 if the card busts it."""
+    hand_after_card: Ints
+    """The index of the hand after one more card, by hand and card value; -1 if the card busts the hand."""
     totals: Ints
     """The best total of each hand, and whether it is soft."""
     values: Ints
     """The blackjack value of each rank."""
     answers: Ints
+    """The best decision (0 stand, 1 hit, 2 double), by situation and hand."""
     splits: Ints
-    insured: Ints
+    """The number of hands into which a pair is split, by dealer's first card, pair, and equal rank of both."""
+    insured_hands: Ints
     """Whether insurance is taken, by the values of the first two cards."""
 
 
 class _SampledBox(NamedTuple):
-    """The hands of a simulated blackjack box, as arrays.
+    """The hands of a simulated blackjack box: one array per property, with one element per hand."""
 
-    They are cards, card counts, indices, stakes, immediate wins, and whether the cards are of one suit.
-    """
-
-    first: Ints
+    first_cards: Ints
     """The first card of each hand of the box."""
-    second: Ints
+    second_cards: Ints
     """The second card of each hand of the box."""
-    many: Ints
+    card_counts: Ints
     """The number of cards of each hand of the box."""
-    node: Ints
+    hand_indexes: Ints
     """The index of each hand of the box in the tables; negative if it is busted."""
     stakes: Ints
     """The number of stakes on each hand of the box."""
-    won: Ints
+    won_units: Ints
     """The units that each hand has already won by three sevens or a suited 6-7-8; else 0."""
-    same: Ints
+    is_suited: Ints
     """Whether the cards of each hand of the box are of one suit."""
 
 
 class _CompiledSteps(NamedTuple):
     """The compiled functions that each simulate a part of a blackjack round."""
 
-    card: Callable[..., int]
+    deal_card: Callable[..., int]
     """The function that deals one card."""
-    shuffle: Callable[..., bool]
+    end_shoe: Callable[..., bool]
     """The function that ends a shoe and shuffles; false if enough rounds are simulated."""
-    split: Callable[..., None]
+    split_pair: Callable[..., None]
     """The function that splits a pair into two hands."""
-    hand: Callable[..., tuple[int, int]]
+    play_hand: Callable[..., tuple[int, int]]
     """The function that plays one of the player's hands."""
-    bank: Callable[..., tuple[int, bool]]
+    draw_dealer_hand: Callable[..., tuple[int, bool]]
     """The function that draws the dealer's hand."""
-    settle: Callable[..., int]
+    settle_box: Callable[..., int]
     """The function that returns the net result of the box in units."""
 
 
@@ -303,7 +302,7 @@ def _record_shoe_and_shuffle(
 
     Return False, without a new shoe, if enough rounds were played.
     """
-    at = shoe.at
+    at = shoe.counters
     if at[2]:
         shoes[0] += 1
         shoes[1] += at[2]
@@ -315,11 +314,11 @@ def _record_shoe_and_shuffle(
         if shoes[1] >= rules.rounds:
             return False
     at[1] = 0
-    burnt_cards = rules.burn
+    burnt_cards = rules.burned_cards
     if burnt_cards < 0:
-        burnt_cards = values[steps.card(shoe) >> 2]
+        burnt_cards = values[steps.deal_card(shoe) >> 2]
     for _ in range(burnt_cards):
-        steps.card(shoe)
+        steps.deal_card(shoe)
     return True
 
 
@@ -340,10 +339,10 @@ def _split_sampled_hand(
             node[n - 1],
         )
         stakes[n], won[n], is_suited[n] = stakes[n - 1], won[n - 1], is_suited[n - 1]
-    first[hand + 1], card_counts[hand + 1], node[hand + 1] = second[hand], 1, tables.after[0, low]
+    first[hand + 1], card_counts[hand + 1], node[hand + 1] = second[hand], 1, tables.hand_after_card[0, low]
     stakes[hand + 1], won[hand + 1] = 1, 0
-    second[hand] = steps.card(shoe)
-    node[hand] = tables.after[tables.after[0, low], tables.values[second[hand] >> 2]]
+    second[hand] = steps.deal_card(shoe)
+    node[hand] = tables.hand_after_card[tables.hand_after_card[0, low], tables.values[second[hand] >> 2]]
     is_suited[hand] = first[hand] & 3 == second[hand] & 3
 
 
@@ -366,9 +365,9 @@ def _play_hand(  # noqa: C901 (one loop for numba)
     next_hands, totals, values, answers, splits, _ = tables
     up, low = values[up_card >> 2], values[first[hand] >> 2]
     has_pair_rank = int(rules.same_rank and low == 10 and first[hand] >> 2 == up_card >> 2)
-    limit = rules.aces if low == 1 else rules.hands
+    limit = rules.max_ace_hands if low == 1 else rules.max_hands
     if card_counts[hand] == 1:
-        second[hand] = steps.card(shoe)
+        second[hand] = steps.deal_card(shoe)
         node[hand] = next_hands[node[hand], values[second[hand] >> 2]]
         is_suited[hand], card_counts[hand] = first[hand] & 3 == second[hand] & 3, 2
     while node[hand] >= 0:
@@ -387,11 +386,11 @@ def _play_hand(  # noqa: C901 (one loop for numba)
         if rules.same_rank:
             twins = twins and first[hand] >> 2 == second[hand] >> 2
         if twins and hands < limit and splits[up, low, has_pair_rank] > hands:
-            steps.split(steps, shoe, tables, box, hand, hands)
+            steps.split_pair(steps, shoe, tables, box, hand, hands)
             hands, pair = hands + 1, low
             continue
         best, soft = totals[node[hand], 0], totals[node[hand], 1]
-        if stakes[hand] == 2 or (best == 21 and not soft) or (pair and low == 1 and rules.one_card):
+        if stakes[hand] == 2 or (best == 21 and not soft) or (pair and low == 1 and rules.aces_get_one_card):
             break
         paired = int(pair > 0 and values[second[hand] >> 2] == pair)
         suits = int(first[hand] & 3 == second[hand] & 3)
@@ -400,7 +399,7 @@ def _play_hand(  # noqa: C901 (one loop for numba)
             break
         if answer == 2:
             stakes[hand] = 2
-        drawn_card = steps.card(shoe)
+        drawn_card = steps.deal_card(shoe)
         is_suited[hand] &= drawn_card & 3 == first[hand] & 3
         node[hand], card_counts[hand] = next_hands[node[hand], values[drawn_card >> 2]], card_counts[hand] + 1
     return hands, pair
@@ -413,21 +412,25 @@ def _draw_dealer_hand(
     values: Ints,
     up: int,
     hidden: int,
-    looks: bool,  # noqa: FBT001
-    compared: bool,  # noqa: FBT001
+    reveals_second_card: bool,  # noqa: FBT001
+    must_finish_hand: bool,  # noqa: FBT001
 ) -> tuple[int, bool]:  # pragma: no cover (compiled)
-    """Draw a simulated dealer's hand as far as required; return its total, and whether it is a natural."""
+    """Draw cards to a simulated dealer's hand; return its best total and whether it is a blackjack.
+
+    With ``must_finish_hand`` the dealer draws by the rules of the house. Otherwise only the second card is
+    added, if it is dealt with the players' cards or ``reveals_second_card`` is set.
+    """
     total, aces, card_count = up, int(up == 1), 1
-    if rules.hole:
+    if rules.has_hole_card:
         total, aces, card_count = up + hidden, aces + int(hidden == 1), 2
-    elif looks:
-        value = values[steps.card(shoe) >> 2]
+    elif reveals_second_card:
+        value = values[steps.deal_card(shoe) >> 2]
         total, aces, card_count = total + value, aces + int(value == 1), 2
-    while compared:
+    while must_finish_hand:
         best = total + 10 if aces and total <= 11 else total
-        if best > 17 or (best == 17 and not (rules.h17 and total == 7)):
+        if best > 17 or (best == 17 and not (rules.hits_soft_17 and total == 7)):
             break
-        value = values[steps.card(shoe) >> 2]
+        value = values[steps.deal_card(shoe) >> 2]
         total, aces, card_count = total + value, aces + int(value == 1), card_count + 1
     best = total + 10 if aces and total <= 11 else total
     return best, card_count == 2 and best == 21
@@ -439,20 +442,20 @@ def _settle_sampled_box(
     box: _SampledBox,
     hands: int,
     best: int,
-    beaten: bool,  # noqa: FBT001
+    has_dealer_blackjack: bool,  # noqa: FBT001
 ) -> int:  # pragma: no cover (compiled)
     """Return the net of the simulated box against one hand of the dealer.
 
     Blackjacks of the player are settled elsewhere.
     """
-    node, stakes, won = box.node, box.stakes, box.won
+    node, stakes, won = box.hand_indexes, box.stakes, box.won_units
     total = 0
     for n in range(hands):
         if won[n]:
             total += won[n] * stakes[n]
-        elif beaten and rules.first_stake_only:
+        elif has_dealer_blackjack and rules.first_stake_only:
             total -= rules.stake_units if n == 0 else 0
-        elif beaten or node[n] < 0:
+        elif has_dealer_blackjack or node[n] < 0:
             total -= rules.stake_units * stakes[n]
         elif best > 21 or totals[node[n], 0] > best:
             total += rules.stake_units * stakes[n]
@@ -471,52 +474,61 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop for numba)
     shoes: Ints,
 ) -> None:  # pragma: no cover (compiled)
     """Simulate blackjack rounds until the random words run out or, at the end of a shoe, enough rounds were played."""
-    at, values, first, second = shoe.at, tables.values, box.first, box.second
+    at, values, first, second = shoe.counters, tables.values, box.first_cards, box.second_cards
     while at[0] + _ROUND < len(shoe.words):
-        is_shoe_over = at[1] == 0 or len(shoe.cards) - at[1] <= rules.stop or at[2] >= rules.rounds_per_shoe
-        if is_shoe_over and not steps.shuffle(steps, shoe, rules, values, shoes):
+        is_shoe_over = (
+            at[1] == 0 or len(shoe.cards) - at[1] <= rules.cards_behind_stop or at[2] >= rules.rounds_per_shoe
+        )
+        if is_shoe_over and not steps.end_shoe(steps, shoe, rules, values, shoes):
             return
-        first[0] = steps.card(shoe)
-        up_card = steps.card(shoe)
-        second[0] = steps.card(shoe)
-        hidden = values[steps.card(shoe) >> 2] if rules.hole else 0
+        first[0] = steps.deal_card(shoe)
+        up_card = steps.deal_card(shoe)
+        second[0] = steps.deal_card(shoe)
+        hidden = values[steps.deal_card(shoe) >> 2] if rules.has_hole_card else 0
         up, first_value, second_value = values[up_card >> 2], values[first[0] >> 2], values[second[0] >> 2]
-        box.node[0], box.many[0] = tables.after[tables.after[0, first_value], second_value], 2
-        box.stakes[0], box.won[0], box.same[0] = 1, 0, first[0] & 3 == second[0] & 3
+        box.hand_indexes[0], box.card_counts[0] = (
+            tables.hand_after_card[tables.hand_after_card[0, first_value], second_value],
+            2,
+        )
+        box.stakes[0], box.won_units[0], box.is_suited[0] = 1, 0, first[0] & 3 == second[0] & 3
         natural = first_value + second_value == 11 and (first_value == 1 or second_value == 1)
-        is_even = natural and ((up == 1 and rules.even_ace) or (up == 10 and rules.even_ten))
+        is_even = natural and (
+            (up == 1 and rules.even_money_at_ace) or (up == 10 and rules.even_money_at_ten)
+        )
         is_insured = (
             not is_even
             and up == 1
-            and tables.insured[first_value, second_value]
+            and tables.insured_hands[first_value, second_value]
             and rules.insurance_pay_units
         )
-        perhaps = up in (1, 10)
-        ends = natural or (rules.hole and up + hidden == 11 and perhaps)
+        may_have_blackjack = up in (1, 10)
+        ends = natural or (rules.has_hole_card and up + hidden == 11 and may_have_blackjack)
         hands, pair, hand = 1, 0, 0
         while hand < hands and not ends:
-            hands, pair = steps.hand(steps, shoe, rules, tables, box, up_card, hand, hands, pair)
+            hands, pair = steps.play_hand(steps, shoe, rules, tables, box, up_card, hand, hands, pair)
             hand += 1
-        compared, waits = False, natural and not is_even
+        must_finish_hand, waits = False, natural and not is_even
         for n in range(hands):
-            if ends or box.won[n]:
+            if ends or box.won_units[n]:
                 continue
-            if box.node[n] >= 0:
-                compared = True
-            elif rules.dealer_must_draw and perhaps and (n or box.stakes[n] == 2):
+            if box.hand_indexes[n] >= 0:
+                must_finish_hand = True
+            elif rules.dealer_must_draw and may_have_blackjack and (n or box.stakes[n] == 2):
                 waits = True
-        looks = compared or ((waits or is_insured) and perhaps)
+        reveals_second_card = must_finish_hand or ((waits or is_insured) and may_have_blackjack)
         total = 0
-        for bank in range(rules.banks):
-            best, beaten = steps.bank(steps, shoe, rules, values, up, hidden, looks, compared)
+        for bank in range(rules.dealer_hands):
+            best, has_dealer_blackjack = steps.draw_dealer_hand(
+                steps, shoe, rules, values, up, hidden, reveals_second_card, must_finish_hand
+            )
             if is_insured:
-                total += rules.insurance_pay_units // 2 if beaten else -(rules.stake_units // 2)
+                total += rules.insurance_pay_units // 2 if has_dealer_blackjack else -(rules.stake_units // 2)
             if is_even:
                 total += rules.stake_units
             elif natural:
-                total += 0 if beaten else rules.natural_pay_units
+                total += 0 if has_dealer_blackjack else rules.natural_pay_units
             else:
-                total += steps.settle(rules, tables.totals, box, hands, best, beaten)
+                total += steps.settle_box(rules, tables.totals, box, hands, best, has_dealer_blackjack)
             net_counts[bank, total + net_counts.shape[1] // 2] += 1
             if bank == 0:
                 at[3] += total

@@ -77,22 +77,33 @@ class ExactHouseRules:
 
     decks: int
     hole: bool
+    """Whether the dealer looks at a hidden second card before the players act."""
     hits_soft_17: bool
     """Whether the dealer draws to a soft 17."""
     original_only: bool
+    """Whether a dealer's blackjack takes only the first stake of a box."""
     blackjack: Fraction
     """The odds that a blackjack pays."""
     doubled: frozenset[int]
+    """The totals of two cards that may be doubled."""
     double_after_split: bool
+    """Whether a hand of a split may be doubled."""
     hands: int
+    """The largest number of hands into which a pair may be split."""
     ace_hands: int
+    """The largest number of hands into which a pair of aces may be split."""
     aces_one_card: bool
+    """Whether split aces get only one more card each."""
     same_rank: bool
+    """Whether only two cards of one rank, not of one value, may be split."""
     insurance: Fraction | None
     """The odds of insurance, or None if it is not offered."""
     even_money: frozenset[int]
+    """The dealer's first cards, by value, at which a blackjack may take 1:1 at once."""
     sevens: Fraction | None
+    """The odds of three sevens, which win at once; None: an ordinary 21."""
     suited_678: Fraction | None
+    """The odds of a suited 6, 7 and 8, which win at once; None: an ordinary 21."""
 
     def may_double(self, values: Sequence[int], *, split: bool) -> bool:
         """Return whether a two-card blackjack hand of these values may be doubled; ``split``: after a split."""
@@ -112,16 +123,20 @@ class Double(Strict):
     """Rules on doubling in blackjack (``[rules.double]``): the totals of two cards, and if also after a split."""
 
     totals: frozenset[Annotated[int, Field(ge=2, le=BEST_TOTAL)]] = frozenset({9, 10, 11})
+    """The totals of two cards that may be doubled."""
     after_split: bool = False
+    """Whether a hand of a split may be doubled."""
 
 
 class Split(Strict):
     """Blackjack rules on splitting (``[rules.split]``): the maximum number of hands, and what may be split."""
 
     hands: Annotated[int, Field(ge=1, le=5)] = 2
+    """The largest number of hands into which a pair may be split."""
     ace_hands: Annotated[int, Field(ge=1, le=5)] = 2
     """The largest number of hands into which aces may be split."""
     aces_one_card: bool = True
+    """Whether split aces get only one more card each."""
     same: Literal["value", "rank"] = "value"
     """Whether a pair is two cards of one ``value`` (a king and a ten) or only of one ``rank``."""
 
@@ -144,6 +159,7 @@ class HouseRules(Strict):
     """
 
     second_card: Literal["after", "hole"] = "after"
+    """Whether the dealer's second card comes ``after`` the players' play or is a ``hole`` card."""
     soft_17: Literal["hit", "stand"] = "hit"
     """What the dealer does with a soft 17."""
     original_bets_only: bool = True
@@ -151,10 +167,15 @@ class HouseRules(Strict):
     blackjack: Pay = Odds.parse("3:2")
     """The odds that a blackjack pays."""
     double: Double = Double()
+    """The rules on doubling."""
     split: Split = Split()
+    """The rules on splitting pairs."""
     insurance: Pay | None = Odds.parse("2:1")
+    """The odds of insurance; None: not offered."""
     quarter_insurance: bool = False
+    """Whether a quarter of the stake may be insured, as well as half of it."""
     even_money: Literal["no", "ace", "ten"] = "no"
+    """The dealer's first cards at which a blackjack may take 1:1: none, an ace, or also a ten."""
     sevens: Pay | None = Field(None, description="a hand of three sevens wins at once (s. 18.1 (1))")
     suited_678: Pay | None = Field(None, description="6, 7 and 8 of a suit win at once (s. 18.1 (2))")
     back_bets: bool = Field(
@@ -181,13 +202,19 @@ class SideBetRow(Strict):
     name: Text
     pays: LevelPay
     cards: Annotated[int, Field(ge=1, le=5)] = 2
+    """The number of the box's cards that must fit the row."""
     dealer: bool = False
+    """Whether the dealer's first card counts as one more card of the row."""
     ranks: tuple[Ranks, ...] = ()
+    """The hands that the row pays, each as letters of ranks in any order; empty: any ranks."""
     kind: Literal["same", "straight"] | None = None
     """``same``: all cards are of one rank; ``straight``: their ranks follow one another; None: no condition."""
     suits: Literal["same", "colour", "red", "black"] | None = None
+    """What the suits of the cards must be; None: no condition."""
     total: tuple[int, int] | None = None
+    """The lowest and highest total that the row pays; None: no condition."""
     ace: Literal[1, 11] = 11
+    """What an ace counts in ``total``: 11 unless the total then exceeds 21, or always 1."""
 
     @model_validator(mode="after")
     def _check_ranks(self) -> "SideBetRow":
@@ -260,6 +287,7 @@ class Side(Strict):
     name: Text
     limits: Limits = Limits()
     within_main: bool = False
+    """Whether the side bet may not exceed the main bet (s. 21.1)."""
     row: Annotated[tuple[SideBetRow, ...], Field(min_length=1)]
     """The rows of the pay table; the first that fits pays."""
 
@@ -313,7 +341,9 @@ class Main(Strict):
     name: Text = Text(en="Bet", fr="Mise")
     limits: Limits = Limits(least=2, most=200, step=2)
     hands: Annotated[int, Field(ge=1, le=ACTIONS_MAX)] = 1
+    """The number of the dealer's hands, each played against its own stake."""
     least_hands: Annotated[int, Field(ge=1, le=ACTIONS_MAX)] = 1
+    """The smallest number of the dealer's hands on which a player must bet."""
 
     @model_validator(mode="after")
     def _check_least_hands(self) -> "Main":
@@ -348,7 +378,9 @@ class Sampled(Strict):
     seed: str
     """The seed from which the simulation derives its cards, so that it can be repeated."""
     nets: Annotated[dict[str, dict[str, int]], Field(min_length=1)]
+    """How often each net of equal stakes occurred, by the number of dealer hands bet on."""
     error: Exact
+    """The standard error of the mean net of one stake."""
 
     def mean(self, hands: int) -> Fraction:
         """Return the mean net of a stake on each of ``hands`` dealer hands."""
@@ -368,8 +400,11 @@ class BackedHand(Strict):
     """
 
     mean: Exact
+    """The mean net if the other player uses the best strategy."""
     worst: Exact
+    """The mean net if the other player uses the worst strategy."""
     law: dict[str, Exact]
+    """The probability of each net if the other player uses the best strategy."""
 
 
 class Proof(Strict):
@@ -387,13 +422,24 @@ class Proof(Strict):
     """
 
     mean: Exact
+    """The mean net of the best strategy."""
     staked: Exact
+    """The mean of all stakes of the best strategy, doubles and splits included."""
     charted: Exact
+    """The mean net of the strategy in ``chart``."""
     dealers: Exact
+    """The mean net of a player who follows the dealer's drawing rule."""
     worst: Exact
+    """The mean net of the worst strategy."""
     chart: tuple[ChartLine, ...]
+    """The best strategy that decides by totals, as lines of a strategy chart."""
     policy: Policy
+    """The best strategy, as packed data."""
     law: dict[str, Exact] = Field({})
+    """The probability of each net of the best strategy."""
     variance: Exact | None = None
+    """The variance of the net, if splits make too many hands for ``law``; else None."""
     sampled: Sampled | None = None
+    """The results of simulated rounds, for figures that cannot be counted; None if there are none."""
     backed: BackedHand | None = None
+    """The figures of a bet on another player's hand; None if the table takes no such bets."""

@@ -61,27 +61,31 @@ class HandNode:
     """
 
     ordinary_ways: int = 0
+    """The card orders in which the dealer has no blackjack."""
     blackjack_ways: int = 0
+    """The card orders in which the dealer has a blackjack."""
     first_stake_ways: int = 0
+    """Those of ``blackjack_ways`` in which the hand has its box's first stake."""
     standing_net: int = 0
+    """The orders in which the hand wins, less those in which it loses, if it stands."""
 
-    def add(self, node: HandNode, times: int, first: int, share: int = 1) -> None:
-        """Add the counts of another node to this one, multiplied by ``times``.
+    def add(self, node: HandNode, times: int, first_stake_times: int, divisor: int = 1) -> None:
+        """Add the counts of another node to this one, divided by ``divisor`` and multiplied by ``times``.
 
-        Orders against a blackjack are also added ``first`` times to those with the box's first stake. All are
-        divided by ``share``, which is a factor of each of them.
+        Its ``first_stake_ways`` are not added. Instead, its ``blackjack_ways`` are multiplied by
+        ``first_stake_times`` and added to this node's ``first_stake_ways``. ``divisor`` divides every count.
         """
-        if share > 1:
+        if divisor > 1:
             node = HandNode(
-                node.ordinary_ways // share,
-                node.blackjack_ways // share,
-                node.first_stake_ways // share,
-                node.standing_net // share,
+                node.ordinary_ways // divisor,
+                node.blackjack_ways // divisor,
+                node.first_stake_ways // divisor,
+                node.standing_net // divisor,
             )
         self.ordinary_ways += node.ordinary_ways * times
         self.blackjack_ways += node.blackjack_ways * times
         self.standing_net += node.standing_net * times
-        self.first_stake_ways += node.blackjack_ways * first
+        self.first_stake_ways += node.blackjack_ways * first_stake_times
 
 
 #: How often each hand occurs, by the packed hand.
@@ -93,17 +97,16 @@ Chooser: TypeAlias = Callable[[HandSituation, int, bool, Options], int]
 
 @dataclass(frozen=True, slots=True)
 class SplitBranch:
-    """A group of hands of a split pair for which the strategy uses the same decisions.
-
-    ``start`` is the hand from which they are all dealt, ``tree`` has every hand that can follow. ``excluded_card``
-    is the value of cards that are not drawn to the start, because such a card would have been split again; 0
-    for none.
-    """
+    """A group of hands of a split pair for which the strategy uses the same decisions."""
 
     kind: HandSituation
+    """The situation of these hands, apart from their cards."""
     start: int
+    """The packed hand (one card, or the pair again) from which all these hands are dealt."""
     excluded_card: int
+    """The card value that cannot come second because the hand would be split again; 0: no such value."""
     tree: Tree
+    """Every hand that the start may become, with its number of card orders."""
 
 
 @dataclass(slots=True)
@@ -121,11 +124,13 @@ class SplitPair:
     cards_left: int
     """The number of cards of the pair's value that are left in the shoe."""
     dealer_has_pair_rank: bool = False
+    """Whether tens are split by rank and the dealer's first card has the pair's rank."""
     branches: dict[int, list[SplitBranch]] = field(default_factory=dict)
+    """The groups of hands of the split, by the maximum number of hands into which the pair is split."""
 
 
 class SolvedRound:
-    """All blackjack hands against one first card of the dealer, with the number of ways of each, and all splits."""
+    """All blackjack hands against one first card of the dealer, each with its number of card orders, and all splits."""
 
     def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
         self.house, self.up, self.shoe = house, up, shoe
@@ -136,7 +141,7 @@ class SolvedRound:
         self.cards = sum(self.dealer.full)
         """The number of cards in the shoe after the dealer's first card."""
         most = max(hand_value.cards for hand_value in self.known.values())
-        self.length = min(self.cards, most + 2 * house.hands + 2 + self.dealer.most)
+        self.length = min(self.cards, most + 2 * house.hands + 2 + self.dealer.max_drawn_cards)
         """The number of cards dealt in one counted order; no round needs more."""
         self._plan: dict[tuple[int, int], int] = {}
         self._weights = [self._count_ways_to_continue(cards_left) for cards_left in range(self.cards + 1)]
@@ -183,7 +188,7 @@ class SolvedRound:
         if further_cards < 0:
             return 0, 0, 0
         in_all = compute_falling_factorial(cards_left, further_cards)
-        longest = min(self.dealer.most, cards_left)
+        longest = min(self.dealer.max_drawn_cards, cards_left)
         after = (
             compute_falling_factorial(cards_left - longest, further_cards - longest)
             if further_cards >= longest
@@ -258,7 +263,7 @@ class SolvedRound:
         """
         ways: dict[int, int] = {}
         tree: Tree = {}
-        full, completes = self.dealer.full, self.dealer.completes
+        full, completes = self.dealer.full, self.dealer.blackjack_card_value
         cards = self.cards - (1 + missing_cards if pair else 0)
         for hand, removed_cards in self._list_reached_hands(pair, missing_cards):
             way = ways.get(hand, 0) if tree else 1
@@ -296,20 +301,28 @@ class SolvedRound:
             same = split.cards_left - missing_cards
             of_value = self.dealer.full[pair - 1] - 2 - missing_cards
             for hand, node in shoes[pair, missing_cards].items():
-                if part.plain:
-                    plain.setdefault(hand, HandNode()).add(node, ways * part.plain, ways * part.first_plain)
+                if part.unpaired_hand:
+                    plain.setdefault(hand, HandNode()).add(
+                        node, ways * part.unpaired_hand, ways * part.first_unpaired_hand
+                    )
                 if not is_within(two_cards, hand):
                     continue
                 if ranked:  # a second ten of another rank; a hand of two tens has both as a factor
                     other_rank_ways = ways * (of_value - same)
                     unlike.setdefault(hand, HandNode()).add(
-                        node, other_rank_ways * part.plain, other_rank_ways * part.first_plain, of_value
+                        node,
+                        other_rank_ways * part.unpaired_hand,
+                        other_rank_ways * part.first_unpaired_hand,
+                        of_value,
                     )
-                if part.paired:
+                if part.paired_hand:
                     times = ways * (same if ranked else 1)
                     paired_node = paired.setdefault(hand, HandNode())
                     paired_node.add(
-                        node, times * part.paired, times * part.first_paired, of_value if ranked else 1
+                        node,
+                        times * part.paired_hand,
+                        times * part.first_paired_hand,
+                        of_value if ranked else 1,
                     )
         kind = HandSituation(self.up, pair, dealer_has_pair_rank=split.dealer_has_pair_rank)
         pairs = HandSituation(

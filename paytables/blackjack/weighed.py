@@ -26,12 +26,13 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
 def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> list[int]:
-    """Return the number of ways of each net result of finished hands, over all hands of the dealer.
+    """Return the number of card orders that lead to each net result of finished hands, over all dealer hands.
 
-    They are orders of the removed cards times the dealer's hands. ``removed`` has ten counts per row, and all
-    rows have the same number of cards. ``ways[row, end, net]`` is the number of orders of the removed cards,
-    below 2^32; the last ``end`` is the dealer's blackjack. ``rests[length]`` is a factor for a dealer's hand
-    of ``length`` cards. The result counts orders drawn from the full shoe without the dealer's first card.
+    Each row of ``removed`` counts the cards of the finished hands by value; all rows have the same number of
+    cards. ``ways[row, end, net]`` is the number of orders, below 2^32, in which the cards of a row give the net
+    result ``net`` if the dealer ends with ``end``; the last ``end`` is the dealer's blackjack.
+    ``rests[length]`` is a factor for a dealer's hand of ``length`` cards. Orders are those of cards drawn from
+    the full shoe without the dealer's first card.
     """
     full: Ints = np.array(dealer.full, dtype=np.int64)
     hands = [(drawn, many, end) for drawn, many, end in dealer.hands if sum(drawn) < len(rests)]
@@ -46,7 +47,7 @@ def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) 
     order_limbs = 1 + int(removed[0].sum()) * int(full.max()).bit_length() // _LIMB
     way_limbs: Ints = np.zeros((2, ways.shape[2], order_limbs + limbs + 5), dtype=np.uint64)
     compile_kernel(_weigh)(
-        full, removed, ways, drawn_counts, more, dealer.completes or 0, order_limbs, way_limbs
+        full, removed, ways, drawn_counts, more, dealer.blackjack_card_value or 0, order_limbs, way_limbs
     )
     plus, less = ([sum(int(n) << _LIMB * k for k, n in enumerate(row)) for row in part] for part in way_limbs)
     return [positive - negative for positive, negative in zip(plus, less, strict=True)]

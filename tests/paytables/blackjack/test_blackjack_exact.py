@@ -133,7 +133,9 @@ def test_the_hands_of_a_split_are_counted_whole():
             mean, chance, left = Fraction(0), Fraction(1), pairs
             for part in compute_split_coefficients(most):
                 size = left + others
-                mean += chance * (part.plain * Fraction(others, size) + part.paired * Fraction(left, size))
+                mean += chance * (
+                    part.unpaired_hand * Fraction(others, size) + part.paired_hand * Fraction(left, size)
+                )
                 chance, left = chance * Fraction(left, size), left - 1
                 if not chance:
                     break
