@@ -55,8 +55,11 @@ class WinDistribution:
     """
 
     total: int
+    """The number of equally likely cases."""
     counts: Mapping[int, int]
+    """The number of cases that win each number of credits."""
     tail: Fraction = Fraction(0)
+    """The probability of the cases that are left out of ``counts``; zero if none is."""
 
     def __post_init__(self) -> None:
         if Fraction(sum(self.counts.values()), self.total) + self.tail != 1:
@@ -98,6 +101,7 @@ class PrizeFigures:
     """One line of a game's PAR sheet: how often a prize is won in one game on average, and what it returns."""
 
     name: str
+    """The name of the prize on the PAR sheet."""
     where: str
     """The stage, betting spot, side bet or pay table in which the prize is won."""
     credits: int
@@ -127,6 +131,7 @@ class ProgressiveShare:
     """
 
     level: str
+    """The id of the progressive level."""
     rate: Fraction
     """The mean number of times that one game hits the level."""
     reset_credits: int
@@ -134,11 +139,13 @@ class ProgressiveShare:
     rtp_at_reset: Fraction
     """The level's part of the bet's return while its meter is at the reset value."""
     increment: Fraction
+    """The part of each credit wagered that is added to the level's meter."""
     break_even_credits: Fraction | None
     """The meter value at which the stake returns 100 %, or None if there is none."""
     ceiling_credits: int | None = None
     """Highest secret amount of a mystery level; its ``rate`` is the mean from reset to hit."""
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
+    """The mean number of hits that pay only a part of the level, by that part."""
 
     def scale_to_wager(self, stake: int, cost_credits: int) -> "ProgressiveShare":
         """Return this level's contribution to a wager of ``cost_credits``, of which only ``stake`` plays for it."""
@@ -186,6 +193,7 @@ class MerchandiseShare:
     """
 
     prize: str
+    """The id of the prize in kind."""
     rate: Fraction
     """The mean number of times that one game wins the prize."""
     value_cents: int
@@ -201,6 +209,7 @@ class FeatureFigures:
     """The figures of one feature of a game: how often a paid game starts it, its mean length, and its mean pay."""
 
     feature: str
+    """The id of the feature, such as that of its stage."""
     rate: Fraction
     """The mean number of times that one paid game starts the feature."""
     mean_runs: Fraction
@@ -223,8 +232,11 @@ class DoubleUpFigures:
     """
 
     win_max_credits: int
+    """An upper bound on the win after all double-ups."""
     variance: Fraction | None = None
+    """The variance of the win, in squared credits; None if not requested or not exact."""
     distribution: WinDistribution | None = None
+    """The distribution of the win; None if not requested or not exact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,24 +258,35 @@ class BetAnalysis:
     """
 
     bet: str
+    """The name of the bet on the PAR sheet."""
     cost_credits: int
     """The credits that the bet costs."""
     rtp: Fraction
+    """The return per credit of the initial stake, without progressives and merchandise."""
     options: Mapping[str, Json] = field(default_factory=dict)
+    """The arguments of ``game.build_wager`` that create this wager, apart from its cost."""
     table: Json = None
+    """The table state in which the bet can be placed; None: that of a newly opened table."""
     cycle: int | None = None
+    """The number of equally likely first results; None if it is not stated."""
     prizes: tuple[PrizeFigures, ...] = ()
+    """How often each prize is won, and what it returns."""
     features: tuple[FeatureFigures, ...] = ()
+    """The figures of each feature that the bet can start."""
     progressives: tuple[ProgressiveShare, ...] = ()
+    """What each progressive level contributes to the bet."""
     merchandise: tuple[MerchandiseShare, ...] = ()
+    """How often the bet wins each prize in kind."""
     variance: Fraction | None = None
     """The variance of the win, in squared credits."""
     hit_probability: Fraction | None = None
+    """The probability of a win of at least ``hit_min_credits``."""
     hit_min_credits: int = 1
     """The smallest win that counts as a hit. At a table the win includes the stake, so a hit is more than the stake."""
     return_bet_probability: Fraction | None = None
     """The probability that the win is at least the bet."""
     distribution: WinDistribution | None = None
+    """The probability of each win; None if it was not computed."""
     max_win_credits: int | None = None
     """The highest possible win, in credits."""
     max_win_probability: Fraction | None = None
@@ -271,10 +294,15 @@ class BetAnalysis:
     doubled: DoubleUpFigures | None = None
     """Figures for a player who doubles every win as often as the game allows; None if there is no double-up."""
     strategy: str | None = None
+    """The name of the strategy that these figures assume; None if the player decides nothing."""
     worst_rtp: Fraction | None = None
+    """The return with the worst possible decisions; None if the player decides nothing."""
     simplest_strategy: str | None = None
+    """The description of the simplest published strategy, or None."""
     simplest_rtp: Fraction | None = None
+    """The return of the simplest published strategy, or None."""
     mean_staked_credits: Fraction | None = None
+    """The mean total stake of a round, raises included; None if nothing can be raised."""
     notes: tuple[str, ...] = ()
     """Remarks on the figures, as text for the PAR sheet."""
     required_bets: Mapping[str, int] = field(default_factory=dict)
@@ -376,9 +404,13 @@ class Analysis:
     """The exact figures of a game: one :class:`BetAnalysis` for each way to bet."""
 
     game_id: str
+    """The id of the game's definition."""
     version: str
+    """The version of the game's definition."""
     family: str
+    """The game family, such as ``reels`` or ``blackjack``."""
     bets: tuple[BetAnalysis, ...]
+    """The figures of each way to bet."""
     exact: bool = True
     """Whether all figures are exact."""
 

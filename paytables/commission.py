@@ -13,7 +13,9 @@ class Commission(Strict):
     """
 
     credits: PositiveInt = 1
+    """The credits taken for each ``of`` credits staked."""
     of: PositiveInt = 20
+    """The number of credits staked for which ``credits`` are taken, started parts included."""
 
     def compute_credits(self, stake: int) -> int:
         """Return the commission on a winning stake, in credits."""

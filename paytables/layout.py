@@ -46,6 +46,7 @@ class Odds:
     net: Fraction
     """The net win for each credit staked."""
     share: Fraction = Fraction(0)
+    """The part of a progressive level that is paid instead of credits; 0: the bet pays ``net``."""
 
     @classmethod
     def parse(cls, text: str) -> "Odds":
@@ -121,9 +122,13 @@ class Limits(Strict):
     """
 
     least: PositiveInt = 1
+    """The smallest bet, in credits."""
     most: PositiveInt = 100
+    """The largest bet, in credits."""
     step: PositiveInt = 1
+    """The number of credits of which every bet must be a multiple."""
     worth_cents: PositiveInt | None = None
+    """The exact value of a bet if the rules fix it, in minor units of the currency."""
     most_times: PositiveInt | None = Field(
         default=None, description="the largest multiple of the bet that this one needs"
     )
@@ -173,7 +178,9 @@ class TableDefinition(Definition):
     """The part of a game definition that every table game has; a family adds its own."""
 
     table: TableLimits = TableLimits()
+    """The number of seats, and what one seat may stake and win."""
     form: Annotated[tuple[NamedWager, ...], Field(min_length=1)]
+    """The wagers that are offered by name."""
 
 
 @dataclass(frozen=True)
@@ -185,11 +192,15 @@ class TableLayout:
     """
 
     spots: tuple[Spot, ...]
+    """The betting spots that exist in the table's current state."""
     table: TableLimits
+    """The number of seats, and what one seat may stake and win."""
     forms: tuple[NamedWager, ...] = ()
     """The wagers that are offered by name."""
     standing: tuple[Bet, ...] = ()
+    """The bets of earlier rounds that the player may still change."""
     removable: Container[str] = ()
+    """The ids of the spots from which credits of a standing bet may be taken off."""
 
     @cached_property
     def by_id(self) -> dict[str, Spot]:

@@ -34,9 +34,13 @@ class DisclosedAward:
     """
 
     name: str
+    """The name of the award."""
     where: str
+    """The stage in which the award is won; empty for levels and prizes in kind."""
     credits: int | None
+    """The pay without multipliers, or a level's reset value; None for a prize in kind."""
     rate: Fraction
+    """The exact average number of times that one game wins the award."""
     top: bool = False
     """Whether this is a top award of the game."""
 

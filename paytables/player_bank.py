@@ -36,7 +36,9 @@ class PlayerBank(Strict):
     """The terms on which a player may be the bank (``[player_bank]``): name, and limits of the covering bet."""
 
     name: Text
+    """The name of the bet to be the bank."""
     limits: Limits
+    """The limits of the bet with which a player covers the others' stakes."""
 
     def build_spot(self, *, is_open: bool) -> Spot:
         """Return the spot on which a seat bets to offer to be the bank."""

@@ -28,6 +28,7 @@ class ImprisonedBet(Bet):
     """
 
     count: int = 0
+    """The number of zeros (or refaits) that imprisoned the stake; 0 when the bet is placed."""
 
     @property
     def stake_credits(self) -> int:

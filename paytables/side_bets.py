@@ -51,7 +51,9 @@ class Progressive(Strict):
     spot: Identifier
     """The spot whose bets contribute to the level and can win it."""
     reset_credits: PositiveInt
+    """The value at which the level's meter starts again after a hit."""
     increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
+    """The part of each bet on the spot that is added to the meter, as a fraction."""
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,15 @@ class ShoeRules(Strict):
     """
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 8
+    """The number of decks in the shoe."""
     stop: Annotated[int, Field(strict=True, ge=CARDS_LEFT_MIN)] | None = Field(
         default=None, description="cards behind the stop card; none: a fresh shuffle every round"
     )
+    """The number of cards behind the stop card; None: a fresh shuffle for every round."""
     rounds: Literal[1, 2] = Field(default=1, description="2: one deck is shuffled after every second round")
+    """The number of rounds dealt from one deck before it is shuffled (Québec s. 8)."""
     burn: bool | Annotated[int, Field(strict=True, ge=1, le=20)] = False
+    """The number of cards discarded after the shuffle; true: as the first card's value says."""
 
     @model_validator(mode="after")
     def _check_shoe(self) -> "ShoeRules":

@@ -18,7 +18,9 @@ class BankBet(Strict):
     pays: Pay
     """The odds of the bet."""
     limits: Limits = Limits()
+    """The limits of the bet."""
     needs: Identifier | None = Field(default=None, description="the bet that must be placed with this one")
+    """The id of the bet that must be placed with this one, or None."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds at which this bet may be paid."""
@@ -37,6 +39,7 @@ class BankDefinition(TableDefinition):
     """The definition of a card game against the bank."""
 
     shoe: ShoeRules = ShoeRules()
+    """The number of decks and when they are shuffled."""
 
     @model_validator(mode="after")
     def _check_players(self) -> Self:

@@ -37,6 +37,7 @@ class DuelCounts:
     equal: Ints
     """How many of the dealer's hands are equal to each of the player's hands."""
     closed: Ints
+    """How many of the dealer's hands are too weak to open, for each of the player's hands."""
 
 
 def count_duel_results(

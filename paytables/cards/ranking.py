@@ -61,8 +61,11 @@ class RankingRules:
     categories: tuple[str, ...] = HAND_CATEGORIES
     """The combinations from the highest to the lowest."""
     low_ace: Literal["lowest", "second"] = "lowest"
+    """Whether ace-two-three... is the lowest straight, or second after the one that ends with the ace."""
     wild: tuple[int, ...] = ()
+    """The ranks of the wild cards; 13 is the joker."""
     bug: bool = False
+    """Whether a wild card may only be an ace or complete a straight or a flush."""
 
 
 #: The usual order of five cards, as in Let It Ride (s.67.2), Caribbean Stud, Boston and French hold'em.

@@ -15,6 +15,7 @@ class Remark:
     key: str
     """The key of the definition that the remark is on."""
     text: str
+    """What the definition causes that may surprise, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class LevelShare:
     """A part of a progressive level that was won; the remainder stays in the level."""
 
     level: str
+    """The id of the progressive level."""
     share: Fraction
     """The part of the level that was won."""
 
@@ -69,16 +71,27 @@ class LevelPlay:
     """
 
     level: str
+    """The id of the progressive level."""
     names: Mapping[str, str]
+    """The name of the level for the player, by language."""
     stake_credits: int
+    """The part of the wager that plays for the level."""
     odds: Fraction
+    """The exact mean number of hits of the whole level per game."""
     increment: Fraction
+    """The part of the whole wager that is added to the level's meter."""
     reset_credits: int
+    """The value at which the level's meter starts again after a hit."""
     ceiling_credits: int | None = None
+    """The upper limit of a mystery level's secret amount; None: the game decides the hit."""
     one_price: bool = True
+    """Whether every wager that plays for the level costs exactly ``stake_credits``."""
     spots: tuple[str, ...] = ()
+    """The betting spots of the side bet that plays for the level; empty if there is none."""
     fed_credits: int | None = None
+    """The part of the wager that adds to the meter; None: the whole wager adds to it."""
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
+    """The mean number of hits that pay only a part of the level, by that part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +102,10 @@ class PrizeInKind:
     """
 
     id: str
+    """The id of the prize in the definition."""
     names: Mapping[str, str]
+    """The name of the prize for the player, by language."""
     description: Mapping[str, str]
+    """The description of the prize for the player, by language."""
     value_cents: int
+    """The value stated by the operator, in minor units of the currency."""

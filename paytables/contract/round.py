@@ -33,8 +33,11 @@ class Decision:
     kind: str
     """What is decided, such as ``double_up`` or ``war``."""
     options: tuple[Json, ...]
+    """The values of which the player chooses one."""
     prompt: Mapping[str, Json] = field(default_factory=dict)
+    """The data with which the screen asks for the decision."""
     stakes: Mapping[Json, Bet] = field(default_factory=dict)
+    """The bet that an option adds; options that cost nothing are missing."""
     seat: int = 0
     """The seat that must decide."""
 
@@ -144,6 +147,7 @@ class Cue:
     kind: str
     """The kind of animation, such as a card that is dealt."""
     data: Mapping[str, Json] = field(default_factory=dict)
+    """The details of the animation for the screen."""
 
     def to_json(self) -> dict[str, Json]:
         """Return the cue as the JSON object that the screen uses."""

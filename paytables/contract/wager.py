@@ -16,7 +16,9 @@ class TimeCharge:
     """What each player at a table pays for the time played, beyond the stakes: ``credits`` for each ``minutes``."""
 
     credits: int
+    """The credits that each player pays for a period."""
     minutes: int
+    """The length of the period, in minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,9 @@ class TimeToAct:
     """
 
     seconds: int = 20
+    """The seconds that a player has for each decision."""
     bank_seconds: int = 0
+    """The player's reserve of seconds for decisions that take longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,9 @@ class Bet:
     """The credits of one seat on one spot. In a wager, a negative amount takes credits off a standing bet."""
 
     spot: str
+    """The id of the betting spot."""
     credits: int
+    """The credits on the spot; negative to take credits off a standing bet."""
     seat: int = 0
     """The seat that bets, if one player bets for several seats."""
 
@@ -62,14 +68,23 @@ class Spot:
     """
 
     id: str
+    """The id of the spot, unique on the table."""
     group: str
+    """The id of the kind of bet; spots of one kind have one name and one price."""
     names: Mapping[str, str]
+    """The name of the bet for the player, by language."""
     odds: str
+    """The odds as the rules print them, such as ``35:1``."""
     least: int
+    """The smallest bet, in credits."""
     most: int
+    """The largest bet, in credits."""
     step: int = 1
+    """The number of credits of which a bet must be a multiple."""
     open: bool = True
+    """Whether the spot accepts bets in the table's current state."""
     needs: str | None = None
+    """The id of the spot on which a bet must also stand or be placed, or None."""
     excludes: tuple[str, ...] = ()
     """The spots on which the same player may not bet in the same round."""
     hand_of: int | None = None
@@ -77,6 +92,7 @@ class Spot:
     covers: tuple[str, ...] = ()
     """The single results on which the bet wins, as the display names them: wheel pockets or dice totals."""
     worth_cents: int | None = None
+    """The exact value that a bet must have, in minor units of the currency; None: any."""
     share: int | None = None
     """For an insurance, the credits on the required spot per credit of this bet; None for any other bet."""
     times: int | None = None

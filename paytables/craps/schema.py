@@ -33,6 +33,7 @@ class Commission(Strict):
     """A fee paid in advance for a craps bet to be accepted; it is not returned with the bet."""
 
     percent: Annotated[int, Field(strict=True, ge=1, le=100)]
+    """The fee, in per cent."""
     of: Literal["stake", "win"]
     """Whether the fee is a percentage of the stake or of the win."""
 
@@ -51,18 +52,25 @@ class CrapsBet(Strict):
     """How the bet is decided, such as ``pass``, ``right`` or ``hop``."""
     name: Text
     pays: dict[str, Pay] = Field({}, description="odds by number, total or dice; none: even money")
+    """The odds by number, total or dice; empty: even money."""
     least: PositiveInt = 1
     """The smallest bet, in credits."""
     most: PositiveInt = 1000
     """The largest bet, in credits."""
     on: Identifier | None = Field(default=None, description="odds: the bet on which they are placed")
+    """For odds: the id of the bet behind which they are placed."""
     times: dict[str, PositiveInt] = Field({}, description="odds: the largest multiple of that bet, by number")
+    """For odds: the largest multiple of the bet behind which they are placed, by number."""
     off: bool = Field(default=False, description="does not play on a come-out throw unless the player asks")
+    """Whether the bet is not in action on a come-out throw unless the player asks."""
     put: bool = Field(default=False, description="pass: may be staked, or added to, once the point is known")
+    """For pass: whether it may be staked or increased after the point is known."""
     waits: bool = Field(default=False, description="don't come: may lie without playing ('no action')")
+    """For don't come: whether it may lie on the table without being in action."""
     shooter_keeps: bool = Field(
         default=False, description="don't pass: the shooter must leave the minimum bet until it is decided"
     )
+    """For don't pass: whether the shooter must leave the minimum bet until it is decided."""
     commission: Commission | None = None
     """The fee paid in advance for the bet, or None."""
 
@@ -109,8 +117,11 @@ class Strategy(Strict):
     id: Identifier
     name: Text
     keep: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)]
+    """The credits of each bet that is placed again whenever it does not stand."""
     points: Annotated[int, Field(strict=True, ge=1, le=6)] = 6
+    """The number of come (or don't come) bets on numbers at which no more are placed."""
     odds: bool = False
+    """Whether the maximum odds are placed behind every line bet."""
 
 
 class CrapsDefinition(TableDefinition):
@@ -119,7 +130,9 @@ class CrapsDefinition(TableDefinition):
     shooter_bets: bool = Field(
         default=True, description="a come-out with new bets has one on pass or don't pass"
     )
+    """Whether the shooter must have a bet on pass or don't pass at a come-out."""
     bet: Annotated[tuple[CrapsBet, ...], Field(min_length=1)]
+    """The bets of the craps layout."""
     strategy: tuple[Strategy, ...] = ()
     """The betting strategies whose figures are computed."""
 

@@ -36,8 +36,11 @@ class SpotRules:
     bet: CrapsBet
     """The bet of the craps definition to which the spot belongs."""
     key: str = ""
+    """The number or the dice that the spot is on, such as ``6`` or ``5-1``; empty: none."""
     line: str = ""
+    """For odds: the kind of line bet behind which they are placed; else empty."""
     needs: str | None = None
+    """For odds: the id of the spot of that line bet; else None."""
 
     @property
     def number(self) -> int | None:
@@ -225,6 +228,7 @@ class CrapsSpots:
     """The betting spots of a craps table by id, and what each offers at each point."""
 
     definition: CrapsDefinition
+    """The craps game's definition."""
 
     @cached_property
     def rules_by_spot(self) -> Mapping[str, SpotRules]:

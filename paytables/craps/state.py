@@ -23,9 +23,11 @@ class CrapsState:
     point: int | None = None
     """The point that the shooter must throw again, or None on a come-out."""
     shooter: int = 0
+    """The seat that throws; on a come-out, the first seat to which the dice are offered."""
     bets: tuple[Bet, ...] = ()
     """The bets that stand on the table."""
     reversed_bets: frozenset[tuple[int, str]] = frozenset()
+    """The bets, as (seat, spot), that the player turned on or off against the default."""
 
     def find_seat_bets(self, seat: int) -> dict[str, int]:
         """Return the standing craps bets of one seat, credits by spot."""

@@ -128,7 +128,9 @@ class DecidedDraw:
     refund: bool
     """Whether the amount is the stake returned because the draw failed."""
     on: date
+    """The day on which the draw was decided."""
     paid: bool = False
+    """Whether the holder has received the amount."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ class TicketRecord:
     paper: PrintedTicket
     """What is printed on the ticket."""
     state: TicketState = TicketState.UNPAID
+    """The state of the ticket in its life cycle."""
     closed: frozenset[int] = frozenset()
     """The numbers of the ticket's draws that are closed to bets."""
     decided: Mapping[int, DecidedDraw] = field(default_factory=dict)
@@ -194,6 +197,7 @@ class PresentedTicket:
     control_number: str | None
     """The control number read from the ticket, or None if it cannot be read."""
     printed_values: Mapping[str, Json] = field(default_factory=dict)
+    """Other data read from the ticket, by their names in the record; they do not affect the payment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +209,13 @@ class ClaimPayment:
     """
 
     credits: int
+    """The credits that are paid."""
     draws: tuple[int, ...]
     """The numbers of the draws for which the claim is paid."""
     rescued: bool
+    """Whether the paper was void on its face but its control number proved that it wins (s. 83)."""
     differs: tuple[str, ...]
+    """The names of the printed data that differ from the central record."""
 
 
 def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:

@@ -14,7 +14,9 @@ class DrawnBalls:
     """The balls of a Keno draw in the order in which they were drawn, and the factor of each multiplier by its id."""
 
     balls: tuple[int, ...]
+    """The balls in the order in which they were drawn."""
     factors: Mapping[str, int]
+    """The factor drawn for each multiplier bonus, by its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class WayResult:
     factor: int
     """The factor by which the draw's bonuses multiply the way's win."""
     credits: int
+    """The prize before the limit on the pay of a draw."""
     levels: int
     """The progressive levels that the way wins, level *i* as bit *i*."""
 

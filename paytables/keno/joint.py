@@ -35,6 +35,7 @@ class WinCounts:
     """A Keno win distribution: how many of ``total`` equally likely cases win each amount and levels."""
 
     total: int
+    """The number of equally likely cases."""
     cases: Mapping[Won, int]
     """The number of equally likely cases by what they win: the credits and the progressive levels."""
 
@@ -51,6 +52,7 @@ class JointSelection:
     spots: frozenset[int]
     """The numbers of spots that the selection plays; each combination of groups of that size is a way."""
     win: Callable[[Mapping[Caught, int]], Won]
+    """Returns the win for the number of ways with each (spots, catch, named balls)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,11 @@ class _Step:
     atom: int
     """The index of the atom in the order of processing."""
     adds: tuple[int, ...]
+    """The indices of the groups that contain the atom."""
     completes: tuple[int, ...]
+    """The indices of the groups that have no numbers in later atoms."""
     closes: tuple[int, ...]
+    """The indices of the selections that have no numbers in later atoms."""
 
 
 #: A state of the calculation: what every open selection has caught so far.

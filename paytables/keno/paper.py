@@ -99,9 +99,13 @@ class PrintedTicket:
     game_id: str
     game_version: str
     ticket_number: int
+    """The number that the central system gave to the ticket."""
     casino: str
+    """The name of the casino."""
     station: str
+    """The terminal that sold the ticket."""
     issued_at: datetime
+    """The time when the central system recorded the ticket."""
     selections: tuple[Mapping[str, Json], ...]
     """The selections with their numbers and stakes."""
     bonuses: tuple[str, ...]

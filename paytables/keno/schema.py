@@ -19,8 +19,11 @@ class Balls(Strict):
     """The Keno field of numbers 1 to ``numbers``, of which ``drawn`` are drawn without replacement."""
 
     numbers: Annotated[int, Field(strict=True, ge=2, le=500)] = 80
+    """The highest number on the board; the lowest is 1."""
     drawn: PositiveInt = 20
+    """The number of balls drawn."""
     columns: PositiveInt = Field(default=10, description="how many numbers a row of the board shows")
+    """The number of numbers in a row of the board on the screen."""
 
     @model_validator(mode="after")
     def _check_balls_left(self) -> "Balls":
@@ -38,11 +41,15 @@ class Marks(Strict):
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
     """The stakes, in credits, that a player may mark for a way."""
     selections: PositiveInt = Field(default=1, description="the most selections on one ticket")
+    """The largest number of selections on one ticket."""
     groups: PositiveInt = Field(default=1, description="the most groups of a way selection; 1: straight only")
+    """The largest number of groups in a selection; 1: straight selections only."""
     draws: PositiveInt = Field(default=1, description="the most draws one ticket takes part in")
+    """The largest number of draws in which one ticket takes part."""
     cost: PositiveInt | None = Field(
         default=None, description="the most a ticket may cost a draw, in credits"
     )
+    """The largest cost of a ticket for one draw, in credits; None: no limit."""
 
     @model_validator(mode="after")
     def _check_stakes(self) -> "Marks":
@@ -56,7 +63,9 @@ class PayTable(Strict):
     """The Keno pays for one number of spots: ``pays[catch]`` credits for each credit staked, stake included."""
 
     spots: PositiveInt
+    """The number of spots for which the table pays."""
     pays: Annotated[dict[Catch, NaturalInt], Field(min_length=1)]
+    """The credits paid for each credit staked, stake included, by number of catches."""
 
 
 class BallBonus(Strict):
@@ -66,8 +75,11 @@ class BallBonus(Strict):
     id: Identifier
     name: Text
     ball: PositiveInt
+    """Which ball of the draw decides the bonus; 1 is the first."""
     factor: Annotated[int, Field(ge=2, le=1000)]
+    """The factor of a way's win if the way contains that ball."""
     fee: NaturalInt = Field(default=0, description="credits a credit staked; 0: part of every bet")
+    """The credits that the bonus costs for each credit staked; 0: every ticket has it."""
 
 
 class MultiplierBonus(Strict):
@@ -77,7 +89,9 @@ class MultiplierBonus(Strict):
     id: Identifier
     name: Text
     weights: Annotated[dict[Factor, PositiveInt], Field(min_length=2)]
+    """The weight of each factor in the draw."""
     fee: NaturalInt = Field(default=0, description="credits a credit staked; 0: part of every bet")
+    """The credits that the bonus costs for each credit staked; 0: every ticket has it."""
 
 
 #: A bonus of either kind.
@@ -95,13 +109,19 @@ class Progressive(Strict):
     id: Identifier
     name: Text
     spots: PositiveInt
+    """The number of spots of a way that can win the level."""
     catch: Catch
+    """The number of catches that wins the level."""
     stake: PositiveInt = Field(
         default=1, description="the least stake a way that plays for it; linked: the only one"
     )
+    """The smallest stake of a way that plays for the level; for a linked level the only one."""
     reset_credits: PositiveInt
+    """The value at which the level's meter starts again after a hit."""
     increment: Share = Field(description="the share of each eligible wager that the meter grows by")
+    """The part of each wager that plays for the level that is added to the meter."""
     linked: bool = False
+    """Whether several machines share the level's meter."""
 
 
 class TicketForm(Strict):
@@ -126,14 +146,18 @@ class Limit(Strict):
     """
 
     credits: PositiveInt
+    """The largest pay of one ticket in one draw, in credits."""
 
 
 class Terms(Strict):
     """What a Keno ticket and its slip must state in addition to the bets (Québec by-law, ss. 77, 82 and 86)."""
 
     rules_at: Text = Field(description="where the rules are available")
+    """Where the rules are available."""
     claim_at: Text = Field(description="where a winning ticket is presented")
+    """Where a winning ticket is presented."""
     claim_days: PositiveInt = Field(description="days after the last draw within which it is presented")
+    """The number of days after the last draw in which a prize may be claimed."""
 
 
 class KenoDefinition(Definition):
@@ -144,13 +168,17 @@ class KenoDefinition(Definition):
     marks: Marks = Marks()
     """The limits on what a player may mark on a ticket."""
     table: Annotated[tuple[PayTable, ...], Field(min_length=1)]
+    """The pay tables, one for each number of spots."""
     bonus: Annotated[tuple[Bonus, ...], Field(max_length=4)] = ()
+    """The bonuses that the game offers."""
     progressive: tuple[Progressive, ...] = ()
+    """The progressive levels of the game."""
     form: Annotated[tuple[TicketForm, ...], Field(min_length=1)]
     """The tickets that are offered by name."""
     limit: Limit | None = None
     """The maximum pay of one ticket in one draw, or None."""
     terms: Terms | None = None
+    """What tickets and slips must state; None: the game has no printed tickets."""
 
     def list_possible_catches(self, spots: int) -> range:
         """Return the possible catches (numbers of drawn balls) of a selection of that many spots."""

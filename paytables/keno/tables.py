@@ -71,6 +71,7 @@ class KenoPays:
     pays: Mapping[int, Mapping[int, int]]
     """The credits paid for each credit staked, by number of spots and by catch."""
     levels: tuple[Progressive, ...]
+    """The progressive levels of the game, in the definition's order."""
     closed_levels_mask: int = 0
     """The progressive levels, as bits, that the current ticket does not play for."""
 

@@ -29,6 +29,7 @@ class TicketSelection:
     sizes: tuple[int, ...]
     """The number of numbers in each group of the selection."""
     groups: tuple[tuple[int, ...], ...]
+    """The numbers of each group; empty for a quick pick that is not drawn yet."""
     stakes: Mapping[int, int]
     """The credits staked on each way, by the way's number of spots."""
 
@@ -58,7 +59,9 @@ class KenoTicket:
     """A Keno wager: its selections, the number of draws it takes part in, and its bonuses."""
 
     selections: tuple[TicketSelection, ...]
+    """The selections on the ticket."""
     draws: int
+    """The number of draws in which the ticket takes part."""
     options: BonusOptions
     """The bonuses in force for the ticket."""
 

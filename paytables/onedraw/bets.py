@@ -35,6 +35,7 @@ class SpotRules:
     """The rules of one betting spot of a table with one draw: the odds it pays on each result, and its options."""
 
     spot: Spot
+    """The betting spot."""
     pays: Mapping[str, Odds]
     """The odds that the spot pays, by the result that wins."""
     spins: int = 1
@@ -51,8 +52,11 @@ class OneDrawBets(TableRules):
     """
 
     header: Header
+    """The id, version and texts of the game's definition."""
     spot_rules: tuple[SpotRules, ...]
+    """The rules of each betting spot."""
     table: TableLimits
+    """The number of seats, and what one seat may stake and win."""
     forms: tuple[NamedWager, ...]
     """The wagers that are offered by name."""
     felt: Literal["roulette", "wheel", "dice"]

@@ -48,11 +48,17 @@ class StreetBets:
     ante: int
     """The ante, in units."""
     first: tuple[int, ...]
+    """The possible bets before the flop, in units."""
     flop: int
+    """The bet at the flop, in units."""
     turn: int
+    """The bet at the turn, in units; a player who does not make it folds."""
     river: int
+    """The further bet at the river, in units."""
     super_pays: tuple[int, ...]
+    """What a winning hand is paid in addition, by combination, lowest first, in units."""
     folded: int
+    """The loss of a player who folds, in units."""
     opens: int
     """The lowest strength of a hand with which the bank opens."""
 
@@ -72,12 +78,18 @@ class SolvedStrategy:
     mean: Fraction
     """The mean net result of the best strategy."""
     worst: Fraction
+    """The mean net result of the worst decisions."""
     first: tuple[int, ...]
+    """The best bet before the flop for each of the 169 classes of hole cards; 0: none."""
     flop: Bools
+    """Whether to bet at the flop, by class of flops and pair of hole cards."""
     on: Bits
     distribution: dict[int, int]
+    """The number of cases with each net result."""
     total: int
+    """The number of cases."""
     staked: Fraction
+    """The mean of all stakes."""
     ends: tuple[tuple[int, ...], ...]
     """The counts from which ``distribution`` is made: cases by bet made and result; see :func:`_count_flop_cases`."""
 

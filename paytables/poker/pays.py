@@ -69,10 +69,15 @@ class HandRow(Strict):
 
     id: Identifier
     hand: Category
+    """The combination that the row pays, such as ``flush``."""
     name: Text | None = None
+    """The name of the row for the player; None: that of the combination."""
     of: Span | None = None
+    """The permitted ranks of the pair, three or four of a kind (of the higher pair); None: any."""
     kicker: Span | None = None
+    """The permitted ranks of the remaining card; None: any."""
     wilds: NaturalInt | None = None
+    """The number of wild cards that the hand must have; None: any."""
 
     @property
     def title(self) -> dict[str, str]:

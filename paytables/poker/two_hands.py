@@ -61,8 +61,11 @@ class Chances(Strict):
     """The probabilities that a pai gow stake is won, returned and lost, as exact fractions in text form."""
 
     win: Exact
+    """The probability that the stake wins."""
     push: Exact
+    """The probability that the stake is returned."""
     lose: Exact
+    """The probability that the stake is lost."""
 
 
 class TwoHandsDefinition(TableDefinition):
@@ -73,10 +76,14 @@ class TwoHandsDefinition(TableDefinition):
     """
 
     stake: Limits = Limits(least=20, most=1000, step=20)
+    """The limits of the stake."""
     commission: Commission = Commission()
+    """The commission on a winning stake."""
     surrender: bool = True
+    """Whether a player may give up the stake before the bank's hands are shown (ss. 52, 115)."""
     spot_name: Text = Text(en="Stake", fr="Mise")
     player_bank: PlayerBank | None = None
+    """The terms on which a player may be the bank; None: the machine always is."""
     proved: Chances | None = None
 
     @model_validator(mode="after")
@@ -96,6 +103,7 @@ class SeatRound:
 
     seat: int
     bets: dict[str, Bet] = field(default_factory=dict)
+    """The seat's bets, by spot."""
     dealt: list[int] = field(default_factory=list)
     """The cards or tiles dealt to the seat, each as its number in the pack or set."""
     way: Way | None = None
@@ -116,6 +124,7 @@ class TwoHandsRules(PlayerBankRules):
 
     definition: TwoHandsDefinition
     turn: BankTurn = FIRST_BANK_TURN
+    """Which seat is the bank in the next round, if players take turns."""
 
     HAND: ClassVar[int]
     """The number of cards or tiles dealt to each player."""

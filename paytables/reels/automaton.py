@@ -25,9 +25,13 @@ class Award:
     """
 
     kind: str
+    """What is given: ``stage``, ``progressive``, ``merchandise``, ``step`` or ``stick``."""
     name: str
+    """The id of the stage, level or prize in kind that is given."""
     times: int = 1
+    """How often the stage is played."""
     size: int = 0
+    """The starting size of the stage, or the mask of the cells that become sticky."""
 
     def to_json(self) -> dict[str, str | int]:
         """Return the award as the JSON object that the screen and the journal use."""
@@ -39,9 +43,11 @@ class LinePrize:
     """One prize in a reel stage's pay table: its credits at bet level 1 in one mode, and its awards."""
 
     name: str
+    """The id of the prize."""
     credits: int
     """The credits that the prize pays at bet level 1."""
     awards: tuple[Award, ...] = ()
+    """What the prize gives in addition to credits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +59,11 @@ class GraphEnd:
     """
 
     prize: LinePrize | None = None
+    """The prize won, or None."""
     multiplier: int = 1
+    """The factor of the prize's credits, from the wilds in the win."""
     part: tuple[bool, ...] = ()
+    """Whether each cell of the line (each reel for ways and scatters) takes part in the win."""
 
     @property
     def value(self) -> int:
@@ -95,10 +104,13 @@ class WinGraph:
     row: list[int] = field(default_factory=list)
     """The offset in ``delta`` of each node's first letter."""
     width: list[int] = field(default_factory=list)
+    """The number of letters that each node reads."""
     delta: list[int] = field(default_factory=list)
     """The next node, by row offset and letter."""
     gain: list[int] = field(default_factory=list)
+    """The factor of the win's weight for each step, by row offset and letter."""
     value: list[int] = field(default_factory=list)
+    """The credits of each final node for one unit of weight."""
     ends: list[GraphEnd] = field(default_factory=list)
     """The result of each final node."""
     _final: dict[GraphEnd, int] = field(default_factory=dict)

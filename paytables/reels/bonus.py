@@ -41,10 +41,15 @@ class BonusItem:
     """
 
     name: str
+    """The id of the item."""
     credits: int
+    """The credits that the item pays at bet level 1."""
     awards: tuple[Award, ...]
+    """What the item gives in addition to credits."""
     count: int
+    """How many of the item exist, or its weight if contents are drawn with replacement."""
     end: bool
+    """Whether the item ends the picking."""
 
     def build_payments(self, detail: Mapping[str, int]) -> tuple[PaidWin, ...]:
         """Return the payment for a box, wheel segment or coin; empty if it pays no credits.
@@ -98,10 +103,13 @@ class PickBonus(_SmallStage):
 
     name: str
     items: tuple[BonusItem, ...]
+    """The possible contents of the boxes."""
     picks: int
+    """The largest number of boxes that are opened."""
     boxes: int
     """The number of boxes shown."""
     replaced: bool
+    """Whether each box is an independent draw, with the counts of the items as weights."""
 
     def _remove_drawn_item(self, counts: tuple[int, ...], index: int) -> tuple[int, ...]:
         """Return the counts of the items left to draw after item ``index`` is drawn; unchanged with replacement."""
@@ -207,6 +215,7 @@ class WheelBonus(_SmallStage):
 
     name: str
     parts: tuple[BonusItem, ...]
+    """The segments of the wheel, in their order."""
 
     def run(self, draw: Draw) -> StageRun:
         """Spin the wheel once; return the prize and awards of the segment at which it stops."""
@@ -260,14 +269,19 @@ class HoldBonus(_SmallStage):
 
     name: str
     cells: int
+    """The number of cells of the board."""
     respins: int
     """The number of spins that remain after a spin with a new coin."""
     hit: int
+    """The numerator of the probability that an empty cell lands a coin in one spin."""
     of: int
+    """The denominator of the probability that an empty cell lands a coin in one spin."""
     items: tuple[BonusItem, ...]
+    """The kinds of coin, drawn by their weights."""
     full: BonusItem | None
     """The prize if every cell holds a coin, or None."""
     start: int
+    """The number of coins on the board at the start."""
 
     def run(self, draw: Draw) -> StageRun:
         """Spin the empty cells of the board until the respins run out or no cell is empty; return the result."""

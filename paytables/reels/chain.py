@@ -107,7 +107,9 @@ class MeanAndVariance:
     """Mean and variance of all credits that one play or a series of plays leads to, at level 1."""
 
     mean: Fraction
+    """The mean, in credits."""
     variance: Fraction
+    """The variance, in squared credits."""
 
 
 @dataclass(slots=True)
@@ -120,7 +122,9 @@ class StageChain:
     """
 
     table: Callable[[str, int], RunFigures]
+    """Returns the figures of one play of a stage, given its id and starting size."""
     memory: Mapping[str, StageMemory]
+    """What each stage retains between plays, by its id."""
     _worth: dict[Node, MeanAndVariance] = field(default_factory=dict)
     """The results computed so far for plays of stages without memory."""
     _states: dict[tuple[str, StageState], MeanAndVariance] = field(default_factory=dict)

@@ -36,12 +36,15 @@ class SimulatedSample:
     """The totals of a number of simulated reel games: credits, wins and highest win, in credits at level 1."""
 
     games: int
+    """The number of simulated games."""
     credits: int
+    """The sum of all wins."""
     squares: int
     """The sum of the squares of all wins."""
     hits: int
     """The number of games with a win."""
     highest_win: int
+    """The highest win of one game."""
 
 
 class CompiledArrays(NamedTuple):

@@ -41,7 +41,9 @@ class WinPattern:
     elements: tuple[Element | None, ...]
     """The symbols that fit each cell, from the first reel read; None: any symbol."""
     prize: LinePrize
+    """The prize that the pattern wins."""
     lines: tuple[int, ...] | None = None
+    """The numbers (from 1) of the only lines on which the prize is won; None: every line."""
 
     @property
     def part(self) -> tuple[bool, ...]:
@@ -72,8 +74,11 @@ class WinComponent:
     letter: Callable[[int, Column], int]
     """The function that returns the letter that the component reads in a column of a reel."""
     cells: tuple[tuple[int, int], ...] = ()
+    """The (reel, row) cells of a line; empty for ways and scatters."""
     shows: Element = ()
+    """For ways and scatters, the symbols that take part in the win; empty for lines."""
     rows: tuple[tuple[int, int], ...] = ()
+    """The rows (first, end) of each reel's column that are read; empty: all rows."""
 
     def select_evaluated_rows(self, x: int, column: Column) -> Column:
         """Return the part of reel x's column that this pay component evaluates."""

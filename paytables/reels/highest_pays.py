@@ -46,6 +46,7 @@ class _HighestPaySearch:
 
     reels: ReelSet
     givers: Sequence[int]
+    """The indices of the pay components that can give awards."""
     _most: dict[int, int] = field(default_factory=dict)
     """The highest pay that can follow each node."""
     _given: dict[tuple[int, tuple[int, ...]], frozenset[GivenAwards]] = field(default_factory=dict)

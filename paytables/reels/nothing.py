@@ -31,6 +31,7 @@ class NoWinChance:
     quick: bool = False
     """Whether to compute only what is fast and needs no laboratory package."""
     _known: dict[Key, Fraction] = field(default_factory=dict)
+    """The probabilities computed so far, by kind of play."""
     _open: dict[Key, Fraction] = field(default_factory=dict)
     rounded: bool = False
     """Whether the computed probability is rounded, because stages start one another in a cycle."""

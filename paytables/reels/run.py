@@ -15,16 +15,22 @@ class PaidWin:
     """One prize that a play of a stage pays: its credits at level 1 with the stage's multiplier, and its cells."""
 
     name: str
+    """The id of the prize."""
     credits: int
+    """The credits at bet level 1, the stage's multiplier included."""
     detail: Mapping[str, Json] = field(default_factory=dict)
+    """Where on the screen the win shows, and what it consists of."""
 
 
 class StageRun(NamedTuple):
     """The result of one play of a stage: its payments, its awards, and the data with which the screen shows it."""
 
     paid: tuple[PaidWin, ...]
+    """The prizes that the play pays."""
     awards: tuple[Award, ...]
+    """The awards that the play gives in addition to credits."""
     display: Mapping[str, Json]
+    """The data with which the screen shows the play."""
 
 
 #: A game in progress: yields each decision, takes the player's choice, and returns the finished run.
@@ -45,10 +51,15 @@ class RunFigures:
     """
 
     rates: Mapping[Award, Fraction]
+    """The mean number of times that one play gives each award."""
     odds: Mapping[GivenAwards, Fraction]
+    """The probability of each combination of awards; empty if it was not computed."""
     mean: Fraction
+    """The mean credits of one play."""
     parts: Mapping[GivenAwards, Fraction]
+    """For each combination of awards, the mean of the credits counted only in plays that give it."""
     second: Fraction
+    """The mean of the squared credits of one play."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +70,15 @@ class PrizeRate:
     """
 
     name: str
+    """The id of the prize."""
     credits: int
     """The credits that the prize pays once."""
     hits: int
+    """The number of the ``cycle`` cases that win the prize."""
     paid: int
+    """The sum of the credits that the prize pays in all these cases."""
     cycle: int
+    """The number of equally likely cases of one play."""
 
 
 class Stage(Protocol):

@@ -43,6 +43,7 @@ class Symbol(Strict):
     id: Identifier
     name: Text
     substitutes: tuple[str, ...] = ()
+    """The symbols for which this one counts as a wild; ``*``: every symbol."""
     not_for: tuple[Identifier, ...] = ()
     """The symbols that a wild does not substitute for."""
     multiplier: PositiveInt = 1
@@ -53,6 +54,7 @@ class Mode(Strict):
     """One way to bet on a reel game at level 1: its cost, the number of lines it plays, and the pay column it reads."""
 
     id: Identifier
+    """The id of this way to bet."""
     cost: PositiveInt
     """The credits that a game costs at level 1."""
     name: Text | None = None
@@ -68,6 +70,7 @@ class Bets(Strict):
     """The bets of a reel game: each is a mode at a level; the level multiplies the cost and every pay."""
 
     mode: Annotated[tuple[Mode, ...], Field(min_length=1)]
+    """The ways to bet, such as a number of lines."""
     levels: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
     """The bet levels: factors of the cost and of every pay."""
 
@@ -80,12 +83,19 @@ class AwardDefinition(Strict):
     """
 
     stage: Identifier | None = None
+    """The id of the stage that the prize starts, such as free games; else None."""
     times: PositiveInt | dict[Count, PositiveInt] = 1
+    """How often the stage is played, or that number by the count of the symbol."""
     size: NaturalInt | dict[Count, NaturalInt] = 0
+    """The stage's starting size (hold-and-spin: coins already locked), or the size by count."""
     progressive: Identifier | None = None
+    """The id of the progressive level that the prize hits; else None."""
     merchandise: Identifier | None = None
+    """The id of the prize in kind that the prize gives; else None."""
     step: PositiveInt | None = None
+    """By how many places the series moves on in its list of multipliers; else None."""
     at: Count | None = Field(default=None, description="only for exactly this count of the symbol")
+    """The only count of the symbol for which the award is given; None: every count."""
     modes: tuple[Identifier, ...] | None = None
     """The modes in which the prize gives the award; None: all."""
 
@@ -132,14 +142,17 @@ class Pay(Strict):
         default=None,
         description="the only lines on which it can be won, such as the last line for a top award",
     )
+    """The numbers of the only lines on which the prize can be won; None: every line."""
     once_a_reel: bool = Field(
         default=False, description="a reel counts once, however often it shows the symbol"
     )
+    """Whether a reel counts once, however often it shows the symbol."""
     needs_own: bool | None = Field(
         default=None,
         description="substitutes alone do not win it: one symbol of `of` itself must show (lines only;"
         " default: what the stage's `wilds_alone` says)",
     )
+    """Whether one symbol must be the prize's own, not a substitute; None: as ``wilds_alone`` says."""
 
     @model_validator(mode="after")
     def _check_shape(self) -> "Pay":
@@ -166,6 +179,7 @@ class ReelsStage(Strict):
 
     kind: Literal["reels"] = "reels"
     like: Identifier | None = Field(default=None, description="the stage this one differs from")
+    """The id of the stage from which missing keys are copied, or None."""
     name: Text | None = None
     heights: Annotated[tuple[PositiveInt, ...], Field(min_length=1, max_length=7)]
     """The number of visible rows of each reel."""
@@ -174,29 +188,37 @@ class ReelsStage(Strict):
     weights: tuple[tuple[NaturalInt, ...], ...] | None = Field(
         default=None, description="one number a stop: in how many cases the reel stops there"
     )
+    """For each reel, the number of equally likely cases in which it stops at each stop."""
     weights_row: NaturalInt | None = Field(
         default=None,
         description="the row of the window a stop's weight is of, 0 at the top (default: the row of the only"
         " line; where there are several lines, or none, the top row)",
     )
+    """The row of the window to which a stop's weight refers, 0 at the top; None: the usual row."""
     lines: tuple[Line, ...] = ()
     """The row of each reel on each line."""
     repeat_lines: bool = Field(default=False, description="the same line may be defined more than once")
+    """Whether the same line may be defined more than once."""
     pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
+    """The rows of the pay table."""
     wild_multipliers: Literal["multiply", "add", "highest"] = "multiply"
     """How the multipliers of several wilds in one win are combined."""
     multiply_own: bool = Field(default=False, description="a multiplier symbol multiplies its own pays too")
+    """Whether a symbol with a multiplier also multiplies its own prizes."""
     wilds_alone: Literal["highest", "own"] = Field(
         default="highest",
         description="what a line of substitutes alone pays: the highest prize they can stand for, or only"
         " their own",
     )
+    """What a line of wilds alone pays: their own prize, or the highest that they can stand for."""
     expand: tuple[Identifier, ...] = Field(
         default=(), description="symbols that fill their reel where they show"
     )
+    """The symbols that fill their reel wherever they show."""
     scatters: Literal["before", "after"] = Field(
         default="before", description="scatters are counted before symbols expand, or after"
     )
+    """Whether scatters are counted before or after symbols expand."""
     overlapping_ways: bool = False
     """Whether one way may win two prizes, which is otherwise refused."""
     multiplier: PositiveInt = 1
@@ -206,16 +228,22 @@ class ReelsStage(Strict):
     advance: Literal["run", "step"] = Field(
         default="run", description="what moves a series to its next multiplier: every run, or a `step` award"
     )
+    """What moves a series to its next multiplier: every play (``run``) or a ``step`` award."""
     most_runs: PositiveInt | None = Field(default=None, description="no series has more runs than this")
+    """The largest number of plays in a series; None: no limit."""
     sticky: Identifier | None = Field(default=None, description="the symbol that stays where it shows")
+    """The symbol that stays on its cell for the rest of the series, or None."""
     then: Identifier | None = Field(default=None, description="a stage run once whenever a new cell sticks")
+    """The id of a stage that is played once whenever a new cell sticks, or None."""
     cascade: tuple[PositiveInt, ...] = Field(
         default=(),
         description="winning symbols fall away; the multiplier of each fall, the last for all after",
     )
+    """The multiplier of each fall if winning symbols disappear, the last for all later falls; empty: none."""
     player_holds: bool = Field(
         default=False, description="the player may hold reels and respin the rest once"
     )
+    """Whether the player may hold reels and spin the others once again."""
 
     @field_validator("weights")
     @classmethod
@@ -235,10 +263,13 @@ class Item(Strict):
     """The contents of one box, wheel segment or coin: credits and other awards."""
 
     credits: NaturalInt = 0
+    """The credits that the item pays."""
     count: PositiveInt = 1
     """How many boxes or wheel segments have the item, or its weight if it is drawn."""
     end: bool = Field(default=False, description="ends the picking")
+    """Whether the item ends the picking."""
     gives: tuple[AwardDefinition, ...] = ()
+    """The awards that the item gives in addition to credits."""
     name: Text | None = None
     id: Identifier | None = None
 
@@ -254,10 +285,13 @@ class PickStage(Strict):
     kind: Literal["pick"]
     name: Text | None = None
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
+    """The possible contents of the boxes."""
     picks: PositiveInt | None = None
+    """The largest number of boxes that the player opens; None: all boxes."""
     boxes: Annotated[int, Field(strict=True, ge=1, le=400)] | None = Field(
         default=None, description="the number of boxes, each drawn separately: picks with replacement"
     )
+    """The number of boxes if each is an independent draw from the items; None: one box per item."""
     unit: Literal["line", "bet"] = "bet"
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
@@ -268,6 +302,7 @@ class WheelStage(Strict):
     kind: Literal["wheel"]
     name: Text | None = None
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
+    """The contents of the segments, in their order on the wheel."""
     unit: Literal["line", "bet"] = "bet"
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
@@ -282,12 +317,15 @@ class HoldStage(Strict):
     kind: Literal["hold"]
     name: Text | None = None
     cells: Annotated[int, Field(strict=True, ge=2, le=42)]
+    """The number of cells of the board."""
     respins: Annotated[int, Field(strict=True, ge=1, le=10)] = 3
     """The number of spins without a new coin after which the stage ends."""
     coin: tuple[PositiveInt, PositiveInt]
     """The probability of a coin in an empty cell, as numerator and denominator."""
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
+    """The possible values of a coin, drawn by their weights."""
     full: Item | None = None
+    """The prize if every cell holds a coin; None: no such prize."""
     unit: Literal["line", "bet"] = "bet"
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
@@ -311,9 +349,13 @@ class Progressive(Strict):
     id: Identifier
     name: Text
     reset_credits: PositiveInt
+    """The value at which the level's meter starts again after a hit."""
     increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
+    """The part of each bet that is added to the meter, as a fraction."""
     one_in: PositiveInt | None = None
+    """The level is hit in one of this many games by a separate draw; None: it is not."""
     ceiling_credits: PositiveInt | None = None
+    """The upper limit of the secret amount that hits the level; None: there is no such amount."""
     linked: bool = False
     """Whether several machines share the level's meter."""
 
@@ -338,6 +380,7 @@ class Merchandise(Strict):
     value_cents: PositiveInt = Field(
         description="what the house states it is worth, in minor units of the currency it is offered in"
     )
+    """The value stated by the operator, in minor units of the currency."""
 
 
 class DoubleUp(Strict):
@@ -367,9 +410,16 @@ class ReelsDefinition(Definition):
     """The definition of a reel game."""
 
     bets: Bets
+    """The ways to bet and the bet levels."""
     symbol: Annotated[tuple[Symbol, ...], Field(min_length=2)]
+    """The symbols of the game."""
     groups: dict[Identifier, tuple[Identifier, ...]] = Field(default_factory=dict)
+    """Named groups of symbols that pay rows may refer to."""
     stage: dict[Identifier, Stage]
+    """The stages of the game, by id."""
     progressive: tuple[Progressive, ...] = ()
+    """The progressive levels of the game."""
     merchandise: tuple[Merchandise, ...] = ()
+    """The prizes in kind of the game."""
     double_up: DoubleUp | None = None
+    """The terms of the double-up after a win; None: not offered."""

@@ -17,7 +17,9 @@ class WinHit:
     """A prize won in a window: the pay component that won it, its result (prize and multiplier), and its ways."""
 
     component: WinComponent
+    """The line, ways or scatter that won."""
     end: GraphEnd
+    """The prize and its multiplier."""
     ways: int
     """The number of ways in which the prize is won; 1 for a line or a scatter."""
 
@@ -41,14 +43,19 @@ class ReelSet:
     heights: tuple[int, ...]
     """The number of visible rows of each reel."""
     strips: tuple[tuple[int, ...], ...]
+    """The numbers of the symbols on each reel, by stop."""
     weights: tuple[tuple[int, ...], ...]
+    """The number of equally likely cases of each stop, by reel."""
     multiplier: int
     """The factor of every pay of the stage."""
     columns: tuple[tuple[Column, ...], ...]
+    """The different columns that each reel can show, symbols expanded."""
     column_at: tuple[tuple[int, ...], ...]
+    """The index in ``columns`` of the column at each stop, by reel."""
     components: tuple[WinComponent, ...]
     """The lines, ways and scatters that are evaluated."""
     graph: WinGraph
+    """The automata of all pay components."""
     #: The prizes of the pay table: name, and credits at level 1 before the multiplier.
     promised: tuple[tuple[str, int], ...] = ()
     #: Names of inherited prizes that the stage cannot win and therefore omits.

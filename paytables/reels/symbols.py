@@ -15,6 +15,7 @@ class Symbols:
     """The symbols of a reel game in the order of its definition, and what each of them substitutes for."""
 
     ids: tuple[str, ...]
+    """The ids of the symbols, in the order of the definition."""
     substitutes_for: tuple[frozenset[str], ...]
     """The ids of the symbols that each symbol stands for as a wild."""
     multipliers: tuple[int, ...]

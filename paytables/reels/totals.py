@@ -36,7 +36,9 @@ class TotalWinDistributions:
     """Win distributions of one mode's stages, series and whole game, up to ``size`` credits at level 1."""
 
     stages: ModeStages
+    """The stages of the mode."""
     size: int
+    """The number of credits from which on wins are left out."""
     _runs: dict[tuple[str, int], dict[GivenAwards, Dist]] = field(default_factory=dict)
     """The distributions of single plays computed so far, by stage and size."""
     _series: dict[tuple[str, StageState], Dist] = field(default_factory=dict)

@@ -118,12 +118,15 @@ class _CaseArrays(NamedTuple):
     """
 
     nodes: "Ints"
+    """The current node of each pay component (row) in each case (column)."""
     weights: "Ints"
+    """The current weight (ways) of each pay component (row) in each case (column)."""
     credits: "Ints"
     """The credits that each case has won already."""
     given: "Ints"
     """The combined awards that each case has given already, as one integer."""
     counts: "Ints"
+    """The number of windows of each case."""
 
 
 def _merge_letters(

@@ -21,20 +21,26 @@ class Cylinder(Strict):
     pockets: Strip
     """The pockets clockwise."""
     red: Strip
+    """The red pockets."""
     black: Strip
+    """The black pockets."""
     yellow: Strip = ()
     """The yellow pockets, as on a boule cylinder."""
     zeros: Strip = ()
+    """The zero pockets, which no even-money bet covers."""
     felt: Literal["roulette", "wheel"] = Field(
         default="roulette", description="the picture it has on the screen"
     )
+    """The kind of table layout that the screen draws."""
     revolutions: PositiveInt | None = Field(
         default=REVOLUTIONS_MIN, description="the fewest turns of a valid spin; boule has none"
     )
+    """The smallest number of turns of a valid spin; None: no minimum, as for boule."""
 
     decided_by: Literal["generator", "wheel"] = Field(
         default="generator", description="wheel: a real wheel of the cabinet, with a reader; 0 to 36 only"
     )
+    """Whether the random number generator or a real wheel with a reader decides."""
 
     @model_validator(mode="after")
     def _check_reader(self) -> "Cylinder":
@@ -82,20 +88,30 @@ class BetGroup(Limits):
     """
 
     id: Identifier
+    """The id of the kind of bet, such as ``straight`` or ``dozen``."""
     name: Text | None = Field(default=None, description="where the usual name of the bet is not meant")
+    """The name for the player, if it is not the usual one."""
     pays: Pay
+    """The odds of the bet."""
     also: Strip = ()
+    """Further betting areas, by their numbers, such as ``0-1``."""
     places: dict[Identifier, str] = {}  # noqa: RUF012 (pydantic copies it)
+    """The betting areas that replace the usual ones: their numbers, by id."""
     outside: bool = Field(default=False, description="an outside wager (Québec by-law, s. 72)")
+    """Whether the bet is an outside wager (Québec by-law, s. 72)."""
     on_zero: Literal["lost", "half", "choice"] = Field(
         default="lost",
         description="what a zero does: half comes back, or that or prison is chosen (Monaco, art. 8.2)",
     )
+    """What a zero does: the stake is lost, half is returned, or the player chooses half or prison."""
     spins: Annotated[int, Field(strict=True, ge=1, le=3)] = Field(
         default=1, description="spins in a row that must all end on its number (Québec by-law, s. 72.1)"
     )
+    """The number of spins in a row that must all end on the bet's number."""
     option: Literal["double", "triple"] | None = Field(default=None, description="only with this option")
+    """The option (a number ``double`` or ``triple`` in a row) that must be on offer; None: no option."""
     with_triple: Pay | None = Field(default=None, description="what it pays where the triple is offered too")
+    """The odds if the ``triple`` option is offered too; None: ``pays``."""
 
     @property
     def names(self) -> dict[str, str]:
@@ -110,16 +126,22 @@ class RouletteOptions(Strict):
     """Additional options of a roulette table (Québec by-law, s. 72.1)."""
 
     double: bool = Field(default=False, description="a number twice in a row may be bet on")
+    """Whether players may bet on a number that comes twice in a row."""
     triple: bool = Field(default=False, description="a number three times in a row may be bet on")
+    """Whether players may bet on a number that comes three times in a row."""
     outside: bool = Field(default=False, description="outside wagers are taken beside double or triple")
+    """Whether outside wagers are accepted if ``double`` or ``triple`` is offered."""
 
 
 class RouletteDefinition(TableDefinition):
     """The definition of a roulette table."""
 
     cylinder: Cylinder
+    """The pockets and colours of the wheel."""
     option: RouletteOptions = RouletteOptions()
+    """The additional options that the table offers."""
     bet: Annotated[tuple[BetGroup, ...], Field(min_length=1)]
+    """The kinds of bets."""
 
     def find_permitted_bets(self) -> dict[int, BetGroup]:
         """Return the bets that the table's options permit, with their odds, by index in the definition."""

@@ -20,9 +20,13 @@ class SpunTable(OneDrawTable):
     """
 
     parts: tuple[str, ...] = ()
+    """The segments of the wheel clockwise, each named by its result."""
     revolutions: int | None = None
+    """The smallest number of turns of a valid spin, or None."""
     is_decided_by_wheel: bool = False
+    """Whether a real wheel with a reader decides, not the random number generator."""
     looks: Mapping[str, object] = field(default_factory=dict)
+    """Additional data for the screen: colours of segments, names of signs."""
 
     @cached_property
     def weights(self) -> Mapping[str, int]:

@@ -25,7 +25,9 @@ class DiceBet(Limits):
 
     id: Identifier
     kind: Literal["triple", "double", "any-triple", "total", "duo", "small", "big", "single"]
+    """How the bet is decided."""
     pays: tuple[Pay, ...] | Pay
+    """The odds; for a single number one for each number of dice that show it."""
     totals: tuple[Annotated[int, Field(strict=True, ge=4, le=17)], ...] = ()
     """The totals of three dice on which a ``total`` bet may be made."""
 
@@ -50,13 +52,16 @@ class DiceOptions(Strict):
     """Options of a sic bo game that the rules leave to the operator."""
 
     double_on_triple: bool = Field(default=True, description="a triple of its number wins a double as well")
+    """Whether a triple also wins the bet on a double of the same number."""
 
 
 class SicBoDefinition(TableDefinition):
     """The definition of a sic bo game."""
 
     option: DiceOptions = DiceOptions()
+    """The options that the rules leave to the operator."""
     bet: Annotated[tuple[DiceBet, ...], Field(min_length=1)]
+    """The kinds of bets."""
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each sic bo bet pays, as text by language."""

@@ -25,7 +25,9 @@ class Symbol(Strict):
     colour: Literal["red", "black", "green", "yellow", "white", "blue"] | None = Field(
         default=None, description="of its parts, on the felt of a table"
     )
+    """The colour of the symbol's segments on the table layout, or None."""
     again: PositiveInt | None = Field(default=None, description="spin again, with the prizes times this")
+    """The factor of all prizes of the next spin, if the symbol makes the wheel spin again; else None."""
 
 
 class Wheel(Strict):
@@ -36,10 +38,13 @@ class Wheel(Strict):
     widths: tuple[PositiveInt, ...] | None = Field(
         default=None, description="relative widths of the parts, as a drawing of the wheel gives them"
     )
+    """The relative widths of the segments in a drawing of the wheel; None: equal widths."""
     revolutions: PositiveInt = Field(
         default=REVOLUTIONS_MIN, description="the fewest full turns of a valid spin"
     )
+    """The smallest number of full turns of a valid spin."""
     most_factor: PositiveInt = Field(default=1, description="what spinning again multiplies by at most")
+    """The largest factor by which repeated spins may multiply prizes."""
 
     @field_validator("parts")
     @classmethod
@@ -78,6 +83,7 @@ class Area(Strict):
     id: Identifier
     name: Text
     pays: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)]
+    """The credits paid for each credit staked, stake included, by symbol."""
 
 
 class Layout(Strict):
@@ -87,9 +93,13 @@ class Layout(Strict):
     """
 
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    """The stakes that a standalone wheel accepts on an area, in credits."""
     limits: Limits = Limits()
+    """The limits of a stake on an area, at a table."""
     areas: PositiveInt | None = Field(default=None, description="the most areas one player may stake on")
+    """The largest number of areas on which one player may stake; None: no limit."""
     cost: PositiveInt | None = Field(default=None, description="the most one spin may cost, in credits")
+    """The largest total stake of one spin, in credits; None: no limit."""
 
     @model_validator(mode="after")
     def _check_stakes(self) -> "Layout":
@@ -105,17 +115,24 @@ class NamedWheelBet(Strict):
     id: Identifier
     name: Text
     areas: Annotated[tuple[Identifier, ...], Field(min_length=1)]
+    """The ids of the areas, each of which gets the same stake."""
 
 
 class WheelDefinition(Definition):
     """The definition of a wheel game."""
 
     wheel: Wheel
+    """The segments of the wheel, and the condition for a valid spin."""
     symbol: Annotated[tuple[Symbol, ...], Field(min_length=2)]
+    """The symbols on the wheel's segments."""
     area: Annotated[tuple[Area, ...], Field(min_length=1)]
+    """The betting areas."""
     layout: Layout = Layout()
+    """The stakes permitted on an area."""
     table: TableLimits | None = Field(default=None, description="played at a table, on a felt, by several")
+    """The limits of a table at which several players bet; None: a standalone wheel."""
     form: Annotated[tuple[NamedWheelBet, ...], Field(min_length=1)]
+    """The bets that are offered by name."""
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each area pays, as text by language.

@@ -25,10 +25,15 @@ class HouseWay(Strict):
     """
 
     shapes: tuple[Shape, ...] = ()
+    """The sets (pairs, threes, fours) that the cards must have; empty: any."""
     most: Ranks | None = None
+    """The highest ranks that these sets may have, in the order of the shape; None: any."""
     least: Ranks | None = None
+    """The lowest ranks that these sets may have, in the order of the shape; None: any."""
     high: str | None = None
+    """The lowest high hand that the setting may have, as cards; None: any."""
     low: str | None = None
+    """The lowest low hand that the setting may have, as cards; None: any."""
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "HouseWay":
@@ -49,6 +54,7 @@ class Remaining(Strict):
     """The total of the undealt cards that decides the bets: ``exactly`` this total, ``over`` it or ``under`` it."""
     limits: Limits = Limits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet that must be placed with this one")
+    """The bet that must be placed with this one, or None."""
     ace: NaturalInt = 1
     """The points that an ace counts."""
     face: NaturalInt = 10
@@ -56,8 +62,11 @@ class Remaining(Strict):
     joker: NaturalInt = 1
     """The points that the joker counts."""
     under: Pay
+    """The odds of the bet that the total is lower than ``total``."""
     over: Pay
+    """The odds of the bet that the total is higher than ``total``."""
     exactly: Pay
+    """The odds of the bet on exactly this total."""
 
     @property
     def bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
@@ -75,13 +84,16 @@ class Position(Strict):
 
     limits: Limits = Limits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet that must be placed with this one")
+    """The bet that must be placed with this one, or None."""
     pays: Pay
+    """The odds of the bet."""
 
 
 class Proof(Chances):
     """Exact figures of a pai gow poker game, for cards set like the bank's and (``best``) for the best settings."""
 
     best: Chances
+    """The chances if the player sets every hand in the best way."""
 
 
 class PaiGowPokerDefinition(TwoHandsDefinition):
@@ -91,9 +103,13 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
     """
 
     house: Annotated[tuple[HouseWay, ...], Field(min_length=1)]
+    """The house way: the rules by which the bank sets its cards, of which the first that fits applies."""
     remaining: Remaining | None = None
+    """The side bets on the total of the undealt cards; None: not offered."""
     position: Position | None = None
+    """The side bets on the position that gets the first cards; None: not offered."""
     proved: Proof | None = Field(None, description="as `python -m tools.dev prove` says")
+    """The stored exact figures, or None."""
 
     @model_validator(mode="after")
     def _check_last_house_line(self) -> "PaiGowPokerDefinition":

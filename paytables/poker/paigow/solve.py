@@ -72,8 +72,11 @@ class RankPatterns:
     """
 
     counts: Ints
+    """The number of cards of each rank in each row, the joker's last."""
     bank_hands: Ints
+    """The low and the high hand as the bank sets them, for each row."""
     offered: list[list[Way]]
+    """The ways in which a player may set the cards, for each row."""
     at: dict[tuple[int, ...], int]
 
 
@@ -87,10 +90,15 @@ class FlushPatterns:
     """
 
     mask: Ints
+    """The ranks of the cards in the suit, as bits, for each hand."""
     plane: Ints
+    """The index of the combination of the other cards, for each hand."""
     pattern: Ints
+    """The row in :class:`RankPatterns` of the hand's ranks, for each hand."""
     bank_hands: Ints
+    """The low and the high hand as the bank sets them, for each hand."""
     flushless_bank_hands: Ints
+    """The low and the high hand as the bank would set them if the flush did not count."""
     offered: list[list[Way]] = field(repr=False)
     """The ways in which a player may set the hand, for each hand."""
 

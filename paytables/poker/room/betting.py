@@ -46,8 +46,11 @@ class Sizes:
     kind: LimitKind
     """The kind of limit, such as ``fixed`` or ``pot``."""
     least: int
+    """The smallest bet or raise, in credits."""
     most: int | None = None
+    """The largest bet or raise, in credits; None at a pot limit or no limit."""
     raises_max: int | None = None
+    """The largest number of bets and raises in the betting round; None: no limit."""
 
 
 @dataclass(slots=True)
@@ -62,6 +65,7 @@ class Player:
     total: int = 0
     """The credits bet in the game, antes and blinds included."""
     is_folded: bool = False
+    """Whether the player has folded."""
     has_acted: bool = False
     """Whether the player has acted since the last full bet or raise."""
     may_raise: bool = True
@@ -78,7 +82,9 @@ class Betting:
     """The betting of one game. The players are in the order of the seats, the first one left of the button first."""
 
     players: Sequence[Player]
+    """The players, the first seat left of the button first."""
     sizes: Sizes
+    """The permitted sizes of bets and raises in the current betting round."""
     level: int = 0
     """The bet of this betting round that a player must match to stay in the game."""
     last_raise: int = 0

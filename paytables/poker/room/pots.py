@@ -21,9 +21,11 @@ class Pot:
     """The main pot or a side pot: its credits, the commission taken from it, and the seats that can win it."""
 
     credits: int
+    """The credits in the pot, the commission included."""
     seats: tuple[int, ...]
     """The seats that can win the pot."""
     commission: int = 0
+    """The credits that the house takes from the pot."""
 
     @property
     def net_credits(self) -> int:
@@ -36,7 +38,9 @@ class CommissionRules:
     """The commission on a game's pots: ``percent`` of each pot in whole credits, up to ``most`` credits per game."""
 
     percent: int
+    """The commission, in per cent of each pot."""
     most: int
+    """The largest commission on one game, in credits."""
 
     def deduct_commission(self, pots: Sequence[Pot]) -> tuple[Pot, ...]:
         """Return the pots with the commission taken from each, the main pot first."""
@@ -72,7 +76,9 @@ class PotShare:
     """The credits that one seat receives from the pots, and its part of the commission on them."""
 
     credits: int = 0
+    """The credits that the seat receives."""
     commission: int = 0
+    """The seat's part of the commission, in credits."""
 
 
 def award_pots(

@@ -76,6 +76,7 @@ class _Hands:
     """The cards and bets of one poker room game as one seat sees them on its screen."""
 
     betting: Betting
+    """The players and their bets."""
     button: int
     """The seat that has the dealer button."""
     viewer: int | None
@@ -85,6 +86,7 @@ class _Hands:
     face_up_indexes: set[int] = field(default_factory=set)
     """Indices of the cards of a hand that are dealt face up to every seat."""
     board: list[Card] = field(default_factory=list)
+    """The cards of the shared board."""
     shown: set[int] = field(default_factory=set)
     """The seats that have shown their hole cards to the table."""
     won: dict[int, str] = field(default_factory=dict)
@@ -92,6 +94,7 @@ class _Hands:
     awards: Mapping[int, int] = field(default_factory=dict)
     """Credits that each winning seat receives from the pots, by seat; empty until the game is settled."""
     is_settled: bool = False
+    """Whether the pots have been awarded."""
 
     def deal(self, seat: int, shoe: Shoe, draw: Draw, *, is_open: bool) -> Cue:
         """Deal a card to a seat; return the animation cue."""
@@ -175,6 +178,7 @@ class RoomRules(SeatedRules):
 
     definition: RoomDefinition
     button: int = 0
+    """The seat that gets the button if it plays; otherwise the next seat with a bet gets it."""
 
     # ------------------------------------------------------------------ the table
     @property

@@ -32,8 +32,11 @@ class Deal(Strict):
     """The cards dealt before one betting round (``[[deal]]``): to each player, and to the shared board."""
 
     hole: NaturalInt = Field(default=0, description="cards dealt face down to each player")
+    """The number of cards dealt face down to each player."""
     up: NaturalInt = Field(default=0, description="cards dealt face up to each player, after those face down")
+    """The number of cards dealt face up to each player, after those face down."""
     board: NaturalInt = Field(default=0, description="cards dealt face up for all")
+    """The number of cards dealt face up to the shared board."""
 
 
 class Stack(Strict):
@@ -41,6 +44,7 @@ class Stack(Strict):
 
     name: Text
     limits: Limits
+    """The smallest and the largest table stakes."""
 
 
 class Forced(Strict):
@@ -84,10 +88,13 @@ class BetLimit(Strict):
     kind: LimitKind
     """The kind of limit: ``fixed``, ``spread``, ``pot`` or ``none``."""
     bets: tuple[PositiveInt, ...] = ()
+    """At a fixed limit, the size of the bets of each betting round, in credits."""
     most: PositiveInt | None = None
+    """At a spread limit, the largest bet or raise, in credits."""
     raises: PositiveInt | None = Field(
         default=None, description="bets and raises of a round; forced bets do not count"
     )
+    """The largest number of bets and raises in a betting round, without forced bets; None: no limit."""
 
 
 class Commission(Strict):
@@ -101,40 +108,53 @@ class Commission(Strict):
     most: PositiveInt
     """The largest commission on one game, in credits."""
     from_round: PositiveInt = 1
+    """The first betting round from which on the commission is taken."""
 
 
 class TimeTerms(Strict):
     """The charge for the time played (``[time_charge]``, s. 67.108): credits of each player for a period of play."""
 
     credits: PositiveInt
+    """The credits that each player pays for a period."""
     minutes: Annotated[int, Field(strict=True, ge=1, le=TIME_CHARGE_MINUTES_MAX)]
+    """The length of the period, in minutes."""
 
 
 class ActTerms(Strict):
     """The time to act (``[time_to_act]``): seconds for each decision, and a time bank for those that take longer."""
 
     seconds: Annotated[int, Field(strict=True, ge=ACT_SECONDS_MIN, le=ACT_SECONDS_MAX)]
+    """The seconds that a player has for each decision."""
     bank_seconds: Annotated[int, Field(strict=True, ge=0, le=BANK_SECONDS_MAX)] = 0
+    """The player's reserve of seconds for decisions that take longer."""
 
 
 class RoomDefinition(TableDefinition):
     """The definition of a game of poker that players play against each other."""
 
     deal: Annotated[tuple[Deal, ...], Field(min_length=1)]
+    """The cards dealt before each betting round."""
     uses: Literal[2] | None = Field(
         default=None, description="hole cards in each hand, exactly; absent: the best of all cards"
     )
+    """The number of hole cards that every hand must use; None: the best of all cards count."""
     stack: Stack
+    """The table stakes with which a player may take part."""
     forced: Forced
+    """The antes, blinds or bring-in."""
     limit: BetLimit
+    """The limit of bets and raises."""
     commission: Commission
+    """The commission on each pot."""
     time_charge: TimeTerms | None = Field(
         default=None, description="what each player pays for the time played; absent: nothing"
     )
+    """What each player pays for the time played; None: nothing."""
 
     time_to_act: ActTerms | None = Field(
         default=None, description=f"the time for a decision; absent: {TimeToAct().seconds} s and no time bank"
     )
+    """The time for a decision; None: the usual time and no time bank."""
 
     @model_validator(mode="after")
     def _check_seats_and_cards(self) -> Self:

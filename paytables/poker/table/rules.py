@@ -55,7 +55,9 @@ class SeatRound:
     bets: dict[str, int]
     """The credits on each spot that are not decided yet."""
     cards: list[Card] = field(default_factory=list)
+    """The cards dealt to the seat."""
     folded: bool = False
+    """Whether the seat has folded."""
 
     @property
     def hand(self) -> str:
@@ -72,9 +74,13 @@ class RoundHands:
     """
 
     seats: list[SeatRound]
+    """The rounds of the seats that play."""
     viewer: int | None
+    """The seat whose screen this is; None if one player plays alone."""
     bank: list[Card] = field(default_factory=list)
+    """The cards of the bank."""
     board: list[Card] = field(default_factory=list)
+    """The cards of the shared board."""
     is_over: bool = False
     """Whether all decisions are made, so that the hands may be turned face up."""
 

@@ -55,6 +55,7 @@ class Row(HandRow):
     """A row of a poker bet's pay table with its odds, or its share of the progressive level that the bet plays for."""
 
     pays: LevelPay
+    """The odds of the row, or its part of a progressive level."""
 
 
 class Stake(Strict):
@@ -72,16 +73,23 @@ class Stake(Strict):
     name: Text
     limits: Limits = Limits()
     raised: bool = False
+    """Whether the bet is only made by an option during the round."""
     of: Identifier | None = None
+    """The id of the bet together with which this one is staked, or None."""
     times: Times = "1"
+    """The multiple of the bet in ``of`` that is staked."""
     needs: Identifier | None = None
+    """The id of a bet that must be placed with this one, or None."""
     order: OrderName = "five"
+    """The name of the order by which the hands of the bet are ranked."""
     player: PositiveInt | None = None
     """How many of the player's first cards the bet is on; None: all of them."""
     board: NaturalInt | None = None
+    """The number of shared cards that count for the bet; None: all of them."""
     closed: Result = "push"
     """The result of the bet if the bank's hand does not open."""
     better: Result | None = None
+    """The result of the bet if the player's hand is better; None: the bank's cards do not decide it."""
     equal: Result = "push"
     """The result of the bet if both hands are equal."""
     worse: Result = "lose"
@@ -89,8 +97,11 @@ class Stake(Strict):
     otherwise: Result = "push"
     """The result of a bet decided by its pay table if no row fits."""
     pay: tuple[Row, ...] = ()
+    """The pay table of a bet that the player's cards alone decide."""
     first: tuple[Row, ...] = ()
+    """The pay-table rows that decide the bet whatever the bank has."""
     bonus: tuple[Row, ...] = ()
+    """The pay-table rows that pay in addition to the result."""
 
     @property
     def is_independent_of_bank(self) -> bool:
@@ -121,11 +132,15 @@ class Option(Strict):
 
     id: Identifier
     spot: Identifier | None = None
+    """The id of the spot on which the option stakes or from which it takes back; None: neither."""
     times: Times = "1"
+    """The multiple of the ante that the option stakes."""
     fold: bool = False
     """Whether the option folds."""
     back: Times | None = None
+    """The part of the bet that the option takes back; None: it takes nothing back."""
     least: str | None = None
+    """The lowest hand of the player's own cards that may choose the option, as cards; None: any."""
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Option":
@@ -190,6 +205,7 @@ class Duel(Strict):
     bank: PositiveInt
     """The number of the bank's cards."""
     opens: str | None = None
+    """The lowest hand with which the bank opens, as cards; None: every hand opens."""
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Duel":
@@ -211,6 +227,7 @@ class AdviceLine(Strict):
     """A line of a poker strategy: the option to choose with at least these cards; the last line always applies."""
 
     option: Identifier
+    """The id of the option to choose."""
     least: str | None = None
     """The lowest hand, as cards, for which the line applies; None: any hand."""
 
@@ -228,9 +245,11 @@ class Won(Strict):
     """
 
     spot: Identifier
+    """The id of the bet."""
     prize: Identifier
     """The pay-table row that pays, or ``won``, ``push`` or ``withdrawn``."""
     back: Exact
+    """Everything that is returned for the bet, in antes; 0 for a part of a level."""
     rate: Exact
     """The probability that the bet is paid in this way."""
 
@@ -248,12 +267,19 @@ class Proof(Strict):
     """
 
     law: dict[str, Exact]
+    """The probability of each net of the best strategy."""
     staked: Exact
+    """The mean of all stakes of the best strategy."""
     worst: Exact
+    """The mean net of the worst strategy."""
     simplest: Exact | None = None
+    """The mean net of the simplest published strategy, or None."""
     policy: Policy | None = None
+    """The best option in each class of hands, as packed data; None if it would be too long."""
     levels: dict[Identifier, Exact] = Field({})
+    """The probability of each pay-table row that pays from a progressive level."""
     won: tuple[Won, ...] = ()
+    """How often each bet is paid in each way; empty in definitions of earlier versions."""
 
 
 class PokerDefinition(TableDefinition):
@@ -262,15 +288,21 @@ class PokerDefinition(TableDefinition):
     duel: Duel | None = None
     """The comparison with the bank's hand; None: the bank has no hand."""
     spot: Annotated[tuple[Stake, ...], Field(min_length=1)]
+    """The betting spots; the first is the ante."""
     step: Annotated[tuple[RoundStep, ...], Field(min_length=1)]
+    """The steps of a round: deals and decisions, in order."""
     progressive: tuple[Progressive, ...] = ()
+    """The progressive levels for which side bets play."""
     strategy: Text | None = Field(None, description="not read: the words are made of `best`")
     simplest: Text | None = Field(None, description="not read: the words are made of `simple`")
     best: tuple[AdviceLine, ...] = Field(
         (), description="the best play, where such lines are the best there is"
     )
+    """The best strategy as lines, if lines can state it; the first that fits applies."""
     simple: tuple[AdviceLine, ...] = Field((), description="that play, as data: the first line that fits")
+    """The simplest published strategy as lines, of which the first that fits applies."""
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
+    """The stored exact figures, by the id of the bet."""
 
     @property
     def spots(self) -> dict[str, Stake]:

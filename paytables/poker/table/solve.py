@@ -241,7 +241,9 @@ class SolvedOption:
     """
 
     option: Option
+    """The option in the definition."""
     nets: Ints
+    """The net result for each standing (row) and class of hands (column)."""
     staked: Fraction
     """The antes that the option stakes."""
     open: Bools

@@ -32,8 +32,11 @@ class Proof(Chances):
     """
 
     worst: Exact
+    """The mean net of the worst settings."""
     simplest: Exact
+    """The mean net of a player who sets tiles as the bank does."""
     policy: Policy = Field(description="which way of each four tiles, in the order of their combinations")
+    """The best setting of each set of four tiles, as packed data."""
 
 
 class PaiGowDefinition(TwoHandsDefinition):
@@ -45,5 +48,8 @@ class PaiGowDefinition(TwoHandsDefinition):
     """
 
     bank: BankWay
+    """The values by which the bank chooses how to set its tiles."""
     worthless_low_loses: bool = True
+    """Whether a low hand without value never beats another (s. 109, 1)."""
     proved: Proof | None = Field(None, description="as `python -m tools.dev prove` says")
+    """The stored exact figures, or None."""

@@ -24,7 +24,9 @@ class HeldCardsFigures:
     """
 
     rates: tuple[Fraction, ...]
+    """The probability of each row of the pay table."""
     deals: Fraction
+    """The mean, over all deals, of the squared mean win of a deal, in squared credits."""
 
     def mean(self, pays: Sequence[int]) -> Fraction:
         """Return the mean win of one video poker hand with this strategy, in credits; ``pays`` are by row."""

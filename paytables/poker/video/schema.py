@@ -24,7 +24,9 @@ class Deck(Strict):
     """
 
     joker: bool = False
+    """Whether the deck has a joker."""
     wild: Listed = ()
+    """The ranks that represent any card."""
 
     @field_validator("wild")
     @classmethod
@@ -45,13 +47,16 @@ class Pay(HandRow):
     """A row of the video poker pay table: ``pays`` credits for each credit bet, ``most_pays`` at the maximum bet."""
 
     pays: PositiveInt
+    """The credits paid for each credit bet."""
     most_pays: PositiveInt | None = None
+    """The credits paid for each credit of the maximum bet; None: ``pays``."""
 
 
 class Bets(Strict):
     """The bets of a video poker game: credits per hand, and the number of hands that may be played from one deal."""
 
     credits: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 2, 3, 4, 5)
+    """The numbers of credits that may be bet on a hand."""
     hands: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
     """The numbers of hands that may be played from one deal."""
 
@@ -75,8 +80,11 @@ class Progressive(Strict):
     id: Identifier
     name: Text
     row: Identifier
+    """The id of the pay-table row that hits the level."""
     reset_credits: PositiveInt
+    """The value at which the level's meter starts again after a hit."""
     increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
+    """The part of each bet that plays for the level that is added to the meter, as a fraction."""
 
 
 class Proof(Strict):
@@ -88,10 +96,15 @@ class Proof(Strict):
     """
 
     rates: tuple[Exact, ...]
+    """The probability of each row of the pay table, in the order of the rows."""
     deals: Exact
+    """The mean, over all deals, of the squared mean win for each credit bet."""
     worst: Exact
+    """The return of the worst holds."""
     simplest: Exact | None = None
+    """The return of the published simple strategy, or None."""
     policy: Policy
+    """The cards to hold in each class of deals, as packed data."""
 
 
 class Proofs(Strict):
@@ -101,7 +114,9 @@ class Proofs(Strict):
     """
 
     most: Proof
+    """The figures of a hand at the maximum credits."""
     fewer: Proof | None = None
+    """The figures of any other hand, if its pays per credit differ; else None."""
 
     def find_proof(self, *, is_highest_bet: bool) -> Proof:
         """Return the figures for a hand bet at the maximum credits (``is_highest_bet``), or for any other hand."""
@@ -118,13 +133,21 @@ class Hold(Strict):
     """
 
     cards: Annotated[int, Field(ge=0, le=POLICY_HAND_CARDS)]
+    """The number of cards that the line holds."""
     made: tuple[Category, ...] = ()
+    """The combinations of the five dealt cards to which the line applies; empty: any."""
     wild: NaturalInt | None = None
+    """The number of wild cards among the dealt cards; None: any."""
     sets: Literal["none", "2", "2-2", "3", "4"] = "none"
+    """The sets that the held cards form: none, a pair, two pairs, three or four of a kind."""
     of: Span | None = None
+    """The permitted ranks of the held cards; None: any."""
     suited: bool = False
+    """Whether the held cards must be of one suit."""
     row: bool = False
+    """Whether the held cards must be of consecutive ranks."""
     ways: NaturalInt = 0
+    """The smallest number of straights of which the held cards may be part."""
 
 
 class SimpleStrategy(Strict):
@@ -135,6 +158,7 @@ class SimpleStrategy(Strict):
 
     name: Text
     line: tuple[Hold, ...]
+    """The lines of the strategy, of which the first that fits applies."""
 
 
 class Simplest(Strict):
@@ -168,11 +192,17 @@ class VideoPokerDefinition(Definition):
     """The definition of a video poker game."""
 
     deck: Deck = Deck()
+    """The cards that are played with."""
     bets: Bets = Bets()
+    """The credits on a hand, and the numbers of hands."""
     pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
+    """The rows of the pay table, best first."""
     progressive: Progressive | None = None
+    """The progressive level of the game, or None."""
     simplest: Simplest | None = None
+    """The simple holding strategy for which the return is stated, or None."""
     proved: Proofs | None = Field(None, description="as `python -m tools.dev prove` says")
+    """The stored exact figures, or None."""
 
     @model_validator(mode="after")
     def _check_rows(self) -> "VideoPokerDefinition":
