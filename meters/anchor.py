@@ -30,19 +30,19 @@ class AnchoredHead:
     """A journal head: the sequence and hash of the last acknowledged journal entry."""
 
     sequence: int
+    """The number of the last acknowledged entry."""
     hash_hex: str
+    """The hash of the last acknowledged entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorReading:
-    """The content of a journal's anchor file as it was read.
-
-    ``head`` is its newest journal head, or None if no slot is valid. ``intact`` is false if a slot is torn or
-    altered.
-    """
+    """The content of a journal's anchor file as it was read."""
 
     head: AnchoredHead | None
-    intact: bool
+    """The newest journal head in the file, or None if no slot is valid."""
+    is_intact: bool
+    """Whether both slots are valid: neither is torn or altered."""
 
     @property
     def sequence(self) -> int:
@@ -51,7 +51,7 @@ class AnchorReading:
         If a slot is torn, that is one more than the head's sequence, because the torn slot was written for a
         later entry.
         """
-        return 0 if self.head is None else self.head.sequence + (not self.intact)
+        return 0 if self.head is None else self.head.sequence + (not self.is_intact)
 
 
 class AnchorFile:
@@ -74,7 +74,7 @@ class AnchorFile:
         data = read_file(storage, folder / ANCHOR_FILE_NAME) or b""
         old_anchor = _unpack_slot(key, b"", data)  # one slot, written by a version that had only one
         if old_anchor is not None:
-            return AnchorReading(old_anchor, intact=True)
+            return AnchorReading(old_anchor, is_intact=True)
         slots = [
             _unpack_slot(key, bytes([n]), data[at : at + _SLOT_BYTES]) for n, at in enumerate(_SLOT_OFFSETS)
         ]

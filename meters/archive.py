@@ -41,18 +41,18 @@ _SEGMENT_NAME_PATTERN: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SEGME
 
 @dataclass(frozen=True)
 class ArchiveEnd:
-    """The end of the journal's archive: the number ``last_sequence`` of the last archived entry, with its hash.
-
-    ``segment`` is the digest of the last segment, ``index`` the SHA-256 of the index of identifiers,
-    ``genesis_body`` the journal's first entry.
-    """
+    """The end of the journal's archive: the last archived entry, and the files that must lead up to it."""
 
     last_sequence: int
+    """The number of the last archived entry."""
     head_hex: str
     """The hash of the last archived entry."""
-    segment: str
-    index: str
+    segment_digest: str
+    """The digest of the last archive segment."""
+    index_digest: str
+    """The SHA-256 of the file that indexes the archived identifiers."""
     genesis_body: str
+    """The bytes of the journal's first entry, as text."""
 
     @classmethod
     def from_state(cls, stored: JSON) -> "ArchiveEnd | None":
@@ -78,8 +78,8 @@ class ArchiveEnd:
         return {
             "through": self.last_sequence,
             "head": self.head_hex,
-            "segment": self.segment,
-            "index": self.index,
+            "segment": self.segment_digest,
+            "index": self.index_digest,
             "genesis": self.genesis_body,
         }
 
@@ -179,7 +179,7 @@ class Archive:
                     raise JournalDamaged(
                         str(path), "the segment belongs to other entries or to another journal"
                     )
-                if last == boundary.last_sequence and trailer.digest != boundary.segment:
+                if last == boundary.last_sequence and trailer.digest != boundary.segment_digest:
                     raise JournalDamaged(str(path), "its digest is not that of the segment the journal names")
             except JournalDamaged as error:
                 reasons.append(str(error))
@@ -323,7 +323,7 @@ class Archive:
         reasons = []
         for folder in self.folders:
             index = IdentifierIndex(self._storage, folder / format_index_name(boundary.last_sequence))
-            index_error = self._find_index_error(index, boundary.index)
+            index_error = self._find_index_error(index, boundary.index_digest)
             if not index_error:
                 return index
             reasons.append(index_error)
@@ -342,7 +342,7 @@ class Archive:
     def list_paths_lacking_index(self, index: IdentifierIndex) -> list[Path]:
         """Return the paths, one per medium, at which the intact index of identifiers is missing or differs."""
         boundary = self._boundary()
-        digest = "" if boundary is None else boundary.index
+        digest = "" if boundary is None else boundary.index_digest
         candidates = (IdentifierIndex(self._storage, folder / index.path.name) for folder in self.folders)
         return [
             candidate.path

@@ -81,7 +81,7 @@ class Archivist:
         last_archived = 0 if boundary is None else boundary.last_sequence
         for folder in self._archive.folders:
             self._remove_left_over_files(folder, last_archived)
-        previous_segment = "" if boundary is None else boundary.segment
+        previous_segment = "" if boundary is None else boundary.segment_digest
         known_kinds = self._archive.kinds()
         name = format_segment_name(last_archived + 1, last)
         fresh = [folder / (name + ".new") for folder in self._archive.folders]

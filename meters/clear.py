@@ -71,11 +71,15 @@ class Clearance:
     second_person: str
     """The second person who authorises the clear."""
     reason: str
+    """Why the memory is cleared."""
     challenge: str
     """The code of the inspection on which the authorisation is based."""
     opening: Sequence[Transaction] = ()
+    """The entries after the first of the new journal, which settle or carry over what is owed."""
     claims_record: Mapping[str, JSON] | None = None
+    """What the first entry of the new journal records about the amounts owed, or None."""
     owed_cents: int = 0
+    """The credit that ``opening`` accounts for, in minor units."""
 
 
 def clear_memory(

@@ -188,7 +188,7 @@ class JournalCopies:
         anchors = [anchor for _, anchor in self._read_anchors() if anchor.head is not None]
         if (
             not anchors
-            or not all(anchor.intact for anchor in anchors)
+            or not all(anchor.is_intact for anchor in anchors)
             or scan.bad_segment != log.list_segment_starts()[-1]
         ):
             return False
@@ -338,7 +338,7 @@ class JournalCopies:
                 " and ".join(str(folder / ANCHOR_NAME) for folder in location.media),
                 "every journal head is missing or damaged, so entries may be missing at the end undetected",
             )
-        intact = [anchor for _, anchor in anchors if anchor.intact]
+        intact = [anchor for _, anchor in anchors if anchor.is_intact]
         acknowledged = max(anchor.sequence for anchor in intact or [anchor for _, anchor in anchors])
         if acknowledged > sequence:
             raise JournalDamaged(
@@ -352,7 +352,7 @@ class JournalCopies:
                     "both copies", f"entry {head.sequence} differs from the acknowledged one"
                 )
         for folder, folder_anchor in anchors:
-            if heads and not folder_anchor.intact:
+            if heads and not folder_anchor.is_intact:
                 path = folder / ANCHOR_NAME
                 self.findings.append(
                     MendingReport(RepairKind.ANCHOR_LOST, str(path), "the sealed head is missing or broken")

@@ -184,7 +184,7 @@ class DatabaseReader:
             if len(rows) < _BATCH_ROWS:
                 return
 
-    def by_id(self, tx_id: str) -> StoredEntry | None:
+    def find_by_id(self, tx_id: str) -> StoredEntry | None:
         """Return the entry with this transaction id in the database file, or None."""
         row = self.run(f"{_SELECT_ENTRIES_SQL} WHERE id = ?", (tx_id,)).fetchone()
         return None if row is None else self._decode_row(row)

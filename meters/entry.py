@@ -54,12 +54,15 @@ class StoredEntry(NamedTuple):
     """One entry of the journal: a transaction, its sequence (from 1), its bytes and their hash."""
 
     sequence: int
+    """The number of the entry; the first is 1."""
     time_utc: datetime
     """The time when the entry was written."""
     previous_hex: str
     """The hash of the entry before this one."""
     hash_hex: str
+    """The SHA-256 of the entry's bytes."""
     transaction: Transaction
+    """The transaction that the entry records."""
     body: bytes
     """The bytes of the entry, as hashed and stored."""
 

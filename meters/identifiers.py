@@ -158,7 +158,7 @@ class IdentifierIndex:
 
 
 def iter_joined_chunks(records: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the concatenated index records in chunks of at most _CHUNK records."""
+    """Yield the concatenated index records in chunks of at most ``_CHUNK_RECORDS`` records."""
     chunk: list[bytes] = []
     for record in records:
         chunk.append(record)

@@ -77,7 +77,7 @@ class Journal(JournalView):
         self._full = ""
         """Why a medium is full, or an empty string."""
         self._copies = JournalCopies(
-            location, key, journal_exists=pairing.journal_exists, refill=pairing.refill
+            location, key, journal_exists=pairing.journal_exists, refill=pairing.must_refill_second
         )
         self._copies.findings[:0] = [*pairing.findings, *key.findings]
         if location.is_second_medium_missing:
@@ -122,7 +122,7 @@ class Journal(JournalView):
         is repaired from the other and an event is recorded. ``cleared``: the new journal begins with a memory
         clear, and this is recorded in its first entry. ``may_begin`` is called before a new journal is
         started without a clear; it raises if no journal may be started. ``alone``: if the second medium is
-        missing, continue on the first (:attr:`missing` gives the reason). Raises :class:`JournalLocked`,
+        missing, continue on the first (:attr:`second_medium_error` gives the reason). Raises :class:`JournalLocked`,
         :class:`MediumMissing` unless ``alone``, :class:`JournalUnwritable`, :class:`JournalDamaged` or
         :class:`SelfAuditFailed`.
         """
@@ -340,10 +340,10 @@ class Journal(JournalView):
                 f"the journal stopped and must be reopened: {self._failure}"
             ) from self._failure
         try:
-            stored_entry = self._database.by_id(transaction.id)
+            stored_entry = self._database.find_by_id(transaction.id)
         except JournalDamaged as error:
             self._repair_and_reopen(error)
-            stored_entry = self._database.by_id(transaction.id)
+            stored_entry = self._database.find_by_id(transaction.id)
         stored_entry = stored_entry or self._find_archived_entry(transaction.id)
         if stored_entry is not None:
             if not has_same_content(stored_entry, transaction):
@@ -380,7 +380,7 @@ class Journal(JournalView):
     def _write_in_reserve(self, transaction: Transaction, error: MediumFull) -> Posted:
         """Release the reserved space and write the transaction again, unless the first copy has stored it already."""
         self._reopen_in_reserve(error)
-        stored_entry = self._database.by_id(transaction.id)
+        stored_entry = self._database.find_by_id(transaction.id)
         if stored_entry is not None:  # the first copy had room for it
             return Posted(stored_entry.sequence, stored_entry.hash_hex, existed=False)
         return self._write(transaction)
@@ -399,7 +399,7 @@ class Journal(JournalView):
         """Append the transaction to both copies, then update the ledger; any failure closes the journal to writing."""
         entry = encode(transaction, self.sequence + 1, self._now(), self.head_hash)
         plan = self._ledger.compute_effect(entry.transaction)
-        self._policy.check_increments(transaction.id, plan.moves)
+        self._policy.check_increments(transaction.id, plan.transfers)
         try:
             self._ledger.self_audit()
             self._copies.append(SealedEntry(entry, self._key.seal(bytes.fromhex(entry.hash_hex))))
@@ -421,7 +421,7 @@ class Journal(JournalView):
         previous content.
         """
         self._copies.database.settle()
-        if self._database.by_id(f"{checkpoint.CHECKPOINT_KIND}:{self.sequence}") is None:
+        if self._database.find_by_id(f"{checkpoint.CHECKPOINT_KIND}:{self.sequence}") is None:
             self._ledger.run_full_audit()
             self._write(checkpoint.build_checkpoint(self._ledger, self._key))
             # Only from this checkpoint on can a start find the end of the archive without the archived

@@ -24,12 +24,10 @@ Cell: TypeAlias = tuple[str, str, DimsKey]
 
 @dataclass(slots=True)
 class FlowSum:
-    """The sum of one meter cell: the amount that flowed, in how many transfers.
-
-    A cell is the flow from one account to another with the same dimensions.
-    """
+    """The total of one meter cell: all transfers from one account to another with the same dimensions."""
 
     amount_cents: int = 0
+    """The total amount, in minor units."""
     times: int = 0
     """The number of transfers."""
 
@@ -39,6 +37,7 @@ class Reservation:
     """Value that the transaction ``id`` reserved, until it is settled or voided."""
 
     id: str
+    """The id of the reserving transaction."""
     kind: str
     """The kind of the reserving transaction."""
     sequence: int
@@ -50,16 +49,19 @@ class Reservation:
 class LedgerEffect(NamedTuple):
     """The effect of one checked transaction on the ledger.
 
-    It is computed before the transaction is written, so that applying it cannot fail. ``moves``: transfers to
-    apply; ``cells``: the meter cell of each; ``counts``: amounts to add to occurrence meters; ``opens`` /
-    ``closes``: the reservation it opens or closes.
+    It is computed before the transaction is written, so that applying it cannot fail.
     """
 
-    moves: tuple[Transfer, ...]
+    transfers: tuple[Transfer, ...]
+    """The transfers that change balances."""
     cells: tuple[Cell, ...] = ()
+    """The meter cell to which each of these transfers is added."""
     counts: tuple[tuple[tuple[str, DimsKey], int], ...] = ()
-    opens: Reservation | None = None
-    closes: Reservation | None = None
+    """The amounts to add to occurrence counts."""
+    opened_reservation: Reservation | None = None
+    """The reservation that the transaction makes, or None."""
+    closed_reservation: Reservation | None = None
+    """The reservation that the transaction settles or voids, or None."""
 
 
 def build_dims_key(dims: Dims) -> DimsKey:
@@ -90,6 +92,7 @@ class Ledger:
     """
 
     sequence: int = 0
+    """The number of the last entry that is included."""
     head_hex: str = GENESIS_HASH
     """The hash of the last entry."""
     outflows_cents: Counter[str] = field(default_factory=Counter)
@@ -164,7 +167,7 @@ class Ledger:
                 self._check_funds(transaction.id, (), transfers)
                 held_transfers = merge_dims(transfers, dims)
                 opens = Reservation(transaction.id, transaction.kind, self.sequence + 1, held_transfers)
-                return LedgerEffect((), (), counts, opens=opens)
+                return LedgerEffect((), (), counts, opened_reservation=opens)
             case Phase.SETTLE | Phase.VOID:
                 reservation = self.pending.get(transaction.ref or "")
                 if reservation is None:
@@ -173,7 +176,9 @@ class Ledger:
                         "because it is not a pending reservation"
                     )
                 moves = reservation.transfers if transaction.phase is Phase.SETTLE else ()
-                return LedgerEffect(moves, _build_cells(moves, {}, ()), counts, closes=reservation)
+                return LedgerEffect(
+                    moves, _build_cells(moves, {}, ()), counts, closed_reservation=reservation
+                )
 
     def _check_funds(
         self, tx_id: str, moves: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
@@ -205,13 +210,13 @@ class Ledger:
     def apply_effect(self, plan: LedgerEffect, entry: StoredEntry) -> None:
         """Apply ``plan``, which was made for the journal entry ``entry``; nothing here can fail."""
         self._apply_transfers(plan)
-        if plan.opens:
-            self.pending[plan.opens.id] = plan.opens
-            for transfer in plan.opens.transfers:
+        if plan.opened_reservation:
+            self.pending[plan.opened_reservation.id] = plan.opened_reservation
+            for transfer in plan.opened_reservation.transfers:
                 self.reserved_cents[transfer.source] += transfer.amount_cents
-        if plan.closes:
-            del self.pending[plan.closes.id]
-            for transfer in plan.closes.transfers:
+        if plan.closed_reservation:
+            del self.pending[plan.closed_reservation.id]
+            for transfer in plan.closed_reservation.transfers:
                 self.reserved_cents[transfer.source] -= transfer.amount_cents
         transaction = entry.transaction
         for count_name, times in plan.counts:
@@ -228,7 +233,7 @@ class Ledger:
 
     def _apply_transfers(self, plan: LedgerEffect) -> None:
         """Add the plan's transfers to the balances and to their meter cells."""
-        for transfer, cell in zip(plan.moves, plan.cells, strict=True):
+        for transfer, cell in zip(plan.transfers, plan.cells, strict=True):
             self.add_flow(cell, transfer.amount_cents)
 
     def add_flow(self, meter_cell: Cell, amount_cents: int, transfer_count: int = 1) -> None:

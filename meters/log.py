@@ -57,22 +57,23 @@ class SealedEntry:
     """A journal entry with the machine's seal of its hash."""
 
     entry: StoredEntry
+    """The journal entry."""
     seal: bytes
     """The machine's seal of the entry's hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogScan:
-    """The result of scanning the journal's log: entries up to ``sequence`` are intact.
-
-    ``damage`` says what is wrong after them; ``bad_segment`` is the first sequence of the damaged segment.
-    """
+    """The result of scanning the journal's log: how far it is intact, and what is wrong after that."""
 
     sequence: int
+    """The number of the last intact entry."""
     head_hex: str
     """The hash of the last intact entry."""
     damage: str = ""
+    """What is wrong after the last intact entry; empty if nothing is."""
     bad_segment: int = 0
+    """The number of the first entry of the damaged segment file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,22 +44,22 @@ class MediumName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MediumLabel:
-    """The label on one of the machine's two storage media.
-
-    ``machine`` is the fingerprint of the machine's key, ``machine_id`` its serial, ``other_medium_id`` the number
-    of the other medium, ``pairing`` counts how often one of them was replaced. ``put_in_by`` is who inserted the
-    medium; it is empty once the medium has been filled.
-    """
+    """The label on one of the machine's two storage media."""
 
     machine: str
+    """The fingerprint of the machine's key."""
     machine_id: str
+    """The serial number of the machine."""
     which: MediumName
     """Whether this is the first or the second medium."""
     id: str
     """The number that identifies the medium."""
     other_medium_id: str
+    """The number that identifies the other medium."""
     pairing: int = 1
+    """How often one of the two media was replaced, plus one."""
     put_in_by: str = ""
+    """Who inserted the medium; empty once it is filled."""
 
     @classmethod
     def read(cls, storage: Storage, folder: Path) -> "Self | None":
@@ -90,19 +90,18 @@ class MediumLabel:
 
 @dataclass(frozen=True, slots=True)
 class MediaPairing:
-    """The relation between the machine's two storage media, as their labels state it.
-
-    ``second_medium_error``: why the second cannot be used, or an empty string. ``journal_exists``: whether a
-    journal was started here. ``refill``: whether the content of the second must be replaced by that of the
-    first. ``first``: the label to write first on a blank first medium; it marks the medium as new until it is
-    filled. ``findings`` are for the event log.
-    """
+    """The relation between the machine's two storage media, as their labels state it."""
 
     journal_exists: bool = False
+    """Whether a journal was started on these media."""
     second_medium_error: str = ""
-    refill: bool = False
+    """Why the second medium cannot be used; empty if it can."""
+    must_refill_second: bool = False
+    """Whether the content of the second medium must be replaced by that of the first."""
     first: MediumLabel | None = None
+    """The label to write on a blank first medium before it is filled, or None."""
     findings: tuple[MendingReport, ...] = ()
+    """What was found about the media, for the event log."""
 
 
 def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> MediaPairing:
@@ -168,7 +167,7 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
     if second.put_in_by and second.other_medium_id == first.id:
         reason = f"a new one, put in by {second.put_in_by}"
         finding = MendingReport(RepairKind.MEDIUM_REPLACED, "second medium", reason)
-        return MediaPairing(journal_exists=True, refill=True, findings=(finding,))
+        return MediaPairing(journal_exists=True, must_refill_second=True, findings=(finding,))
     if first.put_in_by and first.other_medium_id == second.id:
         return MediaPairing(journal_exists=True, findings=(_build_replaced_first_finding(first),))
     if _are_paired(first, second):

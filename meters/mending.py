@@ -32,8 +32,11 @@ class MendingReport:
     """One repair of the machine's memory for the event log: its kind, ``where`` and ``why``."""
 
     mending: RepairKind
+    """The kind of damage and repair."""
     where: str
+    """The copy, file or medium that was damaged."""
     why: str
+    """What was wrong, as text."""
 
     @property
     def state_to_acknowledge(self) -> dict[str, str]:

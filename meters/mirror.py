@@ -31,16 +31,16 @@ _HEADER: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17}) ([0-9
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """One copy of a mirrored value as it was read.
-
-    ``why`` says what is wrong with it, or is empty; ``generation`` is 0 if it is absent.
-    """
+    """One copy of a mirrored value as it was read from a medium."""
 
     folder: Path
+    """The folder that contains the copy."""
     generation: int = 0
+    """The number of the write that made this copy, counted from 1; 0 if the copy is absent."""
     value: bytes = b""
     """The stored bytes."""
     why: str = ""
+    """What is wrong with the copy; empty if nothing is."""
     refused: bool = False
     """Whether the medium refused to be read."""
 

@@ -28,8 +28,11 @@ class MeterCell:
     """
 
     source: str
+    """The account from which value flowed, or the name of a count."""
     target: str
+    """The account to which value flowed; empty for a count."""
     dims: Mapping[str, str]
+    """The dimensions of the cell, such as the game, by name."""
     amount_cents: int
     """The amount that flowed, in minor units; 0 for a count."""
     times: int
@@ -45,7 +48,9 @@ class MeterReading:
     """
 
     sequence: int
+    """The number of the last journal entry that is included."""
     head_hash: str
+    """The hash of that entry."""
     cells: tuple[MeterCell, ...]
     """The meter cells from which every meter is computed."""
     since: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

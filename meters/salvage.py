@@ -49,12 +49,10 @@ Read = Callable[[int], Iterable[SealedEntry]]
 
 @dataclass(frozen=True, slots=True)
 class SalvagedJournal(Generic[W]):
-    """What could be read of a damaged journal, from one copy or both, up to the first damage.
-
-    ``sequence`` is its last intact entry; ``why`` says what is damaged after it, and is empty if nothing is.
-    """
+    """What could be read of a damaged journal, from one copy or both, up to the first damage."""
 
     sequence: int
+    """The number of the last intact entry."""
     head_hex: str
     """The hash of the last intact entry."""
     values: dict[str, int]
@@ -62,6 +60,7 @@ class SalvagedJournal(Generic[W]):
     credits_cents: int
     """The player's credit as of the last intact entry."""
     why: str
+    """What is damaged after the last intact entry; empty if nothing is."""
     ledger: Ledger = field(repr=False)
     """The ledger as of the last intact entry."""
     visitor: W = field(repr=False)
@@ -80,12 +79,7 @@ class SalvagedJournal(Generic[W]):
 
 @dataclass(frozen=True, slots=True)
 class JournalInspection(Generic[W]):
-    """The result of inspecting a damaged journal: readings of the first copy, the second copy, and both together.
-
-    ``copies_agree``: the copies have the same entries up to the end of the shorter one, so the longer one is newer,
-    not different. ``acknowledged``: the last entry that the machine is known to have acknowledged, 0 if
-    unknown.
-    """
+    """The result of inspecting a damaged journal: readings of the first copy, of the second, and of both."""
 
     first: SalvagedJournal[W]
     """What could be read of the first copy alone."""
@@ -94,7 +88,9 @@ class JournalInspection(Generic[W]):
     together: SalvagedJournal[W]
     """What could be read of both copies together."""
     copies_agree: bool
+    """Whether the copies have the same entries up to the end of the shorter one; if so, the longer one is newer."""
     acknowledged: int
+    """The number of the last entry that the machine is known to have acknowledged; 0 if unknown."""
 
     @property
     def agreed_meters(self) -> dict[str, int]:
@@ -211,7 +207,7 @@ def _prepend_archive(read_copy: Read, medium: Storage, folder: Path, key: Machin
 
 
 def _choose_longer(first: SalvagedJournal[W], second: SalvagedJournal[W]) -> SalvagedJournal[W]:
-    """Return that of two readings of a damaged journal which has more intact entries; the first if equal."""
+    """Return the reading of a damaged journal that has more intact entries, or ``first`` if both have as many."""
     return first if first.sequence >= second.sequence else second
 
 

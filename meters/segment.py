@@ -66,6 +66,7 @@ class SegmentTrailer:
     blocks: Sequence[tuple[int, int, str]]
     """For each block: its first entry's number, its end offset in the file, and the hash before its first entry."""
     digest: str
+    """The SHA-256 of the trailer's signed part, which identifies the segment."""
 
 
 class SegmentWriter:

@@ -35,10 +35,15 @@ class Meter:
     """
 
     name: str
+    """The name of the meter in readings and exports."""
     meaning: str
+    """What the meter counts, as text for the documentation."""
     flows: Flows
+    """The flows, as (source, target) patterns of account names, that increase the meter."""
     minus: Flows = ()
+    """The flows, as (source, target) patterns of account names, that decrease the meter."""
     unit: Unit = Unit.CENTS
+    """Whether the meter counts money, occurrences or points."""
 
     @property
     def is_level(self) -> bool:

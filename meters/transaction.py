@@ -152,9 +152,13 @@ class Transfer:
     """A transfer of value: ``amount_cents`` (> 0, minor units) from ``source`` to ``target``, split by ``dims``."""
 
     source: str
+    """The account from which the value flows."""
     target: str
+    """The account to which the value flows."""
     amount_cents: int
+    """The amount in minor units, above zero."""
     dims: Dims = field(default_factory=dict)
+    """The dimensions of the amount, such as the game, by name."""
 
     def __post_init__(self) -> None:
         if not (_is_name(self.source) and _is_name(self.target)):
@@ -186,16 +190,25 @@ class Transaction:
     """
 
     id: str
+    """The unique id that the caller chose."""
     kind: str
+    """The kind of the entry, such as ``bill.in``."""
     transfers: tuple[Transfer, ...] = ()
+    """The flows of value to record."""
     phase: Phase = Phase.POST
+    """Whether the value moves at once, or is reserved, settled or voided."""
     ref: str | None = None
     """The id of the transaction that this one settles or voids, or to which it belongs."""
     dims: Dims = field(default_factory=dict)
+    """The dimensions of every transfer and count; a transfer's own dimensions take precedence."""
     counts: Mapping[str, int] = field(default_factory=dict)
+    """The amounts to add to occurrence meters, by name."""
     marks: tuple[Mark, ...] = ()
+    """The events that the transaction represents, such as a power-up."""
     state: Mapping[str, JSON] = field(default_factory=dict)
+    """The machine state to set, by key; None removes a key."""
     record: JSON = None
+    """The details for recall and audit."""
 
     def __post_init__(self) -> None:
         if not _is_name(self.id) or len(self.id) > ID_LENGTH_MAX:
@@ -280,6 +293,8 @@ class Posted:
     """The result of appending a transaction: its entry number and hash, and whether it was stored before."""
 
     sequence: int
+    """The number of the entry."""
     hash_hex: str
+    """The hash of the entry."""
     existed: bool
     """Whether the transaction was in the journal before, so that nothing was written."""

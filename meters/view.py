@@ -82,7 +82,7 @@ class JournalView:
 
     def get(self, tx_id: str) -> StoredEntry | None:
         """Return the journal entry with this transaction id, or None; an archived entry is read from the archive."""
-        return self._database.by_id(tx_id) or self._archive.find(
+        return self._database.find_by_id(tx_id) or self._archive.find(
             tx_id, self.journal_tag, self._load_identifier_index()
         )
 
@@ -91,7 +91,7 @@ class JournalView:
 
         If its archive segment was taken away, the index of identifiers is enough.
         """
-        return self._database.by_id(tx_id) is not None or self._archive.has_transaction(
+        return self._database.find_by_id(tx_id) is not None or self._archive.has_transaction(
             tx_id, self.journal_tag, self._load_identifier_index()
         )
 

@@ -49,9 +49,8 @@ class Depth(StrEnum):
 class WinDistribution:
     """The probability distribution of the win of one game, in credits.
 
-    ``counts[credits]`` is the number of cases, of ``total`` equally likely ones, that win this number of
-    credits. ``tail`` is the probability of all cases that are omitted from ``counts``; it is zero if none is.
-    An omitted win is larger than the listed ones, or occurs only after more than a stated number of features.
+    A win that is left out of ``counts`` is larger than the listed ones, or occurs only after more than a
+    stated number of features.
     """
 
     total: int
@@ -125,9 +124,8 @@ class PrizeFigures:
 class ProgressiveShare:
     """What one progressive level contributes to a bet: odds, return at reset, increment, and break-even meter.
 
-    ``increment`` is per credit wagered. The break-even is the meter at which the stake that plays for the
-    level, with the other prizes of that stake, returns 100 %. ``shares`` are the parts of the level that can
-    be won separately, each with its mean hits; the break-even and the return at a given meter include them.
+    The break-even meter takes into account the other prizes of the stake that plays for the level. It and the
+    return at a given meter include hits that pay only a part of the level.
     """
 
     level: str
@@ -224,12 +222,7 @@ class FeatureFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoubleUpFigures:
-    """The figures of a bet if every win is doubled up: the same return, with fewer and larger wins.
-
-    ``win_max_credits`` is an upper bound on the final win. ``variance`` (credits squared) and
-    ``distribution`` (of the win) are for a player who doubles as often as the game allows; both are None if
-    they were not requested or cannot be computed exactly.
-    """
+    """The figures of a bet if every win is doubled up as often as allowed: the same return, fewer and larger wins."""
 
     win_max_credits: int
     """An upper bound on the win after all double-ups."""
@@ -241,20 +234,14 @@ class DoubleUpFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetAnalysis:
-    """The exact figures of one way to bet on a game.
+    """The exact figures of one way to bet on a game. Figures that were not requested are None.
 
-    ``rtp`` excludes progressives and merchandise (both are stated separately). ``cycle`` is the number of
-    equally likely first results. ``options`` are the arguments that create this wager:
-    ``game.build_wager(cost_credits, **options)``. ``table`` is the table state in which it can be placed
-    (:meth:`paytables.game.Game.with_table_state`), set only if a newly opened table does not accept it; the figures
-    exclude bets that already stand there. Figures that were not requested are None. If the player makes decisions
-    within the game, ``strategy`` names the strategy of these figures and ``worst_rtp`` is the return of the
-    worst possible decisions; otherwise both are None. ``simplest_strategy`` describes the simplest published
-    strategy, and ``simplest_rtp`` is its return.
+    The figures exclude bets that already stand in the table state ``table``
+    (:meth:`paytables.game.Game.with_table_state`).
 
-    If a round can be raised, each win is reduced by the amount added: ``rtp`` is the return per credit of the
-    initial stake, the smallest win of the distribution may be negative, and ``mean_staked_credits`` is the
-    mean total stake, raises included; :attr:`rtp_of_all_staked` is the return per credit of that total stake.
+    If a round can be raised, each win is reduced by the amount added. Then ``rtp`` is the return per credit
+    of the initial stake, and the smallest win of the distribution may be negative; :attr:`rtp_of_all_staked`
+    is the return per credit of the total stake, raises included.
     """
 
     bet: str

@@ -38,7 +38,7 @@ ODDS_PATTERN: Final = re.compile(
 class Odds:
     """The odds of a bet: the text as printed, and the net win per credit staked.
 
-    ``share`` is set if the bet pays a part of a progressive level instead; such a bet returns no credits.
+    A bet that pays a part of a progressive level returns no credits.
     """
 
     text: str
@@ -115,11 +115,7 @@ Pay: TypeAlias = Annotated[
 
 
 class Limits(Strict):
-    """The limits of one bet: from ``least`` to ``most`` credits, in steps of ``step`` credits.
-
-    ``worth_cents`` is set if the rules fix the sum of the bet; the bet is then accepted only if credits make
-    exactly that sum.
-    """
+    """The smallest and the largest amount of one bet, and the step between permitted amounts."""
 
     least: PositiveInt = 1
     """The smallest bet, in credits."""
@@ -187,8 +183,7 @@ class TableDefinition(Definition):
 class TableLayout:
     """The betting spots of a game table in its current state, and the limits of a wager on them.
 
-    ``standing`` are bets of earlier rounds. A wager may add to them and, if their spot is in ``removable``,
-    take credits off them. Bets that the player may no longer change are left out.
+    A wager may add to bets of earlier rounds. It may take credits off them if their spot is in ``removable``.
     """
 
     spots: tuple[Spot, ...]
@@ -460,7 +455,7 @@ class TableRules(Tableless):
         return self.table_layout.bet_options
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the table's wager of ``credits_`` (:meth:`Layout.build_wager`). Raises :class:`WagerError`."""
+        """Return the table's wager of ``credits_`` (:meth:`TableLayout.build_wager`). Raises :class:`WagerError`."""
         return self.table_layout.build_wager(credits_, **options)
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:

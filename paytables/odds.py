@@ -26,12 +26,7 @@ ONTARIO_LIMITS: Final = OddsLimits(17_000_000, 34_000_000)
 
 @dataclass(frozen=True, slots=True)
 class DisclosedAward:
-    """An award of a game with its odds, for disclosure to the player.
-
-    ``rate`` is the exact average number of times one game wins it. ``credits`` is its payment without any
-    multiplier, or the reset of a progressive level; None for a prize in kind. ``where`` is the stage in which
-    it is won, empty for levels and prizes in kind.
-    """
+    """An award of a game with its odds, for disclosure to the player."""
 
     name: str
     """The name of the award."""

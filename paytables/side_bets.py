@@ -40,11 +40,7 @@ LevelPay: TypeAlias = Annotated[
 
 
 class Progressive(Strict):
-    """A progressive level that the bets on one spot contribute to and can win.
-
-    The cabinet stores its meter and pays it. It starts from ``reset_credits`` and grows by ``increment``, a
-    fraction, of each such bet.
-    """
+    """A progressive level that the bets on one spot feed and can win. The cabinet stores its meter and pays it."""
 
     id: Identifier
     name: Text

@@ -18,6 +18,7 @@ class Draw:
     bound: int
     """The number of possible values."""
     value: int
+    """The number drawn: from 0 up to, but not including, ``bound``."""
     purpose: str
     """What the number decides, such as the stop of one reel."""
 

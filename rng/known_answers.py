@@ -32,14 +32,19 @@ class KnownAnswer:
     entropy: bytes
     """The entropy input of the instantiation."""
     nonce: bytes = b""
+    """The nonce of the instantiation."""
     personalization: bytes
+    """The personalization string of the instantiation."""
     reseed_entropy: bytes = b""
+    """The entropy input of the reseed; empty: there is no reseed."""
     reseed_additional: bytes = b""
     """The additional input of the reseed."""
     fresh_a: bytes | None = None
+    """The entropy input for prediction resistance in the first Generate, or None."""
     additional_a: bytes
     """The additional input of the first Generate."""
     fresh_b: bytes | None = None
+    """The entropy input for prediction resistance in the second Generate, or None."""
     additional_b: bytes
     """The additional input of the second Generate."""
     output: bytes

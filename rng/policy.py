@@ -17,24 +17,28 @@ class ReseedPolicy:
     operator's control; cycle in the background), so each rule is a setting. Every reseed is an event with its
     reason and counters.
 
-    ``mechanism``: the generator. ``every_generates``, ``every_seconds``: reseed before the next step after
-    this many requests or this much time; 0 for never. ``on_event``: the reasons for which
-    :meth:`RandomService.reseed` is allowed. ``prediction_resistance``: reseed before every step.
-    ``fresh_input_each_step``: mix 16 bytes of the kernel's randomness into each step as additional input,
-    never counted as entropy, so that two copies of one memory (a snapshot started twice) diverge at once.
-    ``cycle_min_ms``, ``cycle_max_ms``: background cycling at random intervals between these; both 0 for none.
-    ``self_test_every_generates``: how often the whole chain is tested again; 0 for never.
+    The fresh input of each step is never counted as entropy. It makes two copies of one memory (a snapshot
+    started twice) diverge at once. Background cycling takes place at random intervals.
     """
 
     mechanism: MechanismName = MechanismName.CTR_AES_256_DF
+    """The generator to use."""
     every_generates: int = 10_000
+    """Reseed before the next step after this many requests; 0: never."""
     every_seconds: int = 86_400
+    """Reseed before the next step after this many seconds; 0: never."""
     on_event: frozenset[str] = frozenset({"door_closed", "game_installed", "configuration_changed"})
+    """The reasons for which :meth:`RandomService.reseed` is allowed."""
     prediction_resistance: bool = False
+    """Whether to reseed before every step."""
     fresh_input_each_step: bool = True
+    """Whether to mix 16 bytes of the kernel's randomness into each step."""
     cycle_min_ms: int = 0
+    """The shortest interval of background cycling, in milliseconds; 0: no cycling."""
     cycle_max_ms: int = 0
+    """The longest interval of background cycling, in milliseconds; 0: no cycling."""
     self_test_every_generates: int = 100_000
+    """Test the whole chain again after this many requests; 0: never."""
 
     def __post_init__(self) -> None:
         for name in (
@@ -93,15 +97,19 @@ class ReseedPolicy:
 class Personalization:
     """The identity of one random number generator instance, which makes its sequence unique.
 
-    Two instances never produce the same sequence, even from equal seeds. ``instance`` numbers the generators
-    of one machine; ``boot_counter`` only increases and never repeats.
+    Two instances never produce the same sequence, even from equal seeds.
     """
 
     product: str
+    """The name of the product."""
     version: str
+    """The version of the software."""
     machine_serial: str
+    """The serial number of the machine."""
     instance: int
+    """The number of this generator among those of the machine."""
     boot_counter: int
+    """The number of the start; it only increases and never repeats."""
 
     def __post_init__(self) -> None:
         for name in ("product", "version", "machine_serial"):

@@ -33,7 +33,7 @@ _DF_ANSWER: Final = bytes.fromhex(
 
 
 def _check_answer(test_name: str, answer: object, expected: object) -> None:
-    """Raise :class:`SelfTestFailed` unless ``answer``, the result of the test ``what``, is the ``known`` one."""
+    """Raise :class:`SelfTestFailed` unless ``answer``, the result of the test ``test_name``, is as ``expected``."""
     if answer != expected:
         raise SelfTestFailed(f"self-test: {test_name} gave another result than the known one")
 

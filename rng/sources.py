@@ -73,7 +73,9 @@ class HardwareSource:
     entropy_bits: Fraction = Fraction(4)
     """The claimed min-entropy per 8-bit sample, in bits."""
     attempts: int = 400
+    """The number of consecutive reads without data after which the source fails."""
     pause_seconds: float = 0.005
+    """The time between two such reads, in seconds."""
     sleep: Callable[[float], None] = time.sleep
     """The function that waits between two reads."""
     claim: str = "half of what the device gives is believed; its maker's figure has not been checked"

@@ -18,9 +18,7 @@ PLAYERS_MAX: Final = 3
 class ShoeRules(Strict):
     """The shoe of a card game's definition (``[shoe]``): the number of decks, and when they are shuffled.
 
-    ``stop`` cards lie behind the stop card; None: the shoe is shuffled for every round. ``rounds``: one deck
-    may serve two rounds, of at most three players (Québec s. 8). ``burn``: after the shuffle, the number of
-    cards discarded unseen, either fixed or given by the first card, with faces as ten.
+    One deck may serve two rounds of at most three players (Québec s. 8).
     """
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 8

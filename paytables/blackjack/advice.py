@@ -42,18 +42,16 @@ SUITED: Final = frozenset(SIX_SEVEN_EIGHT - PACKED_CARD_BY_VALUE[n] for n in (5,
 
 @dataclass(frozen=True, slots=True)
 class HandSituation:
-    """The situation of a blackjack hand, apart from its cards, on which the best decision depends.
-
-    ``dealer_up_card`` is the value of the dealer's first card. ``split_pair_value`` is the card value of the
-    pair that the hand was split from, or 0. ``is_unsplittable_pair``: the hand is again two cards of that
-    value and cannot be split further. ``dealer_has_pair_rank``: the dealer's first card has the same rank as
-    the split pair (only used if tens must be equal in rank to be split).
-    """
+    """The situation of a blackjack hand, apart from its cards, on which the best decision depends."""
 
     dealer_up_card: int
+    """The value of the dealer's first card."""
     split_pair_value: int = 0
+    """The card value of the pair from which the hand was split, or 0."""
     is_unsplittable_pair: bool = False
+    """Whether the hand is again two cards of that value and cannot be split further."""
     dealer_has_pair_rank: bool = False
+    """Whether the dealer's first card has the split pair's rank, if tens must be equal in rank."""
 
 
 #: A question about a hand: its situation, the packed hand, and whether it is two cards of one suit.

@@ -64,9 +64,8 @@ def format_back_spot_id(seat: int) -> str:
 class StakePiece:
     """A part of the stake on a blackjack hand: a bet, or a stake added in play.
 
-    It plays against one of the dealer's hands. ``is_added_in_play``: the stake comes from a double or a
-    split. ``is_back_bet``: the bet is another seat's; it follows the hand, but is never insured, doubled or
-    split (Québec s. 16).
+    It plays against one of the dealer's hands. A bet of another seat follows the hand, but is never insured,
+    doubled or split.
     """
 
     bet: Bet
@@ -122,10 +121,7 @@ class BlackjackHand:
 
 @dataclass(slots=True)
 class BettingBox:
-    """A blackjack player's box: its seat, its hands, its side bets, and its cards in the order dealt.
-
-    ``insurance_bets`` is the insurance stake against each of the dealer's hands.
-    """
+    """A blackjack player's box: its seat, its hands, its side bets, and its cards in the order dealt."""
 
     seat: int
     number: int

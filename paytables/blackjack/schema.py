@@ -62,18 +62,7 @@ def is_blackjack(values: Sequence[int]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ExactHouseRules:
-    """The house rules of a blackjack table as the exact analysis needs them; odds are net, per credit staked.
-
-    ``hole``: the dealer's second card is dealt with the others and looked at, and a blackjack ends the round;
-    otherwise it comes after the players. ``original_only``: against the dealer's blackjack only the first
-    stake of a box is lost, whatever was doubled, split or busted (as if the dealer had looked). ``doubled``
-    are the totals of two cards that may be doubled; a soft hand has two totals, but an ace and a ten only 21.
-    ``hands`` is the maximum number of hands a box may be split into, ``ace_hands`` that of aces;
-    ``same_rank``: only cards of one rank, not of one value, are split. ``even_money`` are the dealer's first
-    cards, by value, at which a blackjack may take 1:1 at once. ``sevens`` and ``suited_678`` pay a hand of
-    exactly these three cards at once on all that is staked on it, regardless of the dealer; None: they are an
-    ordinary 21.
-    """
+    """The house rules of a blackjack table as the exact analysis needs them; odds are net, per credit staked."""
 
     decks: int
     hole: bool
@@ -151,11 +140,8 @@ class Split(Strict):
 class HouseRules(Strict):
     """The house rules of a blackjack table (``[rules]``): the operator's options; the defaults are Québec's.
 
-    ``second_card``: the dealer's second card comes ``after`` the players have played (ss. 22, 26), or is a
-    ``hole`` card: dealt face down with the players' cards, and looked at. ``insurance`` are the odds of
-    insurance, on half of the stake or, with ``quarter_insurance``, also on a quarter (Monaco 5.2-2: at most
-    half); absent: not offered. ``even_money`` is offered at a dealer's first card ``ace``, or also ``ten``
-    (Monaco 5.2-3).
+    Sources: the dealer's second card, ss. 22 and 26; insurance, Monaco 5.2-2 (at most half of the stake);
+    even money, Monaco 5.2-3.
     """
 
     second_card: Literal["after", "hole"] = "after"
@@ -190,12 +176,9 @@ def parse_patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
 
 
 class SideBetRow(Strict):
-    """A row of a blackjack side bet: the conditions on the box's first ``cards`` cards, and the pay.
+    """A row of a blackjack side bet: the conditions on the first cards of a box, and the pay.
 
-    Every condition that is set must hold. ``ranks``: the cards have these ranks, in any order (``"777"``).
-    ``suits``: they are of the ``same`` suit, of one ``colour``, ``red`` or ``black``. ``total``: their total is
-    in this range; an ace is 11 if the total then does not exceed 21, or 1 if ``ace`` says so. ``dealer``: the
-    dealer's first card counts as one more card.
+    Every condition that is set must hold.
     """
 
     id: Identifier
@@ -278,10 +261,7 @@ _SUITED: Final[Mapping[str, Callable[[Sequence[Card]], bool]]] = {
 
 
 class Side(Strict):
-    """A blackjack side bet of a box (``[[side]]``), on its first cards; the first row that fits pays.
-
-    ``within_main``: it may not exceed the main bet (s. 21.1).
-    """
+    """A blackjack side bet of a box (``[[side]]``), on its first cards; the first row that fits pays."""
 
     id: Identifier
     name: Text
@@ -332,10 +312,10 @@ RESERVED_SPOT_NAMES: Final = frozenset({*ACTIONS, INSURANCE, BACK})
 
 
 class Main(Strict):
-    """The stake on a blackjack hand (``[main]``); in Multi-Action one against each of the dealer's hands.
+    """The stake on a blackjack hand (``[main]``).
 
-    The dealer plays ``hands`` hands, all with one first card; the player must bet on at least ``least_hands``
-    of them (ss. 26.3-26.4).
+    In Multi-Action blackjack the dealer plays several hands with one first card, and a box has a stake
+    against each (ss. 26.3-26.4).
     """
 
     name: Text = Text(en="Bet", fr="Mise")
@@ -393,11 +373,7 @@ class Sampled(Strict):
 
 
 class BackedHand(Strict):
-    """Exact figures of a bet on another player's blackjack hand, in stakes: only the first hand of a split counts.
-
-    ``mean`` is its mean net if that player uses the best strategy, ``worst`` if the worst; ``law`` has the
-    probability of each net with the best strategy.
-    """
+    """Exact figures of a bet on another player's blackjack hand, in stakes. Only the first hand of a split counts."""
 
     mean: Exact
     """The mean net if the other player uses the best strategy."""
@@ -410,15 +386,9 @@ class BackedHand(Strict):
 class Proof(Strict):
     """Exact figures of one initial stake on a blackjack hand, from a fresh shoe; amounts in stakes.
 
-    ``mean`` is the mean net of the best strategy, ``policy`` that strategy as data
-    (:mod:`paytables.blackjack.advice`), and ``staked`` the mean of all its stakes. ``chart`` is the best
-    strategy by totals, in lines of :mod:`paytables.blackjack.chart`, and ``charted`` its mean net;
-    ``dealers`` is the mean net of a player who follows the dealer's rules, ``worst`` that of the worst
-    decisions. ``law`` has the probability of each net of the best strategy; ``variance`` is their variance if
-    splits make too many hands for ``law``; both are absent if there are too many for either
-    (:mod:`paytables.blackjack.net_distribution`). ``sampled`` has what cannot be counted: a shoe dealt to its
-    stop card, and distributions missing from ``law``. ``backed`` has the figures of bets on another player's
-    hand, if the table takes them.
+    ``law`` and ``variance`` are both absent if splits make too many hands for either
+    (:mod:`paytables.blackjack.net_distribution`). For the stored strategies see
+    :mod:`paytables.blackjack.advice` and :mod:`paytables.blackjack.chart`.
     """
 
     mean: Exact

@@ -53,12 +53,7 @@ Options: TypeAlias = Mapping[int, Sums]
 
 @dataclass(slots=True)
 class HandNode:
-    """The number of card orders in which a blackjack hand occurs, and its net result if it stands.
-
-    ``ordinary_ways`` are orders in which the dealer has no blackjack, ``blackjack_ways`` those with one. In
-    ``first_stake_ways`` of the latter, the hand has its box's first stake. ``standing_net`` is wins minus
-    losses, in orders, if the hand stands.
-    """
+    """The number of card orders in which a blackjack hand occurs, and its net result if it stands."""
 
     ordinary_ways: int = 0
     """The card orders in which the dealer has no blackjack."""
@@ -111,11 +106,7 @@ class SplitBranch:
 
 @dataclass(slots=True)
 class SplitPair:
-    """A blackjack pair that may be split, with its number of orders and the cards of its value left in the shoe.
-
-    ``dealer_has_pair_rank``: tens are split by rank, and the dealer's first card has the pair's rank.
-    ``branches`` are the hands of the split, by the maximum number of hands into which it is split.
-    """
+    """A blackjack pair that may be split: the orders that deal it, and the hands of the split."""
 
     pair: int
     """The value of the paired cards."""

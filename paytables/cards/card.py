@@ -79,7 +79,7 @@ def build_deck(*, joker: bool = False, without: Iterable[int] = ()) -> tuple[Car
 
 @lru_cache
 def _count_deck(joker: bool, excluded: frozenset[int]) -> tuple[int, ...]:  # noqa: FBT001 (a key of the cache)
-    """Return the number of each card in one deck, leaving out the ranks ``without``."""
+    """Return the number of each card in one deck, leaving out the ranks ``excluded``."""
     cards = set(build_deck(joker=joker, without=excluded))
     return tuple(int(card in cards) for card in range(JOKER + 1))
 

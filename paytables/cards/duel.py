@@ -28,8 +28,7 @@ class DuelCounts:
     """How many of the dealer's hands are weaker than, or equal to, each of the player's hands.
 
     Rows are the player's hands. Columns are the dealer's visible card, or one column if none is visible; the
-    column of a card that the player holds is zero. ``closed`` counts the dealer's hands that are too weak to
-    open.
+    column of a card that the player holds is zero.
     """
 
     weaker: Ints

@@ -48,13 +48,7 @@ _CATEGORY_BY_SHAPE: Final[dict[tuple[int, ...], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class RankingRules:
-    """The rules by which a game orders poker hands.
-
-    ``low_ace`` says where ace-two-three... ranks among straights and straight flushes: below all others, or
-    second after the one that ends with the ace, which as a flush is the royal flush. Cards of the ranks in
-    ``wild`` (13 is the joker) represent any card; with ``bug`` they represent only an ace, or what completes
-    a straight or a flush.
-    """
+    """The rules by which a game orders poker hands."""
 
     size: int = 5
     """The number of cards in a hand."""

@@ -57,17 +57,11 @@ def parse_level_hit(data: Json) -> LevelHit:
 class LevelPlay:
     """What one wager contributes to one progressive level, and how much of the level it may win.
 
-    ``stake_credits`` plays for the level, with ``odds`` as the exact mean number of hits; every wager of that
-    stake has the same odds (Québec by-law, s.92). ``increment`` is the part of the whole wager that is added
-    to the meter. ``reset_credits`` is the start value of the meter for that stake. ``ceiling_credits``: the
-    meter is hit at a secret amount below it, drawn by whoever holds the meter; None means that the game
-    decides the hit. ``one_price``: every wager that plays for the level costs exactly ``stake_credits``, so
-    machines may share it. ``names`` is the text for the player, by language.
+    Every wager with the same ``stake_credits`` has the same odds (Québec by-law, s.92). The secret amount of
+    a mystery level is drawn by whoever holds the meter. A level with ``one_price`` may be shared by machines.
 
-    If a side bet plays for the level, ``spots`` are its betting spots and ``fed_credits`` is what the wager
-    stakes there in whole stakes; only that feeds the level. The operator configures such a level or does not
-    offer the bet. ``shares`` are the parts of the level that a stake may also win, each with its exact mean
-    number of hits.
+    A level that a side bet plays for is fed only by whole stakes on the bet's ``spots``. The operator
+    configures such a level or does not offer the bet.
     """
 
     level: str

@@ -25,9 +25,8 @@ NO_SEAT: Final = -1
 class Decision:
     """A decision asked of a seat; the game waits until one of ``options`` is chosen.
 
-    ``prompt`` is data for the screen. ``stakes`` maps an option to the bet that it adds (a raise, a double,
-    insurance). Other options are free, and at least one always is: the first free one is used if a player
-    does not answer while others wait.
+    At least one option costs nothing. If a player does not answer while others wait, the first such option is
+    used.
     """
 
     kind: str

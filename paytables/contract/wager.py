@@ -25,8 +25,7 @@ class TimeCharge:
 class TimeToAct:
     """The time that a player has for a decision for which other players wait.
 
-    ``seconds`` are for each decision. ``bank_seconds`` are the player's time bank: one reserve for all decisions
-    that take longer, from the first credit until the player leaves.
+    The reserve (time bank) is one for all decisions, from the player's first credit until the player leaves.
     """
 
     seconds: int = 20
@@ -59,13 +58,7 @@ class Bet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
-    """A betting spot of a game: its ``odds`` as the rules print them ("35:1"), and its limits in credits.
-
-    A bet is ``least`` to ``most`` credits in steps of ``step``. ``open``: it accepts bets in the table's
-    current state. ``needs``: a bet on that spot must stand or be placed with it. ``group`` joins spots of one
-    kind, which have one name and one price; ``names`` is what the player reads, by language. ``worth_cents``:
-    a bet there is of exactly this sum in minor units, so it is accepted only if whole credits make that sum.
-    """
+    """A betting spot of a game: where a bet is placed, its odds as printed, and its limits in credits."""
 
     id: str
     """The id of the spot, unique on the table."""

@@ -108,11 +108,7 @@ class CrapsBet(Strict):
 
 
 class Strategy(Strict):
-    """A craps betting strategy whose figures are computed: each bet of ``keep`` is placed again if none stands.
-
-    A come or don't come bet is placed while fewer than ``points`` of its kind stand on numbers. ``odds``: the
-    maximum odds are placed on every line bet.
-    """
+    """A craps betting strategy whose figures are computed."""
 
     id: Identifier
     name: Text

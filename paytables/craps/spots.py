@@ -27,8 +27,7 @@ _COME_BET_KINDS: Final = ("come", "dontcome")
 class SpotRules:
     """The rules of one betting spot of a craps layout.
 
-    ``key`` is its number or its dice. A come bet has more spots, one per number to which it may travel. For
-    odds, ``line`` is the kind of the bet they are placed on, and ``needs`` the spot of that bet.
+    A come bet has several spots: its own, and one for each number to which it may travel.
     """
 
     id: str

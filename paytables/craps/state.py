@@ -14,11 +14,7 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True, slots=True)
 class CrapsState:
-    """The state of a craps table between two throws.
-
-    ``reversed_bets`` are the bets, by seat and spot, that their player has turned on or off against the
-    default. ``shooter`` is the seat that throws; on a come-out, the first seat to which the dice are offered.
-    """
+    """The state of a craps table between two throws: point, shooter, standing bets, and their on/off choices."""
 
     point: int | None = None
     """The point that the shooter must throw again, or None on a come-out."""

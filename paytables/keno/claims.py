@@ -118,10 +118,7 @@ class TicketRefused(PaytableError):
 
 @dataclass(frozen=True, slots=True)
 class DecidedDraw:
-    """The result of one decided draw for a Keno ticket: a prize, or the stake returned if the draw failed.
-
-    ``on`` is the day of the decision; ``paid`` says whether the holder has received the amount.
-    """
+    """The result of one decided draw for a Keno ticket: a prize, or the stake returned if the draw failed."""
 
     credits: int
     """The prize, or the returned stake, in credits."""
@@ -186,27 +183,19 @@ class TicketRecord:
 
 @dataclass(frozen=True, slots=True)
 class PresentedTicket:
-    """A Keno ticket presented for payment: its condition, its control number, and other data read from it.
-
-    ``printed_values`` are these other data under the names that :meth:`Paper.to_json` uses. They have no effect on the
-    payment.
-    """
+    """A Keno ticket presented for payment: its condition, its control number, and other data read from it."""
 
     condition: TicketCondition
     """The condition of the ticket's paper."""
     control_number: str | None
     """The control number read from the ticket, or None if it cannot be read."""
     printed_values: Mapping[str, Json] = field(default_factory=dict)
-    """Other data read from the ticket, by their names in the record; they do not affect the payment."""
+    """Other data read from the ticket, named as in :meth:`PrintedTicket.to_json`; the pay does not depend on them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimPayment:
-    """The payment of a claim on a Keno ticket: the credits, the draws they are for, and how the paper differs.
-
-    ``differs`` names the data that differ from the central record. ``rescued``: the paper was void on its
-    face, but its control number proved that it wins (s. 83).
-    """
+    """The payment of a claim on a Keno ticket: the credits, the draws they are for, and how the paper differs."""
 
     credits: int
     """The credits that are paid."""

@@ -42,10 +42,7 @@ class WinCounts:
 
 @dataclass(frozen=True, slots=True)
 class JointSelection:
-    """A Keno selection in the joint calculation: its groups of numbers, the spots it plays, and its win function.
-
-    ``win`` returns the win for the number of ways with each (spots, catch, named balls).
-    """
+    """A Keno selection in the joint calculation: its groups of numbers, the spots it plays, and its win function."""
 
     groups: tuple[Group, ...]
     """The groups of numbers of the selection."""
@@ -57,11 +54,7 @@ class JointSelection:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A step of the joint Keno calculation: it processes one atom, a set of numbers that are in the same groups.
-
-    ``adds`` are the groups that contain the atom. ``completes`` are the groups, and ``closes`` the
-    selections, that have no numbers in later atoms.
-    """
+    """A step of the joint Keno calculation: it processes one atom, a set of numbers that are in the same groups."""
 
     atom: int
     """The index of the atom in the order of processing."""

@@ -99,11 +99,11 @@ Bonus = Annotated[BallBonus | MultiplierBonus, Field(discriminator="kind")]
 
 
 class Progressive(Strict):
-    """A progressive level of a Keno game, won in addition to the pay when a way of ``spots`` catches ``catch``.
+    """A progressive level of a Keno game, won in addition to the pay by a way with certain spots and catches.
 
-    One ticket wins it at most once per draw, even if several of its ways catch it; no bonus multiplies it. A
-    ``linked`` level is shared by machines, and all players must pay the same for it and have the same chance
-    (Québec by-law, s.92). Therefore only a ticket of one such way at exactly ``stake`` for one draw plays for it.
+    One ticket wins it at most once per draw, even if several of its ways catch it; no bonus multiplies it.
+    For a level that machines share, all players must pay the same and have the same chance (Québec by-law,
+    s.92). Therefore only a ticket of one such way at exactly ``stake`` for one draw plays for it.
     """
 
     id: Identifier

@@ -37,10 +37,7 @@ HOLE_CARD_PAIRS: Final = comb(52, 2)
 class StreetBets:
     """The bets and pays of a hold'em game against the bank, with raises before the flop and on every street.
 
-    Amounts are integers, in units of ``1 / unit`` ante. ``first`` are the possible bets before the flop,
-    ``flop`` the bet at the flop, ``turn`` the bet at the turn (or fold), ``river`` a further bet at the
-    river. ``super_pays`` is what a winning hand of each combination of :data:`FIVE_CARD_RANKING`, lowest first, is paid
-    in addition; ``folded`` is the cost of folding.
+    Amounts are integers, in units of which ``unit`` make one ante.
     """
 
     unit: int
@@ -67,12 +64,7 @@ class StreetBets:
 class SolvedStrategy:
     """The best strategy of a hold'em game against the bank, and its value in the units of :class:`StreetBets`.
 
-    ``first`` has, for each of the 169 classes of hole cards (as in :attr:`Sets.classes`), the bet before the
-    flop, 0 for none. ``flop`` has, for each class of flops and each of the 1,326 pairs of hole cards, whether
-    to bet at the flop. ``on`` has, as bits for each turn card, which of the remaining hole cards continue. At
-    the river a player bets if the hand beats more of the bank's hands than beat it. ``distribution`` has how
-    many of ``total`` cases end with each net, ``staked`` the mean of all stakes; ``worst`` is the mean net of
-    the worst decisions.
+    At the river a player bets if the hand beats more of the bank's hands than beat it.
     """
 
     mean: Fraction
@@ -84,6 +76,7 @@ class SolvedStrategy:
     flop: Bools
     """Whether to bet at the flop, by class of flops and pair of hole cards."""
     on: Bits
+    """Which of the remaining hole cards continue at the turn, as bits for each turn card, by class of flops."""
     distribution: dict[int, int]
     """The number of cases with each net result."""
     total: int

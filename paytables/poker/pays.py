@@ -61,11 +61,7 @@ def parse_span(value: str) -> range:
 
 
 class HandRow(Strict):
-    """A row of a poker pay table: the hands that it pays. The first row that fits a hand counts.
-
-    ``of`` are the permitted ranks of the pair, three or four of a kind (for two pairs: of the higher pair),
-    ``kicker`` those of the remaining card. ``wilds`` is the required number of wild cards.
-    """
+    """A row of a poker pay table: the hands that it pays. The first row that fits a hand counts."""
 
     id: Identifier
     hand: Category

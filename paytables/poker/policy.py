@@ -53,7 +53,7 @@ def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARDS) -> list[int]:
 
     The sets are given by their numbers, ascending. ``hand`` is the number of cards of a set, from a deck of
     ``cards`` (52, or 53 with the joker). The result equals that of
-    :attr:`paytables.cards.subsets.Sets.classes`.
+    :attr:`paytables.cards.subsets.CardSets.list_suit_classes`.
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
     masks = [sorted(of_size) for of_size in masks]

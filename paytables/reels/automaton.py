@@ -19,9 +19,7 @@ END_OF_GRAPH: Final = -1
 class Award:
     """One award that a reel-game prize gives in addition to credits: free games, a progressive level, merchandise.
 
-    ``kind`` is stage, progressive, merchandise, step (the multiplier of the series increases) or stick
-    (``size`` is the mask of the cells that become sticky). For a stage, ``times`` is the number of runs
-    (plays) and ``size`` its starting size.
+    The kind ``step`` raises the multiplier of a series of plays; ``stick`` makes cells sticky.
     """
 
     kind: str
@@ -52,11 +50,7 @@ class LinePrize:
 
 @dataclass(frozen=True, slots=True)
 class GraphEnd:
-    """The result of one pay component (a line, ways or a scatter) after it has read the reels of a window.
-
-    It has the prize won, if any, the multiplier of its wilds, and ``part``: whether each cell of a line, or
-    each reel for ways and scatters, takes part in the win.
-    """
+    """The result of one pay component (a line, ways or a scatter) after it has read the reels of a window."""
 
     prize: LinePrize | None = None
     """The prize won, or None."""

@@ -34,11 +34,7 @@ from paytables.reels.run import (
 
 @dataclass(frozen=True, slots=True)
 class BonusItem:
-    """A box, wheel segment or coin of a bonus stage: its credits in one mode, its awards, and how many exist.
-
-    ``count`` is the weight if contents are drawn with replacement; ``end`` means that the item ends the
-    picking.
-    """
+    """A box, wheel segment or coin of a bonus stage: its credits in one mode, its awards, and how many exist."""
 
     name: str
     """The id of the item."""
@@ -96,9 +92,9 @@ class _SmallStage(ABC):
 
 @dataclass(frozen=True)
 class PickBonus(_SmallStage):
-    """A bonus stage in which the player opens boxes one at a time; ``picks`` is the maximum number opened.
+    """A bonus stage in which the player opens boxes one at a time.
 
-    With ``replaced`` each box is an independent draw, with the counts of the items as weights.
+    It ends when ``picks`` boxes are open, or with an item that ends the picking.
     """
 
     name: str
@@ -262,10 +258,7 @@ def _compute_landing_chances(hit: int, of: int, empty: int) -> tuple[Fraction, .
 
 @dataclass(frozen=True)
 class HoldBonus(_SmallStage):
-    """A hold-and-spin bonus stage that starts with ``start`` coins on a board of ``cells`` cells.
-
-    In each spin, an empty cell lands a coin with probability ``hit`` / ``of``.
-    """
+    """A hold-and-spin bonus stage: coins stay on a board of cells, and the empty cells spin again."""
 
     name: str
     cells: int

@@ -116,9 +116,7 @@ class MeanAndVariance:
 class StageChain:
     """The stages of a reel game in one mode, which may start one another: expected plays, means and variances.
 
-    A play of a stage is also called a run. ``table`` is a function of a stage's id and its starting size
-    (the mask of sticky cells, for example); it returns the figures of one run. ``memory`` has what each stage
-    retains between runs, by id.
+    A play of a stage is also called a run.
     """
 
     table: Callable[[str, int], RunFigures]

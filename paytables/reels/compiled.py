@@ -50,33 +50,44 @@ class SimulatedSample:
 class CompiledArrays(NamedTuple):
     """The tables of one reel stage as numpy arrays, in a named tuple, which numba can read.
 
-    Weights are expanded, so every case of a reel is equally likely: ``at_case[x, case]`` is the offset of its
-    letters, ``column[x, case]`` its column. For each pair of columns of the first two reels, ``won_credits`` is what
-    they have won already and ``won_awards`` the awards. ``start_of_pair[pair]`` and
-    ``start_of_pair[pair + 1]`` bound the components that can still win, in ``live_components``, ``nodes`` and
-    ``factors``; those from ``start_of_givers[pair]`` on can give an award. ``awards_by_node`` are the awards that a
-    component gives if it ends in a node.
+    Weights are expanded, so every case of a reel is equally likely. A pair is one column of the first reel
+    with one of the second; what it has won, and what can still win, is computed in advance.
     """
 
     row: Any
+    """The offset in ``delta`` of each node's first letter."""
     delta: Any
+    """The next node, by row offset and letter."""
     gain: Any
+    """The factor of the win's weight for each step, by row offset and letter."""
     value: Any
+    """The credits of each final node for one unit of weight."""
     letters: Any
     """The letters that each reel shows to the components, one after the other."""
     at_case: Any
+    """The offset in ``letters`` of each case, by reel."""
     column: Any
+    """The column that each case shows, by reel."""
     cases: Any
     """The number of cases of each reel."""
     awards_by_node: Any
+    """The awards that a component gives if it ends in each node."""
     start_of_givers: Any
-    columns: Any
+    """The index from which on the components of each pair can give an award."""
+    second_reel_columns: Any
+    """The number of different columns of the second reel."""
     start_of_pair: Any
+    """The index in ``live_components`` of the first component of each pair; the next pair's is the end."""
     live_components: Any
+    """The components that can still win, pair after pair."""
     nodes: Any
+    """The node of each of these components after the first two reels."""
     factors: Any
+    """The weight of each of these components after the first two reels."""
     won_credits: Any
+    """The credits that each pair has won already."""
     won_awards: Any
+    """The awards that each pair has won already."""
 
 
 def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
@@ -154,7 +165,7 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
             won_credits.append(won * reels.multiplier)
             won_awards.append(gives)
     return {
-        "columns": len(seconds),
+        "second_reel_columns": len(seconds),
         "start_of_pair": np.array(start_of_pair, dtype=np.int32),
         "start_of_givers": np.array(start_of_givers, dtype=np.int32),
         "live_components": np.array(live_components, dtype=np.int32),
@@ -172,7 +183,7 @@ def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> 
     The cases of a reel are equally likely: a stop of weight n has n cases.
     """
     reels = len(t.cases)
-    pair = t.column[0, case[0]] * t.columns
+    pair = t.column[0, case[0]] * t.second_reel_columns
     if reels > 1:
         pair += t.column[1, case[1]]
     for x in range(2, reels):
@@ -261,7 +272,7 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
                 t = tables[s]
                 state = _spin(t, state, bits, case)
                 win += _compute_window_pay(t, case, at, ends, weights)
-                pair = t.column[0, case[0]] * t.columns
+                pair = t.column[0, case[0]] * t.second_reel_columns
                 if len(t.cases) > 1:
                     pair += t.column[1, case[1]]
                 for n in range(len(tables)):

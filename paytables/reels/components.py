@@ -33,10 +33,7 @@ MULTIPLIER_COMBINERS: dict[str, Callable[[tuple[int, ...]], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class WinPattern:
-    """A line prize and the symbols that win it, cell by cell; None is a cell where any symbol fits.
-
-    ``lines`` are the only lines on which it is won, numbered from 1; None means every line.
-    """
+    """A line prize and the symbols that win it, cell by cell; None is a cell where any symbol fits."""
 
     elements: tuple[Element | None, ...]
     """The symbols that fit each cell, from the first reel read; None: any symbol."""
@@ -58,12 +55,7 @@ class WinPattern:
 
 @dataclass(frozen=True, slots=True)
 class WinComponent:
-    """One pay component of a reel stage (line, ways or scatter): its start node, and the letter it reads per reel.
-
-    ``cells`` are the positions that show its win; empty for ways and scatters, whose ``shows`` gives the
-    symbols that take part. ``rows`` are the (first, end) rows it reads of each reel's column; empty means
-    all.
-    """
+    """One pay component of a reel stage (line, ways or scatter): its start node, and the letter it reads per reel."""
 
     kind: str
     """``line``, ``ways`` or ``scatter``."""

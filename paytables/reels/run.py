@@ -44,10 +44,7 @@ GivenAwards: TypeAlias = tuple[Award, ...]
 class RunFigures:
     """Exact figures of one play of a stage, from which the figures of a game with several stages are combined.
 
-    With X the credits of one play at level 1: ``mean`` is E[X], and ``rates[award]`` is the mean number of
-    times a play gives that award. ``odds[given]`` is the probability of each combination of awards (empty if
-    it was not computed). If variances were requested, ``parts[given]`` is E[X; given] and ``second`` is
-    E[X^2].
+    Credits are those at level 1. ``parts`` and ``second`` are computed only if variances are requested.
     """
 
     rates: Mapping[Award, Fraction]
@@ -64,10 +61,7 @@ class RunFigures:
 
 @dataclass(frozen=True, slots=True)
 class PrizeRate:
-    """How often one play of a stage wins one prize: in ``hits`` of ``cycle`` equally likely cases.
-
-    These cases in total pay ``paid`` credits.
-    """
+    """How often one play of a stage wins one prize, in a cycle of equally likely cases."""
 
     name: str
     """The id of the prize."""

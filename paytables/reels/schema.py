@@ -76,11 +76,7 @@ class Bets(Strict):
 
 
 class AwardDefinition(Strict):
-    """An award that a prize gives in addition to credits: exactly one of stage, progressive, merchandise and step.
-
-    ``times`` is how often the stage is played; ``size`` its starting size (for hold-and-spin: coins already
-    locked). ``step`` increases the multiplier of the current series of plays.
-    """
+    """An award that a prize gives in addition to credits: exactly one of stage, progressive, merchandise and step."""
 
     stage: Identifier | None = None
     """The id of the stage that the prize starts, such as free games; else None."""
@@ -341,9 +337,8 @@ class HoldStage(Strict):
 class Progressive(Strict):
     """A progressive level of a reel game. The cabinet stores its meter and pays it; the game sets the odds.
 
-    ``increment`` is the share of each bet that goes to the meter, as a fraction. A level is hit by a prize
-    that gives it, by a separate chance of 1 in ``one_in`` games, or (``ceiling_credits``) when its meter
-    reaches a secret amount drawn uniformly between reset and ceiling.
+    A level is hit by a prize that gives it, by a separate draw in each game, or when its meter reaches a
+    secret amount that was drawn uniformly between reset value and ceiling.
     """
 
     id: Identifier

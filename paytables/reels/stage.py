@@ -33,10 +33,8 @@ class WinHit:
 class ReelSet:
     """The reels of one reel stage in one mode: strips, stop weights, and the pay components that read the window.
 
-    ``strips`` has symbol numbers; the ``weights`` of a reel add up to its number of cases. ``columns[x]`` are
-    the different columns that reel x can show (after expansion), and ``column_at[x][stop]`` is the index of
-    the one at a stop; stops that show the same column are one case to the analysis. If scatters are counted
-    before symbols expand, a column has two halves: the cells after expansion, then the same cells before it.
+    Stops that show the same column are one case to the analysis. If scatters are counted before symbols
+    expand, a column has two halves: the cells after expansion, then the same cells before it.
     """
 
     name: str

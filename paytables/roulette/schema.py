@@ -13,10 +13,7 @@ REVOLUTIONS_MIN: Final = 7
 
 
 class Cylinder(Strict):
-    """The roulette cylinder: its pockets clockwise, their colours, and the condition for a valid spin.
-
-    No even-money bet covers ``zeros``.
-    """
+    """The roulette cylinder: its pockets clockwise, their colours, and the condition for a valid spin."""
 
     pockets: Strip
     """The pockets clockwise."""
@@ -83,8 +80,8 @@ class Cylinder(Strict):
 class BetGroup(Limits):
     """One kind of roulette bet: its betting areas, its limits, and its pay.
 
-    The bets of the usual layout of 36 numbers are known by their ``id`` (:mod:`paytables.roulette.cloth`).
-    ``also`` adds areas by their numbers ("0-1"); ``places`` replaces the usual areas, by id.
+    The ``id`` of a bet of the usual layout of 36 numbers determines its betting areas
+    (:mod:`paytables.roulette.cloth`).
     """
 
     id: Identifier

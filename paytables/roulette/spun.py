@@ -12,12 +12,7 @@ from paytables.roulette.cloth import list_call_bets
 
 @dataclass(frozen=True)
 class SpunTable(OneDrawTable):
-    """The rules of a playable table with a wheel; ``parts`` are its segments clockwise, each named by its result.
-
-    ``revolutions`` is the minimum number of turns of a valid spin; ``is_decided_by_wheel``: a real wheel
-    spins, and reports where its ball landed in a spin that it considers valid. ``looks`` is additional screen
-    data: colours of segments, names of signs.
-    """
+    """The rules of a playable table with a wheel, which is drawn at random or is a real wheel with a reader."""
 
     parts: tuple[str, ...] = ()
     """The segments of the wheel clockwise, each named by its result."""

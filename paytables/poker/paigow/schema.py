@@ -19,9 +19,8 @@ Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANKS}]{{1,3}}$")]
 class HouseWay(Strict):
     """A line of the house way, the rules by which the bank sets its cards as a low and a high hand.
 
-    Among the settings that a line allows, the one with the best low hand is chosen. The line applies to cards
-    of these ``shapes`` (any if empty) whose sets, in the order of the shape, have ranks of at least ``least``
-    and at most ``most``. ``high`` and ``low`` are the lowest hands that the setting may have, as cards.
+    A line applies to cards with certain sets (pairs, threes, fours) of certain ranks. Among the settings that
+    it allows, the one with the best low hand is chosen.
     """
 
     shapes: tuple[Shape, ...] = ()

@@ -64,12 +64,7 @@ OTHERS: Final = (*combinations_with_replacement(ALL, 2), *((rank,) for rank in A
 
 @dataclass(frozen=True)
 class RankPatterns:
-    """All pai gow poker hands of seven cards by their ranks alone, one row for each combination of ranks.
-
-    ``counts`` has the number of cards of each rank, the joker's last; ``bank_hands`` the low and high hand that
-    the bank sets; ``offered`` the ways in which a player may set them; ``at`` the row index of each
-    combination.
-    """
+    """All pai gow poker hands of seven cards by their ranks alone, one row for each combination of ranks."""
 
     counts: Ints
     """The number of cards of each rank in each row, the joker's last."""
@@ -82,12 +77,7 @@ class RankPatterns:
 
 @dataclass(frozen=True)
 class FlushPatterns:
-    """All hands of seven cards with five cards of a suit, or four with the joker.
-
-    ``mask`` are the ranks in the suit as bits, ``plane`` the index of the other cards, ``pattern`` the row in
-    :class:`RankPatterns`. ``bank_hands`` are the bank's low and high hand,
-    ``flushless_bank_hands`` those if the flush did not count.
-    """
+    """All pai gow poker hands of seven cards with five cards of a suit, or four with the joker."""
 
     mask: Ints
     """The ranks of the cards in the suit, as bits, for each hand."""

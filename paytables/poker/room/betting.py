@@ -38,10 +38,7 @@ LimitKind = Literal["fixed", "spread", "pot", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The sizes of bets and raises in one betting round, in credits: from ``least`` to ``most``.
-
-    ``most`` is None at a pot limit or no limit. ``raises_max`` is the most bets and raises of one betting round.
-    """
+    """The permitted sizes of bets and raises in one betting round, in credits."""
 
     kind: LimitKind
     """The kind of limit, such as ``fixed`` or ``pot``."""

@@ -81,8 +81,7 @@ class Forced(Strict):
 class BetLimit(Strict):
     """The limit of bets and raises (``[limit]``): ``fixed``, ``spread``, ``pot`` or ``none``.
 
-    At a fixed limit, ``bets`` has the size of each betting round's bets. At a spread limit, bets and raises are
-    from the big blind to ``most``. ``raises`` limits the number of bets and raises of one betting round.
+    At a spread limit, bets and raises are at least the big blind.
     """
 
     kind: LimitKind
@@ -100,7 +99,7 @@ class BetLimit(Strict):
 class Commission(Strict):
     """The commission (``[commission]``, s. 67.108): a share of each pot, up to an amount for each game.
 
-    It is not taken from a game that ends before the betting round number ``from_round``.
+    A game that ends before the betting round ``from_round`` pays none.
     """
 
     percent: Annotated[int, Field(strict=True, ge=1, le=PERCENT_MAX)]

@@ -61,12 +61,10 @@ class Row(HandRow):
 class Stake(Strict):
     """A betting spot of a poker table and how its bet is settled.
 
-    ``raised``: the bet is only made by an option during the round. ``of``: it is staked together with the bet
-    of this id, ``times`` as much. ``needs``: it requires the bet of this id. ``first`` rows pay regardless of
-    the bank and decide the bet; ``bonus`` rows pay in addition to the result; neither applies after folding.
-    Without results (``better`` is absent) a bet depends on the player's cards alone, by ``pay``, and folding
-    does not lose it. The cards are the player's and the first ``board`` shared ones, the best of them by
-    ``order`` (default: the duel's).
+    A bet with a result for a better hand (``better``) is compared with the bank. Without one, the player's
+    cards alone decide it by the rows of ``pay``, and folding does not lose it. Rows of ``first`` and
+    ``bonus`` do not apply after folding. The bet's hand is the best of the player's cards and the first
+    ``board`` shared cards.
     """
 
     id: Identifier
@@ -124,11 +122,7 @@ class Stake(Strict):
 
 
 class Option(Strict):
-    """An option of a player decision: it stakes on a spot, takes part of a bet back, folds, or does nothing.
-
-    It stakes ``times`` the ante on ``spot``; ``back`` is the part that it takes back. ``least`` is the lowest
-    hand of the player's own cards for which it is offered, as cards.
-    """
+    """An option of a player decision: it stakes on a spot, takes part of a bet back, folds, or does nothing."""
 
     id: Identifier
     spot: Identifier | None = None
@@ -239,10 +233,7 @@ class AdviceLine(Strict):
 
 
 class Won(Strict):
-    """How often one bet is paid in one way: by a row of its pay table, or as ``won``, ``push`` or ``withdrawn``.
-
-    ``back`` is everything returned for the bet, in antes; 0 for a part of a level.
-    """
+    """How often one bet is paid in one way: by a row of its pay table, or as ``won``, ``push`` or ``withdrawn``."""
 
     spot: Identifier
     """The id of the bet."""
@@ -257,13 +248,10 @@ class Won(Strict):
 class Proof(Strict):
     """Exact figures of the best strategy for a game's bets, as stored in its definition.
 
-    Amounts are in units of ``form``'s ante, at one credit per unit. ``law`` has the probability of each net;
-    ``staked`` is the mean of all stakes; ``worst`` and ``simplest`` are the mean nets of the worst and of the
-    simplest published strategy. ``policy`` is the index of the best option by class of five cards and, if the
-    bank shows a card, by that card, of 52; it is absent if it is longer than a definition may store.
-    ``levels`` is the probability of each row that pays from a level; in ``law`` such a row is a net loss of
-    the stake. ``won`` is everything that pays under the best strategy, including rows that no hand wins, with
-    rate zero; definitions written for earlier versions have it empty.
+    Amounts are in units of the ante of the preset bet (``form``), at one credit per unit. ``policy`` is the
+    index of the best option by class of five cards and, if the bank shows a card, by that card. In ``law``, a
+    row that pays from a progressive level counts as a net loss of the stake. ``won`` includes rows that no
+    hand wins, with rate zero.
     """
 
     law: dict[str, Exact]

@@ -1,7 +1,7 @@
 """Exact solutions of poker games against the bank, by the shape of their definition, for laboratories.
 
 * the player's cards alone, with bets that may be taken back: sums over the hands that hold the seen cards
-  (:meth:`paytables.cards.subsets.Sets.sum_over_supersets`);
+  (:meth:`paytables.cards.subsets.CardSets.sum_over_supersets`);
 * one decision against the bank without a board: the bank's hands counted against every class of the player's
   (:mod:`paytables.cards.duel`);
 * a board for both: :mod:`paytables.poker.community`.

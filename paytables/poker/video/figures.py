@@ -19,8 +19,8 @@ STRATEGY_TEXT: Final = "of the 32 ways to hold, always the one with the highest 
 class HeldCardsFigures:
     """The results of one holding strategy over every deal of a video poker game.
 
-    ``rates`` has the probability of each row of the pay table. ``deals`` is the mean, over all deals, of the
-    squared mean win of a deal in credits; hands of one deal have only their initial cards in common.
+    Hands of one deal have only their initial cards in common; the mean squared deal win gives their
+    covariance.
     """
 
     rates: tuple[Fraction, ...]

@@ -118,7 +118,7 @@ class HoldEvaluation:
     def counts(self) -> list[list[Ints]]:
         """Return, for each pay-table row, how many video poker hands of that row contain each set of cards.
 
-        Each element is an array over all sets of up to five cards; see :meth:`Sets.sum_over_supersets`.
+        Each element is an array over all sets of up to five cards; see :meth:`CardSets.sum_over_supersets`.
         """
         return [self.sets.sum_over_supersets(self.rows == row) for row in range(len(self.definition.pay))]
 

@@ -72,9 +72,9 @@ class Bets(Strict):
 
 
 class Progressive(Strict):
-    """A video poker progressive level, which pays instead of the pay of ``row`` for one hand at the maximum credits.
+    """A video poker progressive level, which one hand at the maximum credits plays for and wins by a pay-table row.
 
-    The cabinet stores its meter and pays it. ``increment`` is the share of each such bet that goes to it.
+    The level is paid instead of the row's pay. The cabinet stores its meter and pays it.
     """
 
     id: Identifier
@@ -88,12 +88,7 @@ class Progressive(Strict):
 
 
 class Proof(Strict):
-    """Exact figures of the best video poker holds at one number of credits: how often each pay-table row is won.
-
-    ``rates`` are in the rows' order. ``deals`` is the mean, over all deals, of the squared mean win (in
-    credits for each credit bet). ``worst`` is the return of the worst holds, ``simplest`` that of the
-    published simple strategy. ``policy`` has the cards held in each class of deals.
-    """
+    """Exact figures of the best video poker holds at one number of credits: how often each pay-table row is won."""
 
     rates: tuple[Exact, ...]
     """The probability of each row of the pay table, in the order of the rows."""
@@ -108,10 +103,7 @@ class Proof(Strict):
 
 
 class Proofs(Strict):
-    """The exact figures of a video poker game: ``most`` for the maximum credits, ``fewer`` for any other number.
-
-    ``fewer`` is given only if the pays per credit of smaller bets differ.
-    """
+    """The exact figures of a video poker game, for the maximum credits and for any other number of credits."""
 
     most: Proof
     """The figures of a hand at the maximum credits."""
@@ -126,10 +118,8 @@ class Proofs(Strict):
 class Hold(Strict):
     """A line of a simple strategy in video poker: hold ``cards`` cards that meet these conditions.
 
-    All wild cards are held. ``made`` are the permitted combinations of the five dealt cards; ``wild`` is the
-    number of wild cards among them. The other conditions are about the held cards that are not wild: ``sets``
-    is which sets they form (none, a pair, ...), ``of`` the range of their ranks, and ``ways`` the least number
-    of straights that they may be part of; ``suited`` requires one suit, ``row`` consecutive ranks.
+    All wild cards are held too. ``made`` and ``wild`` are conditions on the five dealt cards. All other
+    conditions are on the held cards that are not wild.
     """
 
     cards: Annotated[int, Field(ge=0, le=POLICY_HAND_CARDS)]
