@@ -84,12 +84,12 @@ class BankTurn:
     """The seat to which the bank is offered first."""
     took_part: tuple[int, ...] = ()
     """The seats that bet in the last round in which the machine was the bank; only they may be the bank."""
-    last: int | None = None
+    last_bank_seat: int | None = None
     """The seat that was the bank in the last round, or None if the machine was."""
 
     def to_json(self) -> dict[str, object]:
         """Return the turn to be the bank as the table state stores it."""
-        last = {} if self.last is None else {"last": self.last}
+        last = {} if self.last_bank_seat is None else {"last": self.last_bank_seat}
         return {"seat": self.seat, "took_part": list(self.took_part), **last}
 
     @classmethod
@@ -116,7 +116,7 @@ class BankTurn:
     def list_candidates(self, seats: int) -> list[int]:
         """Return the seats that may be the bank, in the order in which it is offered to them."""
         in_turn = [(self.seat + n) % seats for n in range(seats)]
-        return [seat for seat in in_turn if seat in self.took_part and seat != self.last]
+        return [seat for seat in in_turn if seat in self.took_part and seat != self.last_bank_seat]
 
 
 #: The turn before the first round, in which the machine is the bank.

@@ -158,9 +158,9 @@ class TrenteCoup:
 
 @dataclass(frozen=True)
 class TrenteRules(BankRules[TrenteDefinition]):
-    """The rules of a playable game of trente et quarante; ``held`` are the stakes in prison."""
+    """The rules of a playable game of trente et quarante; ``held_bets`` are the stakes in prison."""
 
-    held: tuple[ImprisonedBet, ...] = field(default=(), compare=False)
+    held_bets: tuple[ImprisonedBet, ...] = field(default=(), compare=False)
     hands: ClassVar[Hands] = (
         ("black", {"en": "Black", "fr": "Noir"}, _CARDS),
         ("red", {"en": "Red", "fr": "Rouge"}, _CARDS),
@@ -196,14 +196,14 @@ class TrenteRules(BankRules[TrenteDefinition]):
         Raises ValueError for a table state that no round can leave.
         """
         if table is None:
-            return self.with_state(table=None, held=())
+            return self.with_state(table=None, held_bets=())
         if not isinstance(table, dict) or not table or set(table) - {"shoe", "held"}:
             raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
         shoe = {"shoe": table["shoe"]} if "shoe" in table else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
         held_bets = self._read_held_bets(table["held"]) if "held" in table else ()
-        return self.with_state(table=shoe, held=held_bets)
+        return self.with_state(table=shoe, held_bets=held_bets)
 
     def _read_held_bets(self, data: object) -> tuple[ImprisonedBet, ...]:
         """Return the stakes in prison in a stored table state. Raises ValueError if no round can leave them."""
@@ -226,18 +226,18 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     def list_standing_bets(self) -> tuple[Bet, ...]:
         """Return the stakes in prison, which remain on the table for the next coup."""
-        return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
+        return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held_bets)
 
     def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], object]:
         """Return the payment for each stake in prison to a player who leaves, and the table state without them.
 
         The payment is the part of the stake that the player could have taken back at the refait.
         """
-        return tuple(settle_part_back(bet) for bet in self.held), self.table
+        return tuple(settle_part_back(bet) for bet in self.held_bets), self.table
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_``; while stakes are in prison a coup may cost nothing."""
-        if self.held and credits_ == 0 and options in ({}, {"bets": {}}):
+        if self.held_bets and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
         return super().build_wager(credits_, **options)
 
@@ -257,7 +257,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         points = (_count_points(rows["black"]), _count_points(rows["red"])) if is_complete else None
         coup = TrenteCoup(points, first_red=is_red(rows["black"][0]))
         display = _build_display(rows, coup)
-        bets = list_bets_on_table(self.held, accepted, self.table_layout.spots)
+        bets = list_bets_on_table(self.held_bets, accepted, self.table_layout.spots)
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED_SUFFIX)}
 
         def decide_bet(bet: ImprisonedBet) -> BetResult:
@@ -311,7 +311,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits a coup can return, stakes in prison included."""
-        bets = list_bets_on_table(self.held, wager, self.table_layout.spots)
+        bets = list_bets_on_table(self.held_bets, wager, self.table_layout.spots)
         return max(
             sum(settlement.credits for settlement in self._settle_coup(bets, coup))
             for coup in _DISTINCT_COUPS

@@ -27,9 +27,9 @@ from paytables.keno.win_distribution import (
 class JointWayResult:
     """The joint result of two ways of a Keno ticket: the mean of the product of their wins, and P(both win)."""
 
-    product: Fraction
+    mean_product: Fraction
     """The mean of the product of the two ways' wins."""
-    both: Fraction
+    both_win_chance: Fraction
     """The probability that both ways win."""
 
 
@@ -42,20 +42,20 @@ class WinSum:
 
     mean: Fraction
     """The mean of the sum of the ways' wins."""
-    second: Fraction
+    mean_square: Fraction
     """The mean of the square of the sum of the ways' wins."""
-    none_min: Fraction
+    no_win_chance_min: Fraction
     """A lower bound of the probability that no way wins."""
-    none_max: Fraction
+    no_win_chance_max: Fraction
     """An upper bound of the probability that no way wins."""
 
     def add_independent(self, other: "WinSum") -> "WinSum":
         """Return the sum of these Keno wins and of the independent wins ``other``."""
         return WinSum(
             self.mean + other.mean,
-            self.second + other.second + 2 * self.mean * other.mean,
-            self.none_min * other.none_min,
-            self.none_max * other.none_max,
+            self.mean_square + other.mean_square + 2 * self.mean * other.mean,
+            self.no_win_chance_min * other.no_win_chance_min,
+            self.no_win_chance_max * other.no_win_chance_max,
         )
 
 
@@ -78,7 +78,7 @@ def compute_bounded_figures(
     total = sum(weights.values())
     first = Fraction(sum(f * w for f, w in weights.items()), total)
     second = Fraction(sum(f * f * w for f, w in weights.items()), total)
-    least, most = 1 - all_ways.none_max**ticket.draws, 1 - all_ways.none_min**ticket.draws
+    least, most = 1 - all_ways.no_win_chance_max**ticket.draws, 1 - all_ways.no_win_chance_min**ticket.draws
     notes = [f"{why}; return and variance are exact, from the ways two by two"]
     notes.append(f"P(any win) lies between {least} and {most} (Dawson and Sankoff 1967; Kwerel 1975)")
     if definition.limit is not None:
@@ -91,7 +91,7 @@ def compute_bounded_figures(
         options=ticket.to_json(),
         rtp=first * all_ways.mean / ticket.cost_a_draw,
         cycle=definition.cycle,
-        variance=ticket.draws * (second * all_ways.second - (first * all_ways.mean) ** 2),
+        variance=ticket.draws * (second * all_ways.mean_square - (first * all_ways.mean) ** 2),
         notes=tuple(notes),
     )
 
@@ -134,8 +134,8 @@ def _sum_marked_ways(definition: KenoDefinition, tables: KenoPays, ticket: KenoT
         key = _classify_pair(a, b)
         if key not in pairs:
             pairs[key] = _compute_pair(definition, tables, ticket, key)
-        second += 2 * pairs[key].product
-        hit_two += pairs[key].both
+        second += 2 * pairs[key].mean_product
+        hit_two += pairs[key].both_win_chance
     least, most = bound_chance_of_any(len(ways), hit_one, hit_two)
     return WinSum(mean, second, 1 - most, 1 - least)
 
@@ -178,8 +178,8 @@ def _compute_pair(
     )
     split = [(won % unit, won // unit, count) for won, count in distribution.counts.items()]
     return JointWayResult(
-        product=Fraction(sum(x * y * n for x, y, n in split), distribution.total),
-        both=Fraction(sum(n for x, y, n in split if x and y), distribution.total),
+        mean_product=Fraction(sum(x * y * n for x, y, n in split), distribution.total),
+        both_win_chance=Fraction(sum(n for x, y, n in split if x and y), distribution.total),
     )
 
 

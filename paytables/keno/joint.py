@@ -58,11 +58,11 @@ class _Step:
 
     atom: int
     """The index of the atom in the order of processing."""
-    adds: tuple[int, ...]
+    touched_groups: tuple[int, ...]
     """The indices of the groups that contain the atom."""
-    completes: tuple[int, ...]
+    completed_groups: tuple[int, ...]
     """The indices of the groups that have no numbers in later atoms."""
-    closes: tuple[int, ...]
+    completed_selections: tuple[int, ...]
     """The indices of the selections that have no numbers in later atoms."""
 
 
@@ -117,9 +117,9 @@ class JointDistribution:
         steps = [
             _Step(
                 atom=i,
-                adds=key,
-                completes=tuple(g for g in key if last_of_group[g] == i),
-                closes=tuple(p for p, last in last_of_part.items() if last == i),
+                touched_groups=key,
+                completed_groups=tuple(g for g in key if last_of_group[g] == i),
+                completed_selections=tuple(p for p, last in last_of_part.items() if last == i),
             )
             for i, key in enumerate(order)
         ]
@@ -167,7 +167,7 @@ class JointDistribution:
         todo = self.drawn - self.named
         marks_by_group = [0] * len(self.group_sizes)
         for step in self.steps:
-            for g in step.adds:
+            for g in step.touched_groups:
                 marks_by_group[g] |= marks[step.atom]
         start: _State = (0, 0, 0, tuple(h.bit_count() for h in marks_by_group), ((),) * len(self.parts))
         states: dict[_State, int] = {start: 1}
@@ -197,17 +197,17 @@ class JointDistribution:
         for (balls_drawn, credits_, levels, catches, completed_items), count in states.items():
             for j in range(min(size, todo - balls_drawn) + 1):
                 open_ = list(catches)
-                for g in step.adds:
+                for g in step.touched_groups:
                     open_[g] += j
                 items = list(completed_items)
-                for g in step.completes:
+                for g in step.completed_groups:
                     part = self.owner[g]
                     items[part] = tuple(
                         sorted((*items[part], (self.group_sizes[g], open_[g], marked_counts[g])))
                     )
                     open_[g] = 0
                 credits_now, levels_now = credits_, levels
-                for p in step.closes:
+                for p in step.completed_selections:
                     extra, won = self._find_selection_win(p, items[p])
                     credits_now += extra
                     levels_now |= won

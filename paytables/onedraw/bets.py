@@ -63,8 +63,8 @@ class OneDrawBets(TableRules):
     """The kind of table layout that the screen draws."""
     zero: frozenset[str] = frozenset()
     """The results that count as a zero."""
-    held: tuple[ImprisonedBet, ...] = ()
-    """The stakes that are held (in prison) from earlier spins."""
+    held_bets: tuple[ImprisonedBet, ...] = ()
+    """The bets of earlier spins that stay on the table: in prison, or on several spins in a row."""
 
     @property
     def weights(self) -> Mapping[str, int]:
@@ -89,7 +89,7 @@ class OneDrawBets(TableRules):
 
         While bets stay from earlier spins, a spin may cost nothing.
         """
-        if self.held and credits_ == 0 and options in ({}, {"bets": {}}):
+        if self.held_bets and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
         wager = self.table_layout.build_wager(credits_, **options)
         if self.table.most_win is not None:
@@ -104,7 +104,7 @@ class OneDrawBets(TableRules):
         return_by_seat: dict[int, int] = {}
         for result in self.weights:
             credits_by_seat: dict[int, int] = {}
-            for bet in list_bets_on_table(self.held, wager, self.table_layout.spots):
+            for bet in list_bets_on_table(self.held_bets, wager, self.table_layout.spots):
                 odds = self.by_spot[bet.spot].pays.get(result)
                 if odds is not None:
                     in_prison = bet.count and self.by_spot[bet.spot].spins == 1
@@ -117,7 +117,7 @@ class OneDrawBets(TableRules):
     def with_table_state(self, table: object) -> Self:
         """Return the rules with the bets of a stored table state. Raises ValueError if no round can leave it."""
         held_bets = () if table is None else self._read_held_bets(table)
-        return self if held_bets == self.held else self.with_state(held=held_bets)
+        return self if held_bets == self.held_bets else self.with_state(held_bets=held_bets)
 
     def _read_held_bets(self, table: object) -> tuple[ImprisonedBet, ...]:
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
@@ -146,7 +146,7 @@ class OneDrawBets(TableRules):
 
     def list_standing_bets(self) -> tuple[Bet, ...]:
         """Return the bets that stay for the next draw: unfinished bets on several spins, and stakes in prison."""
-        return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
+        return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held_bets)
 
     def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], object]:
         """Return the payment for each stake in prison to a player who leaves, and the table state without these.
@@ -155,8 +155,8 @@ class OneDrawBets(TableRules):
         leaving player, that spin was the last (Monaco, art. 8.2). A bet on several spins cannot be taken
         down.
         """
-        prison = [bet for bet in self.held if self.by_spot[bet.spot].spins == 1]
-        remaining = tuple(bet for bet in self.held if bet not in prison)
+        prison = [bet for bet in self.held_bets if self.by_spot[bet.spot].spins == 1]
+        remaining = tuple(bet for bet in self.held_bets if bet not in prison)
         return tuple(settle_part_back(bet) for bet in prison), build_table_state(remaining)
 
     def decide_bet(self, bet: ImprisonedBet, result: str) -> BetResult:

@@ -48,7 +48,7 @@ class OneDrawTable(OneDrawBets):
         At zero, players of even-money bets may have to choose between half of the stake and prison.
         """
         bets = list_bets_on_table(
-            self.held, self.build_wager(wager.credits, **wager.options), self.table_layout.spots
+            self.held_bets, self.build_wager(wager.credits, **wager.options), self.table_layout.spots
         )
         result, cue, draw_display = yield from self.obtain_result(draw)
         yield cue

@@ -44,19 +44,19 @@ class StreetBets:
     """The number of units that make one ante."""
     ante: int
     """The ante, in units."""
-    first: tuple[int, ...]
+    preflop_bets: tuple[int, ...]
     """The possible bets before the flop, in units."""
-    flop: int
+    flop_bet: int
     """The bet at the flop, in units."""
-    turn: int
+    turn_bet: int
     """The bet at the turn, in units; a player who does not make it folds."""
-    river: int
+    river_bet: int
     """The further bet at the river, in units."""
     super_pays: tuple[int, ...]
     """What a winning hand is paid in addition, by combination, lowest first, in units."""
-    folded: int
+    fold_loss: int
     """The loss of a player who folds, in units."""
-    opens: int
+    lowest_opening_strength: int
     """The lowest strength of a hand with which the bank opens."""
 
 
@@ -69,22 +69,22 @@ class SolvedStrategy:
 
     mean: Fraction
     """The mean net result of the best strategy."""
-    worst: Fraction
+    worst_mean: Fraction
     """The mean net result of the worst decisions."""
-    first: tuple[int, ...]
+    preflop_bets: tuple[int, ...]
     """The best bet before the flop for each of the 169 classes of hole cards; 0: none."""
-    flop: Bools
+    bets_at_flop: Bools
     """Whether to bet at the flop, by class of flops and pair of hole cards."""
-    on: Bits
+    continues_at_turn: Bits
     """Which of the remaining hole cards continue at the turn, as bits for each turn card, by class of flops."""
-    distribution: dict[int, int]
+    net_counts: dict[int, int]
     """The number of cases with each net result."""
     total: int
     """The number of cases."""
     staked: Fraction
     """The mean of all stakes."""
-    ends: tuple[tuple[int, ...], ...]
-    """The counts from which ``distribution`` is made: cases by bet made and result; see :func:`_count_flop_cases`."""
+    result_counts: tuple[tuple[int, ...], ...]
+    """The counts from which ``net_counts`` is made: cases by bet made and result; see :func:`_count_flop_cases`."""
 
 
 class HoldemSolver:
@@ -100,7 +100,7 @@ class HoldemSolver:
         report_progress: Callable[[int, int], None] = lambda *_: None,
     ) -> None:
         self.streets, self.parallel_map, self.report_progress = streets, parallel_map, report_progress
-        self.tables = build_tables(streets.opens)
+        self.tables = build_tables(streets.lowest_opening_strength)
         self.flops, self.like = build_sets(52, 3).list_suit_classes
         self.cards = build_sets(52, 3).members[self.flops].astype(np.int64)
         """The three cards of each class of flops."""
@@ -111,7 +111,7 @@ class HoldemSolver:
 
     def solve_strategy(self) -> SolvedStrategy:
         """Return the best strategy of the game. Every flop is processed twice: to decide, and to count the results."""
-        count, firsts = len(self.flops), 1 + len(self.streets.first)
+        count, firsts = len(self.flops), 1 + len(self.streets.preflop_bets)
         flop = np.zeros((count, HOLE_CARD_PAIRS), dtype=np.bool_)
         turn_bits = np.zeros((count, 52, (HOLE_CARD_PAIRS + 7) // 8), dtype=np.uint8)
         best, worst = (
@@ -148,7 +148,7 @@ class HoldemSolver:
         sums = np.zeros((HOLE_CARD_PAIRS, 2), dtype=np.int64)
         counts = np.zeros((HOLE_CARD_PAIRS, 3), dtype=np.int64)
         strengths, standings, add, _ = _compile_kernels()
-        money = (streets.ante, streets.turn, streets.river)
+        money = (streets.ante, streets.turn_bet, streets.river_bet)
         known = (self.cards[n], tables.ranks, tables.kind, tables.opens, money, self.pays)
         add(*known, strengths, standings, counts, turns, sums)
         return turns, sums
@@ -166,12 +166,12 @@ class HoldemSolver:
         free = holes & ~is_taken[:, None]
         for column in range(2):
             free &= np.arange(52)[:, None] != self.holes[:, column]
-        fold = -streets.folded * 46 * 990
+        fold = -streets.fold_loss * 46 * 990
         on = free & (turns[:, :, 0] > fold)
         waits = np.where(on, turns[:, :, 0], np.where(free, fold, 0)).sum(axis=0)
         spoils = np.where(free, np.minimum(turns[:, :, 1], fold), 0).sum(axis=0)
-        bet = 2 * (sums[:, 0] + streets.flop * sums[:, 1])
-        firsts = [2 * (sums[:, 0] + size * sums[:, 1]) for size in streets.first]
+        bet = 2 * (sums[:, 0] + streets.flop_bet * sums[:, 1])
+        firsts = [2 * (sums[:, 0] + size * sums[:, 1]) for size in streets.preflop_bets]
         flop = holes & (bet > waits)
         best = np.stack([np.maximum(bet, waits), *firsts])
         worst = np.stack([np.minimum(bet, spoils), *firsts])
@@ -186,7 +186,7 @@ class HoldemSolver:
         nets.
         """
         of = build_sets(52, 2).suit_class_by_set
-        sizes = (0, *self.streets.first)
+        sizes = (0, *self.streets.preflop_bets)
         chosen: list[int] = []
         mean = low = 0
         for hands in range(len(build_sets(52, 2).list_suit_classes[0])):
@@ -204,8 +204,8 @@ class HoldemSolver:
 
     def _count_flop_results(self, n: int, first: Ints, flop: Bools, on: Bits) -> Ints:
         """Return how often each bet and result occurs after one flop, for hole cards that share no card with it."""
-        distribution = np.zeros((4 + len(self.streets.first), 13), dtype=np.int64)
-        early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.first), 0))
+        distribution = np.zeros((4 + len(self.streets.preflop_bets), 13), dtype=np.int64)
+        early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.preflop_bets), 0))
         plays = np.unpackbits(on, axis=1, count=HOLE_CARD_PAIRS).astype(np.bool_)
         counts = np.zeros((HOLE_CARD_PAIRS, 3), dtype=np.int64)
         strengths, standings, _, count = _compile_kernels()
@@ -217,7 +217,13 @@ class HoldemSolver:
     def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
         """Return the number of cases with each net result of a hold'em player, and the sum of all stakes."""
         streets = self.streets
-        bets = (0, streets.turn, streets.turn + streets.river, *streets.first, streets.flop)
+        bets = (
+            0,
+            streets.turn_bet,
+            streets.turn_bet + streets.river_bet,
+            *streets.preflop_bets,
+            streets.flop_bet,
+        )
         nets: dict[int, int] = {}
         staked = 0
         for row, bet in zip(distribution.tolist(), bets, strict=True):
@@ -225,7 +231,7 @@ class HoldemSolver:
             ends += [streets.ante + bet + extra for extra in streets.super_pays]
             for end, cases in zip(ends, row, strict=True):
                 if cases:
-                    net = -streets.folded if not bet else end
+                    net = -streets.fold_loss if not bet else end
                     nets[net] = nets.get(net, 0) + cases
                     staked += cases * (2 * streets.ante + bet)
         return nets, staked

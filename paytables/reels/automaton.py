@@ -56,7 +56,7 @@ class GraphEnd:
     """The prize won, or None."""
     multiplier: int = 1
     """The factor of the prize's credits, from the wilds in the win."""
-    part: tuple[bool, ...] = ()
+    winning_mask: tuple[bool, ...] = ()
     """Whether each cell of the line (each reel for ways and scatters) takes part in the win."""
 
     @property
@@ -71,7 +71,7 @@ class GraphEnd:
         A prize with an award ranks above any credits. Of two prizes that pay the same, the one with more
         cells ranks higher, because the player is shown the cells.
         """
-        return (self.prize is not None and bool(self.prize.awards), self.value, sum(self.part))
+        return (self.prize is not None and bool(self.prize.awards), self.value, sum(self.winning_mask))
 
 
 #: The end of a path that wins nothing.

@@ -44,7 +44,7 @@ class BonusItem:
     """What the item gives in addition to credits."""
     count: int
     """How many of the item exist, or its weight if contents are drawn with replacement."""
-    end: bool
+    ends_picking: bool
     """Whether the item ends the picking."""
 
     def build_payments(self, detail: Mapping[str, int]) -> tuple[PaidWin, ...]:
@@ -104,12 +104,12 @@ class PickBonus(_SmallStage):
     """The largest number of boxes that are opened."""
     boxes: int
     """The number of boxes shown."""
-    replaced: bool
+    with_replacement: bool
     """Whether each box is an independent draw, with the counts of the items as weights."""
 
     def _remove_drawn_item(self, counts: tuple[int, ...], index: int) -> tuple[int, ...]:
         """Return the counts of the items left to draw after item ``index`` is drawn; unchanged with replacement."""
-        return counts if self.replaced else (*counts[:index], counts[index] - 1, *counts[index + 1 :])
+        return counts if self.with_replacement else (*counts[:index], counts[index] - 1, *counts[index + 1 :])
 
     @property
     def worst(self) -> Fraction:
@@ -135,7 +135,7 @@ class PickBonus(_SmallStage):
             paid_wins += item.build_payments({"box": box})
             awards += item.awards
             opened_boxes.append({"box": box, "item": item.name, "credits": item.credits})
-            if item.end:
+            if item.ends_picking:
                 break
         return StageRun(tuple(paid_wins), tuple(awards), {"boxes": self.boxes, "opened": opened_boxes})
 
@@ -157,7 +157,7 @@ class PickBonus(_SmallStage):
                     if not counts[i]:
                         continue
                     now = (credits_ + item.credits, select_given_awards((*given_awards, *item.awards)))
-                    if item.end or n + 1 == self.picks:
+                    if item.ends_picking or n + 1 == self.picks:
                         ended_cases[now] += cases * counts[i]
                     else:
                         still_unfinished[self._remove_drawn_item(counts, i), *now] += cases * counts[i]
@@ -170,7 +170,9 @@ class PickBonus(_SmallStage):
     def _orders(self) -> list[int]:
         """Return, for n = 1, 2, 3... up to ``picks``, the number of orders in which items fill the first n boxes."""
         items = sum(p.count for p in self.items)
-        return list(accumulate((items if self.replaced else items - n for n in range(self.picks)), mul))
+        return list(
+            accumulate((items if self.with_replacement else items - n for n in range(self.picks)), mul)
+        )
 
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return, for each item that pays credits, the expected number of opened boxes in one play that contain it."""
@@ -198,7 +200,7 @@ class PickBonus(_SmallStage):
                 for i, item in enumerate(self.items):
                     if counts[i]:
                         opened_counts[i] += cases * counts[i]
-                        if not item.end:
+                        if not item.ends_picking:
                             still_unfinished[self._remove_drawn_item(counts, i)] += cases * counts[i]
             rates = [rate + Fraction(cases, orders) for rate, cases in zip(rates, opened_counts, strict=True)]
             unfinished = still_unfinished
@@ -265,15 +267,15 @@ class HoldBonus(_SmallStage):
     """The number of cells of the board."""
     respins: int
     """The number of spins that remain after a spin with a new coin."""
-    hit: int
+    coin_numerator: int
     """The numerator of the probability that an empty cell lands a coin in one spin."""
-    of: int
+    coin_denominator: int
     """The denominator of the probability that an empty cell lands a coin in one spin."""
     items: tuple[BonusItem, ...]
     """The kinds of coin, drawn by their weights."""
     full: BonusItem | None
     """The prize if every cell holds a coin, or None."""
-    start: int
+    start_coins: int
     """The number of coins on the board at the start."""
 
     def run(self, draw: Draw) -> StageRun:
@@ -282,7 +284,7 @@ class HoldBonus(_SmallStage):
         worth: list[int | None] = [None] * self.cells
         order = list(range(self.cells))
         # positions of the first coins: a uniform sample, each with its own value draw
-        for n in range(self.start):
+        for n in range(self.start_coins):
             k = n + draw.below(self.cells - n, f"{self.name}.cell")
             order[n], order[k] = order[k], order[n]
             worth[order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
@@ -291,7 +293,7 @@ class HoldBonus(_SmallStage):
         while respins_left and None in worth:
             respins_left -= 1
             for cell in [c for c, w in enumerate(worth) if w is None]:
-                if draw.below(self.of, f"{self.name}.land") < self.hit:
+                if draw.below(self.coin_denominator, f"{self.name}.land") < self.coin_numerator:
                     worth[cell] = draw_weighted_index(draw, weights, f"{self.name}.coin")
                     respins_left = self.respins
             spins.append({"left": respins_left, "cells": list(worth)})
@@ -313,7 +315,7 @@ class HoldBonus(_SmallStage):
     def _coins(self) -> Mapping[int, Fraction]:
         """Return the probability of each final number of coins, by a Markov chain on (coins, respins left)."""
         chance_by_coins: dict[int, Fraction] = defaultdict(Fraction)
-        unfinished: dict[tuple[int, int], Fraction] = {(self.start, self.respins): Fraction(1)}
+        unfinished: dict[tuple[int, int], Fraction] = {(self.start_coins, self.respins): Fraction(1)}
         while unfinished:  # every step uses up a respin or a cell, so this ends
             still_unfinished: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
             for (coins, respins_left), share in unfinished.items():
@@ -321,7 +323,7 @@ class HoldBonus(_SmallStage):
                     chance_by_coins[coins] += share
                     continue
                 for landed, odds in enumerate(
-                    _compute_landing_chances(self.hit, self.of, self.cells - coins)
+                    _compute_landing_chances(self.coin_numerator, self.coin_denominator, self.cells - coins)
                 ):
                     still_unfinished[coins + landed, self.respins if landed else respins_left - 1] += (
                         share * odds

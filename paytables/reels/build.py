@@ -168,9 +168,9 @@ class ModeStages:
         if picks > boxes:
             reason = f"{format_count(picks, 'pick')} from {format_count(boxes, 'box', 'boxes')}"
             raise self.refuse(f"stage.{name}.picks", reason)
-        if table.picks is None and not any(p.end for p in items):
+        if table.picks is None and not any(p.ends_picking for p in items):
             raise self.refuse(f"stage.{name}", "must have `picks`, or an item with `end`")
-        return PickBonus(name, items, picks, boxes, replaced=table.boxes is not None)
+        return PickBonus(name, items, picks, boxes, with_replacement=table.boxes is not None)
 
     def _build_item(self, key: str, item: Item, unit: str) -> BonusItem:
         """Convert an item of a bonus table to a playable box, segment or coin; ``key`` is its definition key."""

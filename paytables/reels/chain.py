@@ -257,7 +257,7 @@ class StageChain:
         ``inside`` has the means of plays in stages of ``group``.
         """
         mean = square = ZERO
-        square += table.second
+        square += table.second_moment
         for given_awards, p in table.odds.items():
             part = table.parts[given_awards]
             outside = self._sum_worth_outside(given_awards, group)
@@ -287,7 +287,7 @@ class StageChain:
             factor = self.memory[stage].multipliers[state.multiplier_index]
             table = self.table(stage, state.size)
             mean = ZERO
-            square = factor**2 * table.second
+            square = factor**2 * table.second_moment
             for given_awards, p in table.odds.items():
                 part = table.parts[given_awards]
                 state_after, elsewhere = compute_next_state(self.memory[stage], stage, state, given_awards)

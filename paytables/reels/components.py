@@ -43,7 +43,7 @@ class WinPattern:
     """The numbers (from 1) of the only lines on which the prize is won; None: every line."""
 
     @property
-    def part(self) -> tuple[bool, ...]:
+    def winning_mask(self) -> tuple[bool, ...]:
         """Return, for each cell of the line, whether the pattern needs a symbol there: these cells show the win."""
         return tuple(e is not None for e in self.elements)
 
@@ -202,7 +202,7 @@ def _build_line_automaton(
     @cache
     def build_ranked_end(index: int, multiplier: int) -> tuple[tuple[bool, int, int], GraphEnd]:
         """Return a line pattern's win with this multiplier, preceded by its rank among the wins of the line."""
-        end = GraphEnd(patterns[index].prize, multiplier, patterns[index].part)
+        end = GraphEnd(patterns[index].prize, multiplier, patterns[index].winning_mask)
         return end.rank, end
 
     def advance(x: int, state: LineState, letter: int) -> tuple[LineState | GraphEnd, int]:
@@ -283,7 +283,10 @@ def build_ways_components(
         """
         if not shown_count:
             return (_find_reached_end(prizes, x, mark_first_reels(x)), 1)
-        return (GraphEnd(prizes[top], part=mark_first_reels(top)) if x + 1 == top else "run", shown_count)
+        return (
+            GraphEnd(prizes[top], winning_mask=mark_first_reels(top)) if x + 1 == top else "run",
+            shown_count,
+        )
 
     def build_step_from_right(count: int) -> WaysStep:
         """Return the step function that recognises a ways win on exactly ``count`` reels from the right."""
@@ -305,7 +308,8 @@ def build_ways_components(
     if direction in {"right", "both"}:
         counts = [c for c in prizes if direction == "right" or c < reels]
         steps.extend(
-            (build_step_from_right(c), GraphEnd(prizes[c], part=mark_first_reels(c)[::-1])) for c in counts
+            (build_step_from_right(c), GraphEnd(prizes[c], winning_mask=mark_first_reels(c)[::-1]))
+            for c in counts
         )
     return [
         WinComponent(
@@ -385,7 +389,7 @@ def build_stick_component(
 def _find_reached_end(prizes: dict[int, LinePrize], count: int, part: tuple[bool, ...]) -> GraphEnd:
     """Return the win of the prize with the highest count up to ``count``, or NOTHING if no count is reached."""
     reached_counts = [c for c in prizes if c <= count]
-    return GraphEnd(prizes[max(reached_counts)], part=part) if reached_counts else NO_WIN_END
+    return GraphEnd(prizes[max(reached_counts)], winning_mask=part) if reached_counts else NO_WIN_END
 
 
 def _build_constant_finish(end: GraphEnd) -> Callable[[str], GraphEnd]:

@@ -147,7 +147,7 @@ class _StageExplainer:
             yield from self._iter_pay_sentences(self._table)
         elif isinstance(stage, PickBonus):
             yield f"{format_count(stage.picks, 'pick')} from {format_count(stage.boxes, 'box', 'boxes')}"
-            yield from _iter_item_texts(stage.items, "by weight" if stage.replaced else "boxes")
+            yield from _iter_item_texts(stage.items, "by weight" if stage.with_replacement else "boxes")
         elif isinstance(stage, WheelBonus):
             yield f"one spin of a wheel of {format_count(len(stage.parts), 'part')}"
             yield from _iter_item_texts(stage.parts, "parts")
@@ -257,7 +257,7 @@ class _StageExplainer:
             "anywhere" if pay.on == "scatter" else f"on reels in a row from the {_format_side(pay)}, a way"
         )
         for prize in self._builder.build_count_prizes(number, pay).values():
-            if prize.name not in self._reels.dropped and (prize.credits or prize.awards):
+            if prize.name not in self._reels.omitted_prizes and (prize.credits or prize.awards):
                 yield f"{prize.name} {where} {_format_worth(prize.credits, prize.awards)}"
 
     def _list_symbols_on_strips(self) -> list[int]:
@@ -309,7 +309,7 @@ class _StageExplainer:
             factors.append(factor)
         assert isinstance(self._table, ReelsStage)
         merged = MULTIPLIER_COMBINERS[self._table.wild_multipliers](tuple(f for f in factors if f > 1))
-        return GraphEnd(pattern.prize, merged, pattern.part)
+        return GraphEnd(pattern.prize, merged, pattern.winning_mask)
 
     def _format_sentence(self, cells: Cells, end: GraphEnd) -> str:
         """Return a line's win as a sentence such as ``3 W on a line pay 2,700: as 3 seven x 27``."""
@@ -332,7 +332,7 @@ class _StageExplainer:
         if not isinstance(table, ReelsStage):
             return
         key = f"stage.{self.name}"
-        for name in self._reels.dropped:
+        for name in self._reels.omitted_prizes:
             yield Remark(key, f"{name} is inherited from {table.like} and cannot be won here; it is left out")
         yield from self._iter_weights_remarks(key, table)
         yield from self._iter_wilds_alone_remarks(key)
@@ -449,7 +449,7 @@ def _iter_item_texts(items: Sequence[BonusItem], unit: str) -> Iterator[str]:
     for item in dict.fromkeys(items):
         counts[item] += item.count if unit != "parts" else items.count(item)
     for item, count in counts.items():
-        ends = " and end the picking" if item.end else ""
+        ends = " and end the picking" if item.ends_picking else ""
         worth = _format_worth(item.credits, item.awards)
         yield f"{item.name} ({count:,} of {counts.total():,} {unit}) {worth}{ends}"
 

@@ -242,7 +242,7 @@ def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[PrizeFigures, ...]:
         for p in stages.stage(name, size).list_prize_rates():
             key = (name, p.name, p.credits)
             rows[key][0] += rate * Fraction(p.hits, p.cycle)
-            rows[key][1] += rate * factor * Fraction(p.paid, p.cycle)
+            rows[key][1] += rate * factor * Fraction(p.total_paid, p.cycle)
             hits[key] = p.hits if key not in hits else None
     _add_never_won(stages, runs, rows, hits)
     return tuple(
@@ -270,7 +270,7 @@ def _add_never_won(
     won = {(name, prize) for name, prize, _ in rows}
     for name, size, _ in runs:
         stage = stages.stage(name, size)
-        for prize, credits_ in stage.reels.promised if isinstance(stage, ReelsStageBase) else ():
+        for prize, credits_ in stage.reels.stated_prizes if isinstance(stage, ReelsStageBase) else ():
             if (name, prize) not in won:
                 rows[name, prize, credits_] = [ZERO, ZERO]
                 hits[name, prize, credits_] = 0

@@ -108,18 +108,20 @@ class _HighestPaySearch:
         todo = [_SearchBranch(bound, 0, 1, 0, alive, tuple(starts[c] for c in self.givers))]
         while todo:
             branch = todo.pop()
-            if branch.bound < best:
+            if branch.pay_bound < best:
                 continue
-            if branch.reel < len(totals) and (branch.alive or any(row_of[n] >= 0 for n in branch.givers)):
+            if branch.reels_read < len(totals) and (
+                branch.live_components or any(row_of[n] >= 0 for n in branch.givers)
+            ):
                 self._branches += 1
                 if self._branches > BRANCHES_MAX:
                     raise BeyondReach(f"stage {self.reels.name}: the search for its highest win is too wide")
-                longer_branches = [b for b in self._extend_branch(branch, given) if b.bound >= best]
-                todo += sorted(longer_branches, key=lambda b: b.bound)
+                longer_branches = [b for b in self._extend_branch(branch, given) if b.pay_bound >= best]
+                todo += sorted(longer_branches, key=lambda b: b.pay_bound)
             else:
-                ways = branch.cases * prod(totals[branch.reel :])
-                first = branch.bound > best or not cases
-                best, cases = (branch.bound, ways) if first else (best, cases + ways)
+                ways = branch.cases * prod(totals[branch.reels_read :])
+                first = branch.pay_bound > best or not cases
+                best, cases = (branch.pay_bound, ways) if first else (best, cases + ways)
         return best, cases
 
     def _extend_branch(self, branch: "_SearchBranch", given_awards: GivenAwards) -> "list[_SearchBranch]":
@@ -127,7 +129,7 @@ class _HighestPaySearch:
 
         Columns after which the awards ``given_awards`` are impossible are left out.
         """
-        x = branch.reel
+        x = branch.reels_read
         g = self.reels.graph
         row_of, delta, gain, value = g.row, g.delta, g.gain, g.value
         branch_by_key: dict[tuple[int, tuple[Walk, ...], tuple[int, ...]], _SearchBranch] = {}
@@ -137,9 +139,9 @@ class _HighestPaySearch:
             )
             if given_awards not in self.find_reachable_given(x + 1, givers):
                 continue
-            sure = bound = branch.sure
+            sure = bound = branch.won_credits
             alive = []
-            for c, node, held in branch.alive:
+            for c, node, held in branch.live_components:
                 k = row_of[node] + letters[c]
                 node_after, held_after = delta[k], held * gain[k]
                 if not held_after:
@@ -164,14 +166,14 @@ class _HighestPaySearch:
 class _SearchBranch:
     """Windows that are equivalent in the reels read so far, with their number and an upper bound of their pay."""
 
-    bound: int
+    pay_bound: int
     """The upper bound of the pay of these windows."""
-    reel: int
+    reels_read: int
     """The number of reels read so far."""
     cases: int
     """The number of windows of the reels read so far."""
-    sure: int
+    won_credits: int
     """The pay that these windows have won already."""
-    alive: tuple[Walk, ...]
+    live_components: tuple[Walk, ...]
     """The components that can still win, with their nodes and factors."""
     givers: tuple[int, ...]

@@ -322,16 +322,16 @@ def _iter_win_products(reels: ReelSet, tuples: Iterable[tuple[int, ...]]) -> Ite
 class _Step(NamedTuple):
     """A step in which several pay components read one reel together.
 
-    ``target`` are the next nodes; ``terms`` the letters, as terms of a sum of counts; ``factor`` the product
-    of the factors. ``worth`` is the product of their wins if all are finished, otherwise None.
+    ``next_nodes`` are the next nodes; ``terms`` the letters, as terms of a sum of counts; ``factor`` the product
+    of the factors. ``win_product`` is the product of their wins if all are finished, otherwise None.
     """
 
     number: int
     """The number of the histogram of letters that the reel shows to the components."""
-    target: Nodes
+    next_nodes: Nodes
     factor: int
     terms: list[tuple[int, Letters]]
-    worth: int | None
+    win_product: int | None
 
 
 class _Walk:
@@ -368,8 +368,10 @@ class _Walk:
             for step in self._steps.get(nodes) or self._list_steps(nodes):
                 cases = count(number, step)
                 if cases:
-                    worth = step.worth
-                    total += cases * (self.sum_pays(step.target, later) if worth is None else worth * windows)
+                    worth = step.win_product
+                    total += cases * (
+                        self.sum_pays(step.next_nodes, later) if worth is None else worth * windows
+                    )
             self._known[key] = total
         return total
 

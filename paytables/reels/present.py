@@ -159,7 +159,7 @@ def _describe_props(items: Sequence[BonusItem]) -> list[dict[str, Json]]:
             "item": p.name,
             "credits": p.credits,
             "count": p.count,
-            "end": p.end,
+            "end": p.ends_picking,
             "gives": [a.to_json() for a in p.awards],
         }
         for p in items

@@ -68,7 +68,7 @@ class ReelBuilder:
     symbols: Symbols
     size: int
     file: str
-    dropped: list[str] = field(default_factory=list)
+    omitted_prizes: list[str] = field(default_factory=list)
     """Names of prizes inherited from another stage that this stage cannot win and therefore omits."""
 
     @property
@@ -111,8 +111,10 @@ class ReelBuilder:
             column_at=column_at,
             components=components,
             graph=graph,
-            promised=tuple(prize for prize in self._list_promised_prizes() if prize[0] not in self.dropped),
-            dropped=tuple(dict.fromkeys(self.dropped)),
+            stated_prizes=tuple(
+                prize for prize in self._list_promised_prizes() if prize[0] not in self.omitted_prizes
+            ),
+            omitted_prizes=tuple(dict.fromkeys(self.omitted_prizes)),
         )
 
     @property

@@ -44,7 +44,7 @@ GivenAwards: TypeAlias = tuple[Award, ...]
 class RunFigures:
     """Exact figures of one play of a stage, from which the figures of a game with several stages are combined.
 
-    Credits are those at level 1. ``parts`` and ``second`` are computed only if variances are requested.
+    Credits are those at level 1. ``parts`` and ``second_moment`` are computed only if variances are requested.
     """
 
     rates: Mapping[Award, Fraction]
@@ -55,7 +55,7 @@ class RunFigures:
     """The mean credits of one play."""
     parts: Mapping[GivenAwards, Fraction]
     """For each combination of awards, the mean of the credits counted only in plays that give it."""
-    second: Fraction
+    second_moment: Fraction
     """The mean of the squared credits of one play."""
 
 
@@ -69,7 +69,7 @@ class PrizeRate:
     """The credits that the prize pays once."""
     hits: int
     """The number of the ``cycle`` cases that win the prize."""
-    paid: int
+    total_paid: int
     """The sum of the credits that the prize pays in all these cases."""
     cycle: int
     """The number of equally likely cases of one play."""

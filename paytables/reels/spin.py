@@ -82,7 +82,7 @@ class ReelsStageBase:
 
 def list_winning_cells(window: Sequence[Column], hit: WinHit) -> list[tuple[int, int]]:
     """Return the cells of the window, (reel, row), that show a prize that was won."""
-    part = hit.end.part
+    part = hit.end.winning_mask
     if hit.component.kind == "line":
         return [cell for cell, used in zip(hit.component.cells, part, strict=True) if used]
     return [

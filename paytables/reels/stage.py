@@ -55,9 +55,9 @@ class ReelSet:
     graph: WinGraph
     """The automata of all pay components."""
     #: The prizes of the pay table: name, and credits at level 1 before the multiplier.
-    promised: tuple[tuple[str, int], ...] = ()
+    stated_prizes: tuple[tuple[str, int], ...] = ()
     #: Names of inherited prizes that the stage cannot win and therefore omits.
-    dropped: tuple[str, ...] = ()
+    omitted_prizes: tuple[str, ...] = ()
 
     @cached_property
     def totals(self) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ class StageInMaking(Protocol):
         """Return the stage's table in the definition."""
 
     @property
-    def dropped(self) -> list[str]:
+    def omitted_prizes(self) -> list[str]:
         """Return the names of inherited prizes that the stage cannot win and therefore omits."""
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
@@ -49,7 +49,7 @@ class WinnablePrizes:
         """Refuse a prize that no window can win; drop it if the stage only inherits it."""
         if self._builder.table.like is None:
             raise self._builder.refuse(where, f"{prize.name} {reason}")
-        self._builder.dropped.append(prize.name)
+        self._builder.omitted_prizes.append(prize.name)
 
     def select_line_patterns(
         self,

@@ -50,7 +50,7 @@ def test_the_full_cycle_one_by_one_is_the_exact_analysis():
     stage = load_game("seven-rivers").rules.stages["three"].stage("base")
     total, squares = enumerate_cycle(stage.reels, stage.reels.cycle)
     table = stage.compute_figures(second=True)
-    assert (table.mean, table.second) == (total / stage.reels.cycle, squares / stage.reels.cycle)
+    assert (table.mean, table.second_moment) == (total / stage.reels.cycle, squares / stage.reels.cycle)
 
 
 def test_a_compiled_simulation_with_free_games_lies_in_its_interval():

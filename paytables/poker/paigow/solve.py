@@ -70,26 +70,26 @@ class RankPatterns:
     """The number of cards of each rank in each row, the joker's last."""
     bank_hands: Ints
     """The low and the high hand as the bank sets them, for each row."""
-    offered: list[list[Way]]
+    offered_ways: list[list[Way]]
     """The ways in which a player may set the cards, for each row."""
-    at: dict[tuple[int, ...], int]
+    row_by_counts: dict[tuple[int, ...], int]
 
 
 @dataclass(frozen=True)
 class FlushPatterns:
     """All pai gow poker hands of seven cards with five cards of a suit, or four with the joker."""
 
-    mask: Ints
+    suit_masks: Ints
     """The ranks of the cards in the suit, as bits, for each hand."""
-    plane: Ints
+    other_cards_indexes: Ints
     """The index of the combination of the other cards, for each hand."""
-    pattern: Ints
+    pattern_rows: Ints
     """The row in :class:`RankPatterns` of the hand's ranks, for each hand."""
     bank_hands: Ints
     """The low and the high hand as the bank sets them, for each hand."""
     flushless_bank_hands: Ints
     """The low and the high hand as the bank would set them if the flush did not count."""
-    offered: list[list[Way]] = field(repr=False)
+    offered_ways: list[list[Way]] = field(repr=False)
     """The ways in which a player may set the hand, for each hand."""
 
 
@@ -143,7 +143,7 @@ def list_flushes(house: HouseWayRules, patterns: RankPatterns, ranks: Sequence[i
                 bank_way = house.choose_way_by_ranks(key, ways)
                 masks.append(sum(1 << rank for rank in suited))
                 planes.append(joker * len(OTHERS) + n)
-                at.append(patterns.at[key])
+                at.append(patterns.row_by_counts[key])
                 bank_strengths.append(bank_way[:2])
                 offered_ways.append(list_unsurpassed_ways(ways, bank_way))
     pattern = np.array(at, dtype=np.int32)
@@ -231,15 +231,15 @@ class SuitQuestions:
 
     def __init__(self, patterns: RankPatterns, suited: FlushPatterns) -> None:
         self.known, self.suited = patterns, suited
-        all_ways = [*patterns.offered, *suited.offered]
+        all_ways = [*patterns.offered_ways, *suited.offered_ways]
         self.first = np.cumsum([0, *map(len, all_ways)]).astype(np.int64)
         """The index in ``ways`` of each hand's first way."""
         self.ways = np.array([way[:2] for offered in all_ways for way in offered], dtype=np.int32)
         """The low and high hand of every way to set every player hand."""
-        of = np.concatenate([np.arange(len(patterns.offered)), suited.pattern]).astype(np.int32)
+        of = np.concatenate([np.arange(len(patterns.offered_ways)), suited.pattern_rows]).astype(np.int32)
         self.pattern = np.repeat(of, np.diff(self.first))
         """The row in :class:`RankPatterns` of the hand of each way."""
-        self.flushes = self.first[len(patterns.offered)]
+        self.flushes = self.first[len(patterns.offered_ways)]
         """The index in ``ways`` from which on the hands have a flush."""
 
     def count_without_flushes(self, parallel_map: Each) -> Ints:
@@ -277,8 +277,8 @@ class SuitQuestions:
         """
         bits = (self.known.counts[:, :13] > 0) @ (1 << np.arange(13))
         masks = [_list_subsets(int(each)) for each in bits]
-        others = [OTHERS[plane % len(OTHERS)] for plane in self.suited.plane.tolist()]
-        for mask, other_ranks in zip(self.suited.mask.tolist(), others, strict=True):
+        others = [OTHERS[plane % len(OTHERS)] for plane in self.suited.other_cards_indexes.tolist()]
+        for mask, other_ranks in zip(self.suited.suit_masks.tolist(), others, strict=True):
             first_rank, second_rank = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
             masks.append(np.array([mask, 0, first_rank, second_rank, first_rank | second_rank]))
         sizes = np.repeat([len(each) for each in masks], np.diff(self.first))
@@ -323,8 +323,8 @@ class SuitQuestions:
                 [
                     strengths[moved, 1],
                     strengths[moved, 0],
-                    suited.mask[moved],
-                    suited.plane[moved],
+                    suited.suit_masks[moved],
+                    suited.other_cards_indexes[moved],
                     [sign] * len(moved),
                 ]
             )
@@ -342,7 +342,7 @@ class SuitQuestions:
         base, _ = self.questions
         suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]
         subsets = np.array([[len(some), *some, *[0] * (6 - len(some))] for some in suits], dtype=np.int32)
-        counts, hands = self.known.counts, len(self.known.offered)
+        counts, hands = self.known.counts, len(self.known.offered_ways)
 
         def compute_batch(numbers: range) -> tuple[Ints]:
             """Return the won and lost pairs for some combinations of ranks, over all player hands without a flush.
@@ -355,7 +355,7 @@ class SuitQuestions:
             )
             return (sums,)
 
-        rests = [OTHERS[plane % len(OTHERS)] for plane in self.suited.plane.tolist()]
+        rests = [OTHERS[plane % len(OTHERS)] for plane in self.suited.other_cards_indexes.tolist()]
         kinds = np.array(
             [len(other_ranks) + (len(set(other_ranks)) == 2) for other_ranks in rests], dtype=np.int32
         )

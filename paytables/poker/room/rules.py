@@ -81,15 +81,15 @@ class _Hands:
     """The seat that has the dealer button."""
     viewer: int | None
     """The seat whose screen this is, to which the other seats' hole cards are hidden; None: nothing is hidden."""
-    hole: dict[int, list[Card]]
+    cards_by_seat: dict[int, list[Card]]
     """The cards of each seat, in the order in which they are dealt."""
     face_up_indexes: set[int] = field(default_factory=set)
     """Indices of the cards of a hand that are dealt face up to every seat."""
     board: list[Card] = field(default_factory=list)
     """The cards of the shared board."""
-    shown: set[int] = field(default_factory=set)
+    seats_shown: set[int] = field(default_factory=set)
     """The seats that have shown their hole cards to the table."""
-    won: dict[int, str] = field(default_factory=dict)
+    combination_by_seat: dict[int, str] = field(default_factory=dict)
     """The combination of each seat that has shown its hole cards, by seat."""
     awards: Mapping[int, int] = field(default_factory=dict)
     """Credits that each winning seat receives from the pots, by seat; empty until the game is settled."""
@@ -98,7 +98,7 @@ class _Hands:
 
     def deal(self, seat: int, shoe: Shoe, draw: Draw, *, is_open: bool) -> Cue:
         """Deal a card to a seat; return the animation cue."""
-        cards = self.hole[seat]
+        cards = self.cards_by_seat[seat]
         if is_open:
             self.face_up_indexes.add(len(cards))
         cards.append(shoe.deal(draw, f"{format_hand_id(seat)} card {len(cards) + 1}"))
@@ -112,9 +112,9 @@ class _Hands:
     def show(self, seat: int, combination: str) -> Iterator[Cue]:
         """Show a seat's hole cards to all; yield the animation cues of those that the viewer has not seen."""
         seen_cards = self._list_seen_cards(seat)
-        self.shown.add(seat)
-        self.won[seat] = combination
-        for index, card in enumerate(self.hole[seat]):
+        self.seats_shown.add(seat)
+        self.combination_by_seat[seat] = combination
+        for index, card in enumerate(self.cards_by_seat[seat]):
             if seen_cards[index] == FACE_DOWN:
                 yield Cue("flip", {"hand": format_hand_id(seat), "index": index, "card": format_card(card)})
 
@@ -153,23 +153,23 @@ class _Hands:
 
     def _find_text(self, player: Player) -> Mapping[str, str] | None:
         """Return the text shown at a seat's hand, by language, or None: its combination, "all in" or "button"."""
-        if player.seat in self.won:
-            return dict(zip(("en", "fr"), CATEGORY_NAMES[self.won[player.seat]], strict=True))
+        if player.seat in self.combination_by_seat:
+            return dict(zip(("en", "fr"), CATEGORY_NAMES[self.combination_by_seat[player.seat]], strict=True))
         if player.is_all_in and not self.is_settled:
             return _ALL_IN_TEXT
         return _BUTTON_TEXT if player.seat == self.button else None
 
     def _list_seen_cards(self, seat: int) -> list[str]:
         """Return a seat's cards as text, face down where the viewing seat may not see them."""
-        is_open = seat in self.shown or may_see(seat, self.viewer)
+        is_open = seat in self.seats_shown or may_see(seat, self.viewer)
         return [
             format_card(card) if is_open or index in self.face_up_indexes else FACE_DOWN
-            for index, card in enumerate(self.hole[seat])
+            for index, card in enumerate(self.cards_by_seat[seat])
         ]
 
     def list_open_cards(self, seat: int) -> list[Card]:
         """Return a seat's cards that are dealt face up."""
-        return [card for index, card in enumerate(self.hole[seat]) if index in self.face_up_indexes]
+        return [card for index, card in enumerate(self.cards_by_seat[seat]) if index in self.face_up_indexes]
 
 
 @dataclass(frozen=True)
@@ -396,7 +396,7 @@ class RoomRules(SeatedRules):
         live = [player.seat for player in hands.betting.unfolded_players]
         if len(live) == 1:
             return {live[0]: 0}
-        return {seat: self.rank_cards(hands.hole[seat], hands.board) for seat in live}
+        return {seat: self.rank_cards(hands.cards_by_seat[seat], hands.board) for seat in live}
 
     def rank_cards(self, hole: Sequence[Card], board: Sequence[Card]) -> int:
         """Return the strength of the best hand of hole cards and board."""

@@ -246,7 +246,7 @@ class SolvedOption:
     """The net result for each standing (row) and class of hands (column)."""
     staked: Fraction
     """The antes that the option stakes."""
-    open: Bools
+    offered_classes: Bools
     """Whether the option is offered to each class of hands."""
 
 
@@ -270,13 +270,13 @@ class StudSolver:
             )
         self.step = definition.step[asks[0]]
         """The step in which the player decides."""
-        self.own = sum(deal.player for deal in deals)
+        self.own_card_count = sum(deal.player for deal in deals)
         """The number of the player's cards."""
-        self.known = sum(deal.player for deal in deals_before)
+        self.known_card_count = sum(deal.player for deal in deals_before)
         """The number of own cards that the player knows when deciding."""
-        self.up = sum(deal.bank for deal in deals_before)
+        self.open_bank_card_count = sum(deal.bank for deal in deals_before)
         """The number of bank cards that are face up when the player decides."""
-        self.player: CardSets = build_sets(52, self.own)
+        self.player: CardSets = build_sets(52, self.own_card_count)
         self.chosen, self.like = self.player.list_suit_classes
         order = RANKING_RULES_BY_NAME[duel.order]
         self.strengths = self.player.compute_strengths(order)[self.chosen]
@@ -303,18 +303,20 @@ class StudSolver:
             self.strengths,
             bank,
             bank.compute_strengths(RANKING_RULES_BY_NAME[self.duel.order]),
-            up=self.up > 0,
+            up=self.open_bank_card_count > 0,
             opens=opens,
         )
-        total = comb(52 - self.own - self.up, self.duel.bank - self.up)
+        total = comb(
+            52 - self.own_card_count - self.open_bank_card_count, self.duel.bank - self.open_bank_card_count
+        )
         above = self.strengths[:, None] >= opens
         better = np.where(above, counts.weaker - counts.closed, 0)
         equal = np.where(above, counts.equal, 0)
         worse = total - counts.closed - better - equal
         hand_counts = np.stack([counts.closed, better, equal, worse])
-        if self.up:
+        if self.open_bank_card_count:
             cards = self.player.members[self.chosen]
-            for index in range(self.own):
+            for index in range(self.own_card_count):
                 hand_counts[:, np.arange(len(cards)), cards[:, index]] = 0
         return hand_counts
 
@@ -365,10 +367,10 @@ class StudSolver:
         values = np.stack(
             [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
         )
-        closed_choices = np.stack([~choice.open for choice in choices])
+        closed_choices = np.stack([~choice.offered_classes for choice in choices])
         simple = self.find_published_answers(choices, self.definition.simple)
         lines = self.find_published_answers(choices, self.definition.best)
-        if self.known < self.own:
+        if self.known_card_count < self.own_card_count:
             return self._prove_early_decision(standings, choices, values)
         unreachable = np.int64(1) << 62
         best = np.where(closed_choices[:, :, None], -unreachable, values).argmax(axis=0)
@@ -388,7 +390,7 @@ class StudSolver:
         proof = proof.model_copy(
             update={"won": list_row_rates(self._iter_rows(choices), won, sum(net_cases.values()))}
         )
-        if self.own != POLICY_HAND_CARDS or lines is not None:
+        if self.own_card_count != POLICY_HAND_CARDS or lines is not None:
             return proof
         policy = pack_policy(self._fill_held_cards(best, len(choices)).astype(np.uint8).tobytes())
         return proof if len(policy) > POLICY_MAX else proof.model_copy(update={"policy": policy})
@@ -398,11 +400,11 @@ class StudSolver:
 
         Such cases cannot occur; they get the most frequent option of the class.
         """
-        if not self.up:
+        if not self.open_bank_card_count:
             return best
         is_held_card = np.zeros(best.shape, dtype=np.bool_)
         cards = self.player.members[self.chosen]
-        for index in range(self.own):
+        for index in range(self.own_card_count):
             is_held_card[np.arange(len(cards)), cards[:, index]] = True
         counts = np.stack([((best == answer) & ~is_held_card).sum(axis=1) for answer in range(answers)])
         return np.where(is_held_card, counts.argmax(axis=0)[:, None], best)
@@ -411,7 +413,7 @@ class StudSolver:
         self, choices: list[SolvedOption], rules: tuple[AdviceLine, ...]
     ) -> Ints | None:
         """Return the option that a published strategy chooses for each class of hands, or None if it has no lines."""
-        if not rules or self.known < self.own:
+        if not rules or self.known_card_count < self.own_card_count:
             return None
         places = {choice.option.id: n for n, choice in enumerate(choices)}
         strengths = self.strengths
@@ -502,7 +504,7 @@ class StudSolver:
     def _prove_early_decision(self, standings: Ints, choices: list[SolvedOption], values: Ints) -> Proof:
         """Return the exact figures of a game in which the player decides before the last cards are dealt."""
         sums = [
-            self.player.sum_over_supersets(value[self.player.suit_class_by_set, 0])[self.known]
+            self.player.sum_over_supersets(value[self.player.suit_class_by_set, 0])[self.known_card_count]
             for value in values
         ]
         stacked = np.stack(sums)
@@ -515,8 +517,8 @@ class StudSolver:
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
         simple = self.definition.simple[:1]
         ways += [np.full_like(ways[0], ids.index(line.option)) for line in simple if line.least is None]
-        for mask in range(1 << self.own):
-            if mask.bit_count() != self.known:
+        for mask in range(1 << self.own_card_count):
+            if mask.bit_count() != self.known_card_count:
                 continue
             number = self.player.number_subsets(self.chosen, mask)
             for n, taken in enumerate(ways):
@@ -527,7 +529,7 @@ class StudSolver:
         simplest = _compute_mean(net_cases_by_play[2]) if len(ways) > 2 else None
         proof = build_proof_from_distribution(
             net_cases_by_play[0],
-            staked / comb(self.own, self.known),
+            staked / comb(self.own_card_count, self.known_card_count),
             _compute_mean(net_cases_by_play[1]),
             simplest,
         )

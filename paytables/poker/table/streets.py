@@ -56,13 +56,13 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
     return StreetBets(
         unit=unit,
         ante=unit,
-        first=tuple(int(size * unit) for size in sorted(bet_sizes[0])),
-        flop=int(flop * unit),
-        turn=int(turn * unit),
-        river=int(river * unit),
+        preflop_bets=tuple(int(size * unit) for size in sorted(bet_sizes[0])),
+        flop_bet=int(flop * unit),
+        turn_bet=int(turn * unit),
+        river_bet=int(river * unit),
         super_pays=tuple(int(pay * unit) for pay in pays),
-        folded=2 * unit,
-        opens=duel.least,
+        fold_loss=2 * unit,
+        lowest_opening_strength=duel.least,
     )
 
 
@@ -70,14 +70,14 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
     """Return the exact figures (proof) of a hold'em game's ante and super ante with all raises."""
     streets = build_streets(definition)
     solved = HoldemSolver(streets, *how).solve_strategy()  # type: ignore[arg-type]
-    net_cases = Counter({Fraction(net, streets.unit): cases for net, cases in solved.distribution.items()})
+    net_cases = Counter({Fraction(net, streets.unit): cases for net, cases in solved.net_counts.items()})
     return Proof(
         law={
             format_exact(net): format_exact(Fraction(cases, solved.total))
             for net, cases in sorted(net_cases.items())
         },
         staked=format_exact(solved.staked / streets.unit),
-        worst=format_exact(solved.worst / streets.unit),
+        worst=format_exact(solved.worst_mean / streets.unit),
         policy=encode_policy(definition, solved, streets.unit),
         won=_list_bet_results(definition, solved),
     )
@@ -96,7 +96,7 @@ def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tu
         row for name, factor in staked.items() for row in iter_row_returns(definition.spots[name], factor)
     ]
     payment_counts: Counter[Pays] = Counter()
-    for raises, ends in zip([turn, [*turn, *river], *early, flop], solved.ends[1:], strict=True):
+    for raises, ends in zip([turn, [*turn, *river], *early, flop], solved.result_counts[1:], strict=True):
         bets = dict(staked)  # row 0 is folded: nothing is returned
         for name, factor in raises:
             bets[name] = bets.get(name, Fraction(0)) + factor
@@ -133,10 +133,10 @@ def encode_policy(definition: PokerDefinition, solved: SolvedStrategy, unit: int
     first, flop, *_ = (step.option for step in definition.step if step.ask is not None)
     places = {int(option.adds * unit): index for index, option in enumerate(first)}
     (waits, bets) = sorted(range(len(flop)), key=lambda index: flop[index].adds)
-    rows = np.where(solved.flop, bets, waits).astype(np.uint8)
+    rows = np.where(solved.bets_at_flop, bets, waits).astype(np.uint8)
     chosen_flops = build_sets(52, 3).list_suit_classes[0]
     holes = build_sets(52, 2).members
     for n, cards in enumerate(build_sets(52, 3).members[chosen_flops]):
         is_taken = np.isin(holes, cards).any(axis=1)
         rows[n, is_taken] = rows[n - 1, is_taken] if n else waits
-    return pack_policy(bytes(places[size] for size in solved.first) + rows.tobytes())
+    return pack_policy(bytes(places[size] for size in solved.preflop_bets) + rows.tobytes())

@@ -25,7 +25,7 @@ class HeldCardsFigures:
 
     rates: tuple[Fraction, ...]
     """The probability of each row of the pay table."""
-    deals: Fraction
+    mean_squared_deal_win: Fraction
     """The mean, over all deals, of the squared mean win of a deal, in squared credits."""
 
     def mean(self, pays: Sequence[int]) -> Fraction:
@@ -36,7 +36,7 @@ class HeldCardsFigures:
         """Return the variance of the total win of ``hands`` hands drawn from one deal, in credits squared."""
         mean = self.mean(pays)
         squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
-        return hands * (squares - mean**2) + hands * (hands - 1) * (self.deals - mean**2)
+        return hands * (squares - mean**2) + hands * (hands - 1) * (self.mean_squared_deal_win - mean**2)
 
 
 def prove(definition: VideoPokerDefinition) -> Proofs:

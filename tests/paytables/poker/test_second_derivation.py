@@ -115,7 +115,7 @@ def test_deals_against_the_bank_come_to_the_same_by_brute_force(name, seeded_dra
             row = place.get(tuple(sorted(turned[:5])))
             if row is not None:
                 break
-        up = turned[5] if stud.up else None
+        up = turned[5] if stud.open_bank_card_count else None
         counts = against(sorted(turned[:5]), up, size, judge, least)
         assert standings[:, row, up or 0].tolist() == counts
         own = int(judge(known[row : row + 1].astype(np.int64))[0])
