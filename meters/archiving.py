@@ -128,9 +128,9 @@ class Archivist:
         if left:
             self._storage.sync_folder(folder)
 
-    def _publish_new_files(self, fresh: list[Path]) -> None:
+    def _publish_new_files(self, new_paths: list[Path]) -> None:
         """Rename finished archive files to their final names, without the ending ``.new``, and sync the folders."""
-        for path in fresh:
+        for path in new_paths:
             self._storage.rename(path, path.with_name(path.name.removesuffix(".new")))
         for folder in self._archive.folders:
             self._storage.sync_folder(folder)

@@ -23,12 +23,12 @@ def read_field(raw: object, name: str) -> object:
     return value
 
 
-def build_field_error(raw: object, name: str, due: str) -> ValueError:
-    """Return the error for a JSON object's field that has a wrong value; ``due`` says what is expected."""
+def build_field_error(raw: object, name: str, expected: str) -> ValueError:
+    """Return the error for a JSON object's field that has a wrong value; ``expected`` says what is expected."""
     shown_value = repr(read_field(raw, name))
     if len(shown_value) > _SHOWN_CHARACTERS_MAX:
         shown_value = f"{shown_value[:_SHOWN_CHARACTERS_MAX]}..."
-    return ValueError(f"{name} is {shown_value}, not {due}")
+    return ValueError(f"{name} is {shown_value}, not {expected}")
 
 
 def read_hex_field(raw: object, name: str) -> bytes:

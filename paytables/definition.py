@@ -96,35 +96,50 @@ class Text(Strict):
     """A text of a definition in every language of the machine; none may be missing."""
 
     en: Words
+    """The English text."""
     fr: Words
+    """The French text."""
 
 
 class Header(Strict):
     """The ``[game]`` table at the beginning of every game definition: id, family, title, help text and more."""
 
     id: Identifier
+    """The id of the game, unique in a cabinet."""
     family: Identifier
+    """The name of the family whose rules play the game."""
     version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")]
+    """The version of the definition, as three numbers."""
     date: date
+    """The date of the version."""
     title: Text
+    """The title of the game for the player."""
     help: Text = Field(description="the game's rules, as the player reads them before betting")
+    """The rules of the game, as the player reads them before betting."""
     departure: tuple[Text, ...] = Field(
         (),
         description="where the game departs from the rules of its name, or reads them in one of several ways",
     )
+    """Where the game differs from the rules of its name, or how it reads an ambiguous rule."""
     denominations_cents: Annotated[
         tuple[PositiveInt, ...], Field(min_length=1), AfterValidator(check_ascending)
     ]
+    """The values of a credit at which the game may be offered, in minor units."""
     author: Words | None = None
+    """The author of the definition, or None."""
 
 
 class Art(Strict):
     """The game's own pictures and sounds, which replace the machine's defaults (:mod:`paytables.assets`)."""
 
     look: Identifier | None = Field(None, description="the look and the sounds of `egm game art`")
+    """The name of the set of pictures and sounds that the game uses, or None."""
     pictures: dict[Identifier, str] = Field({}, description="symbol = an SVG or PNG file beside this one")
+    """The picture file of each symbol."""
     sounds: dict[Identifier, str] = Field({}, description="what is heard = a WAV file beside this one")
+    """The sound file of each event."""
     sha256: dict[str, str] = Field({}, description="of each file; worked out where it is not written")
+    """The SHA-256 of each picture and sound file."""
 
     @field_validator("sounds", mode="after")
     @classmethod
@@ -150,7 +165,9 @@ class Definition(Strict):
     """
 
     game: Header
+    """The id, version and texts of the game."""
     art: Art = Art()
+    """The game's own pictures and sounds."""
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return the rows of the pay table as text, by language; empty for a family without a pay table."""
@@ -231,7 +248,7 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
     except ValidationError as error:
         reasons: dict[str, list[str]] = {}
         for problem in error.errors(include_url=False):
-            key = _format_key(problem["loc"], data, missing=problem["type"] == "missing") or "definition"
+            key = _format_key(problem["loc"], data, is_missing=problem["type"] == "missing") or "definition"
             reason = str(problem["ctx"]["error"]) if problem["type"] == "value_error" else problem["msg"]
             if problem["type"] == "extra_forbidden":
                 reason = _describe_unknown_key(model, data, problem["loc"], key)
@@ -271,14 +288,14 @@ def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
             yield table["properties"]
 
 
-def _format_key(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
+def _format_key(loc: tuple[int | str, ...], data: Any, *, is_missing: bool) -> str:
     """Return the path of a wrong key as the definition's author wrote it, without pydantic's internal parts."""
     node = data
     parts: list[str] = []
     for n, part in enumerate(loc):
         if isinstance(node, Mapping):
             inside = {str(key): value for key, value in node.items()}
-            if str(part) not in inside and not (missing and n == len(loc) - 1):
+            if str(part) not in inside and not (is_missing and n == len(loc) - 1):
                 continue
             node = inside.get(str(part))
         elif isinstance(node, list | tuple) and isinstance(part, int) and part < len(node):

@@ -42,11 +42,11 @@ def _remove_spots(spots: Sequence[Spot], removed_ids: set[str]) -> Sequence[Spot
 
 
 class _ReachableStakes:
-    """The sets of all total stakes, up to ``most`` credits, that a seat's bets on these spots can reach."""
+    """All total stakes, up to ``max_credits``, that a seat's bets on these spots can have."""
 
-    def __init__(self, spots: Sequence[Spot], most: int) -> None:
+    def __init__(self, spots: Sequence[Spot], max_credits: int) -> None:
         self.spots = {spot.id: spot for spot in spots}
-        self.within = (1 << most + 1) - 1
+        self.within = (1 << max_credits + 1) - 1
         """A mask of the sums up to the largest permitted bet, one bit per sum."""
         self._known: dict[str, list[Sums]] = {}
         """Cached reachable sums of each spot: element n is for its n smallest bets."""
@@ -71,7 +71,7 @@ class _ReachableStakes:
         return tuple(sorted(cycle)) if needs == spot.id else (spot.id,)
 
     def find_highest_sum(self) -> int:
-        """Return the highest sum of stakes, up to ``most`` credits, that a seat's bets can have."""
+        """Return the highest permitted sum of stakes that a seat's bets can have, in credits."""
         sums: Sums = 1
         rounds = {self._find_cycle(spot) for spot in self.spots.values()}
         for names in sorted(rounds, key=lambda names: -max(self.spots[name].most for name in names)):

@@ -209,33 +209,36 @@ def _return_unchanged(data: Mapping[str, object], file: str) -> Mapping[str, obj
 class GameFamily(Generic[D]):
     """A family (kind) of games: the ``model`` of its definition, and the function that builds its rules.
 
-    The model's JSON Schema is published for editors. ``build_rules`` makes the rules of a checked definition, and
-    raises :class:`DefinitionError` for errors that the model alone cannot detect; ``prepare_data`` expands the
-    family's shorthand before the model checks the data. Both receive the file name for their error messages.
+    The model's JSON Schema is published for editors. ``build_rules`` raises :class:`DefinitionError` for
+    errors that the model alone cannot detect.
     """
 
     model: type[D]
+    """The data model of the family's definitions."""
     build_rules: Callable[[D, str], Rules]
+    """The function that builds the rules from a checked definition; its second argument is the file name."""
     prepare_data: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _return_unchanged
+    """The function that expands a definition's shorthand before the model checks it."""
     figures: frozenset[int] = frozenset()
     """Numbers that help texts may state although no definition contains them, such as card values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """One playable game, loaded from its definition; nothing else determines it.
-
-    ``text`` is the definition in canonical JSON, from which :func:`game_from_text` makes the same game again;
-    ``digest`` is its SHA-256.
-    """
+    """One playable game, loaded from its definition; nothing else determines it."""
 
     header: definition.Header
+    """The id, version and texts of the definition."""
     digest: str
+    """The SHA-256 of ``text``, which identifies the game."""
     rules: Rules
+    """The rules that play the game."""
     text: str
+    """The definition as canonical JSON, from which the same game can be built again."""
     source: Source | None = field(default=None, compare=False)
     """The definition file as it was read, or None for a game made from data."""
     art: definition.Art = field(default=definition.Art(), compare=False)
+    """The game's own pictures and sounds."""
     assets: Mapping[str, Source] = field(default_factory=dict, compare=False)
     """The game's own pictures and sounds by file name, as they were read; empty for a game made from data."""
     _analyses: dict[Depth, Analysis] = field(default_factory=dict, init=False, repr=False, compare=False)

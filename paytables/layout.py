@@ -128,6 +128,7 @@ class Limits(Strict):
     most_times: PositiveInt | None = Field(
         default=None, description="the largest multiple of the bet that this one needs"
     )
+    """The largest multiple of the required bet that this bet may be; None: no limit."""
 
     @model_validator(mode="after")
     def _check_limits(self) -> "Limits":
@@ -148,12 +149,15 @@ class TableLimits(Strict):
     most: PositiveInt | None = Field(
         default=None, description="the most one player may have on the table, in credits"
     )
+    """The largest total stake of one player on the table, in credits; None: no limit."""
     most_win: PositiveInt | None = Field(
         default=None, description="the most one player may be given back of a round, in credits"
     )
+    """The most credits that one player may get back from a round; None: no limit."""
     betting_seconds: Annotated[int, Field(strict=True, ge=1, le=600)] = Field(
         default=30, description="how long a table of several takes bets, from the first"
     )
+    """How long a table of several seats takes bets, from the first bet on."""
 
     @property
     def common_seconds(self) -> int | None:
@@ -165,7 +169,9 @@ class NamedWager(Strict):
     """A wager that the table game offers by name (a form): credits on each of its spots, by spot id."""
 
     id: Identifier
+    """The id of the wager."""
     name: Text
+    """The name of the wager for the player."""
     bets: dict[Identifier, PositiveInt]
     """The credits on each spot."""
 

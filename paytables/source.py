@@ -116,6 +116,7 @@ class Source:
     path: Path
     """Absolute path of the file, with symbolic links resolved."""
     data: bytes = field(repr=False)
+    """The bytes of the file."""
 
     @property
     def digest(self) -> str:

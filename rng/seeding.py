@@ -66,13 +66,13 @@ def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
 class SeedGatherer:
     """Gatherer of seed material for the generator from several entropy sources.
 
-    The constructor runs the start-up health tests. ``known`` are fingerprints from earlier power cycles.
+    The constructor runs the start-up health tests. ``known_fingerprints`` are those from earlier power cycles.
     Raises :class:`EntropyFailed` or a subclass.
     """
 
     __slots__ = ("_sources", "_tests", "fingerprints")
 
-    def __init__(self, sources: Sequence[EntropySource], known: Iterable[bytes] = ()) -> None:
+    def __init__(self, sources: Sequence[EntropySource], known_fingerprints: Iterable[bytes] = ()) -> None:
         if not sources:
             raise EntropyFailed("no source of entropy was given")
         names = [source.name for source in sources]
@@ -81,7 +81,7 @@ class SeedGatherer:
         self._sources = tuple(sources)
         self._tests = tuple(HealthTests(s.name, s.entropy_bits, ALPHA_EXPONENT) for s in sources)
         #: Fingerprints of the latest seeds, oldest first.
-        self.fingerprints: list[bytes] = list(known)[-FINGERPRINTS_STORED:]
+        self.fingerprints: list[bytes] = list(known_fingerprints)[-FINGERPRINTS_STORED:]
         self.start_up_test()
 
     @property

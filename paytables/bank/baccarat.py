@@ -53,19 +53,21 @@ Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "pairs", "pl
 class BaccaratBet(BankBet):
     """A baccarat bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the winning margin.
 
-    A bet on ``pairs`` is *à cheval*: half of it is on the pair of each hand (art. 13.10), so its steps are
-    even. ``pays_six`` are the odds of a bet on the bank if the bank wins with six points (punto 2000).
-    ``margins`` are the odds of a dragon bonus bet, by the margin of a winning hand that is not a natural; a
-    natural pays ``pays``, and a tie of two naturals returns the stake. ``three_cards_only``: a win with two
-    cards that is not a natural does not count (literal reading of art. 13.9).
+    Half of a bet on ``pairs`` (*à cheval*) is on the pair of each hand (art. 13.10), so its steps are even. A
+    dragon bonus bet is paid ``pays`` on a natural and ``margins`` on any other win; a tie of two naturals
+    returns its stake. ``three_cards_only`` is the literal reading of art. 13.9.
     """
 
     on: Kind
     """What the bet is on, such as a hand, the tie or a pair."""
     pays_six: Pay | None = None
+    """The odds of a bet on the bank if the bank wins with six points; None: ``pays``."""
     commission: CommissionPer | None = None
+    """The commission on a won bet on the bank, or None."""
     margins: dict[int, Pay] = Field({}, description="a dragon's odds by the margin won by")
+    """The odds of a dragon bonus bet, by the margin of a win without a natural."""
     three_cards_only: bool = False
+    """Whether a win with two cards that is not a natural does not count."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds at which this baccarat bet may be paid."""
@@ -108,6 +110,7 @@ class BaccaratDefinition(BankDefinition):
     """The definition of a baccarat game."""
 
     bet: tuple[BaccaratBet, ...] = Field(min_length=1)
+    """The bets that the game offers."""
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each baccarat bet pays and the number of decks, as text by language."""

@@ -69,7 +69,9 @@ class BanqueShoe(ShoeRules):
     """
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    """The number of decks in the shoe."""
     stop: Literal[9, 10] = Field(default=10, description="cards behind the stop card")
+    """The number of cards behind the stop card."""
     rounds: Literal[1] = 1
 
     @property
@@ -81,13 +83,13 @@ class BanqueShoe(ShoeRules):
 class Banker(Strict):
     """The banker's drawing table (``[banker]``), which art. 12.84 leaves to the banker.
 
-    ``draws`` lists, by the banker's points, the third cards of a tableau against which a card is drawn; ``-`` is a
-    tableau that stood. The banker has one hand against two: ``against`` says whether one tableau or both must call
-    for the card.
+    The banker has one hand against two tableaux.
     """
 
     draws: dict[Annotated[int, Field(ge=0, le=9)], Annotated[str, Field(pattern=r"^[-0-9]*$")]]
+    """The third cards of a tableau against which the banker draws, by the banker's points; ``-``: it stood."""
     against: Literal["either", "both"] = "either"
+    """Whether one tableau is enough, or both must have such a third card."""
 
     @property
     def draw_table(self) -> DrawTable:
@@ -201,7 +203,9 @@ class BanqueDefinition(BankDefinition):
 
     shoe: BanqueShoe = BanqueShoe()
     banker: Banker
+    """The banker's drawing table."""
     bet: Annotated[tuple[BanqueBet, ...], Field(min_length=1)]
+    """The bets that the game offers."""
 
     @model_validator(mode="after")
     def _check_one_bet_each(self) -> Self:
@@ -306,7 +310,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         display = felt.to_json() | {
             "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAU_NAMES, _BANK))
         }
-        if rules.cards_min <= shoe.left <= rules.stop:
+        if rules.cards_min <= shoe.cards_left <= rules.stop:
             display["last_of_shoe"] = True
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 

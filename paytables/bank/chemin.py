@@ -61,7 +61,9 @@ class CheminShoe(ShoeRules):
     """The shoe of chemin de fer (``[shoe]``): six or seven cards lie behind the stop card (art. 11.2)."""
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    """The number of decks in the shoe."""
     stop: Literal[6, 7] = Field(default=7, description="cards behind the stop card")
+    """The number of cards behind the stop card."""
     rounds: Literal[1] = 1
 
 
@@ -72,6 +74,7 @@ class HeldBank(BankBet):
     """
 
     percent: PositiveInt = Field(default=5, le=100, description="the levy on what the bank wins")
+    """The levy on the bank's win, in per cent."""
 
     def compute_commission(self, credits_: int) -> int:
         """Return the levy, in whole credits rounded down, on a bank that wins ``credits_``."""
@@ -128,12 +131,10 @@ class CheminDefinition(BankDefinition):
 
 @dataclass(frozen=True, slots=True)
 class BankHoldingTurn:
-    """Whose turn it is to hold the bank, stored in the table state between rounds.
-
-    ``seat`` may hold it next.
-    """
+    """Whose turn it is to hold the bank, stored in the table state between rounds."""
 
     seat: int = 0
+    """The seat that may hold the bank next."""
     least: int = 0
     """Credits that the bank must be if ``seat`` holds it again (art. 11.8); 0 if this seat did not hold it before."""
     follower: int | None = None
@@ -145,10 +146,10 @@ class BankHoldingTurn:
         return {"seat": self.seat, **({"least": self.least} if self.least else {}), **follower}
 
     @classmethod
-    def from_json(cls, data: object, seats: int, most: int) -> Self:
+    def from_json(cls, data: object, seats: int, max_bank_credits: int) -> Self:
         """Return the turn stored in a table state. Raises ValueError for a state that no round can leave.
 
-        ``seats`` is the number of seats, and ``most`` the highest permitted bank in credits.
+        ``seats`` is the number of seats, and ``max_bank_credits`` the highest permitted bank in credits.
         """
         if not isinstance(data, Mapping) or "seat" not in data or set(data) - {"seat", "least", "follower"}:
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
@@ -156,7 +157,11 @@ class BankHoldingTurn:
         known_seats = [number for number in (seat, follower) if number is not None]
         if not all(type(number) is int and number in range(seats) for number in known_seats) or seat is None:
             raise ValueError(f"the bank: {data!r} does not name seats of this table")
-        if type(least) is not int or not 0 <= least <= most or (follower is not None and not least):
+        if (
+            type(least) is not int
+            or not 0 <= least <= max_bank_credits
+            or (follower is not None and not least)
+        ):
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
         if follower == seat:
             raise ValueError(f"seat {seat} cannot follow its own bank")
@@ -186,6 +191,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     """The rules of a playable game of chemin de fer; ``turn`` says which seat may hold the bank next."""
 
     turn: BankHoldingTurn = BankHoldingTurn()
+    """Which seat may hold the bank next."""
     hands: ClassVar[Hands] = ((BANK_SPOT, BANK_NAMES, 3), (PUNTER_HAND_ID, PUNTER_NAMES, 3))
 
     @property

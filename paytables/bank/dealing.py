@@ -99,7 +99,7 @@ def build_table_after_round(rules: ShoeRules, shoe: Shoe, table: object) -> dict
     None: the shoe is shuffled again before the next round.
     """
     if rules.stop is not None:
-        is_retained = shoe.left >= rules.cards_min
+        is_retained = shoe.cards_left >= rules.cards_min
     else:
         is_retained = rules.rounds > 1 and table is None
     return {"shoe": shoe.to_json()} if is_retained else None
@@ -110,9 +110,10 @@ def read_shoe(rules: ShoeRules, table: object) -> Shoe:
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.from_decks(rules.decks)
-    if not rules.does_shoe_carry_over or (rules.stop is not None and shoe.left < rules.cards_min):
+    if not rules.does_shoe_carry_over or (rules.stop is not None and shoe.cards_left < rules.cards_min):
         raise ValueError(
-            f"the table stores a shoe of {shoe.left} cards, but a shoe of that size is shuffled before the next round"
+            f"the table stores a shoe of {shoe.cards_left} cards, "
+            "but a shoe of that size is shuffled before the next round"
         )
     if any(map(gt, shoe.counts, full.counts)):
         card = next(card for card, count in enumerate(shoe.counts) if count > full.counts[card])

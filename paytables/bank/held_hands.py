@@ -52,9 +52,9 @@ class SeatHandsView:
         """Return the points of a hand."""
         return self.count(self.cards[name])
 
-    def compare_points(self, name: str, other: str) -> int:
+    def compare_points(self, name: str, other_name: str) -> int:
         """Return 1 if a hand beats the other, 0 if they tie, -1 if it loses."""
-        points, other_points = self.count_points(name), self.count_points(other)
+        points, other_points = self.count_points(name), self.count_points(other_name)
         return (points > other_points) - (points < other_points)
 
     def to_json(self) -> dict[str, object]:

@@ -31,6 +31,7 @@ class RedDogBet(BankBet):
     """The only bet of red dog. ``pays`` are the odds for a spread of four or more, ``spreads`` for smaller ones."""
 
     spreads: dict[Annotated[int, Field(ge=1, le=_RANKS - 2)], Pay]
+    """The odds for each spread below four."""
     triple: Pay
     """The odds if all three cards have the same rank."""
 
@@ -65,6 +66,7 @@ class RedDogDefinition(BankDefinition):
     """The definition of a red dog game."""
 
     ante: RedDogBet
+    """The only bet of the game."""
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each spread of the cards pays and the number of decks, as text by language."""

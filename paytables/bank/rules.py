@@ -39,7 +39,9 @@ class BankRules(TableRules, Generic[D]):
     """Base class of the rules of card games against the bank; ``table`` is the shoe left by earlier rounds."""
 
     definition: D
+    """The definition of the game."""
     table: object = field(default=None, compare=False)
+    """The shoe left by earlier rounds, as the table state stores it."""
     hands: ClassVar[Hands] = (("bank", BANK_NAMES, 3), ("player", PLAYER_NAMES, 3))
     """The hands drawn on the screen: the id, the names by language, and the largest number of cards."""
 

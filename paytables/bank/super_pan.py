@@ -53,6 +53,7 @@ class SuperPanBet(BankBet):
     """The only bet of Super Pan 9, and its commission if it wins."""
 
     commission: CommissionPer
+    """The commission on a won bet."""
 
     def compute_commission(self, credits_: int) -> int:
         """Return the commission on a winning Super Pan 9 bet of ``credits_``, in credits."""
@@ -67,6 +68,7 @@ class SuperPanDefinition(BankDefinition):
     """The definition of a Super Pan 9 game; without ``[player_bank]`` the machine is always the bank."""
 
     stake: SuperPanBet
+    """The bet against the bank."""
     player_bank: PlayerBank | None = None
     """The terms on which a player may be the bank, or None."""
 
@@ -104,6 +106,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     """The rules of a playable game of Super Pan 9, with a shoe shuffled for every round."""
 
     turn: BankTurn = FIRST_BANK_TURN
+    """Which seat is offered the bank of the next round first."""
 
     hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 4), ("player", PLAYER_NAMES, 4))
 

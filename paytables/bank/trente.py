@@ -71,9 +71,11 @@ class TrenteShoeRules(ShoeRules):
     """
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    """The number of decks in the shoe."""
     stop: PositiveInt | None = Field(
         default=None, description="cards behind the stop card; none: a fresh shuffle every round"
     )
+    """The number of cards behind the stop card; None: a shuffling machine deals without one."""
 
 
 class ChanceBet(BankBet):
@@ -84,14 +86,14 @@ class ChanceBet(BankBet):
 
 
 class Insurance(Strict):
-    """Insurance of a stake against the refait (``[insurance]``).
-
-    It costs ``percent`` of the stake, which must be at least ``least`` credits.
-    """
+    """The insurance of a stake against the refait (``[insurance]``)."""
 
     name: Text = Text(en="Insurance", fr="Assurance")
+    """The name of the insurance for the player."""
     percent: PositiveInt = 1
+    """The cost of the insurance, in per cent of the stake."""
     least: PositiveInt = 100
+    """The smallest stake that can be insured, in credits."""
 
     @property
     def credits_covered(self) -> int:
@@ -104,7 +106,9 @@ class TrenteDefinition(BankDefinition):
 
     shoe: TrenteShoeRules = TrenteShoeRules()
     bet: tuple[ChanceBet, ...] = Field(min_length=1)
+    """The bets on the four chances."""
     insurance: Insurance | None = None
+    """The insurance against the refait; None: not offered."""
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays, what insurance costs and the number of decks, as text by language."""
@@ -129,12 +133,10 @@ _INSURANCE_TEXT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TrenteCoup:
-    """The result of a coup of trente et quarante: the points of black's row and of red's.
-
-    ``points`` is None if the stop card voids it.
-    """
+    """The result of a coup of trente et quarante: the points of black's row and of red's."""
 
     points: tuple[int, int] | None
+    """The points of black's and red's row; None if the stop card voids the coup."""
     first_red: bool = False
     """Whether the first card of the coup is red, which decides colour and inverse."""
 
@@ -161,6 +163,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
     """The rules of a playable game of trente et quarante; ``held_bets`` are the stakes in prison."""
 
     held_bets: tuple[ImprisonedBet, ...] = field(default=(), compare=False)
+    """The stakes in prison, from earlier coups."""
     hands: ClassVar[Hands] = (
         ("black", {"en": "Black", "fr": "Noir"}, _CARDS),
         ("red", {"en": "Red", "fr": "Rouge"}, _CARDS),
@@ -252,8 +255,12 @@ class TrenteRules(BankRules[TrenteDefinition]):
         is_complete = True
         for name in ROW_NAMES:
             while is_complete and _count_points(rows[name]) <= _ROW_LIMIT:
-                is_complete = rules.stop is None or shoe.left > rules.stop
-                yield _deal_card(rows, name, shoe, draw) if is_complete else Cue("stop", {"cards": shoe.left})
+                is_complete = rules.stop is None or shoe.cards_left > rules.stop
+                yield (
+                    _deal_card(rows, name, shoe, draw)
+                    if is_complete
+                    else Cue("stop", {"cards": shoe.cards_left})
+                )
         points = (_count_points(rows["black"]), _count_points(rows["red"])) if is_complete else None
         coup = TrenteCoup(points, first_red=is_red(rows["black"][0]))
         display = _build_display(rows, coup)

@@ -46,6 +46,7 @@ class WarDefinition(BankDefinition):
     """The definition of a war game: the bet on the higher card, and an optional bet on the tie."""
 
     main: BankBet
+    """The bet on the higher card."""
     tie: BankBet | None = None
     """The optional bet on a tie of the first two cards."""
 

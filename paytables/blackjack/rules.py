@@ -52,6 +52,7 @@ class BlackjackRules(SeatedRules):
 
     definition: BlackjackDefinition
     table: object = field(default=None, compare=False)
+    """The shoe left by earlier rounds, as the table state stores it."""
 
     # ------------------------------------------------------------ bets
     @cached_property

@@ -170,10 +170,10 @@ class SolvedRound:
         return self.house.ace_hands if pair == ACES else self.house.hands
 
     def _count_ways_to_continue(self, cards_left: int) -> tuple[int, int, int]:
-        """Return the numbers of ways to deal the further cards from a shoe of ``cards_left`` cards.
+        """Return three numbers of ways to deal the rest of a counted order from a shoe of ``cards_left`` cards.
 
-        They are counted for all further cards, for those after one more card, and for those after the longest
-        dealer hand.
+        The first is for all cards of the order that are not dealt yet. The second is for those after one more
+        card. The third is for those after as many cards as the longest dealer hand has.
         """
         further_cards = self.length - (self.cards - cards_left)
         if further_cards < 0:
@@ -277,7 +277,10 @@ class SolvedRound:
     def _mix_shoes(
         self, split: SplitPair, max_hands: int, shoes: Mapping[tuple[int, int], Tree]
     ) -> list[SplitBranch]:
-        """Return the groups of hands of a pair split into up to ``max_hands`` hands, with their combined counts."""
+        """Return the groups of hands of a pair that is split into up to ``max_hands`` hands.
+
+        The counts of each group are sums over shoes that lack cards of the pair's value.
+        """
         pair, one_card, two_cards = (
             split.pair,
             PACKED_CARD_BY_VALUE[split.pair - 1],

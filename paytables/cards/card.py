@@ -97,7 +97,7 @@ class Shoe:
         return cls([decks * count for count in _count_deck(joker, frozenset(without))])
 
     @property
-    def left(self) -> int:
+    def cards_left(self) -> int:
         """Return the number of cards left in the shoe."""
         return sum(self.counts)
 

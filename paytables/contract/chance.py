@@ -53,7 +53,9 @@ class RecordingDraw:
     """
 
     source: Draw
+    """The source from which the numbers are drawn."""
     records: list[tuple[int, int, str]] = field(default_factory=list)
+    """The numbers drawn so far, as (bound, value, purpose)."""
 
     def below(self, bound: int, purpose: str) -> int:
         """Draw a number from the source, record it with its bound and purpose, and return it."""

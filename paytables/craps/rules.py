@@ -21,7 +21,9 @@ class CrapsRules(TableRules):
     """The rules of a playable craps table, in the state after the last throw."""
 
     felt: CrapsSpots
+    """The betting spots of the table."""
     state: CrapsState = OPENING_STATE
+    """The point, the shooter and the standing bets."""
 
     @property
     def definition(self) -> CrapsDefinition:

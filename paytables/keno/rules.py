@@ -32,6 +32,7 @@ class KenoRules(Tableless):
 
     definition: KenoDefinition
     tables: KenoPays
+    """The pays by number of spots and catch."""
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:

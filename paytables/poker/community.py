@@ -280,10 +280,13 @@ def build_tables(opens: int) -> Tables:
     )
 
 
-def _fill_strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket: Ints) -> tuple[int, int]:
-    """Write to ``shown`` the strength of each pair of hole cards on a board; count each strength in ``bucket``.
+def _fill_strengths(
+    board: Ints, unseen: Ints, ranks: Ints, strengths: Ints, strength_counts: Ints
+) -> tuple[int, int]:
+    """Write to ``strengths`` the strength of each pair of hole cards on a board.
 
-    Return the lowest and the highest strength. Hole cards a < b have the number b (b - 1) / 2 + a.
+    Count in ``strength_counts`` how often each strength occurs. Return the lowest and the highest strength.
+    Hole cards a < b have the number b (b - 1) / 2 + a.
     """
     five, sixth, seventh, plain, suited = ranks
     state = 0
@@ -311,41 +314,49 @@ def _fill_strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket:
                 if b & 3 == flush:
                     mask |= 1 << (b >> 2)
                 best = max(best, suited[mask])
-            shown[b * (b - 1) // 2 + a] = best
-            bucket[best] += 1
+            strengths[b * (b - 1) // 2 + a] = best
+            strength_counts[best] += 1
             low, high = min(low, best), max(high, best)
     return low, high
 
 
 def _count_standings(  # noqa: C901, PLR0912 (one loop for numba)
-    unseen: Ints, low: int, high: int, opens: int, shown: Ints, place: Ints, bucket: Ints, counts: Ints
+    unseen: Ints,
+    low: int,
+    high: int,
+    opens: int,
+    strengths: Ints,
+    sorted_holes: Ints,
+    strength_counts: Ints,
+    counts: Ints,
 ) -> None:
     """Count how each pair of hole cards on a board compares with the bank's 990 possible hands.
 
     Written to ``counts`` are the bank's hands that do not open, that open and are weaker, and that are equal.
+    ``sorted_holes`` is a work array.
     """
     start = 0
     for level in range(low, high + 1):
-        start, bucket[level] = start + bucket[level], start
+        start, strength_counts[level] = start + strength_counts[level], start
     for nb in range(47):
         for na in range(nb):
             a, b = unseen[na], unseen[nb]
-            best = shown[b * (b - 1) // 2 + a]
-            place[bucket[best]] = b << 6 | a
-            bucket[best] += 1
+            best = strengths[b * (b - 1) // 2 + a]
+            sorted_holes[strength_counts[best]] = b << 6 | a
+            strength_counts[best] += 1
     before = [0] * 52
     group = [0] * 52
     shut = [0] * 52
     closed = at = 0
     for level in range(low, high + 1):
-        end, bucket[level] = bucket[level], 0
+        end, strength_counts[level] = strength_counts[level], 0
         if end == at:
             continue
         for n in range(at, end):
-            group[place[n] >> 6] += 1
-            group[place[n] & 63] += 1
+            group[sorted_holes[n] >> 6] += 1
+            group[sorted_holes[n] & 63] += 1
         for n in range(at, end):
-            b, a = place[n] >> 6, place[n] & 63
+            b, a = sorted_holes[n] >> 6, sorted_holes[n] & 63
             hole = b * (b - 1) // 2 + a
             counts[hole, 1] = at - before[a] - before[b]
             counts[hole, 2] = end - at - group[a] - group[b] + 1
@@ -361,7 +372,7 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop for numba)
         for na in range(nb):
             a, b = unseen[na], unseen[nb]
             hole = b * (b - 1) // 2 + a
-            if shown[hole] < opens:
+            if strengths[hole] < opens:
                 counts[hole, 0] = closed - shut[a] - shut[b] + 1
                 counts[hole, 1] = counts[hole, 2] = 0
             else:

@@ -76,6 +76,7 @@ class ModeStages:
     definition: ReelsDefinition
     symbols: Symbols
     mode: Mode
+    """The way to bet for which the stages are built."""
     file: str
     memory: dict[str, StageMemory] = field(default_factory=dict)
     """What each stage retains between the plays of a series, by stage."""

@@ -69,19 +69,19 @@ def build_first_state(memory: StageMemory, times: int, size: int) -> StageState:
 
 
 def compute_next_state(
-    memory: StageMemory, stage: str, state: StageState, given: Iterable[Award]
+    memory: StageMemory, stage: str, state: StageState, given_awards: Iterable[Award]
 ) -> tuple[StageState, GivenAwards]:
     """Return the state of a series after one play, and those of the play's awards that start other stages.
 
-    ``given`` are the awards of the play. Play and analysis both use this function: it defines how stages
+    ``given_awards`` are the awards of the play. Play and analysis both use this function: it defines how stages
     start one another.
     """
-    if not given and memory.is_plain:
+    if not given_awards and memory.is_plain:
         return StageState(state.runs_left - 1, 0, 0, state.size), ()
     own_runs = steps = 0
     size = state.size
     elsewhere: list[Award] = []
-    for award in given:
+    for award in given_awards:
         if award.kind == "stage" and award.name == stage:
             own_runs += award.times
         elif award.kind == "stage":

@@ -81,12 +81,12 @@ class WinComponent:
         return self.letter(x, self.select_evaluated_rows(x, column))
 
 
-def build_counter(element: Element, *, once: bool) -> Callable[[Column], int]:
+def build_counter(element: Element, *, once_per_reel: bool) -> Callable[[Column], int]:
     """Return a function that adds up the multipliers in ``element`` of a column's symbols.
 
-    With ``once`` the function returns only 1 or 0: whether any symbol of the column fits.
+    With ``once_per_reel`` the function returns only 1 or 0: whether any symbol of the column fits.
     """
-    if once:
+    if once_per_reel:
         return lambda column: int(any(element[s] for s in column))
     return lambda column: sum(element[s] for s in column)
 
@@ -255,17 +255,17 @@ def build_ways_components(
     columns: Sequence[Sequence[Column]],
     direction: str,
     *,
-    once: bool = False,
+    once_per_reel: bool = False,
 ) -> list[WinComponent]:
     """Return the pay components of one symbol paid by ways: adjacent reels that show it.
 
-    The prize is multiplied by the number of times each of these reels shows it (not with ``once``); a cell
+    The prize is multiplied by the number of times each of these reels shows it (not with ``once_per_reel``); a cell
     with a multiplier counts that many times. From the left, one component reads the win to its end; from the
     right there is one component per count, because the start of the win is only known at its first reel.
     """
     reels = len(columns)
     top = max(prizes)
-    shown_in = build_counter(element, once=once)
+    shown_in = build_counter(element, once_per_reel=once_per_reel)
     most = [max(shown_in(column) for column in reel) for reel in columns]
 
     def count_in_column(_x: int, column: Column) -> int:
@@ -330,14 +330,14 @@ def build_scatter_component(
     prizes: dict[int, LinePrize],
     columns: Sequence[Sequence[Column]],
     *,
-    once: bool = False,
+    once_per_reel: bool = False,
 ) -> WinComponent:
     """Return the pay component that counts a scatter anywhere in the window; the largest count reached is paid.
 
-    With ``once`` it counts the reels that show it.
+    With ``once_per_reel`` it counts the reels that show it.
     """
     fits = tuple(min(m, 1) for m in element)
-    shown_in = build_counter(fits, once=once)
+    shown_in = build_counter(fits, once_per_reel=once_per_reel)
     highest = max(prizes)
     everywhere = (True,) * len(columns)
 
@@ -360,11 +360,11 @@ def build_stick_component(
     graph: WinGraph,
     symbol: int,
     columns: Sequence[Sequence[Column]],
-    given: Callable[[int], tuple[Award, ...]],
+    list_mask_awards: Callable[[int], tuple[Award, ...]],
 ) -> WinComponent:
     """Return the component that records on which cells a sticky symbol shows: one mask bit per cell number.
 
-    ``given(mask)`` returns the awards of that mask; cells are numbered reel by reel, top to bottom.
+    ``list_mask_awards(mask)`` returns the awards of that mask; cells are numbered reel by reel, top to bottom.
     """
     heights = [len(reel[0]) for reel in columns]
     first = [sum(heights[:x]) for x in range(len(heights))]
@@ -379,7 +379,7 @@ def build_stick_component(
 
     def build_mask_end(mask: int) -> GraphEnd:
         """Return the automaton's result with the awards for this mask of stuck cells, or NOTHING without an award."""
-        awards = given(mask)
+        awards = list_mask_awards(mask)
         return GraphEnd(LinePrize("", 0, awards)) if awards else NO_WIN_END
 
     widths = [max(mask_column(x, column) for column in reel) + 1 for x, reel in enumerate(columns)]

@@ -177,3 +177,4 @@ class _SearchBranch:
     live_components: tuple[Walk, ...]
     """The components that can still win, with their nodes and factors."""
     givers: tuple[int, ...]
+    """The current nodes of the components that can give awards."""

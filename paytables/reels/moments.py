@@ -320,18 +320,18 @@ def _iter_win_products(reels: ReelSet, tuples: Iterable[tuple[int, ...]]) -> Ite
 
 
 class _Step(NamedTuple):
-    """A step in which several pay components read one reel together.
-
-    ``next_nodes`` are the next nodes; ``terms`` the letters, as terms of a sum of counts; ``factor`` the product
-    of the factors. ``win_product`` is the product of their wins if all are finished, otherwise None.
-    """
+    """A step in which several pay components read one reel together."""
 
     number: int
     """The number of the histogram of letters that the reel shows to the components."""
     next_nodes: Nodes
+    """The nodes of the components after the step."""
     factor: int
+    """The product of the factors by which the step multiplies their weights."""
     terms: list[tuple[int, Letters]]
+    """The letter combinations that take the step, each with the sign of its count in the sum."""
     win_product: int | None
+    """The product of the components' wins if all of them are finished; else None."""
 
 
 class _Walk:

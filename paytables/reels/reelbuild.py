@@ -62,11 +62,14 @@ class ReelBuilder:
     """
 
     name: str
+    """The id of the stage."""
     table: ReelsStage
     """The definition of the stage."""
     mode: Mode
+    """The way to bet for which the stage is built."""
     symbols: Symbols
     size: int
+    """The starting size of the stage: the mask of its stuck cells."""
     file: str
     omitted_prizes: list[str] = field(default_factory=list)
     """Names of prizes inherited from another stage that this stage cannot win and therefore omits."""
@@ -87,7 +90,7 @@ class ReelBuilder:
         expand = frozenset(self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expand)
         stuck = self._find_stuck_cells()
         stop_columns = [
-            build_columns(s, h, expand, at, both=self._counts_before)
+            build_columns(s, h, expand, at, with_unexpanded_cells=self._counts_before)
             for s, h, at in zip(strips, self.table.heights, stuck, strict=True)
         ]
         columns = tuple(
@@ -267,12 +270,18 @@ class ReelBuilder:
             if pay.on == "scatter":
                 row_components = [
                     parts.build_scatter_component(
-                        graph, numbers["scatter"], element, prizes, seen_parts, once=pay.once_a_reel
+                        graph, numbers["scatter"], element, prizes, seen_parts, once_per_reel=pay.once_a_reel
                     )
                 ]
             else:
                 row_components = parts.build_ways_components(
-                    graph, numbers["ways"], element, prizes, seen_parts, pay.direction, once=pay.once_a_reel
+                    graph,
+                    numbers["ways"],
+                    element,
+                    prizes,
+                    seen_parts,
+                    pay.direction,
+                    once_per_reel=pay.once_a_reel,
                 )
             components += [
                 replace(component, rows=self._find_rows_read(component.kind)) for component in row_components

@@ -93,7 +93,9 @@ class ReelRules(Tableless):
 
     definition: ReelsDefinition
     modes: Mapping[str, Mode]
+    """The ways to bet, by id."""
     stages: Mapping[str, ModeStages]
+    """The playable stages of each mode, by the mode's id."""
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:

@@ -29,6 +29,7 @@ class ReelsStageBase:
     """Base class of reel stages: plain spins, cascades, and reels that the player may hold."""
 
     reels: ReelSet
+    """The strips, the stop weights and the pay components."""
     ids: tuple[str, ...]
     """The symbol ids, in the order of the symbol numbers."""
 

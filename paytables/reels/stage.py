@@ -267,17 +267,19 @@ def build_columns(
     expand: frozenset[int],
     stuck: Mapping[int, int] | None = None,
     *,
-    both: bool = False,
+    with_unexpanded_cells: bool = False,
 ) -> list[Column]:
     """Return, for each stop of a reel strip, the column in the window, with stuck and expanding symbols in place.
 
     ``stuck`` has the symbol by row. An expanding symbol fills its reel wherever it shows, stuck or not. With
-    ``both`` a column has a second half: the same cells before any expansion.
+    ``with_unexpanded_cells`` a column has a second half: the same cells before any expansion.
     """
     columns = []
     for stop in range(len(strip)):
         cells = {row: strip[(stop + row) % len(strip)] for row in range(height)} | dict(stuck or {})
         column = tuple(cells[row] for row in range(height))
         filling = next((s for s in column if s in expand), None)
-        columns.append((column if filling is None else (filling,) * height) + (column if both else ()))
+        columns.append(
+            (column if filling is None else (filling,) * height) + (column if with_unexpanded_cells else ())
+        )
     return columns

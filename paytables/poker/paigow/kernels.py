@@ -58,7 +58,7 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop for numba)
     counts: Ints,
     events: Ints,
     table: Ints,
-    found: Ints,
+    corrections: Ints,
 ) -> None:
     """Count how flushes in one suit change the numbers of bank hands that each way of setting cards beats.
 
@@ -66,7 +66,7 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop for numba)
     ``questions`` has a row for each, by ascending high hand: that hand, the player's ranks in the suit as
     bits, and the player's combination of ranks. ``events`` has, by ascending high hand of the bank: that
     hand, its low hand, its ranks in the suit, its other cards, and the sign. ``table`` counts the events so
-    far by the ranks that the player may hold, and by the other cards. ``found`` gets the corrections.
+    far by the ranks that the player may hold, and by the other cards. The result is written to ``corrections``.
     """
     planes = table.shape[1] // 2
     for lost in range(2):
@@ -107,17 +107,17 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop for numba)
                     total += cards_left * table[mask, plane]
                     plane += 1
                 total += table[mask, plane]
-            found[row, lost] = total
+            corrections[row, lost] = total
 
 
 def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
     patterns: Ints,
     counts: Ints,
     subsets: Ints,
-    first: Ints,
-    base: Ints,
-    plain: Ints,
-    right: Ints,
+    first_ways: Ints,
+    first_questions: Ints,
+    flushless_counts: Ints,
+    corrections: Ints,
     win: int,
     lose: int,
     sums: Ints,
@@ -154,13 +154,13 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
                 most = -(1 << 60)
                 wins = 0
                 losses = 0
-                for option in range(first[pattern], first[pattern + 1]):
-                    won = plain[option, 0]
-                    lost = plain[option, 1]
+                for option in range(first_ways[pattern], first_ways[pattern + 1]):
+                    won = flushless_counts[option, 0]
+                    lost = flushless_counts[option, 1]
                     for suit in range(4):
-                        won += right[base[option] + parts[suit], 0]
-                        lost += right[base[option] + parts[suit], 1]
-                    if option == first[pattern]:
+                        won += corrections[first_questions[option] + parts[suit], 0]
+                        lost += corrections[first_questions[option] + parts[suit], 1]
+                    if option == first_ways[pattern]:
                         sums[2] += won
                         sums[3] += lost
                     if won * win - lost * lose > most:
@@ -183,10 +183,10 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
 def sum_flush_hands(
     others: Ints,
     spread: Ints,
-    first: Ints,
-    base: Ints,
-    plain: Ints,
-    right: Ints,
+    first_ways: Ints,
+    first_questions: Ints,
+    flushless_counts: Ints,
+    corrections: Ints,
     win: int,
     lose: int,
     sums: Ints,
@@ -205,14 +205,14 @@ def sum_flush_hands(
             most = -(1 << 60)
             wins = 0
             losses = 0
-            for option in range(first[flush], first[flush + 1]):
-                won = plain[option, 0]
-                lost = plain[option, 1]
+            for option in range(first_ways[flush], first_ways[flush + 1]):
+                won = flushless_counts[option, 0]
+                lost = flushless_counts[option, 1]
                 for part in range(5):
                     times = spread[others[flush], way, 1 + part]
-                    won += times * right[base[option] + part, 0]
-                    lost += times * right[base[option] + part, 1]
-                if option == first[flush]:
+                    won += times * corrections[first_questions[option] + part, 0]
+                    lost += times * corrections[first_questions[option] + part, 1]
+                if option == first_ways[flush]:
                     sums[2] += equal_hands * won
                     sums[3] += equal_hands * lost
                 if won * win - lost * lose > most:

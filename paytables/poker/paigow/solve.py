@@ -223,10 +223,10 @@ def count(
 
 
 class SuitQuestions:
-    """All ways to set all player hands, with the calculations of how the bank's flushes in a suit affect each.
+    """All ways to set all player hands, and how the bank's possible flushes change what each way beats.
 
-    A question is one suit for one way: how the bank's possible flushes in it change the hands beaten and lost
-    to.
+    A question is one suit for one way: how flushes of the bank in that suit change the numbers of bank hands
+    that the way beats and loses to.
     """
 
     def __init__(self, patterns: RankPatterns, suited: FlushPatterns) -> None:
@@ -269,11 +269,12 @@ class SuitQuestions:
 
     @cached_property
     def questions(self) -> tuple[Ints, Ints]:
-        """Return, for each way to set cards, where its questions about suits start, and all the questions.
+        """Return the index of each way's first question, and all questions.
 
-        A question is the high hand, the player's ranks in the suit as bits, and the combination of ranks. A
-        combination has one question for every part of its ranks that may be in a suit. A flush has five: its
-        own suit; a suit with none of its other cards; with the first of them; with the second; with both.
+        A question has the way's high hand, the player's ranks in the suit as bits, and the player's
+        combination of ranks. A combination without a flush has one question for every part of its ranks that
+        may be in one suit. A hand with a flush has five: its own suit; a suit with none of its other cards;
+        with the first of them; with the second; with both.
         """
         bits = (self.known.counts[:, :13] > 0) @ (1 << np.arange(13))
         masks = [_list_subsets(int(each)) for each in bits]
@@ -333,11 +334,13 @@ class SuitQuestions:
         events = np.concatenate(rows).astype(np.int32)
         return events[np.argsort(events[:, 0], kind="stable")]
 
-    def count_pairs(self, parallel_map: Each, plain: Ints, right: Ints, win: int, lose: int) -> list[int]:
+    def count_pairs(
+        self, parallel_map: Each, flushless_counts: Ints, corrections: Ints, win: int, lose: int
+    ) -> list[int]:
         """Return the numbers of won and lost pairs of hands for the best settings, then for the bank's own way.
 
-        A pair is a player's and a bank's hand. ``plain`` are the counts for each way without flushes, and
-        ``right`` the corrections for flushes.
+        A pair is a player's and a bank's hand. ``flushless_counts`` has the counts for each way if flushes
+        are ignored, and ``corrections`` how flushes change them.
         """
         base, _ = self.questions
         suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]
@@ -351,7 +354,16 @@ class SuitQuestions:
             """
             sums = np.zeros(4, dtype=np.int64)
             compile_kernel(sum_plain_hands)(
-                np.array(numbers), counts, subsets, self.first, base, plain, right, win, lose, sums
+                np.array(numbers),
+                counts,
+                subsets,
+                self.first,
+                base,
+                flushless_counts,
+                corrections,
+                win,
+                lose,
+                sums,
             )
             return (sums,)
 
@@ -361,7 +373,7 @@ class SuitQuestions:
         )
         sums = np.zeros(4, dtype=np.int64)
         compile_kernel(sum_flush_hands)(
-            kinds, SPREAD, self.first[hands:], base, plain, right, win, lose, sums
+            kinds, SPREAD, self.first[hands:], base, flushless_counts, corrections, win, lose, sums
         )
         for (part,) in parallel_map(compute_batch, split_into_batches(hands)):
             sums += part

@@ -180,7 +180,7 @@ class BestAnswerAdvice:
                 if own_strength == bank_strength
                 else "worse"
             )
-            counts["closed" if bank_strength < duel.least else beaten] += count
+            counts["closed" if bank_strength < duel.lowest_opening_strength else beaten] += count
         net = sum(
             (
                 factor * self._compute_spot_net(self.definition.spots[name], standing, own_strength) * count

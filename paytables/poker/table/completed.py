@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 SEEN = 3
 
 
-def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
+def solve_completions(
+    spot: Stake, seen_card_count: int | None, returned_share: Fraction, answers: tuple[int, int]
+) -> Proof:
     """Return the exact figures of a bet on the best five of seven cards, which the player may take back.
 
-    The bet may be taken back after ``seen`` cards; ``back`` is the part returned then. ``answers`` are the
-    option indices of taking it back and of leaving it. If ``seen`` is None, the bet cannot be taken back.
+    The bet may be taken back after ``seen_card_count`` cards; None: never. ``returned_share`` is the part of
+    it that is returned then. ``answers`` are the option indices of taking it back and of leaving it.
     """
     tables = build_tables(0)
     row_indexes = [find_row(spot.pay, int(strength), 0, FIVE_CARD_RANKING) for strength in tables.strengths]
@@ -44,14 +46,14 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
         build_sets(52, SEEN).members[chosen_hands].astype(np.int64), tables.ranks, rows, counts
     )
     nets = [row.pays.net for row in spot.pay] + [Fraction(-1)]
-    unit = lcm(back.denominator, *(net.denominator for net in nets))
+    unit = lcm(returned_share.denominator, *(net.denominator for net in nets))
     values = counts @ np.array([int(net * unit) for net in nets], dtype=np.int64)
     ways = comb(52 - SEEN, 4)
-    keeps_bet: Bools = values > int((back - 1) * unit) * ways
-    keeps_bet |= seen is None
+    keeps_bet: Bools = values > int((returned_share - 1) * unit) * ways
+    keeps_bet |= seen_card_count is None
     laws = [
-        _count_nets(counts, hands_per_class, which, nets, back)
-        for which in ((keeps_bet, ~keeps_bet) if seen else (keeps_bet, keeps_bet))
+        _count_nets(counts, hands_per_class, which, nets, returned_share)
+        for which in ((keeps_bet, ~keeps_bet) if seen_card_count else (keeps_bet, keeps_bet))
     ]
     means = [
         sum((net * n for net, n in net_cases.items()), Fraction(0)) / sum(net_cases.values())
@@ -63,27 +65,32 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
         staked="1/1",
         worst=format_exact(means[1]),
         simplest=None
-        if seen is None
+        if seen_card_count is None
         else format_exact(_compute_mean_never_withdrawn(counts, hands_per_class, nets)),
         policy=None
-        if seen is None
+        if seen_card_count is None
         else pack_policy(bytes(np.array(answers, dtype=np.uint8)[keeps_bet.astype(int)])),
         won=_list_row_rates(
-            spot, (counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist(), back, total
+            spot,
+            (counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist(),
+            returned_share,
+            total,
         ),
     )
 
 
-def _list_row_rates(spot: Stake, rows: list[int], back: Fraction, total: int) -> tuple[Won, ...]:
+def _list_row_rates(spot: Stake, rows: list[int], returned_share: Fraction, total: int) -> tuple[Won, ...]:
     """Return how often each row of a poker bet's pay table pays, and how often the bet is withdrawn.
 
     ``rows`` has the number of cases by row, and last those that lose. In all other cases of ``total`` the
-    player withdraws the bet and gets ``back`` of it.
+    player withdraws the bet and gets ``returned_share`` of it.
     """
     ways_by_row = dict(zip(iter_row_returns(spot, Fraction(1)), rows, strict=False))
     withdrawn = total - sum(rows)
     return list_row_rates(
-        (), {**ways_by_row, (spot.id, "withdrawn", back): withdrawn} if withdrawn else ways_by_row, total
+        (),
+        {**ways_by_row, (spot.id, "withdrawn", returned_share): withdrawn} if withdrawn else ways_by_row,
+        total,
     )
 
 
@@ -99,26 +106,26 @@ def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: lis
 
 
 def _count_nets(
-    counts: Ints, hands_per_class: Ints, keeps_bet: Bools, nets: list[Fraction], back: Fraction
+    counts: Ints, hands_per_class: Ints, keeps_bet: Bools, nets: list[Fraction], returned_share: Fraction
 ) -> Counter[Fraction]:
     """Return the number of cases by net result, if the bet stays only in the classes of hands ``keeps_bet``.
 
-    For the other classes of seen cards it is taken back, and the part ``back`` is returned.
+    For the other classes of seen cards it is taken back, and the part ``returned_share`` is returned.
     """
     net_cases: Counter[Fraction] = Counter()
     totals = (counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist()
     for net, n in zip(nets, totals, strict=True):
         net_cases[net] += n
-    net_cases[back - 1] += int((counts[~keeps_bet].sum(axis=1) * hands_per_class[~keeps_bet]).sum())
+    net_cases[returned_share - 1] += int((counts[~keeps_bet].sum(axis=1) * hands_per_class[~keeps_bet]).sum())
     return net_cases
 
 
-def _count_completions(known: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
-    """Count, for each set of three known cards, how many completions by four cards win each row of a pay table."""
+def _count_completions(known_cards: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
+    """Count, for each row of known cards (three), how many completions by four cards win each pay-table row."""
     five, sixth, seventh, plain, suited = ranks
     masks = np.zeros(4, dtype=np.int64)
-    for n in range(known.shape[0]):
-        cards = known[n]
+    for n in range(known_cards.shape[0]):
+        cards = known_cards[n]
         masks[:] = 0
         state = 0
         for index in range(3):

@@ -309,7 +309,7 @@ class PokerRules(SeatedRules):
             raise WagerError("this game has no duel against the bank")
         ranking = self._rankings[duel.order]
         player_strength, bank_strength = ranking.strength(player), ranking.strength(bank)
-        if bank_strength < duel.least:
+        if bank_strength < duel.lowest_opening_strength:
             return "closed"
         return (
             "better"
@@ -390,7 +390,7 @@ class PokerRules(SeatedRules):
             return None
         strength = ranking.strength(cards)
         english, french = CATEGORY_NAMES[find_category(strength, ranking.order)]
-        if bank and duel is not None and strength < duel.least:
+        if bank and duel is not None and strength < duel.lowest_opening_strength:
             english, french = f"{english}: does not open", f"{french} : n'ouvre pas"
         return {"en": english, "fr": french}
 

@@ -208,7 +208,7 @@ class Duel(Strict):
         return self
 
     @property
-    def least(self) -> int:
+    def lowest_opening_strength(self) -> int:
         """Return the lowest strength with which the bank opens, 0 if every hand does."""
         return (
             0

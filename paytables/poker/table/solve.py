@@ -296,7 +296,7 @@ class StudSolver:
         The last index is the bank's visible card.
         """
         bank = build_sets(52, self.duel.bank)
-        opens = self.duel.least
+        opens = self.duel.lowest_opening_strength
         counts = count_duel_results(
             self.player,
             self.chosen,
@@ -341,14 +341,16 @@ class StudSolver:
         """Return one bet's net result for each standing and class of hands, if its stake is ``factor`` antes."""
         strengths = self.player.compute_strengths(RANKING_RULES_BY_NAME[spot.order])[self.chosen]
 
-        def find_spot_win(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
+        def find_spot_win(rows: tuple[Row, ...], default_net: Fraction) -> tuple[Ints, Bools]:
             """Return a bet's net result for each class by the pay-table row that it wins, and whether it wins one.
 
-            Without a winning row the net result is ``none``.
+            Without a winning row the net result is ``default_net``.
             """
             places = find_rows(rows, strengths, spot)
             values = [int(row.pays.net * factor * self.unit) for row in rows]
-            return np.array([*values, int(none * factor * self.unit)], dtype=np.int64)[places], places >= 0
+            return np.array([*values, int(default_net * factor * self.unit)], dtype=np.int64)[
+                places
+            ], places >= 0
 
         words = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
         nets_by_standing = []
@@ -425,19 +427,19 @@ class StudSolver:
         return answers
 
     def _count_nets(
-        self, standings: Ints, choices: list[SolvedOption], taken: Ints, weight: Ints | None = None
+        self, standings: Ints, choices: list[SolvedOption], chosen_options: Ints, weight: Ints | None = None
     ) -> tuple[Counter[Fraction], Fraction]:
-        """Return the number of cases for each net result, and the mean stake, if the player chooses as in ``taken``.
+        """Return the number of cases for each net result, and the mean stake, for given decisions.
 
-        ``taken`` is by class of hands and visible card. ``weight`` is the number of hands per class, by
-        default that of the classes.
+        ``chosen_options`` has the chosen option by class of hands and visible card. ``weight`` is the number
+        of hands per class, by default that of the classes.
         """
         net_cases: Counter[Fraction] = Counter()
         staked = Fraction(0)
         hands_per_class = self.like if weight is None else weight
         for n, choice in enumerate(choices):
             for standing in range(len(EVERY_STANDING)):
-                cases = np.where(taken == n, standings[standing], 0).sum(axis=1) * hands_per_class
+                cases = np.where(chosen_options == n, standings[standing], 0).sum(axis=1) * hands_per_class
                 known, inverse = np.unique(choice.nets[standing], return_inverse=True)
                 totals = np.bincount(inverse, cases).astype(np.int64)
                 for net, count in zip(known.tolist(), totals.tolist(), strict=True):
@@ -459,17 +461,18 @@ class StudSolver:
         return bets
 
     def _count_bet_payments(
-        self, standings: Ints, choices: list[SolvedOption], taken: Ints, weight: Ints | None = None
+        self, standings: Ints, choices: list[SolvedOption], chosen_options: Ints, weight: Ints | None = None
     ) -> Counter[Pays]:
-        """Count how often each bet is paid by each row, won and returned, if the player chooses as in ``taken``.
+        """Return how often each bet is paid by each row, as won and as returned, for given decisions.
 
-        ``taken`` is the option by class of hands and visible card; ``weight`` is the weight of classes.
+        ``chosen_options`` has the chosen option by class of hands and visible card. ``weight`` is the number
+        of hands per class, by default that of the classes.
         """
         hands_per_class = self.like if weight is None else weight
         payment_counts: Counter[Pays] = Counter()
         for n, choice in enumerate(choices):
             for number, standing in enumerate(EVERY_STANDING):
-                cases = np.where(taken == n, standings[number], 0).sum(axis=1) * hands_per_class
+                cases = np.where(chosen_options == n, standings[number], 0).sum(axis=1) * hands_per_class
                 for name, factor in self._find_bets_after(choice.option).items():
                     payment_counts += self._count_spot_payments(
                         self.definition.spots[name], factor, standing, cases

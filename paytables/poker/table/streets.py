@@ -62,7 +62,7 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
         river_bet=int(river * unit),
         super_pays=tuple(int(pay * unit) for pay in pays),
         fold_loss=2 * unit,
-        lowest_opening_strength=duel.least,
+        lowest_opening_strength=duel.lowest_opening_strength,
     )
 
 

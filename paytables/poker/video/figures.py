@@ -68,7 +68,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
         )
 
     return Proofs(
-        most=prove_bet(definition.most),
+        most=prove_bet(definition.max_credits),
         fewer=None if definition.has_constant_pay_per_credit else prove_bet(definition.bets.credits[0]),
     )
 
@@ -98,7 +98,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     it is stated only if no level is played for.
     """
     proofs = definition.proved or prove(definition)
-    proof = proofs.find_proof(is_highest_bet=credits_ == definition.most)
+    proof = proofs.find_proof(is_highest_bet=credits_ == definition.max_credits)
     rates = tuple(Fraction(rate) for rate in proof.rates)
     held_figures = HeldCardsFigures(rates, Fraction(proof.deals) * credits_**2)
     level, cost = definition.find_level(credits_, hands), credits_ * hands

@@ -68,7 +68,7 @@ class VideoPokerRules(Tableless):
         proofs = self.definition.proved
         if proofs is None:
             return {}
-        proof = proofs.find_proof(is_highest_bet=credits_ == self.definition.most)
+        proof = proofs.find_proof(is_highest_bet=credits_ == self.definition.max_credits)
         return {
             "advice": look_up_hold(
                 unpack_policy(proof.policy), dealt, 53 if self.definition.deck.joker else 52
@@ -153,7 +153,7 @@ class VideoPokerRules(Tableless):
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return the progressive level at the only price for which it is played."""
-        return self.list_levels(self.build_wager(self.definition.most, hands=1))
+        return self.list_levels(self.build_wager(self.definition.max_credits, hands=1))
 
     def _build_felt(self, hands: list[list[int]]) -> dict[str, object]:
         """Return the hands for the screen, each with what it wins."""

@@ -211,7 +211,7 @@ class VideoPokerDefinition(Definition):
         return self
 
     @property
-    def most(self) -> int:
+    def max_credits(self) -> int:
         """Return the maximum bet on one hand, in credits."""
         return self.bets.credits[-1]
 
@@ -230,7 +230,7 @@ class VideoPokerDefinition(Definition):
 
     def find_level(self, credits_: int, hands: int) -> Progressive | None:
         """Return the progressive level for which ``hands`` hands of ``credits_`` credits play, or None."""
-        return self.progressive if hands == 1 and credits_ == self.most else None
+        return self.progressive if hands == 1 and credits_ == self.max_credits else None
 
     def list_pays(self, credits_: int) -> tuple[int, ...]:
         """Return what each row of the pay table pays for ``credits_`` credits on a hand.
@@ -238,7 +238,7 @@ class VideoPokerDefinition(Definition):
         A row that pays a progressive level counts as the level's reset value.
         """
         pays = [pay.pays * credits_ for pay in self.pay]
-        if credits_ == self.most:
+        if credits_ == self.max_credits:
             pays = [(pay.most_pays or pay.pays) * credits_ for pay in self.pay]
             for n, pay in enumerate(self.pay):
                 if self.progressive is not None and pay.id == self.progressive.row:

@@ -331,7 +331,7 @@ def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):
         assert fresh == bool([c for c in cues if c.kind == "shuffle"])
         burned += fresh
         if played.outcome.table is not None:
-            lefts.append(Shoe.from_json(played.outcome.table["shoe"]).left)
+            lefts.append(Shoe.from_json(played.outcome.table["shoe"]).cards_left)
     assert burned >= 2
     assert min(lefts) > 16
 

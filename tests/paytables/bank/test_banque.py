@@ -127,7 +127,7 @@ def hold_rounds(seeded_draw, count):
             asked.append((decision.prompt["hand"], decision.seat))
             return answers[decision.seat]
 
-        left = 312 if table is None else Shoe.from_json(table["shoe"]).left
+        left = 312 if table is None else Shoe.from_json(table["shoe"]).cards_left
         steps, outcome = play(here, bet_seats(here, seats), draw, answer)
         hands, order = dealt_by_hand(steps)
         assert order[:6] == [*TABLEAUX, "bank"] * 2

@@ -188,7 +188,7 @@ def hold_rounds(seeded_draw, count):
         table = outcome.table
         assert BankHoldingTurn.from_json(table["bank"], SEATS, MOST) == turn
         if "shoe" in table:
-            assert Shoe.from_json(table["shoe"]).left > 7
+            assert Shoe.from_json(table["shoe"]).cards_left > 7
         seen.update({("caller", caller is not None), ("result", result), ("shoe", "shoe" in table)})
         seen["not covered"] += sum(each[0][0] == "not covered" for each in settled(steps).values())
         seen["follows"] += turn.follower is not None

@@ -253,7 +253,7 @@ class Stacked:
         if not self.left.counts[card]:
             card = next(c for c, n in enumerate(self.left.counts) if n)
         place = sum(self.left.counts[:card])
-        assert bound == self.left.left
+        assert bound == self.left.cards_left
         self.left.remove_cards(card)
         return place
 

@@ -27,7 +27,7 @@ class Cards:
 
     def below(self, bound, purpose):
         card = 0 if purpose.startswith("burn") else self.cards.pop(0)
-        assert bound == self.shoe.left
+        assert bound == self.shoe.cards_left
         value = sum(self.shoe.counts[:card])
         self.shoe.remove_cards(card)
         return value
@@ -336,7 +336,7 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
         while played_.decision is not None:
             played_.advance(Choice("stand" if "stand" in played_.decision.options else "no_insurance"))
         table = played_.outcome.table
-        lefts += [] if table is None else [Shoe.from_json(table["shoe"]).left]
+        lefts += [] if table is None else [Shoe.from_json(table["shoe"]).cards_left]
     assert min(lefts) > 96
     assert len(lefts) < 120
     with pytest.raises(ValueError, match="shuffled before"):

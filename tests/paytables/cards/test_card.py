@@ -46,7 +46,7 @@ def test_a_shoe_gives_every_order_of_its_cards_once():
         draw = Numbers(*numbers)
         orders.append(tuple(cards.format_card(shoe.deal(draw, "card")) for _ in range(4)))
         assert draw.bounds == [4, 3, 2, 1]
-        assert shoe.left == 0
+        assert shoe.cards_left == 0
     expected = list(permutations(("2c", "Ah", "Ah", "Jk")))
     assert sorted(orders) == sorted(expected)
     assert Fraction(sum(order[0] == "Ah" for order in orders), len(orders)) == Fraction(1, 2)
@@ -54,10 +54,10 @@ def test_a_shoe_gives_every_order_of_its_cards_once():
 
 @pytest.mark.requirement("S-01")
 def test_shoes_of_decks():
-    assert cards.Shoe.from_decks(8).left == 416
-    assert cards.Shoe.from_decks(1, joker=True).left == 53
+    assert cards.Shoe.from_decks(8).cards_left == 416
+    assert cards.Shoe.from_decks(1, joker=True).cards_left == 53
     without = cards.Shoe.from_decks(8, without=[cards.RANKS.index(r) for r in "789T"])
-    assert without.left == 288
+    assert without.cards_left == 288
     assert cards.Shoe.from_json(without.to_json()) == without
 
 

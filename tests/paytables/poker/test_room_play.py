@@ -336,7 +336,7 @@ class Dealt:
         self.shoe, self.cards = Shoe.from_decks(1), list(parse_cards(cards))
 
     def below(self, bound, purpose):
-        assert bound == self.shoe.left, purpose
+        assert bound == self.shoe.cards_left, purpose
         card = self.cards.pop(0)
         value = sum(self.shoe.counts[:card])
         self.shoe.remove_cards(card)

@@ -161,7 +161,7 @@ def _draw_pocket(draws: Draw) -> list[int]:
 def _deal_deck(draws: Draw) -> list[int]:
     """Deal a full deck, card by card."""
     shoe = Shoe.from_decks()
-    return [shoe.deal(draws, f"card {n}") for n in range(1, shoe.left + 1)]
+    return [shoe.deal(draws, f"card {n}") for n in range(1, shoe.cards_left + 1)]
 
 
 REELS: Final = _build_reel_numbers(22, 5)
