@@ -86,10 +86,16 @@ def _run_until_stopped(
     restarts: the memory is examined when it is opened again. Any other error is raised.
     """
 
-    async def run_machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
-        """Run the machine until it stops; ``alone`` allows it to run with only one storage medium."""
+    async def run_machine(allows_single_medium: bool) -> None:  # noqa: FBT001 (as come_up asks)
+        """Run the machine until it stops; ``allows_single_medium`` allows it to run with only one storage medium."""
         process = MachineProcess(
-            folder, file, clock, say=_print_message, alone=alone, watched=watched, stick=stick
+            folder,
+            file,
+            clock,
+            print_message=_print_message,
+            allows_single_medium=allows_single_medium,
+            watched=watched,
+            stick=stick,
         )
         await process.run()
 

@@ -216,7 +216,7 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
                 f"{key}.game",
                 fault_values,
                 suggestion=find_similar_word(slot.game, known_names),
-                allowed=known_names,
+                allowed_values=known_names,
                 is_fatal=False,
             )
         elif slot.level not in levels:
@@ -226,7 +226,7 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
                 f"{key}.level",
                 fault_values,
                 suggestion=find_similar_word(slot.level, known_names),
-                allowed=known_names,
+                allowed_values=known_names,
                 is_fatal=False,
             )
         if (

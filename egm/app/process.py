@@ -106,8 +106,8 @@ class MachineProcess:
         *,
         opener: Opener = open_port,
         sources: Sequence[EntropySource] | None = None,
-        say: Callable[[str], None] = lambda _: None,
-        alone: bool = False,
+        print_message: Callable[[str], None] = lambda _: None,
+        allows_single_medium: bool = False,
         watched: bool = False,
         stick: Path = STICK_PATH,
         features: Features = FEATURES,
@@ -117,11 +117,11 @@ class MachineProcess:
         """Create the machine process.
 
         ``opener`` opens the devices' ports; ``sources`` are entropy sources, or None for all of this
-        computer. ``say`` prints errors in the input for the person who started the machine. ``alone``: run
-        with one of the two storage media if the other is missing; nothing new is started then. ``watched``:
-        raise a fault while no screen is shown, so that nothing new is started. ``stick`` is the device path
-        of a memory stick. ``storage`` are the media of its memory, whose random bytes also make keys and
-        salts. ``release`` is recorded at each power-up.
+        computer. ``print_message`` prints errors in the input for the person who started the machine.
+        ``allows_single_medium``: run with one of the two storage media if the other is missing; nothing new
+        is started then. ``watched``: raise a fault while no screen is shown, so that nothing new is started.
+        ``stick`` is the device path of a memory stick. ``storage`` are the media of its memory, whose random
+        bytes also make keys and salts. ``release`` is recorded at each power-up.
         """
         self._features = features
         self._folder = folder
@@ -129,8 +129,8 @@ class MachineProcess:
         self._clock = clock
         self._opener = opener
         self._sources = sources
-        self._say = say
-        self._alone = alone
+        self._print_message = print_message
+        self._allows_single_medium = allows_single_medium
         self._watched = watched
         self._stick = stick
         self._storage = storage or DiskStorage()
@@ -226,7 +226,7 @@ class MachineProcess:
                 increment_max_cents=rules.increment_limits_cents,
                 reserve_bytes=self._file.memory.reserve_mib << 20,
             ),
-            alone=self._alone,
+            alone=self._allows_single_medium,
             storage=self._storage,
         )
         try:
@@ -289,7 +289,7 @@ class MachineProcess:
             self._clock,
             self._submit_machine_event,
             ports.drivers,
-            print_message=self._say,
+            print_message=self._print_message,
         )
         self._attachments = tuple(
             (self._stations[0], attachment) for attachment in self._features.attach(context)
@@ -410,7 +410,7 @@ class MachineProcess:
             self._report_games(self._installed, self._refused)
             self._renew_random_service()
         except (LocalError, RngError) as error:
-            self._say(f"out of service: {error}")
+            self._print_message(f"out of service: {error}")
             for station in self._stations:
                 station.engine.submit(Event(EventType.SELF_TEST_FAILED, Failure(detail=str(error))))
             return
@@ -424,10 +424,10 @@ class MachineProcess:
         """Report the games not offered to journal, operator and service menu. Raises LocalError if none is left."""
         for refusal in refused_games:
             if installed:
-                self._say(f"game refused: {refusal.reason}")
+                self._print_message(f"game refused: {refusal.reason}")
             self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game, reason=refusal.reason))
         for game in record_conflicting_versions(self._machine, [each.game for each in installed.values()]):
-            self._say(
+            self._print_message(
                 f"{game.id}: this machine played another definition as version {game.version}: "
                 "give this one a new game.version"
             )

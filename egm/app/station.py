@@ -60,7 +60,7 @@ class DroppingOutbox:
 class PlayerStation:
     """One player position with its engine, devices and screens; it is open once it has its ports.
 
-    ``handle`` submits an event at this position; ``changed`` is called after every change.
+    ``handle`` submits an event at this position; ``on_change`` is called after every change.
     """
 
     ports: PositionDevices
@@ -72,14 +72,14 @@ class PlayerStation:
         installed: Mapping[str, InstalledGame],
         folder: StateFolder,
         handle: Callable[["PlayerStation", Event], None],
-        changed: Callable[[], None],
+        on_change: Callable[[], None],
     ) -> None:
         self.machine = machine
         self.engine = StateMachineEngine(machine, machine.component(Features).rules, self.process_change)
         self.ledgers = create_ledgers(machine, self.engine.handle)
         self._installed = installed
         self._handle = handle
-        self._changed = changed
+        self._on_change = on_change
         self._show_timer: asyncio.TimerHandle | None = None
         self._showing = ""
         self._open_at_start = ""
@@ -252,7 +252,7 @@ class PlayerStation:
         self._settle_devices(now)
         for position in self.machine.component(RunningPositions).by_number.values():
             position.update_tower_light_and_bell()
-        self._changed()
+        self._on_change()
 
     def _settle_devices(self, now: Snapshot) -> None:
         """Set each device of the position to what the machine's state requires: accepted money, lamps, tower lights."""

@@ -38,7 +38,7 @@ class Fault:
     """The line in the file, counted from 1; None if it is not known."""
     suggestion: str = ""
     """The word that was probably meant, or empty."""
-    allowed: tuple[str, ...] = ()
+    allowed_values: tuple[str, ...] = ()
     """The allowed values of the key, if they can be listed."""
     is_fatal: bool = True
     """Whether the file cannot be used because of the fault.
@@ -55,8 +55,8 @@ class Fault:
         where = f"line {self.line}: " if self.line else ""
         key = f"{self.key}: " if self.key else ""
         suggestion = f"; did you mean {self.suggestion}?" if self.suggestion else ""
-        listed_words = ", ".join(self.allowed[:_LISTED_VALUES_MAX]) + (
-            " ..." if len(self.allowed) > _LISTED_VALUES_MAX else ""
+        listed_words = ", ".join(self.allowed_values[:_LISTED_VALUES_MAX]) + (
+            " ..." if len(self.allowed_values) > _LISTED_VALUES_MAX else ""
         )
         return (
             f"{where}{key}{self.problem}{suggestion}{f' (there are: {listed_words})' if listed_words else ''}"
@@ -74,7 +74,7 @@ def build_fault(key: str, problem: str, *allowed: str, written_word: str = "") -
     An empty ``key`` stands for the key that is being validated. If ``written_word`` resembles one of the
     ``allowed`` words, the fault suggests that word.
     """
-    return Fault(key, problem, suggestion=find_similar_word(written_word, allowed), allowed=allowed)
+    return Fault(key, problem, suggestion=find_similar_word(written_word, allowed), allowed_values=allowed)
 
 
 def build_rule_error(*faults: Fault) -> PydanticCustomError:

@@ -27,7 +27,7 @@ class FileTable:
 
     header: str
     meaning: str
-    required: bool
+    is_required: bool
     keys: tuple[KeyDocumentation, ...]
 
 

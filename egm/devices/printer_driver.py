@@ -112,7 +112,7 @@ class PrinterDriver(LineDriver[M]):
         """Run one cycle: query the printer's status twice and, if both agree, advance the open print order."""
         first = await self._query_status()
         status = None if first is None else await self._query_status()
-        self._update_uninterrupted_replies(answered=status is not None)
+        self._update_uninterrupted_replies(has_replied=status is not None)
         if status is not None and status == first:
             present = {code: "" for name, code in _FAULT_BY_STATUS_FIELD.items() if getattr(status, name)}
             self._update_faults(present)
@@ -126,15 +126,15 @@ class PrinterDriver(LineDriver[M]):
         self.poll_seconds = _IDLE_POLL_SECONDS if record is None else _POLL_SECONDS_WHILE_PRINTING
         await self._pause_until_next_poll()
 
-    def _update_uninterrupted_replies(self, *, answered: bool) -> None:
+    def _update_uninterrupted_replies(self, *, has_replied: bool) -> None:
         """Update the time up to which the printer has replied without a gap since the print order.
 
-        ``answered`` is whether the printer has replied now. If replies are missing for long enough for a
+        ``has_replied`` is whether the printer has replied now. If replies are missing for long enough for a
         restart of the printer, the time is cleared until the next order.
         """
         now = asyncio.get_running_loop().time()
         last = self._last_reply_at
-        unbroken = answered and last is not None and now - last <= _RESTART_SECONDS
+        unbroken = has_replied and last is not None and now - last <= _RESTART_SECONDS
         self._last_reply_at = now if unbroken else None
 
     def _handle_missing_line(self) -> None:

@@ -41,8 +41,8 @@ class StateMachineEngine(Generic[MachineT]):
     loop forever.
     """
 
-    def __init__(self, machine: MachineT, rules: StateTable[MachineT], changed: Callable[[], None]) -> None:
-        """Create the engine in state BOOT. ``changed`` is called after each handled event.
+    def __init__(self, machine: MachineT, rules: StateTable[MachineT], on_change: Callable[[], None]) -> None:
+        """Create the engine in state BOOT. ``on_change`` is called after each handled event.
 
         Raises InvariantError if AFTER_EVENT or WHEN_IDLE has no unguarded rule in some state.
         """
@@ -54,7 +54,7 @@ class StateMachineEngine(Generic[MachineT]):
         self.machine: Final = machine
         self.rules: Final = rules
         self.state = State.BOOT
-        self._changed = changed
+        self._on_change = on_change
         self._queue: deque[Event] = deque()
         self._busy = False
         self._recorded_unexpected_events: set[tuple[EventName, State, str]] = set()
@@ -90,7 +90,7 @@ class StateMachineEngine(Generic[MachineT]):
                     self._apply_engine_event(EventType.WHEN_IDLE, rules_when_idle)
         finally:
             self._busy = False
-        self._changed()
+        self._on_change()
 
     def update_state(self) -> None:
         """Change to the state that the memory now implies, because another position has changed shared memory.

@@ -80,14 +80,20 @@ def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
 class Timekeeper:
     """The assessment of one machine's clock since start-up: whether it can be trusted, and the best known time."""
 
-    def __init__(self, clock: Clock, good: datetime | None = None, *, unsettled: bool = False) -> None:
-        """Start to assess the clock. ``good`` is the last time known to be right before this start.
+    def __init__(
+        self, clock: Clock, last_trusted_time: datetime | None = None, *, unsettled: bool = False
+    ) -> None:
+        """Start to assess the clock.
 
-        ``unsettled`` is whether the clock was set before the machine was switched off, and nobody has
-        confirmed it.
+        ``last_trusted_time`` is the last time known to be right before this start. ``unsettled`` is whether the
+        clock was set before the machine was switched off, and nobody has confirmed it.
         """
         self._clock = clock
-        self._good = good if good is not None and EARLIEST_PLAUSIBLE_TIME <= good < LATEST_TIME else None
+        self._last_trusted_time = (
+            last_trusted_time
+            if last_trusted_time is not None and EARLIEST_PLAUSIBLE_TIME <= last_trusted_time < LATEST_TIME
+            else None
+        )
         self._unsettled = unsettled
         self._running = False
         self._since_ns = clock.monotonic_ns()
@@ -109,7 +115,7 @@ class Timekeeper:
         return find_clock_doubt(
             ClockEvidence(
                 now=self._clock.now(),
-                last_good=self._good,
+                last_good=self._last_trusted_time,
                 elapsed=self._elapsed if self._running else None,
                 unsettled=self._unsettled,
             )
@@ -123,7 +129,11 @@ class Timekeeper:
     @property
     def trusted_time(self) -> datetime | None:
         """Return the last time known to be right, plus the time elapsed since; None if there never was one."""
-        return None if self._good is None else min(self._good + self._elapsed, LATEST_TIME)
+        return (
+            None
+            if self._last_trusted_time is None
+            else min(self._last_trusted_time + self._elapsed, LATEST_TIME)
+        )
 
     def now(self) -> datetime:
         """Return the clock's time if it is trusted, otherwise the last time known to be right plus the time since."""
@@ -141,7 +151,7 @@ class Timekeeper:
 
     def confirm(self) -> None:
         """Accept the clock's current time as right, because staff confirm it or no evidence is against it."""
-        self._good, self._since_ns = self._read_limited_clock, self._clock.monotonic_ns()
+        self._last_trusted_time, self._since_ns = self._read_limited_clock, self._clock.monotonic_ns()
         self._running, self._unsettled = True, False
 
     @property

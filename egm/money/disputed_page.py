@@ -51,7 +51,7 @@ def _build_ruling_form(disputed: DisputedAmount) -> Form:
     if disputed.is_printed:
         return replace(DISPUTED_TICKET, values={"disputed": disputed.id})
     fields = tuple(
-        replace(entry, least=disputed.least_cents, most=disputed.most_cents)
+        replace(entry, value_min=disputed.least_cents, value_max=disputed.most_cents)
         if entry.name == "amount_cents"
         else entry
         for entry in DISPUTED.fields

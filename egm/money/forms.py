@@ -31,14 +31,14 @@ FORMS: Final[tuple[Form, ...]] = (
         subject="money",
         fields=(
             Field(name="method", kind=FieldKind.CHOICE, choices=("cash", "cheque", "transfer")),
-            Field(name="name", required=False),
+            Field(name="name", is_required=False),
             Field(
                 name="document",
                 kind=FieldKind.CHOICE,
-                required=False,
+                is_required=False,
                 choices=("passport", "identity_card", "licence", "permit"),
             ),
-            Field(name="number", required=False),
+            Field(name="number", is_required=False),
         ),
         needs=(handpay_waits,),
     ),
@@ -51,7 +51,7 @@ FORMS: Final[tuple[Form, ...]] = (
             AMOUNT_FIELD,
             REASON_FIELD,
             PLAY_ID_FIELD,
-            Field(name="slip", kind=FieldKind.NUMBER, required=False),
+            Field(name="slip", kind=FieldKind.NUMBER, is_required=False),
         ),
     ),
     Form(

@@ -21,7 +21,7 @@ FORMS: Final[tuple[Form, ...]] = (
         event=EventType.MACHINE_CHECKED,
         permission=Permission.SETTLE,
         subject="money",
-        fields=(Field(name="remark", required=False),),
+        fields=(Field(name="remark", is_required=False),),
     ),
     Form(
         id="forfeit_game",

@@ -60,7 +60,7 @@ class CertificateRules:
     """The rules about game certificates: the certifier's public key (hex, or empty), and whether all games need one."""
 
     key: str = ""
-    required: bool = False
+    are_required: bool = False
 
     def verify_certificate(
         self, slot: GameSlot, game: Game, profile: Profile, lowest_return: Fraction
@@ -70,7 +70,7 @@ class CertificateRules:
         Raises OperatorError if a required certificate is missing, or if a certificate does not match.
         """
         if slot.certificate is None:
-            if self.required:
+            if self.are_required:
                 raise OperatorError(
                     f"{game.id}: has no certificate, but the profile {profile.id} requires one for every game"
                 )

@@ -126,13 +126,13 @@ class ProgressiveLinkService:
         if feeder is None:
             return None
         entry_sequences = self._entry_sequences[pool]
-        for sequence in [s for s in entry_sequences if s <= feeder.counted]:
+        for sequence in [s for s in entry_sequences if s <= feeder.last_counted]:
             del entry_sequences[sequence]
-        if feeder.pending:
-            since = entry_sequences.get(feeder.counted + 1, self._read_link_progress(pool).since + 1) - 1
+        if feeder.pending_contributions:
+            since = entry_sequences.get(feeder.last_counted + 1, self._read_link_progress(pool).since + 1) - 1
         else:
             since = self._machine.journal.sequence
-        return ContributionStatus(counted=feeder.counted, since=since, falls=feeder.falls)
+        return ContributionStatus(counted=feeder.last_counted, since=since, falls=feeder.falls)
 
     def find_last_decided(self, pool: str) -> int:
         """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""

@@ -20,7 +20,7 @@ CONTRIBUTION_RETRY_NS: Final = 2_000_000_000
 class LinkedLevelFeeder:
     """The state of one progressive level of a controller that this machine feeds. Times are monotonic nanoseconds.
 
-    ``joined``: the controller has accepted the enrolment; ``refused``: why it has not. ``prize`` and
+    ``is_enrolled``: the controller has accepted the enrolment; ``refusal_reason``: why it has not. ``prize`` and
     ``commitment`` are those of a mystery level. ``value_sequence``, ``value_utc`` and ``value_run`` identify
     the last accepted amount. ``heard_ns``: when the level was last received.
     """
@@ -29,12 +29,12 @@ class LinkedLevelFeeder:
     prize: int = 0
     commitment: str = ""
     """For a mystery level: the commitment to the secret amount of the current prize, whose number is ``prize``."""
-    joined: bool = False
-    refused: RefusalReason | None = None
-    counted: int = 0
+    is_enrolled: bool = False
+    refusal_reason: RefusalReason | None = None
+    last_counted: int = 0
     """The number of the last contribution that the controller is known to have counted."""
-    pending: deque[Contribution] = field(default_factory=deque)
-    """Every contribution after number ``counted``, in order."""
+    pending_contributions: deque[Contribution] = field(default_factory=deque)
+    """Every contribution after number ``last_counted``, in order."""
     last_sent: int = 0
     """The number of the last contribution sent on this connection."""
     sent_ns: int = 0
@@ -63,14 +63,14 @@ class LinkedLevelFeeder:
     @property
     def last_sequence(self) -> int:
         """Return the sequence number of this machine's last contribution to the progressive level."""
-        return self.pending[-1].sequence if self.pending else self.counted
+        return self.pending_contributions[-1].sequence if self.pending_contributions else self.last_counted
 
     def reset_connection(self) -> None:
         """Reset what belonged to the lost connection to the controller: enrol again, and send contributions again."""
-        self.joined = False
-        self.refused = None
+        self.is_enrolled = False
+        self.refusal_reason = None
         self.values_received = 0
-        self.last_sent = self.counted
+        self.last_sent = self.last_counted
 
     @property
     def is_mystery(self) -> bool:
@@ -112,7 +112,7 @@ class LinkedLevelFeeder:
 
     def find_displayed_amount(self, now_ns: int, stale_ns: int) -> DisplayedAmount:
         """Return the amount that the progressive level shows, and whether it is current."""
-        if not self.joined or self.heard_ns is None:
+        if not self.is_enrolled or self.heard_ns is None:
             return DisplayedAmount(self.amount_cents, Status.DOWN)
         fresh = self.values_received > 1 and now_ns - self.heard_ns <= stale_ns
         return DisplayedAmount(self.amount_cents, Status.UP if fresh else Status.STALE)
@@ -143,12 +143,12 @@ class LinkedLevelFeeder:
         For contributions sent and not yet counted, the retry time starts again, so that a slow controller
         does not receive everything again.
         """
-        if sequence > self.counted:
+        if sequence > self.last_counted:
             self.sent_ns = now_ns
-        while self.pending and self.pending[0].sequence <= sequence:
-            self.pending.popleft()
-        self.counted = max(self.counted, sequence)
-        self.last_sent = max(self.last_sent, self.counted)
+        while self.pending_contributions and self.pending_contributions[0].sequence <= sequence:
+            self.pending_contributions.popleft()
+        self.last_counted = max(self.last_counted, sequence)
+        self.last_sent = max(self.last_sent, self.last_counted)
 
     def list_due_contributions(self, now_ns: int) -> list[Contribution]:
         """Return the contributions to send to the controller now, at most a window ahead of its count.
@@ -156,10 +156,10 @@ class LinkedLevelFeeder:
         New contributions are sent once; contributions that the controller has not counted in time are sent
         again.
         """
-        if not self.joined or not self.pending:
+        if not self.is_enrolled or not self.pending_contributions:
             return []
-        if self.last_sent > self.counted and now_ns - self.sent_ns >= CONTRIBUTION_RETRY_NS:
-            self.last_sent = self.counted
+        if self.last_sent > self.last_counted and now_ns - self.sent_ns >= CONTRIBUTION_RETRY_NS:
+            self.last_sent = self.last_counted
         contributions = [c for c in self._list_sendable_contributions() if c.sequence > self.last_sent]
         if contributions:
             self.last_sent, self.sent_ns = contributions[-1].sequence, now_ns
@@ -167,7 +167,10 @@ class LinkedLevelFeeder:
 
     def _list_sendable_contributions(self) -> list[Contribution]:
         """Return the oldest contributions that the controller has not counted, as many as may be sent at a time."""
-        return [self.pending[i] for i in range(min(UNCOUNTED_CONTRIBUTIONS_MAX, len(self.pending)))]
+        return [
+            self.pending_contributions[i]
+            for i in range(min(UNCOUNTED_CONTRIBUTIONS_MAX, len(self.pending_contributions)))
+        ]
 
 
 def _format_odds(shares: Mapping[str, Fraction]) -> str:

@@ -208,12 +208,14 @@ class ControllerLink:
         return news
 
     # ------------------------------------------------------------------ from the machine's memory
-    def restore_contributions(self, level: str, counted: int, pending: Iterable[Contribution]) -> None:
-        """Restore a progressive level's contributions from the journal: all after number ``counted``, in order."""
+    def restore_contributions(
+        self, level: str, last_counted: int, pending_contributions: Iterable[Contribution]
+    ) -> None:
+        """Restore a progressive level's contributions from the journal: all after number ``last_counted``, in order."""
         feeder = self.feeders[level]
-        feeder.counted = feeder.last_sent = counted
-        feeder.pending.clear()
-        feeder.pending.extend(pending)
+        feeder.last_counted = feeder.last_sent = last_counted
+        feeder.pending_contributions.clear()
+        feeder.pending_contributions.extend(pending_contributions)
 
     def restore_shown_amount(self, level: str, amount_cents: int, falls: int) -> None:
         """Restore the amount that a linked progressive level showed before a restart, with its number of falls.
@@ -227,7 +229,7 @@ class ControllerLink:
         """Queue a wager's contribution, which is durable on the machine, to be sent to the progressive controller."""
         feeder = self.feeders[contribution.level]
         if contribution.sequence == feeder.last_sequence + 1:
-            feeder.pending.append(contribution)
+            feeder.pending_contributions.append(contribution)
         self._send_contributions(feeder, now_ns)
 
     def open_hit_claim(self, claim: Claim, now_ns: int) -> None:
@@ -312,8 +314,8 @@ class ControllerLink:
         enrolments = []
         for level, feeder in self.feeders.items():
             queried_ns = self._enrolment_sent_ns.get(level)
-            patience_ns = CONTRIBUTION_RETRY_NS if feeder.refused is None else _REFUSED_RETRY_NS
-            if not feeder.joined and (queried_ns is None or now_ns - queried_ns >= patience_ns):
+            patience_ns = CONTRIBUTION_RETRY_NS if feeder.refusal_reason is None else _REFUSED_RETRY_NS
+            if not feeder.is_enrolled and (queried_ns is None or now_ns - queried_ns >= patience_ns):
                 self._enrolment_sent_ns[level] = now_ns
                 enrolments.append(feeder.enrolment)
         if enrolments:
@@ -331,19 +333,19 @@ class ControllerLink:
         if objection is not None:
             self._stop_feeding(feeder, *objection)
             return
-        feeder.joined, feeder.refused = True, None
-        if message.counted < feeder.counted:
-            feeder.counted = feeder.last_sent = message.counted
-            feeder.pending.clear()
+        feeder.is_enrolled, feeder.refusal_reason = True, None
+        if message.counted < feeder.last_counted:
+            feeder.last_counted = feeder.last_sent = message.counted
+            feeder.pending_contributions.clear()
             self._news.append(ControllerBehind(message.level, message.counted))
         self._handle_counted(message.level, message.counted, message.won, now_ns)
         self.repeat_unanswered_messages(now_ns)
 
     def _stop_feeding(self, feeder: LinkedLevelFeeder, reason: RefusalReason, detail: str) -> None:
         """Stop feeding a progressive level for a reason; report the reason if it is new."""
-        if feeder.refused is not reason:
+        if feeder.refusal_reason is not reason:
             self._news.append(ControllerComplaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}"))
-        feeder.joined, feeder.refused = False, reason
+        feeder.is_enrolled, feeder.refusal_reason = False, reason
 
     # ------------------------------------------------------------------ values and contributions
     def _handle_value(self, message: Value, now_ns: int) -> None:
@@ -396,12 +398,12 @@ class ControllerLink:
         """
         entry = self._open_claims[claim]
         feeder = self.feeders.get(entry.claim.level)
-        if feeder is None or not self._connected or not feeder.joined:
+        if feeder is None or not self._connected or not feeder.is_enrolled:
             return
         if entry.sent_ns is not None and now_ns - entry.sent_ns < CONTRIBUTION_RETRY_NS:
             return
         message = entry.due_message
-        is_acceptable = feeder.counted >= entry.claim.after and (
+        is_acceptable = feeder.last_counted >= entry.claim.after and (
             feeder.values_received or entry.is_unknown_to_controller
         )
         if message is None or (message is entry.claim and not is_acceptable):
@@ -454,9 +456,9 @@ class ControllerLink:
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
-        if message.reason is RefusalReason.GAP and message.next > feeder.counted:
+        if message.reason is RefusalReason.GAP and message.next > feeder.last_counted:
             feeder.process_count(message.next - 1, now_ns)
-            feeder.last_sent = feeder.counted
+            feeder.last_sent = feeder.last_counted
             self._send_contributions(feeder, now_ns)
         elif message.reason is RefusalReason.GAP:
             self._send_enrolment_again(feeder, now_ns)  # a late message, or it has less than it reported
@@ -509,8 +511,8 @@ class ControllerLink:
 
     def _enrol_from_start(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
         """Enrol in a progressive level again from the start, because the controller no longer knows this machine."""
-        if feeder.joined:
-            feeder.joined = False
-            feeder.last_sent = feeder.counted
+        if feeder.is_enrolled:
+            feeder.is_enrolled = False
+            feeder.last_sent = feeder.last_counted
             self._enrolment_sent_ns.pop(feeder.pool.id, None)
             self._send_enrolments(now_ns)

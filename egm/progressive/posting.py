@@ -22,22 +22,22 @@ def build_opening_transfers(pool: str, level: Level) -> tuple[Transfer, ...]:
     return (Transfer(f"pool:{pool}:startup", f"pool:{pool}:current", level.seeded),)
 
 
-def build_change_transfers(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
+def build_change_transfers(pool: str, level_before: Level, level_after: Level) -> tuple[Transfer, ...]:
     """Return the transfers for one change of a progressive level: a contribution, a hit, or a reversed hit.
 
     When fractions have added up to a whole unit, it is taken from the account ``contributed``, into which
     they were paid.
     """
     flows = (
-        ("current", "won", after.paid - before.paid),
-        ("startup", "current", after.seeded - before.seeded),
-        ("contributed", "hidden", max(0, _count_full_cents_gained(before.hidden, after.hidden))),
-        ("hidden", "current", max(0, -_count_full_cents_gained(before.hidden, after.hidden))),
-        ("current", "overflow", _count_full_cents_gained(before.overflow, after.overflow)),
+        ("current", "won", level_after.paid - level_before.paid),
+        ("startup", "current", level_after.seeded - level_before.seeded),
+        ("contributed", "hidden", max(0, _count_full_cents_gained(level_before.hidden, level_after.hidden))),
+        ("hidden", "current", max(0, -_count_full_cents_gained(level_before.hidden, level_after.hidden))),
+        ("current", "overflow", _count_full_cents_gained(level_before.overflow, level_after.overflow)),
     )
     posted_cents = sum(cents for _, target, cents in flows if target == "current")
     posted_cents -= sum(cents for source, _, cents in flows if source == "current")
-    carry = _count_full_cents_gained(before.current, after.current) - posted_cents
+    carry = _count_full_cents_gained(level_before.current, level_after.current) - posted_cents
     return tuple(
         Transfer(f"pool:{pool}:{a}", f"pool:{pool}:{b}", cents)
         for a, b, cents in (

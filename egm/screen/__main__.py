@@ -130,7 +130,7 @@ def main(
                 address_file=file,
                 make=make,
                 sound_store=sound_store,
-                held=door,
+                open_descriptors=door,
             )
             echo(f"{_format_screen_name(position, top=top)}: {surface.address}")
         elif mode == "kmsdrm":
@@ -200,7 +200,7 @@ def _create_console_window(
     above = TopScreenProcess(
         output, lambda lent: build_python_command("egm.screen", *signs, "--lease", str(lent))
     )
-    return Window(theme, output=output, above=above)
+    return Window(theme, output=output, top_screen=above)
 
 
 def _create_speakers(

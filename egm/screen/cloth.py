@@ -105,7 +105,7 @@ def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
 def find_open_part(table: Table, chips: ChipsOnTable, layout: Layout) -> str:
     """Return the name of the open part of the betting layout; empty if the layout is not divided into parts."""
     parts = list_felt_parts(table, layout)
-    return chips.part if chips.part in parts else next(iter(parts), "")
+    return chips.open_part if chips.open_part in parts else next(iter(parts), "")
 
 
 def list_street_sheets(table: Table, layout: Layout) -> tuple[tuple[float, float], ...]:
@@ -164,7 +164,7 @@ def lay_out_tabs(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tupl
 def _list_parts_that_fit(parts: Sequence[str], chips: ChipsOnTable, layout: Layout) -> list[str]:
     """Return the layout's parts whose keys fit on a telephone, the open part among them."""
     room = int(find_felt_rect(layout)[2] // layout.finger)
-    open_index = parts.index(chips.part) if chips.part in parts else 0
+    open_index = parts.index(chips.open_part) if chips.open_part in parts else 0
     first = max(0, min(open_index - room // 2, len(parts) - room))
     return list(parts[first : first + room])
 

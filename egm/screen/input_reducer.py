@@ -127,11 +127,11 @@ def _skip_ahead(view: View, theme: Theme) -> View:
     if show is None or line is None:
         return view
     since = view.now - show.began
-    if marks.find_least_revolutions(view.game) and since < line.stopped:
+    if marks.find_least_revolutions(view.game) and since < line.last_stop:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
     ends = (
         show.is_complete
-        and since >= line.stopped
+        and since >= line.last_stop
         and (line.level < _SKIPPABLE_CELEBRATION_LEVEL or since >= line.roll_up_end)
     )
     return replace(
@@ -252,13 +252,13 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
 def _apply_choice(view: View, action: Action) -> tuple[View, Messages]:
     """Apply a touch on a pending decision: mark a reel or card, or send an answer to the machine."""
     if action.name == "hold":
-        return replace(view, held=view.held ^ (1 << int(action.value))), ()
+        return replace(view, held_bits=view.held_bits ^ (1 << int(action.value))), ()
     if action.name == "set_as":
-        return replace(view, held=int(action.value)), ()
+        return replace(view, held_bits=int(action.value)), ()
     if action.name == "choose":
         return view, (Intent(name="choose", value=action.value),)
     answers = is_marking_decision(view) and may_answer(view)
-    return view, (Intent(name="choose", value=view.held),) if answers else ()
+    return view, (Intent(name="choose", value=view.held_bits),) if answers else ()
 
 
 # ---------------------------------------------------------------------- bets
@@ -351,7 +351,7 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
         changed_chips = replace(chips, tool="chip" if chips.tool == value else value)
     else:
         changed_chips = (
-            replace(chips, part=str(value)) if name == "cloth" else replace(chips, sheet=int(value))
+            replace(chips, open_part=str(value)) if name == "cloth" else replace(chips, sheet=int(value))
         )
     return replace(view, chips=changed_chips)
 

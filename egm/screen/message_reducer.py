@@ -94,7 +94,7 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
         return view
     chips = view.chips
     last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last_round_bets
-    chips = replace(chips, last_round_bets=last, undo_bets=(), refused="")
+    chips = replace(chips, last_round_bets=last, undo_bets=(), refusal_key="")
     if table.can_bets_stay:
         chips = replace(chips, bets={}, plays={}, must_report_clearing=True)
     return replace(view, chips=chips)
@@ -112,7 +112,7 @@ def _show_decision(view: View, decision: Decision) -> View:
     changed_view = replace(
         view,
         decision=decision,
-        held=advised_marks,
+        held_bits=advised_marks,
         focus=0,
         focused=False,
         page=Page.NONE,
@@ -371,7 +371,9 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
         recall_view = apply_message(
             replace(apply_message(start, recalled), reduced_motion=view.reduced_motion), message
         )
-        return replace(recall_view, held=replay.answer) if isinstance(replay.answer, int) else recall_view
+        return (
+            replace(recall_view, held_bits=replay.answer) if isinstance(replay.answer, int) else recall_view
+        )
     except OutcomeError:
         return None  # A display of another version: the page lists its facts as text.
 

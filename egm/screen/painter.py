@@ -307,16 +307,16 @@ class Painter:
         return text_box
 
     def label(
-        self, text: str, rect: Rect, style: Style, *, align: Align = "centre", least: str = "caption"
+        self, text: str, rect: Rect, style: Style, *, align: Align = "centre", smallest_size: str = "caption"
     ) -> None:
         """Write a text centred vertically in a rectangle, on one line if possible.
 
-        A text that is too long is written smaller, but not smaller than ``least``: it is then broken into
+        A text that is too long is written smaller, but not smaller than ``smallest_size``: it is then broken into
         lines. If the rectangle cannot hold the lines, the smallest letters are used.
         """
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
-        for size in dict.fromkeys((least, "tiny") if self.measure_text(text, style) > w else ()):
+        for size in dict.fromkeys((smallest_size, "tiny") if self.measure_text(text, style) > w else ()):
             small_style, height = style._replace(size=size), self.theme.sizes[size] * 1.16
             lines = self.wrap_evenly(text, w, small_style)
             if len(lines) > 1 and len(lines) * height <= h + 1:

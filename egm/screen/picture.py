@@ -112,7 +112,7 @@ class Picture:
         draw_drawer(stage)
         if _can_delay_frame(view):
             # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
-            draw_background(replace(stage, lit=True))
+            draw_background(replace(stage, has_feature_colours=True))
 
     def read_aloud(self, view: View) -> str:
         """Return the picture's text for screen readers.
@@ -274,7 +274,7 @@ def _is_round_moving(view: View, theme: Theme) -> bool:
     line = build_view_timeline(view, theme)
     if view.show is None or line is None or not _is_game_visible(view):
         return False
-    return view.now - view.show.began < line.stopped
+    return view.now - view.show.began < line.last_stop
 
 
 def _can_give_up_residual_credit(view: View) -> bool:
@@ -316,7 +316,7 @@ def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
     line, show = build_view_timeline(stage.view, stage.theme), stage.view.show
     if show is not None and line is not None and line.level >= 1 and scene is Scene.GAME:
         since = stage.view.now - show.began
-        if line.stopped <= since < line.roll_up_end + 1.5:
+        if line.last_stop <= since < line.roll_up_end + 1.5:
             return "win"
     return "chase" if is_show_running(stage.view, stage.theme) else "idle"
 

@@ -55,22 +55,22 @@ def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Ro
     return columns
 
 
-def derive_road_marks(columns: Sequence[Sequence[RoadWin]], back: int) -> list[Colour]:
-    """Return the marks of a derived road: big eye boy (``back`` 1), small road (2) or cockroach pig (3).
+def derive_road_marks(columns: Sequence[Sequence[RoadWin]], column_distance: int) -> list[Colour]:
+    """Return the marks of a derived road: big eye boy (``column_distance`` 1), small road (2) or cockroach pig (3).
 
-    Marks start at the second mark of column ``back`` + 1 of the big road, or else at the next column; from
+    Marks start at the second mark of column ``column_distance`` + 1 of the big road, or else at the next column; from
     there each mark of the big road makes one. The first mark of a column is red if the previous column is as
-    long as the one ``back`` before that. Any other mark is red unless the column ``back`` before ends just
-    above it.
+    long as the one ``column_distance`` before that. Any other mark is red unless the column
+    ``column_distance`` before ends just above it.
     """
     lengths = [len(column) for column in columns]
     marks: list[Colour] = []
-    for n in range(back, len(columns)):
+    for n in range(column_distance, len(columns)):
         for row in range(lengths[n]):
             if row:
-                marks.append("blue" if lengths[n - back] == row else "red")
-            elif n > back:
-                marks.append("red" if lengths[n - 1] == lengths[n - 1 - back] else "blue")
+                marks.append("blue" if lengths[n - column_distance] == row else "red")
+            elif n > column_distance:
+                marks.append("red" if lengths[n - 1] == lengths[n - 1 - column_distance] else "blue")
     return marks
 
 

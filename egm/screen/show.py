@@ -67,7 +67,7 @@ class StepTime:
     """When the movement of the step begins."""
     stops: tuple[float, ...]
     """When each moving part of the step, such as a reel, stops."""
-    stopped: float
+    last_stop: float
     """When all moving parts of the step have stopped."""
     end: float
     """When the step is over, so that the next one may begin."""
@@ -78,7 +78,7 @@ class Timeline:
     """The times of a game's presentation, in seconds from its start, and the celebration level of its win."""
 
     steps: tuple[StepTime, ...]
-    stopped: float
+    last_stop: float
     """When all moving parts of the last step have stopped."""
     roll_up_end: float
     """When the win on the WIN meter has been counted up."""
@@ -187,10 +187,10 @@ def _build_timeline(key: _TimelineKey) -> Timeline:
     """Compute the result of :func:`build_timeline` for the key of a cache entry."""
     show, motion, level, calm = key.show, key.motion, key.level, key.calm
     steps = _build_step_times(replace(show, shortened_at=()), motion, 1.0, calm=calm)
-    pace = 1.0 if steps[-1].stopped <= LONGEST else max(QUICKEST, LONGEST / steps[-1].stopped)
+    pace = 1.0 if steps[-1].last_stop <= LONGEST else max(QUICKEST, LONGEST / steps[-1].last_stop)
     if pace < 1 or show.shortened_at:
         steps = _build_step_times(show, motion, pace, calm=calm)
-    spun = steps[-1].stopped
+    spun = steps[-1].last_stop
     grows = show.play.win_cents > show.seen_cents or bool(show.play.prizes)
     length = 0.45 + motion.rollup_per_level * level if grows else 0.0
     rolled = min([spun + length, *(cut for cut in show.shortened_at if cut >= spun)])
@@ -210,7 +210,7 @@ def _build_step_times(show: GameShow, motion: Motion, pace: float, *, calm: bool
         time = _scale_step_time(_build_step_time(step, card, motion, boxes_opened, calm=calm), pace, begin)
         if index < len(show.steps) - 1:
             pause = motion.line_cycle if step.credits else motion.result_hold
-            time = replace(time, end=time.stopped + pause * pace)
+            time = replace(time, end=time.last_stop + pause * pace)
         for cut in show.shortened_at:
             if time.title_card_begin <= cut < time.end:
                 time = _shorten_step(time, step, cut)
@@ -222,29 +222,29 @@ def _build_step_times(show: GameShow, motion: Motion, pace: float, *, calm: bool
 def _scale_step_time(time: StepTime, pace: float, begin: float) -> StepTime:
     """Return the times of a step that starts at ``begin``, with all of its durations multiplied by ``pace``."""
     stops = tuple(begin + stop * pace for stop in time.stops)
-    spun = begin + time.stopped * pace
+    spun = begin + time.last_stop * pace
     return StepTime(begin, begin + time.begin * pace, stops, spun, spun)
 
 
-def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
-    """Return the times of a step after PLAY was pressed at ``cut``.
+def _shorten_step(time: StepTime, step: Step, play_pressed_at: float) -> StepTime:
+    """Return the times of a step after PLAY was pressed at ``play_pressed_at``.
 
     The press skips the title card, stops the moving parts, or ends a step at rest. In a hold feature it skips
     one spin, in a pick feature the opening of one box.
     """
-    if cut < time.begin:
-        return _advance_step(time, time.begin - cut, 0, begin=cut)
-    if cut >= time.stopped:
-        return replace(time, end=cut)
-    turning = [i for i, stop in enumerate(time.stops) if stop > cut]
+    if play_pressed_at < time.begin:
+        return _advance_step(time, time.begin - play_pressed_at, 0, begin=play_pressed_at)
+    if play_pressed_at >= time.last_stop:
+        return replace(time, end=play_pressed_at)
+    turning = [i for i, stop in enumerate(time.stops) if stop > play_pressed_at]
     if not turning:
-        return _advance_step(time, time.stopped - cut, 0)
+        return _advance_step(time, time.last_stop - play_pressed_at, 0)
     if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
         return _advance_step(
-            time, max(0.0, time.stops[turning[0]] - cut - _QUICK_STOP_FIRST_SECONDS), turning[0]
+            time, max(0.0, time.stops[turning[0]] - play_pressed_at - _QUICK_STOP_FIRST_SECONDS), turning[0]
         )
     earliest = max(
-        cut + _QUICK_STOP_FIRST_SECONDS,
+        play_pressed_at + _QUICK_STOP_FIRST_SECONDS,
         time.begin + (_REEL_TURN_SECONDS_MIN if isinstance(step, ReelSpin) else 0.0),
     )
     stops = list(time.stops)
@@ -253,7 +253,7 @@ def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
     for part_index, part in enumerate(turning):
         stops[part] = min(stops[part], earliest + part_index * are_separate)
     gained = max(time.stops) - max(stops)
-    return replace(time, stops=tuple(stops), stopped=time.stopped - gained, end=time.end - gained)
+    return replace(time, stops=tuple(stops), last_stop=time.last_stop - gained, end=time.end - gained)
 
 
 def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | None = None) -> StepTime:
@@ -263,7 +263,7 @@ def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | 
         time.title_card_begin,
         time.begin if begin is None else begin,
         stops,
-        time.stopped - seconds,
+        time.last_stop - seconds,
         time.end - seconds,
     )
 

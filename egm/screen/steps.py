@@ -48,7 +48,7 @@ class WheelStep:
 
     stage: str
     parts: tuple[BonusItem, ...]
-    part: int
+    winning_index: int
     credits: int
 
 

@@ -75,7 +75,7 @@ class Spot:
 
     The player's credit and the limits must cover it as well when the bet is placed.
     """
-    added: tuple[str, ...] = ()
+    added_bet_multiples: tuple[str, ...] = ()
     """For a bet made only during a round: its possible amounts, as multiples of the bet on ``needs``."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """The spot's pay as text, by language, if the odds alone do not describe it."""
@@ -106,7 +106,7 @@ class Table:
     spots: Mapping[str, Spot]
     combined_bets: tuple[Bets, ...]
     """The complete bets that the game offers by name, each as the credits on its spots."""
-    most: int | None
+    total_bet_max: int | None
     """The highest total of all bets, in credits; None if there is no maximum."""
     wheel: tuple[str, ...]
     """The pockets in wheel order; empty without a wheel."""
@@ -208,7 +208,7 @@ def read_table(game: GameView) -> Table:
                 share=None if data_spot.get("share") is None else int(data_spot["share"]),
                 most_times=None if data_spot.get("most_times") is None else int(data_spot["most_times"]),
                 reserve=Fraction(data_spot.get("reserve", 0)),
-                added=tuple(map(str, data_spot.get("added", ()))),
+                added_bet_multiples=tuple(map(str, data_spot.get("added", ()))),
                 terms={str(code): str(words) for code, words in data_spot.get("terms", {}).items()},
                 times=None if data_spot.get("times") is None else int(data_spot["times"]),
             )
@@ -219,7 +219,7 @@ def read_table(game: GameView) -> Table:
             felt=str(data["felt"]),
             spots=_group_spots_needing_each_other({spot.id: spot for spot in spots}),
             combined_bets=tuple(_read_bets(form.get("bets", {})) for form in data.get("forms", ())),
-            most=None if limit is None else int(limit),
+            total_bet_max=None if limit is None else int(limit),
             wheel=tuple(map(str, data.get("wheel", ()))),
             colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
             names=data.get("names", {}),
@@ -260,7 +260,7 @@ def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
 class ChipsOnTable:
     """The player's chips on a table: the new bets, their undo history, and the selected tool.
 
-    ``part`` and ``sheet`` say which part of the layout is open.
+    ``open_part`` and ``sheet`` say which part of the layout is open.
     """
 
     bets: Bets = field(default_factory=dict)
@@ -275,7 +275,7 @@ class ChipsOnTable:
     """The selected tool, which decides what a touch of a spot does."""
     last_round_bets: Bets = field(default_factory=dict)
     """The bets staked in the last round, which the player can repeat."""
-    part: str = ""
+    open_part: str = ""
     """The part of the layout that is open on a small screen."""
     sheet: int = 0
     """The index of the sheet shown of the open part of the layout (on a telephone)."""
@@ -283,7 +283,7 @@ class ChipsOnTable:
     """How many pockets on each side a bet on the racetrack includes."""
     explained_spot: str = ""
     """The spot touched last, which the side panel explains."""
-    refused: str = ""
+    refusal_key: str = ""
     """The catalogue key of the reason why the last touch changed nothing, or empty."""
     must_report_clearing: bool = False
     """Whether the machine must still be informed that the last round's chips are off the table."""
@@ -311,7 +311,7 @@ class ChipsOnTable:
             bets=laid_bets,
             undo_bets=undo_history,
             explained_spot=touched or self.explained_spot,
-            refused="",
+            refusal_key="",
             must_report_clearing=False,
         )
 
@@ -420,7 +420,7 @@ def place_chips(
     All of ``spots`` change, or none. ``times`` is the number of chips on each spot; by default one.
     """
     if chips.tool == "ask":
-        return replace(chips, explained_spot=spots[0], refused="")
+        return replace(chips, explained_spot=spots[0], refusal_key="")
     if chips.tool == "take":
         return _remove_bet(table, chips, spots[0], limits)
     if chips.tool == "plays":
@@ -437,12 +437,14 @@ def place_chips(
             table, spot, bets, find_chip_value(table, chips, limits) * (times or {}).get(name, 1), limits
         )
         if reason:
-            return replace(chips, explained_spot=name, refused=reason)
+            return replace(chips, explained_spot=name, refusal_key=reason)
         bets[name] = new_credits
     bets = _update_dependent_bets(table, bets, limits)
     reason = _find_exceeded_limit(table, bets, limits)
     return (
-        replace(chips, explained_spot=spots[0], refused=reason) if reason else chips.with_bets(bets, spots[0])
+        replace(chips, explained_spot=spots[0], refusal_key=reason)
+        if reason
+        else chips.with_bets(bets, spots[0])
     )
 
 
@@ -467,7 +469,7 @@ def _find_exceeded_limit(table: Table, bets: Bets, limits: BetLimits) -> str:
     )
     if total > limits.credits:
         return "credit"
-    if table.most is not None and total + sum(limits.standing_bets.values()) > table.most:
+    if table.total_bet_max is not None and total + sum(limits.standing_bets.values()) > table.total_bet_max:
         return "table"
     if room is not None and total + reserve_credits > room:
         return "here"
@@ -549,7 +551,7 @@ def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits)
     spot = _find_lead_spot(table, spot)
     current_credits, standing_credits = chips.bets.get(spot, 0), limits.standing_bets.get(spot, 0)
     if not current_credits and not standing_credits:
-        return replace(chips, explained_spot=spot, refused="nothing")
+        return replace(chips, explained_spot=spot, refusal_key="nothing")
     bets = {**chips.bets, spot: -standing_credits if current_credits == 0 else 0}
     bets = _update_dependent_bets(table, bets, limits)
     for (
@@ -561,7 +563,7 @@ def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits)
             find_closed_reason(other_spot, bets, limits)[0]
             or limits.find_bet(bets, name) > limits.find_maximum(other_spot, bets)
         ):
-            return replace(chips, explained_spot=spot, refused="needed")
+            return replace(chips, explained_spot=spot, refusal_key="needed")
     return chips.with_bets(bets, spot)
 
 
@@ -577,26 +579,26 @@ def _toggle_plays(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimit
     """Switch the bet on a spot on or off for the next throw (craps)."""
     is_playing = is_bet_playing(table, chips, spot, limits)
     if is_playing is None or limits.find_bet(chips.bets, spot) <= 0:
-        return replace(chips, explained_spot=spot, refused="always" if is_playing is None else "nothing")
-    return replace(chips, explained_spot=spot, refused="", plays={**chips.plays, spot: not is_playing})
+        return replace(chips, explained_spot=spot, refusal_key="always" if is_playing is None else "nothing")
+    return replace(chips, explained_spot=spot, refusal_key="", plays={**chips.plays, spot: not is_playing})
 
 
 def undo_chips(chips: ChipsOnTable) -> ChipsOnTable:
     """Return the chips without the last change made by the player."""
     if not chips.undo_bets:
-        return replace(chips, refused="nothing")
+        return replace(chips, refusal_key="nothing")
     return replace(
         chips,
         bets=chips.undo_bets[-1],
         undo_bets=chips.undo_bets[:-1],
-        refused="",
+        refusal_key="",
         must_report_clearing=False,
     )
 
 
 def clear_chips(chips: ChipsOnTable) -> ChipsOnTable:
     """Return the chips without any new bet; standing bets remain."""
-    return chips.with_bets({}) if chips.bets else replace(chips, refused="nothing")
+    return chips.with_bets({}) if chips.bets else replace(chips, refusal_key="nothing")
 
 
 def repeat_last_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
@@ -625,8 +627,8 @@ def _replace_bets(table: Table, chips: ChipsOnTable, target_bets: Bets, limits: 
     new_bets = {spot: each for spot, each in _update_dependent_bets(table, bets, limits).items() if each}
     exceeded_limit = _find_exceeded_limit(table, new_bets, limits)
     if exceeded_limit or refusal_reason in {"credit", "raise"} or new_bets == chips.bets:
-        return replace(chips, refused=exceeded_limit or refusal_reason or "most")
-    return replace(chips.with_bets(new_bets), refused=refusal_reason)
+        return replace(chips, refusal_key=exceeded_limit or refusal_reason or "most")
+    return replace(chips.with_bets(new_bets), refusal_key=refusal_reason)
 
 
 # ---------------------------------------------------------------------- the bet in force

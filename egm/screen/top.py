@@ -198,7 +198,7 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
         if len(row.icons) <= 1:
             style = Style("strong", "title" if step > 70 else "lead", "text")
             room: Rect = (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16)
-            p.label(row.words, room, style, align="left", least="small")
+            p.label(row.words, room, style, align="left", smallest_size="small")
         amount = Style("numbers", "marquee" if step > 96 else "title", "meter")
         p.text(row.pays, (x + w - 60, middle), amount, align="right", width=w * 0.34)
 

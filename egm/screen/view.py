@@ -82,7 +82,7 @@ class View:
     """The table data of each table game, by the game's id."""
     last_display_step: Step | None = None
     """The last step of the outcome that the machine reported last; it is drawn while no game is presented."""
-    held: int = 0
+    held_bits: int = 0
     """The reels or cards that the player has marked in a decision, one bit each."""
     focus: int = 0
     """Index of the touch target that is selected with the keys."""
@@ -236,7 +236,7 @@ def is_decision_due(view: View, theme: Theme) -> bool:
     line = build_view_timeline(view, theme)
     if view.decision is None or view.show is None or line is None:
         return view.decision is not None
-    shown_at = line.roll_up_end if view.decision.kind == "double_up" else line.stopped
+    shown_at = line.roll_up_end if view.decision.kind == "double_up" else line.last_stop
     return view.now - view.show.began >= shown_at
 
 
@@ -254,7 +254,7 @@ def is_text_field_open(view: View) -> bool:
 def may_answer(view: View) -> bool:
     """Return whether the reels or cards now marked are a permitted answer to the pending decision."""
     decision = view.decision
-    return decision is not None and (decision.kind != "set" or view.held in decision.options)
+    return decision is not None and (decision.kind != "set" or view.held_bits in decision.options)
 
 
 def is_choosing(view: View, theme: Theme) -> bool:

@@ -109,7 +109,7 @@ def encode_bands(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes
 class BrowserMessage:
     """A decoded message of the browser: whether it has shown a frame, its input, and its window size in pixels."""
 
-    shown: bool = False
+    has_shown_frame: bool = False
     """Whether the browser confirms that it has shown a frame."""
     input_action: Tap | Action | None = None
     """The person's touch or key press, or None if the message has none."""
@@ -223,11 +223,12 @@ class BrowserScreen:
         address_file: Path | None = None,
         make: type[Picture] = Picture,
         sound_store: SoundStore | None = None,
-        held: tuple[int, int | None] | None = None,
+        open_descriptors: tuple[int, int | None] | None = None,
     ) -> None:
         """Start the server.
 
-        ``held`` has the descriptors of a listening socket and, if any, of the file with the browser sessions.
+        ``open_descriptors`` has the descriptors of a listening socket and, if any, of the file with the
+        browser sessions.
         """
         pygame.display.init()
         pygame.display.set_mode((8, 8))  # surfaces need a display's pixel format to convert to
@@ -256,7 +257,7 @@ class BrowserScreen:
         self._thread.start()
         try:
             self._server, self._access = asyncio.run_coroutine_threadsafe(
-                self._listen(port, address_file, held), self._loop
+                self._listen(port, address_file, open_descriptors), self._loop
             ).result()
         except OSError as error:
             self._end_loop()
@@ -458,7 +459,7 @@ class BrowserScreen:
         with self._lock:
             if self._viewer is not viewer:
                 return
-            self._ready = self._ready or message.shown
+            self._ready = self._ready or message.has_shown_frame
             if message.input_action is not None:
                 self._waiting_inputs.append(message.input_action)
             if message.room is not None:

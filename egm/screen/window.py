@@ -53,7 +53,7 @@ class Window:
         *,
         fullscreen: bool = False,
         output: DisplayOutput | None = None,
-        above: TopScreenProcess | None = None,
+        top_screen: TopScreenProcess | None = None,
         deaf: bool = False,
         title: str = "Open EGM",
         display: int = 0,
@@ -66,7 +66,7 @@ class Window:
             above: The process of the top screen.
             deaf: Whether touches are ignored.
         """
-        self._output, self._above = output, above
+        self._output, self._top_screen = output, top_screen
         if output is not None:  # SDL draws into memory, and reads touch screens.
             os.environ["SDL_VIDEODRIVER"] = "dummy" if deaf else "evdev"
         self._kiosk = fullscreen or output is not None
@@ -168,14 +168,14 @@ class Window:
             pygame.display.flip()
             return
         self._output.show_frame(self._display)
-        if self._above is not None:
-            self._above.start_if_possible()
+        if self._top_screen is not None:
+            self._top_screen.start_if_possible()
 
     def set_text(self, text: str) -> None:
         """Ignore the text: a window has no screen reader."""
 
     def close(self) -> None:
         """Close the display, and the top screen with it."""
-        if self._above is not None:
-            self._above.stop()
+        if self._top_screen is not None:
+            self._top_screen.stop()
         pygame.display.quit()

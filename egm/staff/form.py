@@ -49,17 +49,17 @@ class FieldError(OperatorError):
 class Field:
     """One field of a staff form.
 
-    ``least`` and ``most`` limit a number or an amount, ``length_max`` the length of a text.
+    ``value_min`` and ``value_max`` limit a number or an amount, ``length_max`` the length of a text.
     """
 
     name: str
     kind: FieldKind = FieldKind.TEXT
-    required: bool = True
+    is_required: bool = True
     choices: tuple[str, ...] = ()
     length_max: int = 80
-    least: int = 0
-    most: int = 10**12
-    plain: bool = False
+    value_min: int = 0
+    value_max: int = 10**12
+    has_untranslated_choices: bool = False
     """Whether the choices are shown untranslated, because they are numbers or names of devices."""
 
     def read(self, text: str) -> str | int | None:
@@ -69,7 +69,7 @@ class Field:
         """
         text = text.strip()
         if not text:
-            if self.required:
+            if self.is_required:
                 raise FieldError(self.name, "missing", "a value is needed")
             return None
         if len(text) > self.length_max or not text.isprintable():
@@ -87,8 +87,10 @@ class Field:
         if self.kind is FieldKind.DIGITS:
             return text
         value = int(text)
-        if not self.least <= value <= self.most:
-            raise FieldError(self.name, "out_of_range", f"{value} is not {self.least} to {self.most}")
+        if not self.value_min <= value <= self.value_max:
+            raise FieldError(
+                self.name, "out_of_range", f"{value} is not {self.value_min} to {self.value_max}"
+            )
         return value
 
 
@@ -118,7 +120,7 @@ class Form:
 
 
 #: The field of an amount above zero.
-AMOUNT_FIELD: Final = Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1)
+AMOUNT_FIELD: Final = Field(name="amount_cents", kind=FieldKind.AMOUNT, value_min=1)
 
 
 #: The field of a reason.
@@ -130,7 +132,7 @@ LOCATION_FIELD: Final = Field(name="place")
 
 
 #: The optional field of a game's play id.
-PLAY_ID_FIELD: Final = Field(name="play_id", required=False)
+PLAY_ID_FIELD: Final = Field(name="play_id", is_required=False)
 
 
 def is_authorised(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:

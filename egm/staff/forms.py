@@ -38,10 +38,13 @@ OPTION_FORMS: Final[Mapping[str, Form]] = {
         ("game", (_ON_OFF_FIELD,)),
         (
             "denomination",
-            (Field(name="denomination_cents", kind=FieldKind.CHOICE, plain=True), _ON_OFF_FIELD),
+            (
+                Field(name="denomination_cents", kind=FieldKind.CHOICE, has_untranslated_choices=True),
+                _ON_OFF_FIELD,
+            ),
         ),
         *(
-            (option, (Field(name=f"{option}_cents", kind=FieldKind.AMOUNT, least=amount.least_cents),))
+            (option, (Field(name=f"{option}_cents", kind=FieldKind.AMOUNT, value_min=amount.least_cents),))
             for option, amount in AMOUNT_OPTIONS.items()
         ),
     )
@@ -81,7 +84,7 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
         event=EventType.INTERVENTION_CLOSED,
         permission=Permission.OPEN_DOORS,
         subject="staff",
-        fields=(Field(name="work", length_max=200), Field(name="parts", required=False, length_max=200)),
+        fields=(Field(name="work", length_max=200), Field(name="parts", is_required=False, length_max=200)),
         needs=(intervention_is_open, every_door_is_closed),
         values={"kind": "repair"},
     ),

@@ -46,14 +46,16 @@ def build_paid_decision(cents: int) -> ClaimDecision:
     return ClaimDecision(decision=DECISION_PAID, amount_cents=cents, by="A. Tremblay")
 
 
-def build_clearance(found: ClaimInspection, **decisions: ClaimDecision) -> Clearance:
+def build_clearance(inspection: ClaimInspection, **decisions: ClaimDecision) -> Clearance:
     """Return a memory clear with these decisions; every claim without a decision is carried over.
 
     The names in ``decisions`` are claim ids with ``_`` for each colon.
     """
     decision_by_name = {name.replace("_", ":"): decision for name, decision in decisions.items()}
-    acts = {each.id: decision_by_name.pop(each.id, build_carried_decision()) for each in found.proposals}
-    return prepare_clearance(found, {**acts, **decision_by_name}, **WHO, challenge=found.inspection.challenge)
+    acts = {each.id: decision_by_name.pop(each.id, build_carried_decision()) for each in inspection.proposals}
+    return prepare_clearance(
+        inspection, {**acts, **decision_by_name}, **WHO, challenge=inspection.inspection.challenge
+    )
 
 
 def clear_with_decisions(

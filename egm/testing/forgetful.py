@@ -29,11 +29,11 @@ class _PendingWrite:
     """One unsynced change of a file on a simulated medium: the bytes replaced, and the bytes written."""
 
     offset: int
-    replaced: bytes
+    replaced_bytes: bytes
     """The bytes that the change replaced."""
     size_before: int
     """The size of the file before the change, in bytes."""
-    written: bytes | None
+    written_bytes: bytes | None
     """The bytes written; None if only the size changed."""
 
 
@@ -50,16 +50,20 @@ class _SimulatedFile:
         """Return the file's content after a power loss; chance decides which of its unsynced changes survive."""
         content = bytearray(seen)
         for change in reversed(self.changes):
-            _write_at(content, change.offset, change.replaced)
+            _write_at(content, change.offset, change.replaced_bytes)
             _resize_content(content, change.size_before)
         survivors = [change for change in self.changes if dice.random() < survival]
         for change in survivors:
-            if change.written is None:
+            if change.written_bytes is None:
                 _resize_content(content, change.offset)
             elif change is survivors[-1] and dice.random() < 0.5:
-                _write_at(content, change.offset, change.written[: dice.randrange(len(change.written) + 1)])
+                _write_at(
+                    content,
+                    change.offset,
+                    change.written_bytes[: dice.randrange(len(change.written_bytes) + 1)],
+                )
             else:
-                _write_at(content, change.offset, change.written)
+                _write_at(content, change.offset, change.written_bytes)
         return bytes(content)
 
 
@@ -101,9 +105,9 @@ class SimulatedMedium:
         """Count one operation on the simulated disks, and cut the power at operation ``cut_at``."""
         self.operations += 1
         if self.cut_at is not None and self.operations >= self.cut_at:
-            self.cut()
+            self.cut_power()
 
-    def cut(self) -> None:
+    def cut_power(self) -> None:
         """Cut the simulated power now: what is not durable may be lost."""
         if not self.dead:
             self.dead = True

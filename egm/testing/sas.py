@@ -56,7 +56,7 @@ def attach(room: MachineRig, lines: Iterable[SasLineService]) -> None:
         for line in lines:
             line.process_change(current_snapshot)
 
-    room.engine._changed = changed
+    room.engine._on_change = changed
 
 
 class LoopLine(SasLineService):

@@ -92,12 +92,12 @@ class PrintedTerms:
 Numbering = Callable[[TicketKind, Enrolment | None], str | None]
 
 
-def build_stand_alone_numbering(below: numbers.Below) -> Numbering:
+def build_stand_alone_numbering(draw_below: numbers.Below) -> Numbering:
     """Return a function that creates unpredictable stand-alone ticket numbers.
 
-    ``below`` is the random number generator's draw below a bound.
+    ``draw_below`` is the random number generator's draw below a bound.
     """
-    return lambda kind, _: numbers.create_stand_alone_number(kind, below)
+    return lambda kind, _: numbers.create_stand_alone_number(kind, draw_below)
 
 
 def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | None:

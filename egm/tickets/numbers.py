@@ -42,9 +42,9 @@ Below = Callable[[int], int]
 
 
 # ---------------------------------------------------------------- stand-alone
-def create_stand_alone_number(kind: TicketKind, below: Below) -> str:
+def create_stand_alone_number(kind: TicketKind, draw_below: Below) -> str:
     """Create a new unpredictable 18-digit validation number for a ticket of ``kind``."""
-    head = KIND_MARKS[kind] * 10**_FREE_DIGITS + below(10**_FREE_DIGITS)
+    head = KIND_MARKS[kind] * 10**_FREE_DIGITS + draw_below(10**_FREE_DIGITS)
     shifted = head * 10**_CHECK_DIGITS
     return str(shifted + (1 - shifted) % HALF_NUMBER_MODULUS)
 

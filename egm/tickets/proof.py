@@ -35,7 +35,7 @@ class AcceptanceProof:
     kind: str
     amount_cents: int
     time_utc: str
-    taken: str
+    acceptance_entry_id: str
     """The id of the journal entry by which the machine accepted the ticket again, or empty."""
 
 
@@ -65,8 +65,10 @@ def combine_proofs(proofs: Iterable[AcceptanceProof]) -> AcceptanceProof | None:
     """
     all_proofs = list(proofs)
     print_proof = next((proof for proof in all_proofs if proof.issue_id), None)
-    accepting_entry = next((proof.taken for proof in all_proofs if proof.taken), "")
-    return None if print_proof is None else replace(print_proof, taken=accepting_entry)
+    accepting_entry = next(
+        (proof.acceptance_entry_id for proof in all_proofs if proof.acceptance_entry_id), ""
+    )
+    return None if print_proof is None else replace(print_proof, acceptance_entry_id=accepting_entry)
 
 
 def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[AcceptanceProof]:

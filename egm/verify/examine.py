@@ -132,7 +132,8 @@ def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
         own_files = tuple((name, path) for name, path in order["own"])
         return asdict(verify_software_files(Path(order["manifest"]), order["key"], own_files))
     raw = order["scope"]
-    scope = Scope(**(raw | {"own": tuple((name, path) for name, path in raw["own"])}))
+    definitions = tuple((name, path) for name, path in raw["cabinet_definitions"])
+    scope = Scope(**(raw | {"cabinet_definitions": definitions}))
     key = bytes.fromhex(order["key"])
     return compute_signatures(list_software_files(scope), Algorithm(order["algorithm"]), key, order["wanted"])
 

@@ -56,7 +56,7 @@ class Manifest:
 
     def scope(self, own_files: tuple[tuple[str, str], ...]) -> Scope:
         """Return which files to verify on a cabinet that has the definition files ``own_files``."""
-        return Scope(own=own_files, libraries=self.libraries, bytecode=self.bytecode)
+        return Scope(cabinet_definitions=own_files, libraries=self.libraries, bytecode=self.bytecode)
 
     @property
     def components(self) -> dict[str, str]:

@@ -50,9 +50,9 @@ def find_scope(cabinet_file: CabinetFile) -> Scope:
     own_files, pinned = list_own_files(cabinet_file), cabinet_file.software
     try:
         return (
-            Scope(own=own_files)
+            Scope(cabinet_definitions=own_files)
             if pinned is None
             else load_signed(pinned.manifest, pinned.key).scope(own_files)
         )
     except OperatorError:
-        return Scope(own=own_files)
+        return Scope(cabinet_definitions=own_files)

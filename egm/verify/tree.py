@@ -44,7 +44,7 @@ _BYTECODE_FOLDER: Final = "__pycache__"
 class Scope:
     """The choice of files that belong to a cabinet's software."""
 
-    own: tuple[tuple[str, str], ...] = ()
+    cabinet_definitions: tuple[tuple[str, str], ...] = ()
     """The name and path of each definition file that the cabinet brings itself."""
     libraries: bool = False
     """Whether all other packages of the Python environment are included."""
@@ -67,7 +67,9 @@ def list_uncompiled_modules(files: Mapping[str, Path]) -> list[str]:
 def find_components(scope: Scope) -> frozenset[str]:
     """Return the names of the software components to which the files of a scope belong."""
     absent = {
-        name for name, is_present in (("own", scope.own), ("libraries", scope.libraries)) if not is_present
+        name
+        for name, is_present in (("own", scope.cabinet_definitions), ("libraries", scope.libraries))
+        if not is_present
     }
     return frozenset(COMPONENTS.keys() - absent)
 
@@ -85,7 +87,7 @@ def list_software_files(scope: Scope) -> dict[str, Path]:
 
     Links are followed for a cabinet's own file, as the machine follows them when it opens the file.
     """
-    files: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.own}
+    files: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.cabinet_definitions}
     folders = {package: _find_package_folder(package) for package in PRODUCT_PACKAGES}
     for package, folder in folders.items():
         files.update(_iter_files_below(folder, package, bytecode=scope.bytecode))

@@ -40,7 +40,7 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full_and_where_there_is_none(t
             ),
             room.engine,
         )
-        room.engine._changed = lambda: station._settle_devices(station.snapshot())
+        room.engine._on_change = lambda: station._settle_devices(station.snapshot())
         rig.start(driver)
         room.boot()
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")

@@ -203,10 +203,10 @@ def test_guards_and_effects_read_the_payload_of_the_events_of_their_rule():
 
 def list_field_values(field: Field) -> list[str | int | None]:
     """Return values that a field of a form can have when the form is submitted."""
-    found: list[str | int | None] = [None] if not field.required else []
+    found: list[str | int | None] = [None] if not field.is_required else []
     match field.kind:
         case FieldKind.NUMBER | FieldKind.AMOUNT:
-            return [*found, field.least, field.most]
+            return [*found, field.value_min, field.value_max]
         case FieldKind.CHOICE if field.choices:
             return [*found, *field.choices]
     return [*found, "1"]

@@ -270,7 +270,7 @@ def browser(count, _):
         text = data.decode("utf-8", "replace")
         said = read_input(text)
         did += [] if said.input_action is None else [said.input_action]
-        refused += said.input_action is None and said.room is None and not said.shown
+        refused += said.input_action is None and said.room is None and not said.has_shown_frame
         if said.room is not None:
             assert choose_fitting_layout(said.room, portrait=False, pixel_ratio=said.pixel_ratio)[1] > 0
         assert isinstance(read_session(text), str)
@@ -430,7 +430,9 @@ def starting_file(count, tmp_path):
 
 
 def staff_form(count, _):
-    fields = [Field(name="f", kind=kind, choices=("a", "b"), least=1, most=100) for kind in FieldKind]
+    fields = [
+        Field(name="f", kind=kind, choices=("a", "b"), value_min=1, value_max=100) for kind in FieldKind
+    ]
     texts = [data.decode("utf-8", "replace") for data in messages([{"a": "12"}, b"12", b"a"], count)]
     texts += ["9" * 5000, "-1", "1e3", "NaN", "١٢", "²", "1_000", "0x10", "\0", " 5 "]
     return sum(refusals(field.read, texts, OperatorError) for field in fields)

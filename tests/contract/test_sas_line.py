@@ -58,7 +58,7 @@ async def _signature(wire: Wire, seed: str) -> str:
 def test_the_rom_signature_answers_a_later_general_poll_and_follows_the_seed(tmp_path: Path) -> None:
     async def scenario(rig: Rig) -> None:
         wire = rig.wire("main")
-        scope = Scope(own=list_own_files(rig.file))
+        scope = Scope(cabinet_definitions=list_own_files(rig.file))
         components = sorted(find_components(scope))
         for seed in ("3412", "0000"):
             signed = compute_signatures(

@@ -203,14 +203,14 @@ def test_a_delay_holds_the_next_game_until_it_has_passed(tmp_path: Path) -> None
         assert rig.state is State.OUT_OF_SERVICE
         assert bench.long(0x2E, "0000") == "01"
         assert rig.state is State.IDLE
-        released, changed = asyncio.Event(), rig.engine._changed
+        released, changed = asyncio.Event(), rig.engine._on_change
 
         def watch() -> None:
             changed()
             if not list_disabling_sources(rig.machine):
                 released.set()
 
-        rig.engine._changed = watch
+        rig.engine._on_change = watch
         assert bench.long(0x2E, "0001") == "01"
         assert rig.state is State.OUT_OF_SERVICE
         async with asyncio.timeout(120):

@@ -72,7 +72,7 @@ def connect(room, board, folder):
         engine=room.engine, handle=room.engine.handle, snapshot=station.snapshot, update_tower_light_and_bell=station._update_tower_light_and_bell,
         has_own_io_board=board is not None,
     )  # fmt: skip
-    room.engine._changed = station.process_change
+    room.engine._on_change = station.process_change
 
 
 def lit_after(folder, *happenings):

@@ -57,7 +57,7 @@ class Installation:
             "import json, sys; from egm.verify.tree import Scope, list_software_files;"
             "from egm.verify.digest import compute_digests;"
             "own = tuple(map(tuple, json.loads(sys.argv[1])));"
-            "print(json.dumps(compute_digests(list_software_files(Scope(own=own, bytecode=bool(sys.argv[2]))))))"
+            "print(json.dumps(compute_digests(list_software_files(Scope(cabinet_definitions=own, bytecode=bool(sys.argv[2]))))))"
         )
         manifest = Manifest(
             version="1.0",

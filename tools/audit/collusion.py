@@ -66,7 +66,7 @@ class LargeFolds:
     """How often one position folded after a large bet in rounds that another one won, and how often this is usual."""
 
     count: int = 0
-    expected: float = 0.0
+    expected_count: float = 0.0
 
     @property
     def is_sign(self) -> bool:
@@ -74,7 +74,7 @@ class LargeFolds:
         if self.count < LARGE_FOLDS_MIN:
             return False
         logarithms = (
-            number * math.log(self.expected) - self.expected - math.lgamma(number + 1)
+            number * math.log(self.expected_count) - self.expected_count - math.lgamma(number + 1)
             for number in range(self.count)
         )
         return 1 - math.fsum(map(math.exp, logarithms)) < SIGN_PROBABILITY

@@ -34,7 +34,7 @@ class GatStatus:
     version: str
     calculating: bool
     """Whether a calculation is in progress."""
-    ready: bool
+    has_results: bool
     """Whether results can be read."""
     state: str
     """The state of the last calculation."""
@@ -69,12 +69,12 @@ class GatVerifier:
         return GatStatus(
             version=f"{answer[0]:x}.{answer[1]:02x}",
             calculating=bool(bits & 0b1),
-            ready=bool(bits & 0b10),
+            has_results=bool(bits & 0b10),
             state=_CALCULATION_STATES[bits >> 2 & 0b11],
             formats=tuple(name for bit, name in ((1, "text"), (2, "xml")) if formats & bit),
         )
 
-    def last(self) -> tuple[int, int]:
+    def read_last_authentication(self) -> tuple[int, int]:
         """Return the level of the machine's last authentication, and how many seconds ago it ended.
 
         Raises GatError.
@@ -107,7 +107,7 @@ class GatVerifier:
             if time.monotonic() > end:
                 raise GatError(f"still calculating after {limit_seconds:.0f} s")
             time.sleep(poll_seconds)
-        if not status.ready or status.state != "finished":
+        if not status.has_results or status.state != "finished":
             raise GatError(f"the calculation ended in state {status.state}")
 
     def results(self, form: str) -> bytes:

@@ -52,7 +52,7 @@ class JobError(OperatorError):
 class _Job:
     """A batch of entries that a worker process searches for plain games."""
 
-    first: int
+    first_entry_number: int
     """The number of the first entry in the batch."""
     batch: list[bytes]
     result: Future[list[PlainRun]]
@@ -64,7 +64,9 @@ class _Job:
         except BrokenProcessPool as error:
             raise JobError(_PROCESS_ENDED_ERROR) from error
         except Exception as error:
-            where = f"the entries {self.first} to {self.first + len(self.batch) - 1}"
+            where = (
+                f"the entries {self.first_entry_number} to {self.first_entry_number + len(self.batch) - 1}"
+            )
             raise JobError(
                 f"the journal was not verified: the check of {where} failed ({error!r})"
             ) from error

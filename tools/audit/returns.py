@@ -72,7 +72,7 @@ class Return:
     from the win.
     """
 
-    played: GameVersion
+    game_version: GameVersion
     """The game, its version and the denomination."""
     games: int
     staked_cents: int
@@ -83,9 +83,9 @@ class Return:
     """The meter of wagers, which also counts open and void games."""
     paid_cents: int
     """The meters of wins, which also count open and void games."""
-    least: Fraction | None = None
+    lowest_return: Fraction | None = None
     """The lowest exact return that a player's decisions can give, as a share; None if unknown."""
-    best: Fraction | None = None
+    highest_return: Fraction | None = None
     """The highest exact return that a player's decisions can give, as a share; None if unknown."""
     sigma_cents: float | None = None
     """The standard deviation of the sum of all wins; None if unknown."""
@@ -95,7 +95,7 @@ class Return:
     If the return depends on the player's decisions, the deviation is measured from the nearest return between
     the lowest and the highest exact one.
     """
-    why: str = ""
+    unknown_reason: str = ""
     """The reason why the verdict is ``unknown``, or empty."""
 
     @property
@@ -112,19 +112,19 @@ class Return:
     def to_json(self) -> dict[str, Any]:
         """Return the comparison of returns as JSON; returns are shares of the stakes."""
         return {
-            **self.played._asdict(),
+            **self.game_version._asdict(),
             "games": self.games,
             "coin_in_cents": self.coin_in_cents,
             "coin_out_cents": self.paid_cents,
             "staked_cents": self.staked_cents,
             "won_cents": self.won_cents,
             "return": self.won_cents / self.staked_cents,
-            "theoretical": None if self.best is None else float(self.best),
-            "theoretical_least": None if self.least is None else float(self.least),
+            "theoretical": None if self.highest_return is None else float(self.highest_return),
+            "theoretical_least": None if self.lowest_return is None else float(self.lowest_return),
             "sigma_cents": self.sigma_cents,
             "z": self.z,
             "verdict": self.verdict,
-            "why": self.why,
+            "why": self.unknown_reason,
         }
 
 
@@ -138,7 +138,7 @@ def iter_returns(view: JournalView) -> Iterator[Return]:
             paytable=f"{version.game}@{version.version}", denomination_cents=version.denomination_cents
         )
         facts: dict[str, Any] = {
-            "played": version,
+            "game_version": version,
             "games": sums.games,
             "staked_cents": sums.staked_cents,
             "won_cents": sums.won_cents,
@@ -148,7 +148,7 @@ def iter_returns(view: JournalView) -> Iterator[Return]:
         try:
             yield _judge_return(sums, version, _load_game(view, version), facts)
         except (PaytableError, AnalysisError, LookupError) as error:
-            yield Return(**facts, why=str(error))
+            yield Return(**facts, unknown_reason=str(error))
 
 
 def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
@@ -221,7 +221,13 @@ def _judge_return(sums: _Sums, version: GameVersion, game: Game, facts: Mapping[
     deviation = won - highest if won > highest else min(won - lowest, Fraction(0))
     sigma = math.sqrt(variance)
     z = float(deviation) / sigma if sigma else math.copysign(math.inf, deviation) if deviation else 0.0
-    return Return(**facts, least=lowest / staked, best=highest / staked, sigma_cents=sigma * cents, z=z)
+    return Return(
+        **facts,
+        lowest_return=lowest / staked,
+        highest_return=highest / staked,
+        sigma_cents=sigma * cents,
+        z=z,
+    )
 
 
 def _find_largest_variance(game: Game, bet: BetAnalysis) -> Fraction | None:

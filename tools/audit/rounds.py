@@ -107,7 +107,7 @@ class RoundAudit:
         laid = frozenset((*game.wager.bets, *game.wager.others) if seat is not None else ())
         tables = self._rounds.setdefault(game.round_id, {})
         if not carried:
-            self._check_spin(entry, game, apart=bool(tables) and digest not in tables)
+            self._check_spin(entry, game, may_be_shared=bool(tables) and digest not in tables)
         round_ = tables.setdefault(digest, _Round(game.round_id, digest, laid))
         if round_.laid != laid:
             self._report_finding(
@@ -146,13 +146,13 @@ class RoundAudit:
         for number, step in enumerate(game.round_steps):
             self._record_step(entry, game, number, step, first="")
 
-    def _check_spin(self, entry: StoredEntry, game: GameRecord, *, apart: bool) -> None:
+    def _check_spin(self, entry: StoredEntry, game: GameRecord, *, may_be_shared: bool) -> None:
         """Check a game's round against the physical wheel.
 
-        Only a spin of the wheel may be shared by several tables (``apart``), and no game may start after the
+        Only a spin of the wheel may be shared by several tables (``may_be_shared``), and no game may start after the
         spin's number was reported.
         """
-        if apart and game.round_id != self._spin:
+        if may_be_shared and game.round_id != self._spin:
             self._report_finding(
                 entry, f"record.game: other seats of the round {game.round_id} play another game"
             )

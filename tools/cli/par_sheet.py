@@ -43,9 +43,9 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO
             f"note: {note}" for note in (*list_notes(bet), *([_CONFIDENCE_BANDS_LEGEND] if bands else []))
         ]
         heading = f"\nBet {bet.bet}: {format_count(bet.cost_credits, 'credit')}"
-        show("text", *tables, *bands, before=heading, after="\n".join(notes))
+        show("text", *tables, *bands, text_before=heading, text_after="\n".join(notes))
     for data in build_feature_sheets(game, analysis):
-        show("text", *_build_feature_tables(data), before=f"\n{data['sheet']}")
+        show("text", *_build_feature_tables(data), text_before=f"\n{data['sheet']}")
     for bet in analysis.bets:
         for award in build_award_sheet(bet, limits)["told_to_the_player"]:
             odds = format_one_in(Fraction(award["per_game"]["exact"]))
@@ -227,7 +227,7 @@ def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
         )
         for row in rows
     )
-    show("text", Table(columns, cells, empty="no level", naming=2))
+    show("text", Table(columns, cells, empty_text="no level", naming=2))
 
 
 def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:

@@ -103,7 +103,7 @@ class Table:
     columns: Columns
     rows: Iterable[Iterable[Any]] = ()
     title: str = ""
-    empty: str = "none"
+    empty_text: str = "none"
     """The text a terminal shows for a table without rows."""
     headed: bool = True
     """Whether a terminal shows the column titles; False for a table of names and values."""
@@ -145,7 +145,7 @@ class Table:
         heads = [make_lines_printable(column.title) for column in self._columns] if self.headed else []
         title = [make_lines_printable(self.title)] if self.title else []
         if not cells:
-            return "\n".join((*title, self.empty))
+            return "\n".join((*title, self.empty_text))
         widths = _fit_widths(self._columns, heads, cells, width)
         if widths is None:
             parts = [part.to_text(width) for part in self._split_to_width(heads, cells, width)]
@@ -287,12 +287,16 @@ def add_format_options(command: _F) -> _F:
 
 
 def show(
-    output_format: OutputFormat, *tables: Table, document: Any = None, before: str = "", after: str = ""
+    output_format: OutputFormat,
+    *tables: Table,
+    document: Any = None,
+    text_before: str = "",
+    text_after: str = "",
 ) -> None:
     """Print tables in the given format: text, JSON or CSV.
 
-    ``document`` is the JSON to print if it has more than the rows of the (only) table. ``before`` and
-    ``after`` are sentences printed as text only. In CSV the tables are separated by an empty line.
+    ``document`` is the JSON to print if it has more than the rows of the (only) table. ``text_before`` and
+    ``text_after`` are sentences printed as text only. In CSV the tables are separated by an empty line.
     """
     if output_format == "json":
         echo(format_json(tables[0].document() if document is None else document, indent=2))
@@ -304,7 +308,9 @@ def show(
         # cells are escaped (tools.cli.terminal) before they are styled
         click.echo(
             "\n".join(
-                part for part in (make_lines_printable(before), body, make_lines_printable(after)) if part
+                part
+                for part in (make_lines_printable(text_before), body, make_lines_printable(text_after))
+                if part
             )
         )
 
@@ -315,7 +321,7 @@ def build_facts_table(rows: Iterable[tuple[str, Any]], title: str = "") -> Table
 
 
 @contextmanager
-def show_progress(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+def show_progress(activity: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show progress on the terminal; call the yielded function with the number of steps done.
 
     It is shown only if standard error is a terminal, and is removed at the end, so that pipes and files do
@@ -336,5 +342,5 @@ def show_progress(what: str, total: int | None = None) -> Iterator[Callable[[int
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     progress_columns = columns if total is not None else (columns[0], columns[1], columns[3])
     with Progress(*progress_columns, console=console, transient=True) as bar:
-        task = bar.add_task(make_printable(what), total=total)
+        task = bar.add_task(make_printable(activity), total=total)
         yield lambda done: bar.update(task, completed=done)

@@ -261,7 +261,7 @@ class _EntryBuilder:
             return [list(each) for each in made] if isinstance(made, list) else []
         transfers = []
         for move in self._rule.moves:
-            if (move.many or move.may_miss) and self._dice.randrange(2):
+            if (move.may_repeat or move.may_miss) and self._dice.randrange(2):
                 continue
             flow = [self._evaluate_pattern(part, "account") for part in (move.source, move.target)]
             cents, dims = (
@@ -290,7 +290,9 @@ class _EntryBuilder:
             case list():
                 return [self._evaluate_pattern(part, name) for part in pattern]
             case Each():
-                return [self._evaluate_pattern(pattern.pattern, name) for _ in range(max(pattern.least, 1))]
+                return [
+                    self._evaluate_pattern(pattern.pattern, name) for _ in range(max(pattern.count_min, 1))
+                ]
             case AlternativePatterns():
                 return self._evaluate_pattern(self._dice.choice(pattern.patterns), name)
             case Derived():

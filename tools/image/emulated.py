@@ -172,7 +172,11 @@ class EmulatedComputer:
             {"type": "abs", "data": {"axis": axis, "value": round(share * 32767)}}
             for axis, share in (("x", x), ("y", y))
         ]
-        for event in (where, [_build_mouse_button_event(down=True)], [_build_mouse_button_event(down=False)]):
+        for event in (
+            where,
+            [_build_mouse_button_event(is_pressed=True)],
+            [_build_mouse_button_event(is_pressed=False)],
+        ):
             self("input-send-event", events=event)
             time.sleep(0.3)
 
@@ -188,9 +192,9 @@ class EmulatedComputer:
         self._told.close()
 
 
-def _build_mouse_button_event(*, down: bool) -> dict[str, object]:
+def _build_mouse_button_event(*, is_pressed: bool) -> dict[str, object]:
     """Return the QMP event of pressing or releasing the button of the touch screen."""
-    return {"type": "btn", "data": {"button": "left", "down": down}}
+    return {"type": "btn", "data": {"button": "left", "down": is_pressed}}
 
 
 @click.command()

@@ -304,8 +304,8 @@ def late_command() -> None:
     )
 
 
-def wait_for_media(media: Mapping[str, Path], labels: Path, checked: Callable[[], None]) -> None:
-    """Wait until each medium is mounted; call ``checked`` to update the faults if one was late.
+def wait_for_media(media: Mapping[str, Path], labels: Path, update_faults: Callable[[], None]) -> None:
+    """Wait until each medium is mounted; call ``update_faults`` to update the faults if one was late.
 
     A machine started in the meantime keeps the empty folder in which the medium belongs, and only displays
     what is missing. It is stopped before the medium is mounted, and started again afterwards.
@@ -325,7 +325,7 @@ def wait_for_media(media: Mapping[str, Path], labels: Path, checked: Callable[[]
             time.sleep(_MOUNT_RETRY_S)
     if late:
         subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)
-        checked()
+        update_faults()
         _run_systemctl("start", "open-egm.target")
 
 

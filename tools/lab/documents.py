@@ -50,7 +50,7 @@ def format_cabinet_keys() -> str:
             raise OperatorError(
                 f"egm/config/cabinet_file.py: there is no description for {part.header} {', '.join(bare)}"
             )
-        needed = " Required." if part.required else ""
+        needed = " Required." if part.is_required else ""
         rows = [
             [
                 f"`{key.name}`",

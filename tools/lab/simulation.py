@@ -89,7 +89,7 @@ def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> ReturnV
 class Share:
     """The comparison of an event's simulated frequency with its exact probability."""
 
-    found: float
+    frequency: float
     """The simulated frequency."""
     exact: Fraction
     """The exact probability."""
@@ -164,10 +164,10 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
     return Fit(len(classes), chi_square, compute_chi_square_z(chi_square, len(classes) - 1))
 
 
-def compute_chi_square_z(chi_square: float, free: int) -> float:
-    """Return the z-score of a chi-square statistic with ``free`` degrees of freedom (Wilson and Hilferty, 1931)."""
-    spread = 2 / (9 * free)
-    return (math.cbrt(chi_square / free) - (1 - spread)) / math.sqrt(spread)
+def compute_chi_square_z(chi_square: float, degrees_of_freedom: int) -> float:
+    """Return the z-score of a chi-square statistic with the given degrees of freedom (Wilson and Hilferty, 1931)."""
+    spread = 2 / (9 * degrees_of_freedom)
+    return (math.cbrt(chi_square / degrees_of_freedom) - (1 - spread)) / math.sqrt(spread)
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,7 @@ class SignCabinetFileStep(SignersStep):
             None,
         )
 
-    async def begin(self, draft: CabinetFileDraft, changed: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
+    async def begin(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
         """Check the drafted cabinet file in the same way as the machine does when it starts.
 
         The check covers this computer, the games and the jurisdiction's rules.

@@ -67,8 +67,8 @@ class SetupStep:
         By default, do nothing.
         """
 
-    async def begin(self, draft: CabinetFileDraft, changed: Callable[[], None]) -> None:
-        """Gather the data for the step's page, and call ``changed`` whenever it changes. By default, do nothing."""
+    async def begin(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
+        """Gather the data for the step's page, and call ``on_change`` whenever it changes. By default, do nothing."""
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page of the first-start step in its current state."""
@@ -230,13 +230,13 @@ class ProbeDevicesStep(SetupStep):
         """Start the first-start step that probes for devices, without a result so far."""
         self.probed_now = ("", "")
 
-    async def begin(self, draft: CabinetFileDraft, changed: Callable[[], None]) -> None:
+    async def begin(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
         """Probe every serial port for a device with every protocol."""
 
         def on_progress(port: str, protocol: str) -> None:
             """Show on the service page which serial port is probed now, and for which protocol."""
             self.probed_now = (port, protocol)
-            changed()
+            on_change()
 
         try:
             draft.devices = tuple(await probe_serial_ports(self.list_ports(), on_progress))
@@ -312,14 +312,14 @@ class PickSeveralStep(SetupStep):
         """Start the first-start step: show that the items to choose from are being examined."""
         self.examined_item = ""
 
-    async def begin(self, draft: CabinetFileDraft, changed: Callable[[], None]) -> None:
+    async def begin(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
         """Gather the items to choose from, without blocking the event loop."""
         loop = asyncio.get_running_loop()
 
         def on_progress(name: str) -> None:
             """Show on the service page which game is examined now."""
             self.examined_item = name
-            loop.call_soon_threadsafe(changed)
+            loop.call_soon_threadsafe(on_change)
 
         try:
             await asyncio.to_thread(self.examine_items, draft, on_progress)

@@ -61,12 +61,12 @@ class FirstStartWizard:
     """
 
     def __init__(
-        self, steps: Sequence[SetupStep], draft: CabinetFileDraft, changed: Callable[[], None]
+        self, steps: Sequence[SetupStep], draft: CabinetFileDraft, on_change: Callable[[], None]
     ) -> None:
-        """Create the wizard. ``changed`` is called whenever the page changes."""
+        """Create the wizard. ``on_change`` is called whenever the page changes."""
         self._steps = tuple(steps)
         self._draft = draft
-        self._on_change = changed
+        self._on_change = on_change
         self._at = 0
         self._turn = 0
         self._notice: PageText | None = None

@@ -55,7 +55,7 @@ _FORMS: Final = (
         event=ClosingEvent.CLOSE_TABLES,
         permission=Permission.CONFIGURE,
         subject="games",
-        fields=(Field(name="minutes", kind=FieldKind.NUMBER, most=_ADVANCE_MINUTES_MAX),),
+        fields=(Field(name="minutes", kind=FieldKind.NUMBER, value_max=_ADVANCE_MINUTES_MAX),),
     ),
     Form(
         id="open_tables",

@@ -196,9 +196,9 @@ def _find_later_entries(inspection: JournalInspection[MemoryEvidence]) -> LaterE
     return "missing" if inspection.acknowledged > inspection.together.sequence else "none"
 
 
-def _propose_larger_copy(copies: dict[str, Claim], later: LaterEntries) -> ProposedClaim:
+def _propose_larger_copy(copies: dict[str, Claim], later_entries: LaterEntries) -> ProposedClaim:
     """Return the proposal for a memory-clear claim about which the copies disagree: the larger amount."""
-    return ProposedClaim(max(copies.values(), key=lambda claim: claim.amount), copies, False, later)
+    return ProposedClaim(max(copies.values(), key=lambda claim: claim.amount), copies, False, later_entries)
 
 
 def prepare_clearance(

@@ -101,7 +101,7 @@ _TOURNAMENT_STATE: Final = only(State.TOURNAMENT)
 _PLAYING_STATE: Final = only(State.PLAYING)
 
 #: Form field of an entry's number.
-_ENTRY_NUMBER_FIELD: Final = Field(name="entry", kind=FieldKind.NUMBER, least=1, most=10**6)
+_ENTRY_NUMBER_FIELD: Final = Field(name="entry", kind=FieldKind.NUMBER, value_min=1, value_max=10**6)
 #: Form field of the participant's number.
 _PARTICIPANT_FIELD: Final = Field(name="participant")
 #: Guards on removing the rules.
@@ -164,7 +164,7 @@ _FORMS: Final = (
         fields=(
             _ENTRY_NUMBER_FIELD,
             _PARTICIPANT_FIELD,
-            Field(name="fee_cents", kind=FieldKind.AMOUNT, least=1),
+            Field(name="fee_cents", kind=FieldKind.AMOUNT, value_min=1),
             Field(name="start", kind=FieldKind.CHOICE, choices=("here", "later")),
         ),
         needs=(rules_are_installed, entries_are_open),
@@ -177,7 +177,7 @@ _FORMS: Final = (
         fields=(
             _ENTRY_NUMBER_FIELD,
             _PARTICIPANT_FIELD,
-            Field(name="round", kind=FieldKind.NUMBER, least=1, most=20),
+            Field(name="round", kind=FieldKind.NUMBER, value_min=1, value_max=20),
         ),
         needs=(tournament_is_on, installed_rules_describe_machine, position_is_free),
     ),
@@ -208,7 +208,7 @@ _FORMS: Final = (
         fields=(
             _ENTRY_NUMBER_FIELD,
             _PARTICIPANT_FIELD,
-            Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1),
+            Field(name="amount_cents", kind=FieldKind.AMOUNT, value_min=1),
         ),
         needs=_PRIZE_PAYMENT_GUARDS,
     ),

@@ -174,10 +174,10 @@ _DECODER_BY_COMMAND: Final[Mapping[int, Callable[[bytes], Request]]] = MappingPr
 
 
 # ------------------------------------------------------------------ answers
-def encode_status_reply(calculation: CalculationStatus, *, ready: bool) -> Packet:
+def encode_status_reply(calculation: CalculationStatus, *, has_results: bool) -> Packet:
     """Encode GAT reply 81: protocol version, progress of the last calculation, readiness and formats of results."""
     under_way = calculation is CalculationStatus.CALCULATING
-    bits = int(under_way) | int(ready) << 1 | calculation << 2
+    bits = int(under_way) | int(has_results) << 1 | calculation << 2
     return Packet(GatCommand.STATUS | _REPLY_BIT, GAT_PROTOCOL_VERSION + bytes((bits, 1 << 0 | 1 << 1)))
 
 
@@ -187,9 +187,11 @@ def encode_last_status_reply(level: int, seconds: int) -> Packet:
     return Packet(GatCommand.LAST_STATUS | _REPLY_BIT, bytes((level,)) + seconds.to_bytes(4, "big"))
 
 
-def encode_results_reply(data: bytes, frame: int, *, last: bool) -> Packet:
+def encode_results_reply(data: bytes, frame: int, *, is_last: bool) -> Packet:
     """Encode GAT reply 83: one frame of the signature calculation's results."""
-    return Packet(GatCommand.LAST_RESULTS | _REPLY_BIT, bytes((last << 1,)) + frame.to_bytes(2, "big") + data)
+    return Packet(
+        GatCommand.LAST_RESULTS | _REPLY_BIT, bytes((is_last << 1,)) + frame.to_bytes(2, "big") + data
+    )
 
 
 def encode_no_results_reply(frame: int) -> Packet:
@@ -197,6 +199,6 @@ def encode_no_results_reply(frame: int) -> Packet:
     return Packet(GatCommand.LAST_RESULTS | _REPLY_BIT, b"\x01" + frame.to_bytes(2, "big"))
 
 
-def encode_initiated_reply(*, started: bool) -> Packet:
+def encode_initiated_reply(*, has_started: bool) -> Packet:
     """Encode GAT reply 84: whether the signature calculation has started."""
-    return Packet(GatCommand.INITIATE | _REPLY_BIT, bytes((not started,)))
+    return Packet(GatCommand.INITIATE | _REPLY_BIT, bytes((not has_started,)))

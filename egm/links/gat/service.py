@@ -90,15 +90,15 @@ class GatService:
             case StatusQuery():
                 calculation = self._last_calculation
                 if calculation is None:
-                    return codec.encode_status_reply(CalculationStatus.REQUESTED, ready=False)
+                    return codec.encode_status_reply(CalculationStatus.REQUESTED, has_results=False)
                 state = _find_progress(calculation)
-                return codec.encode_status_reply(state, ready=state is CalculationStatus.FINISHED)
+                return codec.encode_status_reply(state, has_results=state is CalculationStatus.FINISHED)
             case LastStatusQuery():
                 return self._build_last_status_reply()
             case ResultsQuery(form, frame):
                 return self._build_results_reply(form, frame)
             case InitiateCalculation() as request:
-                return codec.encode_initiated_reply(started=self._start_calculation(request))
+                return codec.encode_initiated_reply(has_started=self._start_calculation(request))
 
     # ------------------------------------------------------------------ a calculation
     def _start_calculation(self, request: InitiateCalculation) -> bool:
@@ -198,7 +198,7 @@ class GatService:
         data = report[start : start + codec.DATA_BYTES_MAX] if frame else b""
         if not data:
             return codec.encode_no_results_reply(frame)
-        return codec.encode_results_reply(data, frame, last=start + len(data) == len(report))
+        return codec.encode_results_reply(data, frame, is_last=start + len(data) == len(report))
 
     def _build_report(self, calculation: GatCalculation, form: ReportFormat) -> bytes:
         """Return the results of a signature calculation as a report in the requested GAT format."""

@@ -63,18 +63,18 @@ def iter_exceptions(
     entry: StoredEntry,
     entries: EntryDeclarations,
     readout: SasReadout,
-    answered: frozenset[int],
+    supported_polls: frozenset[int],
     selected_before: int,
 ) -> Iterator[SasException]:
     """Yield the SAS exceptions that a journal entry raises for a host.
 
-    ``answered`` are the polls that the host may use; ``selected_before`` is the number of the game selected
+    ``supported_polls`` are the polls that the host may use; ``selected_before`` is the number of the game selected
     until now. A priority exception that none of the polls serves is not raised, because it could never be
     cleared.
     """
     for code, data, event in _iter_exception_codes(entry, entries, readout, selected_before):
         servants = POLLS_THAT_SERVE_EXCEPTION.get(code)
-        if code in EXCEPTIONS and (servants is None or servants & answered):
+        if code in EXCEPTIONS and (servants is None or servants & supported_polls):
             yield SasException(code, data, event, entry.sequence)
 
 

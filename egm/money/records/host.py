@@ -100,7 +100,7 @@ class TransferStatus(StrEnum):
     """No transfer has been ordered yet."""
 
     @property
-    def moved(self) -> bool:
+    def has_moved_value(self) -> bool:
         """Return whether the transfer moved value: all or part of the ordered amount."""
         return self in {TransferStatus.FULL, TransferStatus.PARTIAL}
 

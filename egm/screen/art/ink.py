@@ -133,7 +133,7 @@ class Ink:
         pygame.draw.polygon(mask, (255, 255, 255, 255), [(x - left, y - top) for x, y in points])
         self._paint_through_mask(mask, (left, top), paint)
 
-    def stroke(self, path: Sequence[Point], width: float, paint: Paint, *, closed: bool = True) -> None:
+    def stroke(self, path: Sequence[Point], width: float, paint: Paint, *, is_closed: bool = True) -> None:
         """Draw along the outline with a round pen ``width`` units wide, half of it on either side."""
         points = self._to_pixels(path)
         radius = max(0.5, width * self.kx / 2)
@@ -143,7 +143,7 @@ class Ink:
         mask = pygame.Surface((right - left, low - top), pygame.SRCALPHA)
         white = (255, 255, 255, 255)
         local = [(x - left, y - top) for x, y in points]
-        pairs = pairwise([*local, local[0]] if closed else local)
+        pairs = pairwise([*local, local[0]] if is_closed else local)
         for (ax, ay), (bx, by) in pairs:
             pygame.draw.circle(mask, white, (ax, ay), radius)
             length = math.hypot(bx - ax, by - ay)

@@ -158,7 +158,7 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
         cues_by_channel["turn"] = "turn"
         if find_anticipated_reel(step, time, now) is not None:
             cues_by_channel["lead"] = "anticipation"
-    elif line.level > 0 and line.stopped <= now < line.roll_up_end:
+    elif line.level > 0 and line.last_stop <= now < line.roll_up_end:
         cues_by_channel["turn"] = "count"
     return cues_by_channel
 
@@ -257,11 +257,11 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
         for part, stop in enumerate(time.stops):
             if previous_time < stop <= current_time:
                 names.append(_find_stop_cue(step, part))
-    if line.level > 0 and previous_time < line.stopped <= current_time:
+    if line.level > 0 and previous_time < line.last_stop <= current_time:
         names.append(f"win_{line.level}")
     if (
         line.level > 0
-        and line.roll_up_end > line.stopped
+        and line.roll_up_end > line.last_stop
         and previous_time < line.roll_up_end <= current_time
     ):
         names.append("closing" if show.is_complete and is_feature(show, len(show.steps) - 1) else "count_end")

@@ -107,7 +107,7 @@ class SoundFamily:
     """The duration of an eighth note in the family's music, in seconds."""
     lead: Instrument
     """The instrument of the melody."""
-    second: Instrument
+    second_instrument: Instrument
     """The instrument that accompanies the melody."""
     pad: Instrument
     """The instrument of the chords."""
@@ -248,7 +248,7 @@ def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
         for index, above in enumerate(family.figure):
             if above != ".":
                 pitch = family.pitch(chord + int(above))
-                notes.append(Note(family.second, at + index * family.eighth, pitch, 0.12, 0.3))
+                notes.append(Note(family.second_instrument, at + index * family.eighth, pitch, 0.12, 0.3))
         for name, pattern in family.beats.items():
             struck = instruments[name]
             notes += [
@@ -285,7 +285,9 @@ def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
         chord = family.chords[0] if index < 8 else family.chords[2]
         above = family.figure[index % 8]
         if above != ".":
-            notes.append(Note(family.second, index * step, family.pitch(chord + int(above)), 0.06, 0.5))
+            notes.append(
+                Note(family.second_instrument, index * step, family.pitch(chord + int(above)), 0.06, 0.5)
+            )
         if index % 2 == 0:
             notes.append(Note(instruments["shaker"], index * step, 90, 0.05, 0.25))
         if index % 8 == 0:
@@ -309,7 +311,10 @@ def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
     instruments, step, top = read_sound_table().instruments, 0.07, family.octave
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
     notes = [Note(instruments["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
-    notes += [Note(family.second, i * step, family.pitch(top + d), 0.05, 0.7) for i, d in enumerate(degrees)]
+    notes += [
+        Note(family.second_instrument, i * step, family.pitch(top + d), 0.05, 0.7)
+        for i, d in enumerate(degrees)
+    ]
     return notes, 8 * step
 
 

@@ -80,8 +80,8 @@ def draw_celebration(stage: Stage) -> None:
         return
     if view.decision is not None and is_decision_due(view, stage.theme):
         return  # Do not hide the answers.
-    since = view.now - view.show.began - line.stopped
-    length = line.roll_up_end - line.stopped
+    since = view.now - view.show.began - line.last_stop
+    length = line.roll_up_end - line.last_stop
     if since < 0 or since > length + 1.2 or view.snapshot.state not in {"playing", "idle"}:
         return
     p = stage.painter

@@ -50,7 +50,7 @@ def draw_board(stage: Stage) -> None:
             show,
             previous_index,
             line.steps[previous_index],
-            max(line.steps[previous_index].stopped, since),
+            max(line.steps[previous_index].last_stop, since),
         )
         draw_title(stage, show, index, line.steps[index], since)
         return

@@ -222,7 +222,7 @@ def compute_wheel_angle(
     ``revolutions`` is the game's least number of turns for a spin.
     """
     part = 360.0 / len(step.parts)
-    end = 360.0 * max(_WHEEL_TURNS_MIN, revolutions) + (step.part + 0.5) * part
+    end = 360.0 * max(_WHEEL_TURNS_MIN, revolutions) + (step.winning_index + 0.5) * part
     return end * ease_out(clamp_to_unit_interval(since / length))
 
 
@@ -263,7 +263,7 @@ def draw_wheel(
     p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: draw_pointer(stage, size))
     if shows_result and turning >= length:
         left, _, width, _ = find_rect_beside_wheel(stage.layout.field)
-        _draw_wheel_result(stage, step.parts[step.part], (left, cy - 130, width, 260))
+        _draw_wheel_result(stage, step.parts[step.winning_index], (left, cy - 130, width, 260))
 
 
 def _put_disc(painter: Painter, rotated_disc: pygame.Surface, centre: tuple[int, int], diameter: int) -> None:

@@ -111,10 +111,10 @@ def _list_hands_on_table(stage: Stage, hands: Sequence[DealtHand]) -> list[Dealt
     A telephone has no room for the hands of other seats.
     """
     order = ["", *_read_hand_names(stage)]
-    excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(stage, dealt=bool(hands))
+    excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(stage, is_dealt=bool(hands))
     if stage.layout.is_telephone:
         hands = [hand for hand in hands if hand.seat is None or hand.is_own]
-    names = [*order[1:], *_list_additional_hands(stage, dealt=bool(hands))]
+    names = [*order[1:], *_list_additional_hands(stage, is_dealt=bool(hands))]
     hands_on_table = [*hands, *(DealtHand(name, (), {}) for name in names if name not in excluded_ids)]
     return sorted(
         hands_on_table,
@@ -125,7 +125,7 @@ def _list_hands_on_table(stage: Stage, hands: Sequence[DealtHand]) -> list[Dealt
     )
 
 
-def _list_additional_hands(stage: Stage, *, dealt: bool) -> list[str]:
+def _list_additional_hands(stage: Stage, *, is_dealt: bool) -> list[str]:
     """Return the ids of the additional hands of a multi-hand bet, which are all played from one deal.
 
     Return none after the round, or if the hands would be too small to see.
@@ -136,7 +136,7 @@ def _list_additional_hands(stage: Stage, *, dealt: bool) -> list[str]:
         table is None
         or snapshot is None
         or not _can_hold_cards(stage)
-        or (dealt and snapshot.state != "playing")
+        or (is_dealt and snapshot.state != "playing")
     ):
         return []
     count = int(snapshot.bet_wager.get("hands", 1))
@@ -176,12 +176,12 @@ def _parse_split_number(hand: str, base: str) -> int:
     return int(number) if number.isdecimal() else 1
 
 
-def _find_hands_without_bets(stage: Stage, *, dealt: bool) -> set[str]:
+def _find_hands_without_bets(stage: Stage, *, is_dealt: bool) -> set[str]:
     """Return the ids of hands that need a bet to be dealt and have none, in this round or the last one."""
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return set()
-    bets = {} if dealt and snapshot.state != "playing" else read_bets_in_force(table, snapshot)
+    bets = {} if is_dealt and snapshot.state != "playing" else read_bets_in_force(table, snapshot)
     return {
         hand for hand, spots in _map_hands_to_bets(stage).items() if not any(bets.get(spot) for spot in spots)
     }
@@ -392,29 +392,31 @@ def draw_cards(
             continue
         if not _can_hold_cards(stage):
             _draw_hand_outline(stage, place)
-        _draw_hand_cards(stage, hand, place.cards, stage.view.held if number == marks else 0, holding=holding)
-        text = "  ·  ".join(_format_hand_texts(stage, hand, hands, still=time is None))
+        _draw_hand_cards(
+            stage, hand, place.cards, stage.view.held_bits if number == marks else 0, holding=holding
+        )
+        text = "  ·  ".join(_format_hand_texts(stage, hand, hands, is_deal_finished=time is None))
         if text:
             turn = time is None and decision is not None and hand.id == decision.display.get("hand")
-            _draw_hand_text(stage, place, text, lit=turn)
+            _draw_hand_text(stage, place, text, is_lit=turn)
         if flying is not None and flying[0] == hand.id:
             _draw_flying_card(stage, place.cards, flying, len(hand.cards))
     if holding:
         for i, (x, y, w, h) in enumerate(places[0].cards):
-            is_held = bool(stage.view.held >> i & 1)
+            is_held = bool(stage.view.held_bits >> i & 1)
             text = stage.texts.say("feature.held" if is_held else "feature.hold")
-            draw_button(stage, (x, y + h + 8, w, _HOLD_KEY_HEIGHT), text, lit=is_held)
+            draw_button(stage, (x, y + h + 8, w, _HOLD_KEY_HEIGHT), text, is_active=is_held)
 
 
 def _draw_hand_cards(
-    stage: Stage, hand: DealtHand, rects: Sequence[Rect], marked: int, *, holding: bool
+    stage: Stage, hand: DealtHand, rects: Sequence[Rect], marked_card_bits: int, *, holding: bool
 ) -> None:
     """Draw a hand's cards, the held ones raised; if cards cannot be held, draw a frame around the marked ones."""
     for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
         x, y, w, h = rect
-        if marked >> i & 1 and holding:
+        if marked_card_bits >> i & 1 and holding:
             y -= 10
-        elif marked >> i & 1:
+        elif marked_card_bits >> i & 1:
             fx, fy, fw, fh = find_tile_rect(rect) if is_tile(card) else rect
             frame = (fx - 6, fy - 6, fw + 12, fh + 12)
             stage.painter.panel(frame, radius=14, fill=(255, 176, 48, 255), edge="amber")
@@ -428,7 +430,7 @@ def _draw_small_hand(stage: Stage, place: HandLayout, hand: DealtHand) -> None:
         stage.painter.panel((x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge="meter")
     for card, rect in zip(hand.cards or (FACE_DOWN_SIGN,) * len(place.cards), place.cards, strict=False):
         draw_card(stage, rect, card, small=True)
-    low = y + h - place.printed[1] - place.printed[3]
+    low = y + h - place.printed_outline[1] - place.printed_outline[3]
     if hand.won_sign and low > 0.8 * HAND_TEXT_HEIGHT:
         style = Style("strong", "small", "text")
         stage.painter.text(
@@ -457,23 +459,30 @@ def _format_hand_label(stage: Stage, hand: DealtHand, hands: Sequence[DealtHand]
 
 
 def _format_hand_texts(
-    stage: Stage, hand: DealtHand, hands: Sequence[DealtHand], *, still: bool
+    stage: Stage, hand: DealtHand, hands: Sequence[DealtHand], *, is_deal_finished: bool
 ) -> list[str]:
     """Return the texts below a hand: its label, its value, and its bet or how the bet was settled."""
     texts = [_format_hand_label(stage, hand, hands)] if len(hands) > 1 else []
-    if still and hand.value_texts:
+    if is_deal_finished and hand.value_texts:
         texts.append(stage.texts.choose_translation(hand.value_texts))
     decision = stage.view.decision
-    if still and decision is not None and decision.kind == "set" and hand.id == decision.display.get("hand"):
+    if (
+        is_deal_finished
+        and decision is not None
+        and decision.kind == "set"
+        and hand.id == decision.display.get("hand")
+    ):
         texts.append(_format_set_hands(stage, decision))
-    unit = stage.view.snapshot.denomination_cents if still and stage.view.snapshot is not None else 0
+    unit = (
+        stage.view.snapshot.denomination_cents if is_deal_finished and stage.view.snapshot is not None else 0
+    )
     if hand.staked and unit:
         texts.append(" + ".join(stage.money(each * unit) for each in hand.pots or (hand.staked,)))
     if hand.remaining_credits is not None and unit:
         texts.append(stage.texts.say("felt.left", amount=stage.money(hand.remaining_credits * unit)))
     if hand.received_credits and unit:
         texts.append(stage.texts.say("felt.received", amount=stage.money(hand.received_credits * unit)))
-    if still and hand.settlements:
+    if is_deal_finished and hand.settlements:
         texts.append(" / ".join(format_settlement(stage, each) for each in hand.settlements))
     return [each for each in texts if each]
 
@@ -490,7 +499,7 @@ def format_settlement(stage: Stage, name: str) -> str:
 def _format_set_hands(stage: Stage, decision: Decision) -> str:
     """Return the values of the pai gow hands that the marked cards would make; "" if the rules forbid that split."""
     ways: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
-    values = ways.get(str(stage.view.held))
+    values = ways.get(str(stage.view.held_bits))
     return "" if values is None else stage.texts.choose_translation(values)
 
 
@@ -505,12 +514,12 @@ def _draw_waiting_hands(stage: Stage, table: Table) -> None:
         _draw_hand_outline(stage, place)
         text = format_hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
         if text:
-            _draw_hand_text(stage, place, text, lit=False)
+            _draw_hand_text(stage, place, text, is_lit=False)
 
 
 def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
     """Draw the printed outline of a hand, as wide as the cards for which it has room."""
-    stage.painter.shade(grow_rect(place.printed, 5), _HAND_SHADE_COLOUR, 12)
+    stage.painter.shade(grow_rect(place.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
 
 
 def _draw_flying_card(
@@ -530,9 +539,9 @@ def _draw_flying_card(
     draw_card(stage, (*at, w, h), back_sign if share < 0.7 else card)
 
 
-def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, lit: bool) -> None:
+def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, is_lit: bool) -> None:
     """Draw a hand's texts below it, on a plate if its cards extend beyond its area."""
-    (x, _, w, _), (_, y, _, h) = place.area, place.printed
+    (x, _, w, _), (_, y, _, h) = place.area, place.printed_outline
     top = y - CARD_TEXT_GAP - HAND_TEXT_HEIGHT if _can_hold_cards(stage) else y + h + CARD_TEXT_GAP
     free = place.area[1] + place.area[3] - top  # A long text takes several lines if there is room.
     style = Style("strong", "small", "text", 1)
@@ -542,7 +551,7 @@ def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, lit: bool) ->
         else min(free, NARROW_HAND_TEXT_HEIGHT)
     )
     plate, last = (x + 4, top, w - 8, height), place.cards[-1]
-    if lit:
+    if is_lit:
         stage.painter.panel(plate, radius=8, fill=(122, 66, 8, 255), edge="meter")
     elif last[1] + last[3] > y + h + 1:
         stage.painter.panel(plate, radius=8, fill=(0, 24, 12, 255), edge=(0, 24, 12, 255))

@@ -114,8 +114,10 @@ def _draw_held_reels(stage: Stage) -> None:
         return
     draw_still(stage, field, last.window)
     for rect, action in lay_out_answers(stage):
-        is_held = bool(view.held >> int(action.value) & 1)
-        draw_button(stage, rect, stage.texts.say("feature.held" if is_held else "feature.hold"), lit=is_held)
+        is_held = bool(view.held_bits >> int(action.value) & 1)
+        draw_button(
+            stage, rect, stage.texts.say("feature.held" if is_held else "feature.hold"), is_active=is_held
+        )
 
 
 def _draw_question(stage: Stage, decision: Decision) -> None:

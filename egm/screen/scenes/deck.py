@@ -84,14 +84,14 @@ def compute_meter_figures(stage: Stage) -> MeterFigures:
     line = build_view_timeline(view, stage.theme)
     if view.show is not None and line is not None and snapshot.state == "playing":
         since, show = view.now - view.show.began, view.show
-        before_credits = sum_credits_so_far(show, line, min(since, line.stopped - _JUST))
+        before_credits = sum_credits_so_far(show, line, min(since, line.last_stop - _JUST))
         cents_before = min(
             show.play.win_cents, show.seen_cents + before_credits * snapshot.denomination_cents
         )
         shown_cents = compute_roll_up_amount(
-            show.play.win_cents - cents_before, since - line.stopped, line.roll_up_end - line.stopped
+            show.play.win_cents - cents_before, since - line.last_stop, line.roll_up_end - line.last_stop
         )
-        win = cents_before if since < line.stopped else cents_before + shown_cents
+        win = cents_before if since < line.last_stop else cents_before + shown_cents
     return MeterFigures(credit, compute_bet_credits(view), win)
 
 
@@ -155,15 +155,15 @@ def format_promotional_credit(stage: Stage) -> str:
 
 
 def _draw_meter(
-    stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str, below: str = ""
+    stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str, note: str = ""
 ) -> None:
-    """Draw one meter; ``below`` is written under its amount, using the width it needs.
+    """Draw one meter; ``note`` is written under its amount, using the width it needs.
 
     In a tournament the amount is a number of points, not money.
     """
     is_points = stage.view.snapshot is not None and stage.view.snapshot.current_tournament is not None
     p, (x, y, w, h) = stage.painter, stage.layout.meters[name]
-    rows = (27.0, h - 28, h / 2 + 4) if not below else (20.0, 52.0, 34.0)
+    rows = (27.0, h - 28, h / 2 + 4) if not note else (20.0, 52.0, 34.0)
     p.text(label, (x + 24, y + rows[0]), Style("strong", "caption", "text_dim"), align="left")
     count = p.text(
         "" if is_points else stage.texts.format_count("meter.credits", credits_),
@@ -173,10 +173,8 @@ def _draw_meter(
         width=w * 0.38,
     )
     left = 36 + count.width / p.scale
-    if below:
-        p.text(
-            below, (x + w - 24, y + h - 20), Style("strong", "small", "amber"), align="right", width=w - 48
-        )
+    if note:
+        p.text(note, (x + w - 24, y + h - 20), Style("strong", "small", "amber"), align="right", width=w - 48)
     bright = stage.theme.colour(colour)
     paint = Linear(
         ((0, mix(bright, (255, 255, 255, 255), 0.55)), (0.6, bright), (1, mix(bright, (0, 0, 0, 255), 0.15)))
@@ -184,7 +182,7 @@ def _draw_meter(
     p.text(
         stage.texts.number(credits_) if is_points else stage.money(cents),
         (x + w - 24, y + rows[2]),
-        Style("numbers", "meter" if not below else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint),
+        Style("numbers", "meter" if not note else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint),
         align="right",
         width=min(w * 0.58, w - 24 - left),
     )
@@ -254,7 +252,7 @@ def _choose_play_label(stage: Stage) -> str:
     ):
         return "key.play"
     since = view.now - show.began
-    if since >= line.stopped:
+    if since >= line.last_stop:
         return "key.skip" if line.level > 1 else "key.play"
     return "key.skip" if since < line.steps[line.find_step_index(since)].begin else "key.stop"
 
@@ -288,7 +286,7 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
     p.art(
         ("key", name, is_lit, down),
         rect,
-        lambda size: _draw_key_cap(size, (w, h), bright, deep, on=is_lit, down=down),
+        lambda size: _draw_key_cap(size, (w, h), bright, deep, is_lit=is_lit, is_pressed=down),
     )
     if is_lit and name == "play" and view.accepts_request("play") and not view.reduced_motion:
         glow = 0.5 - 0.5 * math.cos(view.now * 0.8 * math.tau)
@@ -317,7 +315,7 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
 
 def draw_residual_key(stage: Stage) -> None:
     """Draw, in place of the status line, the key to give up or gamble residual credit that buys no game here."""
-    draw_button(stage, stage.layout.message, describe_residual_credit(stage), lit=True)
+    draw_button(stage, stage.layout.message, describe_residual_credit(stage), is_active=True)
 
 
 def describe_residual_credit(stage: Stage) -> str:
@@ -348,35 +346,41 @@ def draw_staff_key(stage: Stage, rect: Rect) -> None:
 
 
 def _draw_key_cap(
-    size: tuple[int, int], units: tuple[float, float], bright: Colour, deep: Colour, *, on: bool, down: bool
+    size: tuple[int, int],
+    units: tuple[float, float],
+    bright: Colour,
+    deep: Colour,
+    *,
+    is_lit: bool,
+    is_pressed: bool,
 ) -> pygame.Surface:
     """Draw a key cap: a dark seat, a coloured rim with the lamp, a domed face."""
     w, h = units
     ink = Ink(size, units)
     black = (0, 0, 0, 255)
-    if not on:
+    if not is_lit:
         bright, deep = mix(mix(bright, (70, 66, 88, 255), 0.72), black, 0.5), mix(deep, black, 0.55)
     ink.fill(box(0, 0, w, h, 22), (4, 3, 9, 255))
     ink.fill(
         box(2, 2, w - 4, h - 3, 21),
         Linear(((0, (92, 86, 116, 255)), (0.2, (34, 30, 50, 255)), (1, (70, 64, 92, 255)))),
     )
-    lift = 4.0 if down else 0.0
+    lift = 4.0 if is_pressed else 0.0
     face = box(7, 7 + lift, w - 14, h - 16, 17)
     ink.fill(box(6, 8 + lift, w - 12, h - 14, 18), mix(deep, black, 0.5))
     ink.fill(
         face,
         Linear(
             (
-                (0, mix(bright, (255, 255, 255, 255), 0.3 if on else 0.06)),
+                (0, mix(bright, (255, 255, 255, 255), 0.3 if is_lit else 0.06)),
                 (0.16, bright),
                 (0.62, mix(bright, deep, 0.6)),
                 (1, deep),
             )
         ),
     )
-    ink.fill_inside(face, ellipse(w / 2, 2 + lift, w * 0.62, h * 0.42), (255, 255, 255, 52 if on else 16))
-    if on:
+    ink.fill_inside(face, ellipse(w / 2, 2 + lift, w * 0.62, h * 0.42), (255, 255, 255, 52 if is_lit else 16))
+    if is_lit:
         ink.stroke(face, 2.2, mix(bright, (255, 255, 255, 255), 0.45))
     return ink.finish()
 

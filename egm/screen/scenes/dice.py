@@ -127,29 +127,29 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
         at = (cell[0] + width / 2 - (24 if on and is_wide else 0), y + 40 + (14 if on and not is_wide else 0))
         p.text(str(number), at, Style("heavy", "lead", "text"), width=width - 20)
         if on:
-            _draw_puck(stage, (cell[0] + width - 34, y + 30), on=True)
+            _draw_puck(stage, (cell[0] + width - 34, y + 30), is_on=True)
     if w > 700 and dice:
         for i, face in enumerate(dice):
             draw_die(stage, (x + w - 140 + i * 68, y + 8, 60, 60), face)
     elif w > 700:
-        _draw_puck(stage, (x + w - 70, y + 38), on=False)
+        _draw_puck(stage, (x + w - 70, y + 38), is_on=False)
 
 
-def _draw_puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
+def _draw_puck(stage: Stage, at: tuple[float, float], *, is_on: bool) -> None:
     """Draw the puck that marks the point, showing ON or OFF."""
     x, y = at
-    stage.painter.art(("puck", on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, on=on))
-    ink: Colour = BLACK if on else WHITE
-    text = stage.texts.say("felt.on" if on else "felt.off")
+    stage.painter.art(("puck", is_on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, is_on=is_on))
+    ink: Colour = BLACK if is_on else WHITE
+    text = stage.texts.say("felt.on" if is_on else "felt.off")
     stage.painter.text(
         text, (x, y), Style("heavy", "tiny" if not stage.layout.is_telephone else "caption", ink), width=44
     )
 
 
-def _draw_puck_art(size: tuple[int, int], *, on: bool) -> pygame.Surface:
+def _draw_puck_art(size: tuple[int, int], *, is_on: bool) -> pygame.Surface:
     """Return the drawing of the puck: white and ON, or black and OFF."""
     ink = Ink(size)
     ink.fill(ellipse(50, 53, 47), (0, 0, 0, 160))
-    ink.fill(ellipse(50, 49, 46), WHITE if on else (24, 24, 30, 255))
-    ink.stroke(ellipse(50, 49, 40), 4, BLACK if on else WHITE)
+    ink.fill(ellipse(50, 49, 46), WHITE if is_on else (24, 24, 30, 255))
+    ink.stroke(ellipse(50, 49, 40), 4, BLACK if is_on else WHITE)
     return ink.finish()

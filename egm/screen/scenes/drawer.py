@@ -233,7 +233,7 @@ def draw_drawer(stage: Stage) -> None:
             width=w - 52,
         )
     for control in lay_out_controls(layout, view, stage.texts, slide):
-        draw_button(stage, control.rect, control.words, on=view.bench_linked, lit=control.is_on)
+        draw_button(stage, control.rect, control.words, is_enabled=view.bench_linked, is_active=control.is_on)
     _draw_tower_light(stage, (x + w - 118, y + 18, 96, 52))
     if not view.bench_linked:
         p.text(

@@ -33,7 +33,7 @@ def find_shown_feature_step(view: View, line: Timeline | None) -> int | None:
 def light_stage_for_feature(stage: Stage) -> Stage:
     """Return the drawing context in a feature's colours while a feature is shown; otherwise unchanged."""
     index = find_shown_feature_step(stage.view, build_view_timeline(stage.view, stage.theme))
-    return stage if index is None else replace(stage, lit=True)
+    return stage if index is None else replace(stage, has_feature_colours=True)
 
 
 def sum_credits_so_far(show: GameShow, line: Timeline, since: float, first: int = 0) -> int:
@@ -41,7 +41,7 @@ def sum_credits_so_far(show: GameShow, line: Timeline, since: float, first: int 
     return sum(
         step.credits
         for i, (step, time) in enumerate(zip(show.steps, line.steps, strict=True))
-        if i >= max(first, show.steps_seen) and time.stopped <= since and not isinstance(step, GambleStep)
+        if i >= max(first, show.steps_seen) and time.last_stop <= since and not isinstance(step, GambleStep)
     )
 
 

@@ -133,7 +133,7 @@ def draw_felt(stage: Stage) -> None:
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
         since = view.now - show.began
         index = line.find_step_index(since)
-        step, time = show.steps[index], line.steps[index] if since < line.steps[index].stopped else None
+        step, time = show.steps[index], line.steps[index] if since < line.steps[index].last_stop else None
         last = show.steps[index - 1] if index else None
         previous_step = last if isinstance(last, TableStep) else None
     last_round = step if isinstance(step, TableStep) else None
@@ -241,14 +241,17 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
             limits is not None and spot is not None and bool(find_closed_reason(spot, chips.bets, limits)[0])
         )
         hit, chip = bool(pocket) and cell.pocket == pocket, cell.spot in covered
-        _draw_cell(stage, table, cell, hit=hit, shut=shut, chip=chip)
+        _draw_cell(stage, table, cell, is_hit=hit, is_closed=shut, chip=chip)
     if view.scene is not Scene.ATTRACT and (view.accepts_request("bet") or stage.layout.is_telephone):
         for rect, action in lay_out_tabs(table, chips, stage.layout):
             _draw_tab(stage, table, rect, action)
         if find_open_part(table, chips, stage.layout) == RACETRACK_PART:
             for rect, action in lay_out_racetrack_keys(table, chips, stage.layout):
                 draw_text_key(
-                    stage, rect, _format_racetrack_key(stage, table, action), lit=action.name == "neighbours"
+                    stage,
+                    rect,
+                    _format_racetrack_key(stage, table, action),
+                    is_active=action.name == "neighbours",
                 )
         if stage.layout.is_telephone:
             for rect, action in lay_out_hand_keys(view, stage.layout):
@@ -265,7 +268,9 @@ def _format_racetrack_key(stage: Stage, table: Table, action: Action) -> str:
     return stage.texts.say("felt.neighbours", count=stage.view.chips.neighbours)
 
 
-def _draw_cell(stage: Stage, table: Table, cell: FeltCell, *, hit: bool, shut: bool, chip: bool) -> None:
+def _draw_cell(
+    stage: Stage, table: Table, cell: FeltCell, *, is_hit: bool, is_closed: bool, chip: bool
+) -> None:
     """Draw a printed cell of the layout, dark if it takes no bet now; a row's title has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
@@ -286,18 +291,20 @@ def _draw_cell(stage: Stage, table: Table, cell: FeltCell, *, hit: bool, shut: b
             else fill
         )
     plain = fill == mix(_CLOTH_COLOUR, BLACK, 0.25)
-    fill = mix(fill, BLACK, 0.6) if shut else fill
-    edge, line = (WHITE, 5) if hit else (_CLOSED_SPOT_EDGE_COLOUR, 2) if shut else (_PRINTED_LINE_COLOUR, 2)
+    fill = mix(fill, BLACK, 0.6) if is_closed else fill
+    edge, line = (
+        (WHITE, 5) if is_hit else (_CLOSED_SPOT_EDGE_COLOUR, 2) if is_closed else (_PRINTED_LINE_COLOUR, 2)
+    )
     p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=edge, line=line)
     ink = (
         _CLOSED_SPOT_TEXT_COLOUR
-        if shut
+        if is_closed
         else BLACK
         if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]}
         else WHITE
     )
     if spot is not None:
-        _draw_spot(stage, table, cell, ink, plain=plain and not shut, chip=chip)
+        _draw_spot(stage, table, cell, ink, is_on_plain_cell=plain and not is_closed, chip=chip)
     else:
         share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3  # In a wide cell, chips lie next to the number.
         at = (x + w / 2, y + h * share)
@@ -312,14 +319,20 @@ def _draw_row_title(stage: Stage, table: Table, cell: FeltCell) -> None:
     odds = {spot.odds for spot in spots}
     rect: Rect = (x + 8, y + 4, w - 16, h - 8 - (22 if len(odds) == 1 else 0))
     p.label(
-        name, rect, Style("strong", "small", "text"), align="left", least=_choose_smallest_text_size(stage)
+        name,
+        rect,
+        Style("strong", "small", "text"),
+        align="left",
+        smallest_size=_choose_smallest_text_size(stage),
     )
     if len(odds) == 1:
         style = Style("text", _choose_smallest_text_size(stage), "meter")
         p.text(odds.pop(), (x + 8, y + h - 18), style, align="left", width=w - 16)
 
 
-def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain: bool, chip: bool) -> None:
+def _draw_spot(
+    stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, is_on_plain_cell: bool, chip: bool
+) -> None:
     """Draw a spot's label, and below it the odds, unless the title of its row states them."""
     p, (x, y, w, h), spot = stage.painter, cell.rect, table.spots[cell.spot]
     sign = _format_spot_label(stage, table, spot)
@@ -333,12 +346,12 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
     low = not has_odds and h > _HEIGHT_WITHOUT_ODDS_MAX
     size = "small" if len(sign) > _NUMBER_SIGN_LENGTH_MAX or h < _HEIGHT_FOR_FULL_TEXT_MIN else "lead"
     style, small_style = Style("strong", size, ink), Style("strong", _choose_smallest_text_size(stage), ink)
-    printed = Style("text", _choose_smallest_text_size(stage), "meter" if plain else ink)
+    printed = Style("text", _choose_smallest_text_size(stage), "meter" if is_on_plain_cell else ink)
     above, below = split_label_and_odds(cell.rect)
     if not low:
         above = (*above[:3], h - 6 if is_chip_beside_label(cell.rect) else max(above[3], h * 0.76 - 24))
     if chip and _can_fit(stage, sign, above, small_style):
-        p.label(sign, above, style, least=small_style.size)
+        p.label(sign, above, style, smallest_size=small_style.size)
         if low:
             p.text(
                 _format_spot_odds(stage, spot, printed, below[2]), find_middle(below), printed, width=below[2]
@@ -347,7 +360,7 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
     lies_over = p.measure_text(sign, small_style) > w - 10  # A name on several lines takes the complete cell.
     fills_cell = is_chip_beside_label(cell.rect) or lies_over
     part = (h - 6 - 24 * low) if fills_cell else (h - 6) * 0.44
-    p.label(sign, (x + 5, y + 3, w - 10, part), style, least=small_style.size)
+    p.label(sign, (x + 5, y + 3, w - 10, part), style, smallest_size=small_style.size)
     if low:
         odds = _format_spot_odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
         p.text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width=w - 6)
@@ -408,10 +421,10 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
         if sheet_number < len(windows):
             first, count = windows[sheet_number]
             text = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
-        draw_text_key(stage, inner, text, lit=lit)
+        draw_text_key(stage, inner, text, is_active=lit)
         return
     lit = find_open_part(table, stage.view.chips, stage.layout) == action.value
-    draw_layout_part_key(stage, table, inner, str(action.value), lit=lit)
+    draw_layout_part_key(stage, table, inner, str(action.value), is_active=lit)
 
 
 def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | None) -> Bets:
@@ -520,5 +533,5 @@ def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
                 rect,
                 stage.texts.say(f"decide.{_TEXT_BY_SET_HANDS_ANSWER[action.name]}"),
                 size="body",
-                on=is_enabled,
+                is_enabled=is_enabled,
             )

@@ -101,7 +101,7 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
 def find_settled_step(stage: Stage) -> TableStep | None:
     """Return the last step of a table round that is settled and completely shown, or None."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    if view.show is None or line is None or view.now - view.show.began < line.stopped:
+    if view.show is None or line is None or view.now - view.show.began < line.last_stop:
         return None
     step = find_last_step(view)
     return step if isinstance(step, TableStep) and step.settlements else None
@@ -113,7 +113,7 @@ def find_settled_result(stage: Stage) -> RoundResult | None:
     show, game = view.show, view.game
     if show is None or line is None or game is None or show.play.game_id != game.id:
         return None
-    return show.result if view.now - show.began >= line.stopped else None
+    return show.result if view.now - show.began >= line.last_stop else None
 
 
 def describe_outcome(stage: Stage, result: RoundResult) -> str:
@@ -390,7 +390,7 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
     playing_ = is_bet_playing(table, view.chips, spot.id, limits)
     if playing_ is not None and standing_credits + new_credits > 0:
         lines.append((say("felt.plays_on" if playing_ else "felt.plays_off"), "amber"))
-    reason = view.chips.refused if view.chips.explained_spot == spot.id else ""
+    reason = view.chips.refusal_key if view.chips.explained_spot == spot.id else ""
     reason = (
         (reason or find_closed_reason(spot, view.chips.bets, limits)[0])
         if view.accepts_request("bet")
@@ -511,8 +511,8 @@ def describe_felt_status(stage: Stage) -> str:
     chips, unit = view.chips, view.snapshot.denomination_cents
     if view.snapshot.state == "betting":
         return stage.texts.say("notice.refused.betting")
-    if chips.refused:
-        return describe_refusal(stage, table.spots.get(chips.explained_spot), chips.refused)
+    if chips.refusal_key:
+        return describe_refusal(stage, table.spots.get(chips.explained_spot), chips.refusal_key)
     spots = sum(each > 0 for each in chips.bets.values())
     if not spots:
         return _describe_empty_layout(stage, view.snapshot)
@@ -545,10 +545,10 @@ def _format_bets_in_round(stage: Stage, spot: Spot) -> str:
     Return an empty string for any other bet.
     """
     table = stage.view.table
-    if not spot.added or spot.needs is None or table is None:
+    if not spot.added_bet_multiples or spot.needs is None or table is None:
         return ""
     bet = stage.texts.choose_translation(table.spots[spot.needs].names)
-    return stage.texts.say("felt.added", spot=bet, times=", ".join(spot.added))
+    return stage.texts.say("felt.added", spot=bet, times=", ".join(spot.added_bet_multiples))
 
 
 def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:

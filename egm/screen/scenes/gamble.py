@@ -38,7 +38,7 @@ def draw_table(stage: Stage, at_stake: int, to_win: int, previous_cards: tuple[s
 
 def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) -> None:
     """Draw the double-up card turning over, and whether the stake was won or lost."""
-    share = clamp_to_unit_interval((since - time.begin) / max(0.01, time.stopped - time.begin))
+    share = clamp_to_unit_interval((since - time.begin) / max(0.01, time.last_stop - time.begin))
     if stage.view.reduced_motion:
         share = 1.0 if share > 0.5 else 0.0
     turn = ease_in_out(clamp_to_unit_interval(share * 1.25))

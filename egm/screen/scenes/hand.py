@@ -116,25 +116,25 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         lit = (
             chips.tool == "chip" and find_chip_value(table, chips, build_bet_limits(snapshot)) == action.value
         )
-        draw_button(stage, inner, "", lit=lit)
+        draw_button(stage, inner, "", is_active=lit)
         side = min(w, h) - 12
         credits_ = int(action.value)
         draw_chip(stage, (x + w / 2, y + h / 2 + 1), credits_, find_chip_colour(table, credits_), side)
     elif action.name == "cloth":
         lit = find_open_part(table, chips, stage.layout) == action.value
-        draw_layout_part_key(stage, table, inner, str(action.value), lit=lit)
+        draw_layout_part_key(stage, table, inner, str(action.value), is_active=lit)
     elif action.name == "tool":
         text = say(f"felt.{action.value}") if w > _KEY_WIDTH_FOR_TEXT_MIN else _SIGN_BY_TOOL[action.value]
         size = "caption" if w > _KEY_WIDTH_FOR_TEXT_MIN else "lead"
-        draw_button(stage, inner, text, lit=chips.tool == action.value, size=size)
+        draw_button(stage, inner, text, is_active=chips.tool == action.value, size=size)
     elif action.name == "suits":
-        draw_button(stage, inner, "", lit=stage.view.four_colours)
+        draw_button(stage, inner, "", is_active=stage.view.four_colours)
         draw_suits(stage, inner)
     elif action.name == "board":
-        draw_text_key(stage, inner, say("felt.board"), lit=should_show_scoreboard(stage.view))
+        draw_text_key(stage, inner, say("felt.board"), is_active=should_show_scoreboard(stage.view))
     else:
         is_enabled = stage.view.accepts_request("bet") and _has_effect(chips, action.name)
-        draw_text_key(stage, inner, say(f"felt.{action.name}"), on=is_enabled)
+        draw_text_key(stage, inner, say(f"felt.{action.name}"), is_enabled=is_enabled)
 
 
 def _has_effect(chips: ChipsOnTable, name: str) -> bool:
@@ -148,17 +148,19 @@ def _has_effect(chips: ChipsOnTable, name: str) -> bool:
     return have[name]
 
 
-def draw_text_key(stage: Stage, rect: Rect, text: str, *, lit: bool = False, on: bool = True) -> None:
+def draw_text_key(
+    stage: Stage, rect: Rect, text: str, *, is_active: bool = False, is_enabled: bool = True
+) -> None:
     """Draw a button of a table game. Its text may fill it, because many such buttons are side by side."""
     x, y, w, h = rect
-    draw_button(stage, rect, "", lit=lit, on=on)
-    style = Style("strong", "caption", "text" if on else "text_dim")
+    draw_button(stage, rect, "", is_active=is_active, is_enabled=is_enabled)
+    style = Style("strong", "caption", "text" if is_enabled else "text_dim")
     stage.painter.label(text, (x + 3, y, w - 6, h), style)
 
 
-def draw_layout_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: bool) -> None:
+def draw_layout_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, is_active: bool) -> None:
     """Draw a button that selects a part of the bet layout, with the part's name, or on a telephone a short sign."""
-    draw_text_key(stage, rect, format_part_name(stage, table, part), lit=lit)
+    draw_text_key(stage, rect, format_part_name(stage, table, part), is_active=is_active)
 
 
 def format_part_name(stage: Stage, table: Table, part: str) -> str:

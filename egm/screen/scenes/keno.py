@@ -229,7 +229,7 @@ def _draw_marking_keys(stage: Stage) -> None:
     for rect, action in _lay_out_slip_keys(view, stage.layout):
         if action.name in {"form", "draws", "bonus"}:
             lit = action.name == "bonus" and action.value in view.slip.bonuses
-            draw_button(stage, rect, format_slip_key(stage, action), lit=lit)
+            draw_button(stage, rect, format_slip_key(stage, action), is_active=lit)
             continue
         if action.name != "card":
             draw_button(stage, rect, say(f"keno.{action.name}"))
@@ -239,8 +239,8 @@ def _draw_marking_keys(stage: Stage) -> None:
             stage,
             rect,
             str(index + 1),
-            lit=index == view.slip.current_card_index,
-            on=bool(view.slip.cards[index][0]),
+            is_active=index == view.slip.current_card_index,
+            is_enabled=bool(view.slip.cards[index][0]),
         )
 
 
@@ -376,30 +376,30 @@ def _draw_board(
     stage: Stage,
     size: tuple[int, int],
     balls: tuple[int, ...],
-    marked: frozenset[int],
-    fresh: float,
+    marked_numbers: frozenset[int],
+    flash_progress: float,
 ) -> None:
-    """Draw the Keno board with every number: marked, drawn, and drawn last (``fresh``)."""
+    """Draw the Keno board with every number: marked, drawn, and drawn last (``flash_progress``)."""
     board = _split_board_and_tray(stage.layout)[0]
     cells = [(find_number_rect(board, size, n), n) for n in range(1, size[0] + 1)]
-    draw_keno_numbers(stage, cells, marked, balls, fresh)
+    draw_keno_numbers(stage, cells, marked_numbers, balls, flash_progress)
 
 
 def draw_keno_numbers(
     stage: Stage,
     cells: Sequence[tuple[Rect, int]],
-    marked: frozenset[int],
+    marked_numbers: frozenset[int],
     balls: tuple[int, ...] = (),
-    fresh: float = 1.0,
+    flash_progress: float = 1.0,
 ) -> None:
-    """Draw Keno numbers in their cells as marked, drawn or hit; the last ball flashes while ``fresh`` is below 1."""
+    """Draw Keno numbers in their cells as marked, drawn or hit; the last ball flashes until ``flash_progress`` is 1."""
     p, drawn_numbers = stage.painter, set(balls)
     for cell, number in cells:
         state = (
-            ("hit" if number in marked else "drawn")
+            ("hit" if number in marked_numbers else "drawn")
             if number in drawn_numbers
             else "marked"
-            if number in marked
+            if number in marked_numbers
             else ""
         )
         p.art(("keno cell", state, stage.look.name), cell, partial(_draw_cell, stage, state=state))
@@ -412,8 +412,8 @@ def draw_keno_numbers(
             Style("heavy", "small" if cell[3] < 60 else "body", ink),
             width=cell[2] - 6,
         )
-        if balls and number == balls[-1] and fresh < 1 and not stage.view.reduced_motion:
-            grow = 14 * (1 - ease_out(fresh))
+        if balls and number == balls[-1] and flash_progress < 1 and not stage.view.reduced_motion:
+            grow = 14 * (1 - ease_out(flash_progress))
             p.shade(grow_rect(cell, grow), (255, 255, 255, 80), 12)
 
 
@@ -459,11 +459,13 @@ def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
 
 
 def _draw_tray(
-    stage: Stage, balls: tuple[int, ...], marked: frozenset[int], ball_count: int, pay_text: str
+    stage: Stage, balls: tuple[int, ...], marked_numbers: frozenset[int], ball_count: int, pay_text: str
 ) -> None:
     """Draw the Keno balls drawn so far, of ``ball_count``, in their order; ``pay_text`` is what the draw has paid."""
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
-    text = stage.texts.say("keno.count", drawn=len(balls), total=ball_count, hits=len(marked & set(balls)))
+    text = stage.texts.say(
+        "keno.count", drawn=len(balls), total=ball_count, hits=len(marked_numbers & set(balls))
+    )
     _draw_tray_background(stage, text + pay_text)
     head = 44.0 if not stage.layout.is_telephone else 36.0
     foot = (
@@ -479,7 +481,12 @@ def _draw_tray(
     left = x + (w - step * columns) / 2
     for i, ball in enumerate(balls):
         bx, by = left + (i % columns + 0.5) * step, y + head + (i // columns + 0.5) * step
-        draw_ball(stage, (bx - step / 2 + 3, by - step / 2 + 3, step - 6, step - 6), ball, hit=ball in marked)
+        draw_ball(
+            stage,
+            (bx - step / 2 + 3, by - step / 2 + 3, step - 6, step - 6),
+            ball,
+            is_hit=ball in marked_numbers,
+        )
 
 
 def _draw_tray_background(stage: Stage, text: str) -> None:
@@ -489,17 +496,17 @@ def _draw_tray_background(stage: Stage, text: str) -> None:
     p.text(text, (x + w / 2, y + 24), Style("strong", "caption", stage.look.accent), width=w - 20)
 
 
-def draw_ball(stage: Stage, rect: Rect, number: int, *, hit: bool) -> None:
+def draw_ball(stage: Stage, rect: Rect, number: int, *, is_hit: bool) -> None:
     """Draw a ball with its number; coloured if the player has marked it."""
     x, y, w, h = rect
-    stage.painter.art(("ball", hit), rect, partial(_draw_ball, hit=hit))
+    stage.painter.art(("ball", is_hit), rect, partial(_draw_ball, is_hit=is_hit))
     style = Style("heavy", "caption" if w < 62 else "small", (20, 16, 30, 255))
     stage.painter.text(str(number), (x + w / 2, y + h / 2), style, width=w * 0.62)
 
 
-def _draw_ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
+def _draw_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
     """Return the drawing of a ball; coloured if its number was marked."""
-    colour = _HIT_COLOUR if hit else (236, 240, 250, 255)
+    colour = _HIT_COLOUR if is_hit else (236, 240, 250, 255)
     ink = Ink(size)
     ink.fill(ellipse(50, 50, 49), (0, 0, 0, 160))
     ink.fill(

@@ -36,7 +36,7 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
     if snapshot is None or table is None or not table.spots:
         return None
     limits, unit_cents = build_bet_limits(snapshot), snapshot.denomination_cents
-    spots = [limits.limit_spot(spot) for spot in table.spots.values() if not spot.added]
+    spots = [limits.limit_spot(spot) for spot in table.spots.values() if not spot.added_bet_multiples]
     lowest, highest = min(spot.least for spot in spots), max(map(limits.find_spot_maximum, spots))
     return (
         stage.money(max(lowest, limits.bet_min_here) * unit_cents),
@@ -115,7 +115,7 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
     for spots in table.groups.values():
         by_limits: dict[tuple[int, int], list[Spot]] = {}
         for spot in map(limits.limit_spot, spots):
-            if not spot.added:
+            if not spot.added_bet_multiples:
                 maximum = limits.find_spot_maximum(spot)
                 by_limits.setdefault((spot.least, maximum - maximum % spot.step), []).append(spot)
         for amounts, spots_of_limits in by_limits.items():

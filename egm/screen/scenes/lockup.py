@@ -313,7 +313,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
     )
     title, headline, lines, helper_text = text.title, text.large, text.lines, text.who_can_help
     top = y + 148
-    p.label(title, (x + 50, top - 36, w - 100, 72), Style("heavy", "title", "text"), least="body")
+    p.label(title, (x + 50, top - 36, w - 100, 72), Style("heavy", "title", "text"), smallest_size="body")
     top += 62
     if headline:
         style = (
@@ -324,7 +324,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
         if text.money:
             p.text(headline, (x + w / 2, top + 52), style, width=w - 120)
         else:
-            p.label(headline, (x + 60, top - 12, w - 120, 80), style, least="body")
+            p.label(headline, (x + 60, top - 12, w - 120, 80), style, smallest_size="body")
         top += 126 if text.money else 84
     for line in lines:
         top += (
@@ -366,9 +366,9 @@ def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
     lit = 2 if stage.view.reduced_motion else int(stage.view.now * 2) % 5
     for i in range(5):
 
-        def render_bead(size: tuple[int, int], on: bool = i == lit) -> pygame.Surface:  # noqa: FBT001 (the loop's)
+        def render_bead(size: tuple[int, int], is_lit: bool = i == lit) -> pygame.Surface:  # noqa: FBT001 (the loop's)
             ink = Ink(size)
-            ink.fill(ellipse(50, 50, 48), mix(colour, BLACK, 0.1 if on else 0.7))
+            ink.fill(ellipse(50, 50, 48), mix(colour, BLACK, 0.1 if is_lit else 0.7))
             return ink.finish()
 
         size = 26.0

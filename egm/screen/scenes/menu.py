@@ -180,7 +180,7 @@ def draw_menu(stage: Stage) -> None:
         p.text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title, width=w - 100)
     shown_kinds = {find_game_kind(game) for _, game in lay_out_game_tiles(view, stage.layout)}
     for key_rect, kind, _ in kinds:
-        draw_button(stage, key_rect, stage.texts.say(f"menu.{kind}"), lit=kind in shown_kinds)
+        draw_button(stage, key_rect, stage.texts.say(f"menu.{kind}"), is_active=kind in shown_kinds)
     for tile, game in lay_out_game_tiles(view, stage.layout):
         _draw_tile(stage, tile, game)
     p.text(
@@ -198,8 +198,8 @@ def draw_menu(stage: Stage) -> None:
                 stage,
                 key_rect,
                 stage.money(int(action.value)),
-                on=view.accepts_request("denomination"),
-                lit=is_chosen,
+                is_enabled=view.accepts_request("denomination"),
+                is_active=is_chosen,
             )
         elif action.name not in {"game", "part"}:
             draw_button(stage, key_rect, stage.texts.say(f"key.{action.name}"))
@@ -282,7 +282,7 @@ def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
     if table is not None and table.spots:
         lowest_bet, highest_bet = (
             table.lowest_round_credits,
-            table.most or max(spot.most for spot in table.spots.values()),
+            table.total_bet_max or max(spot.most for spot in table.spots.values()),
         )
     least_cents, most_cents = lowest_bet * min(units), highest_bet * max(units)
     if snapshot is not None:
@@ -311,7 +311,7 @@ def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
         left = x + (w - len(_PICTURED_KENO_BALLS) * (side + 8) + 8) / 2
         for i, number in enumerate(_PICTURED_KENO_BALLS):
             ball = (left + i * (side + 8), y + (h - side) / 2, side, side)
-            draw_ball(stage, ball, number, hit=i % 2 == 1)
+            draw_ball(stage, ball, number, is_hit=i % 2 == 1)
         return
     prizes = sorted(
         field.prizes,

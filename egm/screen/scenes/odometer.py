@@ -53,12 +53,12 @@ def compute_drum_turns(text: str, thousandths: int) -> tuple[float, ...]:
 
 
 def draw_odometer(
-    painter: Painter, text: str, rect: Rect, *, thousandths: int = 0, dim: bool = False
+    painter: Painter, text: str, rect: Rect, *, thousandths: int = 0, is_dim: bool = False
 ) -> None:
     """Draw a formatted amount (``$1,234.56``) on drums, centred and as large as ``rect`` allows.
 
     ``thousandths`` (0 to 999) of a minor unit are added to the amount: the last drum has turned that far.
-    ``dim`` means that the value is not current: the drums are grey, and the caller must say so in text.
+    ``is_dim`` means that the value is not current: the drums are grey, and the caller must say so in text.
     """
     x, y, w, h = rect
     shares = [_DRUM_WIDTH if c.isdigit() else 0.2 if c in "\u00a0\u202f " else _SIGN_WIDTH for c in text]
@@ -68,20 +68,20 @@ def draw_odometer(
         cell: Rect = (left, top, share * height, height)
         left += share * height
         if char.isdigit():
-            _draw_drum(painter, cell, int(char), turn, dim=dim)
+            _draw_drum(painter, cell, int(char), turn, is_dim=is_dim)
         elif char.strip("\u00a0\u202f "):
-            _draw_sign(painter, cell, char, dim=dim)
+            _draw_sign(painter, cell, char, is_dim=is_dim)
 
 
-def _choose_digit_colour(*, dim: bool) -> Colour:
+def _choose_digit_colour(*, is_dim: bool) -> Colour:
     """Return the paint of a digit: gold, or grey if the value is not current."""
-    return (150, 146, 166, 255) if dim else (255, 232, 150, 255)
+    return (150, 146, 166, 255) if is_dim else (255, 232, 150, 255)
 
 
-def _render_digit(painter: Painter, digit: int, height: float, *, dim: bool) -> pygame.Surface:
+def _render_digit(painter: Painter, digit: int, height: float, *, is_dim: bool) -> pygame.Surface:
     """Return the drawing of a digit on a drum, from the cache."""
     pixels = painter.px(height * 0.86)
-    bright = _choose_digit_colour(dim=dim)
+    bright = _choose_digit_colour(is_dim=is_dim)
 
     def render_tinted_digit() -> pygame.Surface:
         mask = painter.font("numbers", pixels).render(str(digit), True, WHITE).premul_alpha()
@@ -90,7 +90,7 @@ def _render_digit(painter: Painter, digit: int, height: float, *, dim: bool) -> 
         )
         return _tint_mask(mask, paint)
 
-    return painter.find_or_create(("odometer digit", digit, pixels, dim), render_tinted_digit)
+    return painter.find_or_create(("odometer digit", digit, pixels, is_dim), render_tinted_digit)
 
 
 def _tint_mask(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
@@ -102,7 +102,7 @@ def _tint_mask(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
     return mask
 
 
-def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, dim: bool) -> None:
+def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, is_dim: bool) -> None:
     """Draw one drum of a counter between two digits: turned by the fraction ``turn`` from ``digit`` to the next."""
     x, y, w, h = cell
     window: Rect = (x + w * 0.04, y, w * 0.92, h)
@@ -113,14 +113,14 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, dim: bo
     for shown_digit, row in ((digit, -turn), ((digit + 1) % 10, 1 - turn)):
         if abs(row) >= 1:
             continue
-        art = _render_digit(painter, shown_digit, h, dim=dim)
+        art = _render_digit(painter, shown_digit, h, is_dim=is_dim)
         middle = area.top + area.height * (0.52 + row)
         painter.put(art, (area.centerx - art.get_width() // 2, round(middle - art.get_height() / 2)))
     painter.surface.set_clip(clip)
     painter.art(("odometer glass",), window, _draw_glass_shading)
 
 
-def _draw_sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
+def _draw_sign(painter: Painter, cell: Rect, char: str, *, is_dim: bool) -> None:
     """Draw a character of an amount that is no digit, such as the currency sign or the decimal point."""
     x, y, w, h = cell
     low = char in ".,"
@@ -128,11 +128,13 @@ def _draw_sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
 
     def render_sign() -> pygame.Surface:
         letters = (
-            painter.font("numbers", pixels).render(char, True, _choose_digit_colour(dim=dim)).premul_alpha()
+            painter.font("numbers", pixels)
+            .render(char, True, _choose_digit_colour(is_dim=is_dim))
+            .premul_alpha()
         )
         return letters.subsurface(letters.get_bounding_rect())
 
-    art = painter.find_or_create(("odometer sign", char, pixels, dim), render_sign)
+    art = painter.find_or_create(("odometer sign", char, pixels, is_dim), render_sign)
     top = y + h * 0.84 - art.get_height() / painter.scale * (0.5 if low else 1.0)
     if not low:
         top = y + h * 0.52 - art.get_height() / painter.scale / 2

@@ -80,7 +80,7 @@ class HandLayout:
     """The position of a hand of cards: its area, its printed outline, and the rectangle of each card."""
 
     area: Rect
-    printed: Rect
+    printed_outline: Rect
     cards: tuple[Rect, ...]
 
 
@@ -90,11 +90,11 @@ def _compute_text_height(width: float) -> float:
 
 
 def place_hand(
-    area: Rect, room: HandRoomNeeds, dealt: int = 0, highest: float = CARD_HEIGHT_MAX
+    area: Rect, room: HandRoomNeeds, card_count: int = 0, highest: float = CARD_HEIGHT_MAX
 ) -> HandLayout:
     """Return the positions of a hand's cards, as large as the area allows, but no higher than ``highest``.
 
-    If more cards are ``dealt`` than ``room`` provides for, the further cards lie below. The hand's text
+    If ``card_count`` exceeds the cards that ``room`` provides for, the further cards lie below. The hand's text
     stands below its cards, or above them if cards can be held.
     """
     x, y, w, h = area
@@ -109,7 +109,7 @@ def place_hand(
         y + (h - deep + (below - CARD_TEXT_GAP) * (1 if room.has_hold_keys else -1)) / 2,
     )
     cards = list[Rect]()
-    for i in range(max(room.cards, dealt)):
+    for i in range(max(room.cards, card_count)):
         column, row = i % columns, i // columns
         at = left + (column + gap * (column >= room.low_hand_cards)) * step
         cards.append((at, top + row * _LOWER_ROW_VISIBLE_SHARE * height, width, height))

@@ -49,13 +49,13 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
         thousandths = view.levels_before_fall[level.id] * 1000
     drums: Rect = (x + w * 0.32, y, w * 0.68 - 4, h) if low else (x + 4, y + head, w - 8, h - head)
     amount = stage.money(thousandths // 1000)
-    draw_odometer(p, amount, drums, thousandths=thousandths % 1000, dim=not current)
+    draw_odometer(p, amount, drums, thousandths=thousandths % 1000, is_dim=not current)
 
 
 def _has_game_stopped(stage: Stage) -> bool:
     """Return whether all reels or balls of the game shown have stopped, so that its progressive win may be seen."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    return view.show is None or line is None or view.now - view.show.began >= line.stopped
+    return view.show is None or line is None or view.now - view.show.began >= line.last_stop
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:

@@ -305,7 +305,7 @@ def _draw_cell(
             art = render_symbol(stage, field, symbol, (side, side))
             at = ((size[0] - side) // 2, (size[1] - side) // 2)
             surface.blit(
-                _draw_shadow(art, dark=sum(look.paper[1][:3]) < 300),
+                _draw_shadow(art, is_dark=sum(look.paper[1][:3]) < 300),
                 (at[0] + max(2, side // 40), at[1] + max(3, side // 28)),
                 special_flags=PREMULTIPLIED,
             )
@@ -321,9 +321,9 @@ def _draw_cell(
     )
 
 
-def _draw_shadow(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
+def _draw_shadow(art: pygame.Surface, *, is_dark: bool) -> pygame.Surface:
     """Return the soft shadow of a symbol's picture, premultiplied."""
-    level = 150 if dark else 80
+    level = 150 if is_dark else 80
     shadow = art.copy()
     shadow.fill((0, 0, 0, level), special_flags=pygame.BLEND_RGBA_MULT)
     return pygame.transform.box_blur(shadow, max(1, art.get_width() // 50))

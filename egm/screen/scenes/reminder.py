@@ -153,5 +153,10 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
         limit_text = format_minutes(stage, value) if kind == "minutes" else stage.money(value)
         words = limit_text if value else say("limit.none")
         draw_button(
-            stage, key_rect, words, on=(kind, value) in offered_values, lit=now[kind] == value, size="body"
+            stage,
+            key_rect,
+            words,
+            is_enabled=(kind, value) in offered_values,
+            is_active=now[kind] == value,
+            size="body",
         )

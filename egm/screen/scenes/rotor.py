@@ -140,7 +140,7 @@ def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
         ring = [(50 + 43 * math.sin(a), 50 - 43 * math.cos(a)) for a in angles]
         ring += [(50 + 27 * math.sin(a), 50 - 27 * math.cos(a)) for a in reversed(angles)]
         ink.fill(ring, POCKET_COLOURS.get(table.colours.get(pocket, ""), (40, 40, 60, 255)))
-        ink.stroke([ring[0], ring[-1]], 0.35, gold, closed=False)
+        ink.stroke([ring[0], ring[-1]], 0.35, gold, is_closed=False)
     ink.stroke(ellipse(50, 50, 43), 0.5, gold)
     ink.stroke(ellipse(50, 50, 34.5), 0.3, gold)
     ink.fill(ellipse(50, 50, 27), Radial(((0, (150, 92, 44, 255)), (1, (58, 26, 10, 255))), (0.45, 0.4), 0.6))

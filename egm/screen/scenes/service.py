@@ -272,7 +272,7 @@ def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
         _draw_tone_keys(stage, body)
     elif page.pattern == "touch":
         for i, rect in enumerate(_lay_out_touch_targets(body)):
-            _draw_touch_target(stage, rect, on=i in stage.view.desk.touched_targets)
+            _draw_touch_target(stage, rect, is_touched=i in stage.view.desk.touched_targets)
 
 
 def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
@@ -296,7 +296,11 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
     room = w * (0.58 if person else 0.92) - (left - x)
     head: Rect = (left, y + 6, room, _HEAD - 10)
     p.label(
-        format_page_text(stage, page.title), head, Style("heavy", "lead", "text"), align="left", least="small"
+        format_page_text(stage, page.title),
+        head,
+        Style("heavy", "lead", "text"),
+        align="left",
+        smallest_size="small",
     )
     if person:
         p.text(person, (x + w - 30, middle), Style("strong", "small", "info"), align="right", width=w * 0.36)
@@ -376,7 +380,7 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
             stage,
             key_rect,
             text,
-            lit=desk.playing_tone == name and now - desk.toned_at < _TONE_SECONDS,
+            is_active=desk.playing_tone == name and now - desk.toned_at < _TONE_SECONDS,
             size="body",
         )
 
@@ -405,11 +409,11 @@ def _draw_calibration_cross(stage: Stage) -> None:
     stage.painter.text(text, (w / 2, h * 0.5), Style("strong", "body", WHITE), width=w * 0.8)
 
 
-def _draw_touch_target(stage: Stage, rect: Rect, *, on: bool) -> None:
+def _draw_touch_target(stage: Stage, rect: Rect, *, is_touched: bool) -> None:
     """Draw one rectangle of the touch test, green once it was touched."""
-    fill: Colour = (14, 88, 54, 255) if on else (30, 36, 52, 255)
+    fill: Colour = (14, 88, 54, 255) if is_touched else (30, 36, 52, 255)
     stage.painter.panel(rect, radius=10, fill=fill, edge=(120, 150, 220, 255), line=2)
-    if on:
+    if is_touched:
         side = min(rect[2], rect[3]) * 0.5
         icon_rect: Rect = (rect[0] + (rect[2] - side) / 2, rect[1] + (rect[3] - side) / 2, side, side)
         draw_icon(stage, "good", icon_rect)

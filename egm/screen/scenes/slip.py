@@ -112,11 +112,13 @@ def draw_slip(stage: Stage) -> None:
             continue
         if action.name == "part":
             numbers = parts[int(action.value)]
-            draw_button(stage, key_rect, f"{numbers[0]}\u2013{numbers[-1]}", lit=numbers == shown_numbers)
+            draw_button(
+                stage, key_rect, f"{numbers[0]}\u2013{numbers[-1]}", is_active=numbers == shown_numbers
+            )
         elif action.name == "card":
             index = int(action.value)
-            draw_button(stage, key_rect, str(index + 1), lit=index == view.slip.current_card_index)
+            draw_button(stage, key_rect, str(index + 1), is_active=index == view.slip.current_card_index)
         else:
             lit = action.name == "bonus" and action.value in view.slip.bonuses
-            draw_button(stage, key_rect, format_slip_key(stage, action), lit=lit)
+            draw_button(stage, key_rect, format_slip_key(stage, action), is_active=lit)
     draw_button(stage, touches[-1][0], stage.texts.say("key.close"))

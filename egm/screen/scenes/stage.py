@@ -51,7 +51,7 @@ class Stage:
     texts: Texts
     layout: Layout
     view: View
-    lit: bool = False
+    has_feature_colours: bool = False
     """Whether everything is drawn in a feature's colours."""
 
     @property
@@ -62,13 +62,13 @@ class Stage:
     @property
     def look(self) -> Look:
         """Return the look of the game on the screen."""
-        return self.painter.remember("look", (self.view.game, self.lit), self._find_look)
+        return self.painter.remember("look", (self.view.game, self.has_feature_colours), self._find_look)
 
     def _find_look(self) -> Look:
         """Return the look of the game on the screen; see :attr:`look`."""
         game = self.view.game
         look = self.theme.look(game.id, game.family, game.art.look) if game else self.theme.looks["midnight"]
-        return build_feature_look(look) if self.lit else look
+        return build_feature_look(look) if self.has_feature_colours else look
 
     @property
     def title(self) -> str:
@@ -249,17 +249,23 @@ def format_stage_name(stage: Stage, name: str) -> str:
 
 
 def draw_button(
-    stage: Stage, rect: Rect, text: str, *, on: bool = True, lit: bool = False, size: str = "small"
+    stage: Stage,
+    rect: Rect,
+    text: str,
+    *,
+    is_enabled: bool = True,
+    is_active: bool = False,
+    size: str = "small",
 ) -> None:
-    """Draw a flat button with text, as on pages and in the drawer; ``lit`` if its option is active."""
+    """Draw a flat button with text, as on pages and in the drawer; ``is_active`` if its option is active."""
     p = stage.painter
-    fill = (122, 66, 8, 255) if lit else (58, 48, 96, 255) if on else (34, 30, 50, 255)
-    edge = (255, 200, 110, 255) if lit else (136, 120, 190, 255) if on else (66, 60, 90, 255)
+    fill = (122, 66, 8, 255) if is_active else (58, 48, 96, 255) if is_enabled else (34, 30, 50, 255)
+    edge = (255, 200, 110, 255) if is_active else (136, 120, 190, 255) if is_enabled else (66, 60, 90, 255)
     p.panel(rect, radius=16, fill=fill, edge=edge, line=2.5)
     p.label(
         text,
         (rect[0] + 10, rect[1], rect[2] - 20, rect[3]),
-        Style("strong", size, "text" if on else "text_dim"),
+        Style("strong", size, "text" if is_enabled else "text_dim"),
     )
 
 

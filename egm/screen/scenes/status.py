@@ -168,7 +168,7 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
         if snapshot.credit_cents
         else ""
     )
-    if bought and (_has_bet_changed(stage.view) or stage.view.chips.refused):
+    if bought and (_has_bet_changed(stage.view) or stage.view.chips.refusal_key):
         return bought, "text"
     if snapshot.win_cents and win is not None:
         return _format_win(stage, win), "win"
@@ -293,7 +293,7 @@ def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
 def _describe_missing_credit(stage: Stage) -> str:
     """Return a text about the credit that the current bet needs; empty if there is enough, or the bet is changing."""
     view, snapshot = stage.view, stage.view.snapshot
-    if snapshot is None or has_unsent_bet(view) or view.chips.refused:
+    if snapshot is None or has_unsent_bet(view) or view.chips.refusal_key:
         return ""
     return describe_needed_credit(
         stage, snapshot.bet_needs_cents, snapshot.bet_credits * snapshot.denomination_cents
@@ -321,7 +321,7 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
 def _choose_game_status(stage: Stage, show: GameShow, line: Timeline) -> tuple[str, str]:
     """Return the text and colour of the status line while a game is shown, depending on the step being shown."""
     say, since = stage.texts.say, stage.view.now - show.began
-    if since < line.stopped:
+    if since < line.last_stop:
         index = line.find_step_index(since)
         step = show.steps[index]
         if isinstance(step, KenoStep):
@@ -330,7 +330,7 @@ def _choose_game_status(stage: Stage, show: GameShow, line: Timeline) -> tuple[s
         name = format_stage_name(stage, step.stage)
         if name:
             series = find_feature_steps(show, index)
-            number, games = count_games_awarded(show, index, has_stopped=since >= line.steps[index].stopped)
+            number, games = count_games_awarded(show, index, has_stopped=since >= line.steps[index].last_stop)
             progress = say("feature.free_left", left=number, total=games)
             won_cents = sum_credits_so_far(show, line, since, series.start) * _read_denomination_cents(stage)
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []

@@ -178,9 +178,9 @@ def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnRee
     def render_line(size: tuple[int, int]) -> pygame.Surface:
         ink = Ink(size, (rect[2], rect[3]), 2)
         local = [(x - rect[0], y - rect[1]) for x, y in points]
-        ink.stroke(local, 15, (0, 0, 0, 150), closed=False)
-        ink.stroke(local, 9, colour, closed=False)
-        ink.stroke(local, 3, mix(colour, (255, 255, 255, 255), 0.7), closed=False)
+        ink.stroke(local, 15, (0, 0, 0, 150), is_closed=False)
+        ink.stroke(local, 9, colour, is_closed=False)
+        ink.stroke(local, 3, mix(colour, (255, 255, 255, 255), 0.7), is_closed=False)
         return ink.finish()
 
     stage.painter.art(("line", tuple(points), colour), rect, render_line)

@@ -130,7 +130,7 @@ class FormFillingPage(MenuPage):
 
     def _format_choice(self, entry: Field, choice: str) -> PageText:
         """Return one of the choices of a form's field as text."""
-        if entry.plain:
+        if entry.has_untranslated_choices:
             return say_money(int(choice)) if entry.name.endswith("_cents") else say_plain(choice)
         return say(f"form.{self.form.id}.{entry.name}_{choice}")
 

@@ -91,9 +91,9 @@ class ManualChapter:
         return PageTable(columns=heads, rows=tuple(PageRow(cells=cells) for cells in self.rows(menu)))
 
 
-def join_texts(keys: Iterable[str], between: str = "") -> PageText:
-    """Return several catalogue texts as one list for a cell; ``between`` separates them."""
-    return PageText(kind="list", value=between, values={str(index): key for index, key in enumerate(keys)})
+def join_texts(keys: Iterable[str], separator: str = "") -> PageText:
+    """Return several catalogue texts as one list for a cell; ``separator`` separates them."""
+    return PageText(kind="list", value=separator, values={str(index): key for index, key in enumerate(keys)})
 
 
 def list_fault_codes() -> list[str]:

@@ -228,7 +228,7 @@ class Machine:
         if not self.transfers.has_unread_result:
             return
         last = self.transfers.last
-        if last.status.moved:
+        if last.status.has_moved_value:
             assert last.identifier not in self.moved
             self.moved.add(last.identifier)
             total = sum(last.cents.values())

@@ -111,17 +111,17 @@ def test_noise_is_refused_and_the_next_packet_heard():
 @pytest.mark.parametrize(
     ("answer", "line"),
     [
-        (codec.encode_status_reply(CalculationStatus.REQUESTED, ready=False), "81 08 03 50 00 03"),
-        (codec.encode_status_reply(CalculationStatus.CALCULATING, ready=False), "81 08 03 50 09 03"),
-        (codec.encode_status_reply(CalculationStatus.FINISHED, ready=True), "81 08 03 50 06 03"),
-        (codec.encode_status_reply(CalculationStatus.ERROR, ready=False), "81 08 03 50 0C 03"),
+        (codec.encode_status_reply(CalculationStatus.REQUESTED, has_results=False), "81 08 03 50 00 03"),
+        (codec.encode_status_reply(CalculationStatus.CALCULATING, has_results=False), "81 08 03 50 09 03"),
+        (codec.encode_status_reply(CalculationStatus.FINISHED, has_results=True), "81 08 03 50 06 03"),
+        (codec.encode_status_reply(CalculationStatus.ERROR, has_results=False), "81 08 03 50 0C 03"),
         (codec.encode_last_status_reply(0xBA, 258), "82 09 BA 00 00 01 02"),
         (codec.encode_last_status_reply(0, 1 << 40), "82 09 00 FF FF FF FF"),
-        (codec.encode_results_reply(b"A", 1, last=False), "83 08 00 00 01 41"),
-        (codec.encode_results_reply(b"A", 258, last=True), "83 08 02 01 02 41"),
+        (codec.encode_results_reply(b"A", 1, is_last=False), "83 08 00 00 01 41"),
+        (codec.encode_results_reply(b"A", 258, is_last=True), "83 08 02 01 02 41"),
         (codec.encode_no_results_reply(3), "83 07 01 00 03"),
-        (codec.encode_initiated_reply(started=True), "84 05 00"),
-        (codec.encode_initiated_reply(started=False), "84 05 01"),
+        (codec.encode_initiated_reply(has_started=True), "84 05 00"),
+        (codec.encode_initiated_reply(has_started=False), "84 05 01"),
     ],
 )
 def test_answers_byte_by_byte(answer, line):
@@ -131,7 +131,7 @@ def test_answers_byte_by_byte(answer, line):
 
 
 def test_the_largest_frame_of_results_fills_a_packet():
-    assert len(codec.encode_results_reply(bytes(codec.DATA_BYTES_MAX), 1, last=False).encode()) == 255
+    assert len(codec.encode_results_reply(bytes(codec.DATA_BYTES_MAX), 1, is_last=False).encode()) == 255
 
 
 # ---------------------------------------------------------------------------------------------- functions

@@ -83,14 +83,14 @@ def test_a_verifier_gets_the_hmac_of_a_component_under_its_seed(inspection):
         sign("Component", "chance", SEED),
         lambda v: v.results("xml"),
         lambda v: v.status(),
-        lambda v: v.last(),
+        lambda v: v.read_last_authentication(),
     )
     expected = compute_signatures(
         list_software_files(Scope()), Algorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"]
     )["chance"]
     assert f"chance: {expected.upper()}" in text.decode()
     assert f">{expected.upper()}<" in xml.decode()
-    assert (status.version, status.state, status.ready) == ("3.50", "finished", True)
+    assert (status.version, status.state, status.has_results) == ("3.50", "finished", True)
     assert status.formats == ("text", "xml")
     assert last[0] == 0xBA
     [asked] = inspection.room.records("gat.request")
@@ -117,15 +117,15 @@ def test_results_of_every_kind_span_frames_and_outlive_a_restart(inspection, tmp
     inspection.room.close()
     again = Inspection(tmp_path / "state")
     again.room.clock.pass_seconds(90)
-    results, last = run(again, lambda v: v.results("text"), lambda v: v.last())
+    results, last = run(again, lambda v: v.results("text"), lambda v: v.read_last_authentication())
     again.room.close()
     assert results == signed
     assert last == (0xBA, 90)
 
 
 def test_before_anything_was_asked_there_is_nothing(inspection):
-    status, last = run(inspection, lambda v: v.status(), lambda v: v.last())
-    assert (status.state, status.ready, status.calculating) == ("requested", False, False)
+    status, last = run(inspection, lambda v: v.status(), lambda v: v.read_last_authentication())
+    assert (status.state, status.has_results, status.calculating) == ("requested", False, False)
     assert last == (0, 0xFFFFFFFF)
     with pytest.raises(GatError, match="not available"):
         run(inspection, lambda v: v.results("text"))
@@ -138,10 +138,10 @@ def test_what_cannot_be_done_is_refused_and_shows_no_other_result(inspection, pa
             verifier.initiate(*parameters)
         with pytest.raises(GatError, match="not available"):
             verifier.results("text")
-        return verifier.status(), verifier.last()
+        return verifier.status(), verifier.read_last_authentication()
 
     _, (status, last) = run(inspection, sign("Component", "chance"), refused)
-    assert (status.state, status.ready, status.calculating) == ("error", False, False)
+    assert (status.state, status.has_results, status.calculating) == ("error", False, False)
     assert last == (0, 0xFFFFFFFF)
     assert inspection.room.records("gat.request")[1]["refused"]
 
@@ -326,7 +326,7 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
 
 def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
     def lose_a_file(port):
-        port._scope = Scope(own=(("own/gone.toml", "/nowhere/gone.toml"),))
+        port._scope = Scope(cabinet_definitions=(("own/gone.toml", "/nowhere/gone.toml"),))
 
     inspection.alter = lose_a_file
 

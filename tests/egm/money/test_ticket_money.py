@@ -223,7 +223,7 @@ def test_a_lost_ledger_is_not_begun_anew_and_a_ticket_is_proved_from_the_journal
         assert again.hands.orders[-1][0] == "return"
         key = again.journal.derive(NUMBERS)
         proof = find_proof((again.journal,), key, number)
-        assert (proof.amount_cents, proof.kind, proof.taken) == (10_000, "cashable", "")
+        assert (proof.amount_cents, proof.kind, proof.acceptance_entry_id) == (10_000, "cashable", "")
         assert find_proof((again.journal,), key, number[:-1] + str(9 - int(number[-1]))) is None
         again.close()
 
@@ -487,7 +487,10 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_taken(rig, tmp_path):
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
     rig.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
-    assert find_proof((rig.journal,), rig.journal.derive(NUMBERS), number).taken == f"{disputed.id}.in"
+    assert (
+        find_proof((rig.journal,), rig.journal.derive(NUMBERS), number).acceptance_entry_id
+        == f"{disputed.id}.in"
+    )
     rig.close()
     put_back(before)
     restore_ledger(rig, tmp_path)

@@ -147,7 +147,7 @@ def test_contributions_wait_out_an_outage_and_are_counted_once_in_order():
     wire.connect()
     assert wire.controller.counted["EGM-1", "TOP"] == 199
     assert wire.controller.levels["TOP"].contributed == 199 * 50 * (Fraction(1, 70) + Fraction(1, 1000))
-    assert not wire.link.feeders["TOP"].pending
+    assert not wire.link.feeders["TOP"].pending_contributions
 
 
 def test_no_more_than_a_window_is_sent_ahead():

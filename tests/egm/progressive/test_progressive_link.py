@@ -87,7 +87,7 @@ class Rig:
         engine = self.room.engine
         context = MachineContext(engine, None, None, SystemClock(), engine.submit)
         self.link = ProgressiveLinkService(context, self.wire)
-        self.changed, engine._changed = engine._changed, lambda: self.link.process_change(None)
+        self.changed, engine._on_change = engine._on_change, lambda: self.link.process_change(None)
         self.room.boot()
         self.task = asyncio.create_task(self.link.run())
         return self

@@ -158,7 +158,7 @@ def count_shown_cards(view, theme):
     for part in range(41):
         since = line.end * part / 40
         index = line.find_step_index(since)
-        time = line.steps[index] if since < line.steps[index].stopped else None
+        time = line.steps[index] if since < line.steps[index].last_stop else None
         hands = build_current_hands(steps[index], steps[index - 1] if index else None, time, since)
         most |= Counter({hand.id: len(hand.cards) for hand in hands})
     return most, Counter({hand.id: len(hand.cards) for hand in read_final_hands(steps[-1].display)})

@@ -56,7 +56,7 @@ def test_no_chip_makes_more_than_the_place_allows(tmp_path, theme):
         assert not has_unsent_bet(visit.view)
     assert visit.view.snapshot.bet_credits == most
     visit.press("spot", "column-2")
-    assert visit.view.chips.refused in {"here", "most"}
+    assert visit.view.chips.refusal_key in {"here", "most"}
     assert visit.stage.money(5_000) in visit.bar
     visit.press("double")
     assert visit.view.snapshot.bet_credits == most

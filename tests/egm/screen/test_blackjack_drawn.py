@@ -55,7 +55,7 @@ def test_a_chip_on_a_bet_lays_the_least_on_those_it_needs_and_they_leave_togethe
     assert player.does("spot", "second") == {}
     player.does("tool", "take")
     assert player.does("spot", "third") == {}
-    assert player.view.chips.refused == "needs"
+    assert player.view.chips.refusal_key == "needs"
 
 
 def test_a_round_of_three_bets_is_laid_and_taken_as_one(theme, monkeypatch):
@@ -82,7 +82,7 @@ def test_a_side_bet_is_laid_no_higher_than_the_main_one(theme):
     player.does("spot", "twelve-sixteen")
     assert player.does("spot", "twelve-sixteen") == {"main": 6, "twelve-sixteen": 6}
     player.does("spot", "twelve-sixteen")
-    assert player.view.chips.refused == "most"
+    assert player.view.chips.refusal_key == "most"
 
 
 def numbers(cards):
@@ -234,5 +234,5 @@ def test_a_card_that_is_burnt_is_in_nobodys_hand(theme):
     view = dict(felt_scenes(*felt("quebec-war"), "en", theme, LANDSCAPE))["moving"]
     (time,), (step,) = build_view_timeline(view, theme).steps, view.show.steps
     assert any(not cue.get("hand") for cue in step.cues)
-    for since in (*time.stops, time.stopped + 1):
+    for since in (*time.stops, time.last_stop + 1):
         assert [hand.id for hand in build_current_hands(step, None, time, since)] == ["player", "bank"]

@@ -42,7 +42,11 @@ def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
     assert cut.next_play_pressed_at is None
     ends = build_view_timeline(cut, theme).steps[-1]
     assert len({stop for stop in ends.stops if cut.show.began + stop > view.now}) == 1
-    assert cut.show.began + ends.stopped - view.now < 0.6 < build_view_timeline(view, theme).steps[-1].stopped
+    assert (
+        cut.show.began + ends.last_stop - view.now
+        < 0.6
+        < build_view_timeline(view, theme).steps[-1].last_stop
+    )
     later = replace(cut, now=cut.show.began + build_view_timeline(cut, theme).end)
     assert picture.find_touched_action(later, left + width / 2, top + 40) is None or action.name == "play"
 

@@ -38,7 +38,7 @@ def test_a_feature_closes_with_its_card_whatever_it_won(name, language, publishe
         assert line.level == level
         seen = []
         for play in (closing, replace(closing, show=replace(closing.show, is_complete=False))):
-            picture.draw(surface, replace(play, now=play.show.began + line.stopped + 0.6))
+            picture.draw(surface, replace(play, now=play.show.began + line.last_stop + 0.6))
             seen.append(surface.get_view("2").raw)
         assert seen[0] != seen[1], "the card is there"
 

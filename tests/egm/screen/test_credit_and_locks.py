@@ -150,8 +150,8 @@ def test_a_prize_in_kind_is_won_by_its_name_though_no_money_is(rest, game, outco
     won = replace(view, show=replace(view.show, play=play))
     line = build_view_timeline(won, theme)
     assert line.level == len(theme.celebration_levels) - 1
-    assert line.roll_up_end > line.stopped, "it is celebrated as long as a win of money"
-    after = replace(won, now=100.0 + (line.stopped + line.roll_up_end) / 2)
+    assert line.roll_up_end > line.last_stop, "it is celebrated as long as a win of money"
+    after = replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
     assert choose_status(stage(after, theme)) == ("You win: 2 × Orchard hamper", "win")
     assert drawn(after, theme) != drawn(replace(view, now=after.now), theme)
 

@@ -258,7 +258,7 @@ def test_a_pointer_and_a_finger_are_where_they_point(theme, card):
 
 @pytest.mark.usefixtures("bare")
 def test_the_players_window_keeps_the_top_screen_and_ends_it_with_itself(theme, card, signs):
-    window = Window(theme, output=signs.output, above=signs.above)
+    window = Window(theme, output=signs.output, top_screen=signs.above)
     for _ in range(3):
         assert window.inputs() == []
         window.show_frame()

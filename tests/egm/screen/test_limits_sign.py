@@ -38,7 +38,7 @@ def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(
     rows = list_limit_rows(stage)
     cents = stage.view.snapshot.denomination_cents
     for spot in stage.view.table.spots.values():
-        if not spot.added:
+        if not spot.added_bet_multiples:
             least, most = (
                 stage.money(each * cents) for each in (spot.least, spot.most - spot.most % spot.step)
             )

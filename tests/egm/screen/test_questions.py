@@ -84,7 +84,7 @@ def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, publi
             assert advance_time(view, view.now + 600, theme)[1] == (), "no answer is timed, no end is told"
             answer = answers(question)
             name_of = "play" if kind == "hold" else "choose"
-            view = replace(view, held=answer) if kind == "hold" else view
+            view = replace(view, held_bits=answer) if kind == "hold" else view
             view, (wish,) = apply_action(view, Action(name_of, answer), theme)
             assert (wish.name, wish.value) == ("choose", answer)
         view = apply_message(view, ended(view_of, outcome))

@@ -223,7 +223,7 @@ def test_a_recalled_game_is_the_recorded_one_under_a_mark(published, outcomes, t
         assert then.snapshot.credit_cents == 123_450
         assert then.game.id == game.id
         line = build_view_timeline(then, theme)
-        picture.draw(surface, replace(view, now=100 + min(line.stopped, LONGEST)))
+        picture.draw(surface, replace(view, now=100 + min(line.last_stop, LONGEST)))
         assert not [t for t in picture.list_touches(view) if t.action.name in {"mark", "choose", "area"}]
 
 

@@ -114,7 +114,7 @@ def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
         field = view.fields[view.game.id][first.stage]
         held = sum(a == b for a, b in zip(first.first_stops, first.stops, strict=False))
         line = build_timeline(view.show, THEME.motion, 0)
-        if held or line.steps[-1].stopped > 40:
+        if held or line.steps[-1].last_stop > 40:
             continue  # reels that stand do not stop, and a long show is paced as a whole
         for reel, stop in enumerate(line.steps[0].stops):
             before = line.steps[0].stops[reel - 1] if reel else 0.0

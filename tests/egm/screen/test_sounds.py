@@ -289,7 +289,7 @@ def test_sounds_follow_the_game(rest, game, outcomes, theme):
     for now, on in moments:
         if 0.1 < now < line.steps[0].stops[-1] - 0.05:
             assert on.get("turn") == "turn", now
-        if line.stopped + 0.05 < now < line.roll_up_end - 0.05:
+        if line.last_stop + 0.05 < now < line.roll_up_end - 0.05:
             assert on.get("turn") == "count", now
         if now > line.roll_up_end + 0.05:
             assert "turn" not in on, now

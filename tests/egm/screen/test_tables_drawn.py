@@ -161,20 +161,20 @@ def test_a_touch_that_may_lay_nothing_says_why_and_changes_nothing(player):
     for _ in range(200):
         player.does("spot", spot.id)
     assert player.bets[spot.id] <= spot.most
-    assert player.view.chips.refused in {"most", "credit", "table"}
+    assert player.view.chips.refusal_key in {"most", "credit", "table"}
     before, sent = player.bets, len(player.sent)
     player.does("spot", spot.id)
     assert (player.bets, len(player.sent)) == (before, sent)
     shut = player.view.snapshot.model_copy(update={"shut": (other.id,)})
     player.view = apply_message(player.view, shut)
     player.does("spot", other.id)
-    assert player.view.chips.refused == "shut"
+    assert player.view.chips.refusal_key == "shut"
     poor = player.view.snapshot.model_copy(
         update={"credit_cents": UNIT_CENTS * sum(before.values()), "shut": ()}
     )
     player.view = apply_message(player.view, poor)
     player.does("spot", other.id)
-    assert player.view.chips.refused == "credit"
+    assert player.view.chips.refusal_key == "credit"
     assert player.bets == before
 
 
@@ -453,7 +453,7 @@ def test_an_insurance_is_as_high_as_its_stake_wants_and_goes_with_it(theme):
     player = Player(game, build_idle_view((told,), told, "en"), theme)
     player.does("clear")
     player.does("spot", "red-insured")
-    assert player.view.chips.refused == "needs"
+    assert player.view.chips.refusal_key == "needs"
     player.does("chip", 100)
     player.does("spot", "red")
     player.does("spot", "red-insured")
@@ -464,7 +464,7 @@ def test_an_insurance_is_as_high_as_its_stake_wants_and_goes_with_it(theme):
     player.does("spot", "red")  # 212 credits: one per cent makes no whole credits
     assert player.bets == {"red": 212}
     player.does("spot", "red-insured")
-    assert player.view.chips.refused == "share"
+    assert player.view.chips.refusal_key == "share"
     player.does("undo")
     player.does("tool", "take")
     player.does("spot", "red")
@@ -505,9 +505,9 @@ def test_bets_that_go_together_are_refused_together_where_the_credit_does_not_co
     player.does("spot", "bet-1")
     assert player.view.chips.credits == 3
     player.does("spot", "bet-2")
-    assert (player.view.chips.refused, player.view.chips.credits) == ("credit", 3)
+    assert (player.view.chips.refusal_key, player.view.chips.credits) == ("credit", 3)
     player.does("double")
-    assert (player.view.chips.refused, player.view.chips.credits) == ("credit", 3)
+    assert (player.view.chips.refusal_key, player.view.chips.credits) == ("credit", 3)
 
 
 def test_a_round_of_several_questions_lists_all_that_it_settled(theme, monkeypatch):

@@ -238,9 +238,9 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
     page = next(
         part
         for part in range(9)
-        if spot_on(picture, replace(view, chips=replace(view.chips, part=str(part))))
+        if spot_on(picture, replace(view, chips=replace(view.chips, open_part=str(part))))
     )
-    view, laid = (replace(each, chips=replace(each.chips, part=str(page))) for each in (view, laid))
+    view, laid = (replace(each, chips=replace(each.chips, open_part=str(page))) for each in (view, laid))
     surface = pygame.Surface(picture.pixels)
     bright = []
     for each in (view, laid):

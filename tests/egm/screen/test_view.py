@@ -61,14 +61,14 @@ def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, gam
     assert [wish.name for _, wish in told] == ["shown"]
     assert told[0][1].value == game.id
     assert told[0][0] >= line.roll_up_end + theme.motion.result_hold - 0.006
-    assert line.roll_up_end - line.stopped >= (0.4 if kind == "little" else 0)
+    assert line.roll_up_end - line.last_stop >= (0.4 if kind == "little" else 0)
 
 
 @pytest.mark.requirement("C-24")
 def test_a_losing_result_stands_for_a_third_of_a_second_before_its_game_ends(rest, game, outcomes, theme):
     """Less than a quarter of a second, and an eye would not have read three reels."""
     line = build_view_timeline(show_outcome(rest, game, outcomes[game.id].loss), theme)
-    assert line.end - line.stopped >= 0.3
+    assert line.end - line.last_stop >= 0.3
 
 
 @pytest.mark.requirement("C-24")
@@ -81,7 +81,7 @@ def test_a_losing_spin_of_a_feature_stands_before_the_next_one(published, outcom
         times = build_view_timeline(view, theme).steps
         for step, time in [*zip(view.show.steps, times, strict=True)][:-1]:
             if not step.credits:
-                pauses.setdefault(game.id, time.end - time.stopped)
+                pauses.setdefault(game.id, time.end - time.last_stop)
     assert len(pauses) > 3
     assert min(pauses.values()) >= 0.1, pauses
 
@@ -101,9 +101,9 @@ def test_play_during_a_show_only_shortens_it(rest, game, outcomes, theme):
     line = build_view_timeline(view, theme)
     stopped, wishes = apply_action(replace(view, now=100.5), Action("play"), theme)
     assert wishes == ()
-    assert build_view_timeline(stopped, theme).stopped < line.stopped
+    assert build_view_timeline(stopped, theme).last_stop < line.last_stop
     assert build_view_timeline(stopped, theme).level == line.level
-    rolling = replace(view, now=100 + line.stopped + 0.1)
+    rolling = replace(view, now=100 + line.last_stop + 0.1)
     assert is_key_lit(stage(rolling, theme), "play")
     skipped, wishes = apply_action(rolling, Action("play"), theme)
     assert wishes == ()
@@ -271,16 +271,16 @@ def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, 
     rest = build_idle_view(published, game, "en", state="playing", accepts=("language",))
     question = Decision(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
     view = apply_message(rest, question)
-    assert view.held == asked.prompt["advice"]
-    assert apply_action(view, Action("hold", 2), theme)[0].held == view.held, (
+    assert view.held_bits == asked.prompt["advice"]
+    assert apply_action(view, Action("hold", 2), theme)[0].held_bits == view.held_bits, (
         "the first spin is still running"
     )
     view = replace(view, now=view.now + 10)
     assert is_key_lit(stage(view, theme), "play")
     changed, wishes = apply_action(view, Action("hold", 2), theme)
-    assert (changed.held, wishes) == (view.held ^ 4, ())
+    assert (changed.held_bits, wishes) == (view.held_bits ^ 4, ())
     (wish,) = apply_action(changed, Action("play"), theme)[1]
-    assert (wish.name, wish.value) == ("choose", changed.held)
+    assert (wish.name, wish.value) == ("choose", changed.held_bits)
     assert wish.value in asked.options
 
 
@@ -289,7 +289,7 @@ def test_a_very_long_game_is_shown_quicker(rest, game, outcomes, theme):
     view = show_outcome(rest, game, outcomes[game.id].loss)
     long = replace(view.show, steps=view.show.steps * 30)
     line = build_view_timeline(replace(view, show=long), theme)
-    assert 40 < line.stopped <= LONGEST + 1e-6
+    assert 40 < line.last_stop <= LONGEST + 1e-6
     assert [step.begin for step in line.steps] == sorted(step.begin for step in line.steps)
     assert line.end < 60
 

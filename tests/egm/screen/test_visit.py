@@ -458,8 +458,8 @@ def test_play_stops_the_reels_then_counts_and_plays_on(visit):
     whole = build_view_timeline(at.view, at.theme)
     assert at.press("play") == []  # the reels stop
     stopped = build_view_timeline(at.view, at.theme)
-    assert stopped.stopped < whole.stopped - 0.5
-    at.wait(stopped.stopped - 0.2)
+    assert stopped.last_stop < whole.last_stop - 0.5
+    at.wait(stopped.last_stop - 0.2)
     assert is_show_running(at.view, at.theme)
     assert at.press("play") == []  # counted, and the next game is asked for
     assert compute_meter_figures(at.stage).win_cents == 50
@@ -472,7 +472,7 @@ def test_play_stops_the_reels_then_counts_and_plays_on(visit):
 def test_one_press_while_a_win_counts_stakes_once(visit):
     at = visit(*CANOES, *LOSS, *LOSS)
     at.do(at.room.insert, 2000).press("play")
-    at.wait(build_view_timeline(at.view, at.theme).stopped + 0.1)
+    at.wait(build_view_timeline(at.view, at.theme).last_stop + 0.1)
     at.press("play")
     at.wait(30)
     assert at.view.snapshot.state == "idle"
@@ -495,7 +495,7 @@ def test_play_under_an_open_page_closes_it_and_stakes_nothing(visit, page):
 def test_a_game_asked_for_is_not_staked_after_a_change_of_mind(visit):
     at = visit(*CANOES, *LOSS)
     at.do(at.room.insert, 2000).press("play")
-    at.wait(build_view_timeline(at.view, at.theme).stopped + 0.1)
+    at.wait(build_view_timeline(at.view, at.theme).last_stop + 0.1)
     at.press("play")
     at.press("bet_less")
     at.wait(30)
@@ -505,7 +505,7 @@ def test_a_game_asked_for_is_not_staked_after_a_change_of_mind(visit):
 def test_the_greatest_wins_are_counted_at_a_press_and_the_next_game_waits_for_another(visit):
     at = visit(*MAPLES, *LOSS)
     at.do(at.room.insert, 2000).press("play")
-    at.wait(build_view_timeline(at.view, at.theme).stopped + 0.1)
+    at.wait(build_view_timeline(at.view, at.theme).last_stop + 0.1)
     assert at.press("play") == []
     assert compute_meter_figures(at.stage).win_cents == 300
     assert at.wait(5) == ["shown"]
@@ -603,11 +603,11 @@ def test_the_wheel_makes_its_turns_however_often_play_is_pressed(visit, revoluti
     monkeypatch.setattr(bonus, "compute_wheel_angle", lambda *of: angles.append(turned_by(*of)) or angles[-1])
     line = build_view_timeline(at.view, at.theme)
     begun, step = at.view.show.began, at.view.show.steps[0]
-    while (since := at.view.now - begun) < line.stopped:
+    while (since := at.view.now - begun) < line.last_stop:
         at.press("play")
         bonus.draw_wheel(at.stage, step, build_view_timeline(at.view, at.theme).steps[0], since)
         at.wait(0.5)
-    bonus.draw_wheel(at.stage, step, build_view_timeline(at.view, at.theme).steps[0], line.stopped)
+    bonus.draw_wheel(at.stage, step, build_view_timeline(at.view, at.theme).steps[0], line.last_stop)
     assert angles == sorted(angles)
     assert angles[-1] >= 360 * revolutions
     assert len({int(angle // 360) for angle in angles}) > revolutions / 2, "it is seen to turn"

@@ -88,16 +88,16 @@ def test_two_hands_are_set_by_touch_and_the_house_way_marks_its_own(tmp_path, th
     bank = asked.display["hands"][0]["cards"]
     assert len(bank) == cards
     assert all(card[0] == "?" for card in bank)
-    assert visit.view.held == asked.display["advice"]
+    assert visit.view.held_bits == asked.display["advice"]
     for place in range(cards):
-        if visit.view.held >> place & 1:
+        if visit.view.held_bits >> place & 1:
             visit.press("hold", place)
-    assert visit.view.held == 0
+    assert visit.view.held_bits == 0
     assert visit.press("play") == []
     touches = {touch.action for touch in Picture(theme).list_touches(visit.view)}
     assert {Action("hold", place) for place in range(cards)} | {Action("choose", "surrender")} <= touches
     visit.press("set_as", asked.display["house"])
-    assert visit.view.held == asked.display["house"]
+    assert visit.view.held_bits == asked.display["house"]
     assert visit.press("play") == ["choose"]
     assert visit.view.decision is None
     last = visit.view.show.play.display["hands"]
@@ -202,7 +202,7 @@ def test_the_ball_makes_its_turns_however_often_play_is_pressed(
     step, table = visit.view.show.steps[0], visit.view.table
     turns = [cue["cue"] for cue in step.cues].index("ball")
     pocket, begun = str(step.cues[turns]["pocket"]), visit.view.show.began
-    while (since := visit.view.now - begun) < (line := build_view_timeline(visit.view, theme)).stopped:
+    while (since := visit.view.now - begun) < (line := build_view_timeline(visit.view, theme)).last_stop:
         if len(angles) % 20 == 10:
             visit.press("play")
         time = line.steps[0]

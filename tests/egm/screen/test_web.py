@@ -286,7 +286,7 @@ def test_a_port_in_use_is_named(web, theme):
 )
 def test_no_message_of_a_browser_breaks_the_screen(line):
     said = read_input(line)
-    assert isinstance(said.shown, bool)
+    assert isinstance(said.has_shown_frame, bool)
     assert said.input_action is None or isinstance(said.input_action, Tap | Action)
     assert said.room is None or choose_fitting_layout(said.room, portrait=False)[1] > 0
 

@@ -391,10 +391,10 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
         outcome = play_game(source, f"same/{number}", 3)
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
-        until = [replace(view, now=100 + line.stopped * i / 40) for i in range(40)]
+        until = [replace(view, now=100 + line.last_stop * i / 40) for i in range(40)]
         sounds = tuple(name for a, b in pairwise(until) for name in list_cues_between(a, b, theme))
         status = tuple(dict.fromkeys(words_on(until[20], LANDSCAPE)[-40:])) if number < 2 else ()
-        seen.add((line.steps[0].stops, line.stopped, sounds))
+        seen.add((line.steps[0].stops, line.last_stop, sounds))
         won += outcome.win_credits > 0
         assert {compute_meter_figures(picture._build_stage(one)).win_cents for one in until} == {0}
         assert not [words for words in status if "win" in words.lower() and words != "WIN"]
@@ -424,7 +424,7 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
     won = apply_message(idle, without.snapshot.model_copy(update={"progressives": reset}))
     won = apply_message(won, without.show.play.model_copy(update={"progressives": (hit,)}))
     picture = Picture(theme, scale=0.25)
-    surface, stopped = pygame.Surface(picture.pixels), build_view_timeline(won, theme).stopped
+    surface, stopped = pygame.Surface(picture.pixels), build_view_timeline(won, theme).last_stop
 
     def draw(view, since):
         picture.draw(surface, replace(view, now=view.show.began + since))
@@ -478,9 +478,9 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
     view, picture = show_outcome(build_idle_view(published, game, "en"), game, outcome), Picture(theme)
     line, told, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
-        for at in (line.steps[number].begin + 0.05, line.steps[number].stopped + 0.05) if number else ():
+        for at in (line.steps[number].begin + 0.05, line.steps[number].last_stop + 0.05) if number else ():
             said = choose_status(picture._build_stage(replace(view, now=100 + at)))[0]
-            told.append(f"{number} of {awarded}" in said or (at >= line.stopped and "of" not in said))
+            told.append(f"{number} of {awarded}" in said or (at >= line.last_stop and "of" not in said))
             awarded = number + step["left"]
         awarded = awarded or step["awards"][0]["times"]
     assert awarded > 8
@@ -847,7 +847,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
                 elif "window" in recorded:
                     assert [list(column) for column in step.window] == recorded["window"]
                 elif "part" in recorded:
-                    assert step.part == recorded["part"]
+                    assert step.winning_index == recorded["part"]
                 elif "opened" in recorded:
                     assert [box for box, _ in step.opened] == [one["box"] for one in recorded["opened"]]
                 elif "spins" in recorded:
@@ -866,7 +866,9 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     drawn = outcome.to_json()["display"]["draws"][0]["balls"]
     assert drawn != sorted(drawn)
     in_the_tray = []
-    monkeypatch.setattr(keno, "draw_ball", lambda _, place, ball, *, hit: in_the_tray.append((place, ball)))
+    monkeypatch.setattr(
+        keno, "draw_ball", lambda _, place, ball, *, is_hit: in_the_tray.append((place, ball))
+    )
     view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
     for count, stop in enumerate(build_view_timeline(view, theme).steps[0].stops, 1):
         in_the_tray.clear()

@@ -313,7 +313,7 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
     slot = GameSlot(game=played, certificate=None if wrong == "none" else folder)
     key = {"key": "00" * 32, "no key": ""}.get(wrong, key_of(maker))
     admitted, (refusal,) = admit_games(
-        (slot,), load_profile("monaco"), certifying=CertificateRules(key, required=True)
+        (slot,), load_profile("monaco"), certifying=CertificateRules(key, are_required=True)
     )
     assert not admitted
     assert why in refusal.reason

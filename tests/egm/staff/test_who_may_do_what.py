@@ -104,7 +104,7 @@ def cases():
 def test_a_form_is_offered_to_its_roles_and_asks_what_is_to_be_recorded(offered, name, roles, fields):
     assert {role for role in Role if f"form:{name}" in offered[role]} == set(roles)
     (form,) = (form for form in MENU.forms if form.id == name)
-    asked = " ".join(field.name if field.required else f"{field.name}?" for field in form.fields)
+    asked = " ".join(field.name if field.is_required else f"{field.name}?" for field in form.fields)
     assert asked == fields
     assert form.persons == (2 if name in BY_TWO else 1)
 

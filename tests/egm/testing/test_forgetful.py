@@ -29,7 +29,7 @@ def write_rows(path, medium):
         database.execute(sql)
     for number in (1, 2):
         database.execute("INSERT INTO numbers VALUES (?)", (number,))
-    medium.cut()
+    medium.cut_power()
     process.leave()
     medium.restore()
 
@@ -51,7 +51,7 @@ def test_a_medium_without_power_refuses_every_read(tmp_path, medium, storage):
     file.write_bytes(b"content")
     connection, handle = storage.connect(database, read_only=True), storage.open_file(file, write=False)
     assert handle.read_at(0, handle.size()) == b"content"
-    medium.cut()
+    medium.cut_power()
     for read in (
         lambda: handle.read_at(0, 1),
         handle.size,

@@ -87,7 +87,7 @@ def test_every_own_file_that_would_be_opened_is_listed_by_its_content(tmp_path):
     (tmp_path / "place-file.toml").write_text(place)
     profile.symlink_to(tmp_path / "place-file.toml")
     cabinet = with_games("maple-classic", str(game), profile=str(profile))
-    scope = Scope(own=list_own_files(cabinet))
+    scope = Scope(cabinet_definitions=list_own_files(cabinet))
     before = compute_digests(list_software_files(scope))
     opened = {load_game(str(game)).source.path, load_profile(str(profile)).file.path}
     assert opened <= set(list_software_files(scope).values())
@@ -115,7 +115,7 @@ class Maker:
             format_public_key(key),
             folder / "software.manifest",
         )
-        found = compute_digests(list_software_files(Scope(own=self.own)))
+        found = compute_digests(list_software_files(Scope(cabinet_definitions=self.own)))
         manifest = Manifest(
             version="1", made="2026-01-01T00:00:00+00:00", reason="", libraries=False, bytecode=False, files=found
         )  # fmt: skip

@@ -108,7 +108,7 @@ FORM = Form(
     id="song",
     event=JukeboxEvent.SONG_CHOSEN,
     permission=Permission.CONFIGURE,
-    fields=(Field(name="number", kind=FieldKind.NUMBER, least=1),),
+    fields=(Field(name="number", kind=FieldKind.NUMBER, value_min=1),),
     needs=(no_song_plays,),
     subject="machine",
 )

@@ -11,7 +11,7 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 #: The format of saved states, and the digest of the classes in the state of the journal below.
-FORMAT, LAYOUT = "open-egm verified point 14", "2ef8b319f76b2e00"
+FORMAT, LAYOUT = "open-egm verified point 15", "c3e3950727ed5d7b"
 
 
 def list_attributes(thing):

@@ -92,7 +92,7 @@ def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path
 def test_a_return_is_investigated_from_three_point_three_deviations_on_either_side(z, verdict):
     played = GameVersion(GAME, "1.0", "00", 25)
     facts = {"games": 1, "staked_cents": 25, "won_cents": 0, "coin_in_cents": 25, "paid_cents": 0}
-    assert Return(played=played, z=z, **facts).verdict == verdict
+    assert Return(game_version=played, z=z, **facts).verdict == verdict
 
 
 @pytest.mark.requirement("Q-22")

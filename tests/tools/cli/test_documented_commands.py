@@ -86,7 +86,7 @@ def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path
     works = [[each[n + 1] for n, word in enumerate(each) if word == "--device"] for each in commands]
     assert works == [[name for name in load_cabinet(made).devices if name != "bill-2"], ["bill-2"]]
     assert all("--bench" in each for each in commands)
-    assert [c.ready for c in screens] == [
+    assert [c.ready_file for c in screens] == [
         folder.get_address_path(1),
         folder.get_address_path(2),
     ]  # so one after the other

@@ -95,7 +95,7 @@ def test_columns_stand_under_their_titles_whatever_the_width_of_the_letters():
 @add_format_options
 def listed(output_format):
     """A command with a table."""
-    show(output_format, Table(COLUMNS, ROWS), before="told before", after="told after")
+    show(output_format, Table(COLUMNS, ROWS), text_before="told before", text_after="told after")
 
 
 def test_json_and_csv_carry_the_values_and_the_terminal_is_not_steered():
@@ -130,7 +130,7 @@ def test_a_column_of_lists_has_an_end_also_in_a_pipe():
 
 
 def test_an_empty_table_says_so_and_is_an_empty_list_for_programs():
-    table = Table(("a", "b"), empty="nothing yet")
+    table = Table(("a", "b"), empty_text="nothing yet")
     assert (table.to_text(80), table.document(), table.to_csv()) == ("nothing yet", [], "a,b\n")
     assert not table
 

@@ -43,7 +43,7 @@ R = TypeVar("R")
 #: The account of the position's cashable credit.
 _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 #: Transfers between the parts of progressive pools; the audit of levels derives them.
-POOL_MOVE: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", many=True)
+POOL_MOVE: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", may_repeat=True)
 
 
 def _check_claims_of_hits(scope: Scope) -> None:
@@ -275,7 +275,7 @@ _CARRIED_FIELDS: Final = frozenset({"raised_credits", "staked", "returned", "end
 #: Pattern of the game that is open before the entry.
 _OPEN_GAME_PATTERN: Final = {"game": {"play_id": "$play"}}
 #: Transfers that return stakes to the credits.
-_RETURNED_STAKE_MOVE: Final = Move("house:push", "credit:{position}:{kind_of_credit}", many=True)
+_RETURNED_STAKE_MOVE: Final = Move("house:push", "credit:{position}:{kind_of_credit}", may_repeat=True)
 
 #: The rules of games.
 _GAME_RULES: Final = (
@@ -340,7 +340,7 @@ _GAME_RULES: Final = (
         allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.double_up",
         state_before=_OPEN_GAME_PATTERN,
-        record={"play_id": "$play", "stakes_cents": Each("$:cents", least=1)},
+        record={"play_id": "$play", "stakes_cents": Each("$:cents", count_min=1)},
         moves=Derived(_derive_double_up_transfers),
         dims=ANY_PLAY_DIMS_PATTERN,
     ),
@@ -379,7 +379,7 @@ _GAME_RULES: Final = (
         moves=(
             Move("house:win", _CASHABLE_ACCOUNT, "$win", may_miss=True),
             Move("house:double_up_win", _CASHABLE_ACCOUNT, "$win", may_miss=True),
-            Move("house:progressive:{level}", _CASHABLE_ACCOUNT, many=True),
+            Move("house:progressive:{level}", _CASHABLE_ACCOUNT, may_repeat=True),
         ),
         dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_SESSION_COUNTS_WIN, _require_closed_claims("credit")),
@@ -393,8 +393,8 @@ _GAME_RULES: Final = (
         state={**_STATE_AFTER_GAME_PATTERN, "handpay": Derived(_derive_handpay)},
         moves=(
             Move("house:attendant_jackpot", "out:handpay_jackpot", "$win", may_miss=True),
-            Move("house:progressive:{level}", "out:handpay_progressive", many=True),
-            Move("prizes:{prize}:offered", "prizes:{prize}:given", many=True),
+            Move("house:progressive:{level}", "out:handpay_progressive", may_repeat=True),
+            Move("prizes:{prize}:offered", "prizes:{prize}:given", may_repeat=True),
         ),
         dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_SESSION_COUNTS_WIN, _require_closed_claims("hand")),
@@ -407,10 +407,10 @@ _GAME_RULES: Final = (
         record={"play_id": "$play", "refund_cents": Derived(_sum_refunded_cents)},
         state={"game": None, "fault:game_defective?": None, "progressive_win:{win}?": None},
         moves=(
-            Move("house:refund_defect", "credit:{position}:{kind_of_credit}", many=True),
+            Move("house:refund_defect", "credit:{position}:{kind_of_credit}", may_repeat=True),
             Move("house:win", _CASHABLE_ACCOUNT, may_miss=True),
             _RETURNED_STAKE_MOVE,
-            Move("pool:{pool}:{part}", "pool:{pool}:{other}", many=True),
+            Move("pool:{pool}:{part}", "pool:{pool}:{other}", may_repeat=True),
         ),
         extra_checks=(
             require_stored_value(

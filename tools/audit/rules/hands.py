@@ -274,9 +274,11 @@ _HANDPAY_RULES: Final = (
         },
         state={"handpay": Derived(_derive_exchanged_handpay)},
         moves=(
-            Move("house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", many=True),
-            Move("house:progressive:{level}", "out:handpay_progressive", "$:cents", "$:object", many=True),
-            Move("house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", many=True),
+            Move("house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", may_repeat=True),
+            Move(
+                "house:progressive:{level}", "out:handpay_progressive", "$:cents", "$:object", may_repeat=True
+            ),
+            Move("house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", may_repeat=True),
         ),
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
@@ -330,7 +332,7 @@ _HANDPAY_RULES: Final = (
         allowed_states=STATES_SHOWING_OUTCOME,
         id="{play}.prize-{n:n}",
         state_before={"game": {"play_id": "$play"}},
-        record={"play_id": "$play", "prizes": Each("$:object", least=1)},
+        record={"play_id": "$play", "prizes": Each("$:object", count_min=1)},
     ),
 )
 

@@ -283,8 +283,8 @@ def _build_coin_rule(entry: AnyEntry, record: Pattern) -> Rule:
         allowed_states=EVERYWHERE,
         record=record,
         moves=(
-            Move("world:coin", _CASHABLE_ACCOUNT, "$:cents", {"coin_cents": "$:cents"}, many=True),
-            Move("stock:floor", "stock:{box}", "$:cents", many=True),
+            Move("world:coin", _CASHABLE_ACCOUNT, "$:cents", {"coin_cents": "$:cents"}, may_repeat=True),
+            Move("stock:floor", "stock:{box}", "$:cents", may_repeat=True),
         ),
         extra_checks=(
             check_disputed_coins,

@@ -122,13 +122,13 @@ def format_storage_key(key: str, position: int) -> str:
 # ------------------------------------------------------------------------------------------ kinds of patterns
 @dataclass(frozen=True, slots=True)
 class Each:
-    """A pattern for an array of at least ``least`` values that all match ``pattern``.
+    """A pattern for an array of at least ``count_min`` values that all match ``pattern``.
 
     A name bound by one value of the array is not bound for the next value.
     """
 
     pattern: Pattern
-    least: int = 0
+    count_min: int = 0
     """The smallest number of values in the array."""
 
 
@@ -474,8 +474,8 @@ def _compile_each(pattern: Each) -> Matcher:
 
     def match(value: Any, scope: Scope) -> None:
         """Check that the value is a list of at least the required length, and match every element with one pattern."""
-        if type(value) is not list or len(value) < pattern.least:
-            raise Differs(f"{format_value(value)}: expected at least {pattern.least} values")
+        if type(value) is not list or len(value) < pattern.count_min:
+            raise Differs(f"{format_value(value)}: expected at least {pattern.count_min} values")
         outer_names = scope.names
         for n, item in enumerate(value):
             scope.names = dict(outer_names)

@@ -56,7 +56,7 @@ class Move:
     target: str
     cents: Pattern = "$:cents"
     dims: Pattern = field(default_factory=dict)
-    many: bool = False
+    may_repeat: bool = False
     """Whether any number of such transfers is allowed; names bound by one are not bound for the next."""
     may_miss: bool = False
     """Whether the transfer may be absent."""
@@ -241,13 +241,13 @@ class Rule:
         unmatched = list(transfers)
         for move, matchers in self._moves:
             while unmatched and _fits(
-                unmatched[0], matchers, scope, keep_names=not (move.many or move.may_miss)
+                unmatched[0], matchers, scope, keep_names=not (move.may_repeat or move.may_miss)
             ):
                 unmatched.pop(0)
-                if not move.many:
+                if not move.may_repeat:
                     break
             else:
-                if not (move.many or move.may_miss):
+                if not (move.may_repeat or move.may_miss):
                     missing_move = f"{move.source} to {move.target}"
                     recorded_moves = [(t.source, t.target, t.amount_cents) for t in unmatched]
                     raise Differs(

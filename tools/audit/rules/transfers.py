@@ -239,7 +239,7 @@ _STORED_EQUALS_RECORDED: Final = require_equal(
     "state.transfer does not match the record", lambda scope: scope["kept"], lambda scope: scope.record
 )
 #: Any transfers; a check of the rule derives them.
-_ANY_TRANSFERS: Final = Move("{source}", "{target}", "$:cents", many=True)
+_ANY_TRANSFERS: Final = Move("{source}", "{target}", "$:cents", may_repeat=True)
 
 
 #: The rules of transfers and bonuses.

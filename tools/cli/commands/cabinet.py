@@ -110,7 +110,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
         if not quick
         else "it is a valid cabinet file; the files and games it names were not checked"
     )
-    show(output_format, Table(columns, rows, empty=f"{file}: {empty_text}"))
+    show(output_format, Table(columns, rows, empty_text=f"{file}: {empty_text}"))
     raise SystemExit(1 if any(not (fault.is_pending or fault.is_remark) for fault in faults) else 0)
 
 
@@ -118,7 +118,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
 class _Remarks:
     """Finds remarks on games in a cabinet file: things to know about games that the machine nevertheless offers."""
 
-    played: Mapping[str, Any]
+    played_definitions: Mapping[str, Any]
     """The definitions that the machine has played, by storage key; empty without a memory."""
     limit_cents: int | None
     """The jurisdiction's bet limit; None if its profile has none or does not exist."""
@@ -140,7 +140,7 @@ class _Remarks:
         They concern a version that was played earlier with another definition, and limits that the
         jurisdiction's bet limit reduces.
         """
-        if self.played:
+        if self.played_definitions:
             yield from self._iter_conflicts(key, game)
         with suppress(PaytableError, OperatorError):
             yield from self._iter_reduced_limits(key, slot, game)
@@ -150,7 +150,7 @@ class _Remarks:
         from egm.play.definitions import find_conflicting_digest  # noqa: PLC0415 (it loads the entries of play)
 
         with suppress(PaytableError):
-            if earlier_digest := find_conflicting_digest(self.played, game):
+            if earlier_digest := find_conflicting_digest(self.played_definitions, game):
                 words = f"this machine played another definition, {earlier_digest[:12]}, as version {game.version}"
                 remark = f"{words}: give this one a new game.version"
                 yield Fault(key, remark, is_fatal=False, is_remark=True)
@@ -198,7 +198,7 @@ def _build_row(fault: Fault, lines: TomlLineNumbers) -> tuple[Any, ...]:
     """
     line = fault.line or lines.find_line(parse_location(fault.key))
     stops = None if fault.is_remark else fault.is_fatal
-    return line, fault.key, stops, fault.problem, fault.suggestion, fault.allowed
+    return line, fault.key, stops, fault.problem, fault.suggestion, fault.allowed_values
 
 
 # ---------------------------------------------------------------------- new
@@ -359,7 +359,7 @@ def signed(state: Path | None, *, print_file: bool, output_format: OutputFormat)
     ]
     show(
         output_format,
-        Table(("time", "file", "persons", "reason"), rows, empty="no cabinet file has been signed yet"),
+        Table(("time", "file", "persons", "reason"), rows, empty_text="no cabinet file has been signed yet"),
     )
 
 
@@ -391,7 +391,9 @@ def devices_(*, output_format: OutputFormat) -> None:
         output_format,
         Table(("protocol", "device", "line"), protocols),
         Table(
-            ("port", "now", "what it says it is", "made by"), ports, empty="this computer has no serial port"
+            ("port", "now", "what it says it is", "made by"),
+            ports,
+            empty_text="this computer has no serial port",
         ),
         document={
             "protocols": {name: entry.kind for name, entry in PROTOCOLS.items()},

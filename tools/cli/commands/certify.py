@@ -154,7 +154,7 @@ def command(
         output_format,
         *(_build_table(*each) for each in checked_games),
         document=[_build_verdict_data(*each) for each in checked_games],
-        after=conclusions,
+        text_after=conclusions,
     )
     if failed_games := [case.game.id for case, findings in checked_games if not _is_certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed_games)}")
@@ -238,7 +238,7 @@ def _compare(against: str | None, games: tuple[str, ...], output_format: OutputF
         rows = ((new_game.id, change.asks, change.path, change.before, change.after) for change in changes)
         title = f"{new_game.id} {new_game.version} after {old_game.id} {old_game.version}: {asks}"
         tables.append(
-            Table(("game", "asks", "change", "before", "after"), rows, title=title, empty="no change")
+            Table(("game", "asks", "change", "before", "after"), rows, title=title, empty_text="no change")
         )
     show(output_format, *tables, document=changes_json)
 
@@ -285,7 +285,7 @@ def _verify(
             facts = bundle.verify_bundle(folder, key)
             bundle.check_all_files_signed(folder, facts)
             with show_progress(f"making {folder} again"):
-                reproduced_text = (
+                reproduced_items = (
                     list(reproduction.reproduce(folder, facts, format_command_reference()))
                     if reproduce
                     else []
@@ -294,9 +294,9 @@ def _verify(
             raise click.ClickException(str(error)) from None
         text = f"{folder}: intact, and signed {verified_by}; {_format_summary(facts)}"
         reports.append(
-            {**facts, "signed": verified_by, "reproduced": [asdict(each) for each in reproduced_text]}
+            {**facts, "signed": verified_by, "reproduced": [asdict(each) for each in reproduced_items]}
         )
-        rows = [(each.what, each.differs or "the same") for each in reproduced_text]
+        rows = [(each.what, each.differs or "the same") for each in reproduced_items]
         if output_format == "text":
             echo(text)
         if reproduce:

@@ -109,8 +109,8 @@ def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFo
         _build_claim_table(result.proposals, money),
         _build_ticket_table(folder, second),
         document=_build_document(result),
-        before="\n".join(introduction),
-        after=_describe_next_step(result, folder, second),
+        text_before="\n".join(introduction),
+        text_after=_describe_next_step(result, folder, second),
     )
     if _is_damaged(result):
         raise SystemExit(1)
@@ -190,7 +190,7 @@ def _build_meter_table(result: ClaimInspection) -> Table:
     suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.disputed_meters.items())
     state_column = Column("", "standing", style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE)
     columns: Columns = ("meter", number_column("first copy"), number_column("second copy"), state_column)
-    return Table(columns, (*agreed_rows, *suspect), empty="no meter has counted anything")
+    return Table(columns, (*agreed_rows, *suspect), empty_text="no meter has counted anything")
 
 
 def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
@@ -217,7 +217,7 @@ def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
         Column("second copy", is_right_aligned=True),
         state_column,
     )
-    return Table(columns, rows, title="Meters (all of them: --csv)", empty="no money has moved")
+    return Table(columns, rows, title="Meters (all of them: --csv)", empty_text="no money has moved")
 
 
 def _compare_copies(first: int | None, second: int | None) -> str:
@@ -259,7 +259,7 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> T
         "what",
         Column("possible decisions", "may_be"),
     )
-    return Table(columns, rows, title="Claims on the machine", empty="no claim")
+    return Table(columns, rows, title="Claims on the machine", empty_text="no claim")
 
 
 def _build_ticket_table(folder: Path, second: Path | None) -> Table:
@@ -277,7 +277,9 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
         "state",
         "since",
     )
-    return Table(columns, rows, title="Tickets in the ticket ledger", empty="no ticket that may be money")
+    return Table(
+        columns, rows, title="Tickets in the ticket ledger", empty_text="no ticket that may be money"
+    )
 
 
 def _parse_decisions(

@@ -94,7 +94,7 @@ def command(
         echo(reply.text)
     else:
         facts = iter_device_facts(reply.state) if output_format == "text" else reply.state.items()
-        show(output_format, build_facts_table(facts), document=reply.state, before=reply.text)
+        show(output_format, build_facts_table(facts), document=reply.state, text_before=reply.text)
 
 
 def iter_device_facts(state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -82,13 +82,16 @@ def _run_function(gat_port: _GatPort, parameters: tuple[str, ...], output_format
 def status(gat_port: _GatPort, output_format: OutputFormat) -> None:
     """Print the machine's status, and when it last authenticated itself."""
     try:
-        current_status, (level, seconds) = gat_port.verifier.status(), gat_port.verifier.last()
+        current_status, (level, seconds) = (
+            gat_port.verifier.status(),
+            gat_port.verifier.read_last_authentication(),
+        )
     except GatError as error:
         raise click.ClickException(str(error)) from error
     fields = {
         "version": current_status.version,
         "calculation": current_status.state,
-        "results": "ready" if current_status.ready else "none",
+        "results": "ready" if current_status.has_results else "none",
         "formats": list(current_status.formats),
         "last": "never" if not level else f"level {level:02X}, {seconds} s ago",
     }

@@ -75,7 +75,7 @@ def list_(state: Path | None, *, output_format: OutputFormat) -> None:
         )
         show_table(
             output_format,
-            Table(columns, rows, empty="no intervention"),
+            Table(columns, rows, empty_text="no intervention"),
             document=[*map(_build_document, sheets)],
         )
 

@@ -172,13 +172,13 @@ def odds(
         if bet.distribution
         else ()
     )
-    amounts = Table((number_column("credits"), one_in), shares, empty="")
+    amounts = Table((number_column("credits"), one_in), shares, empty_text="")
     show(
         output_format,
         amounts,
         document=figures,
-        before="\n".join(_iter_sentences(bet)),
-        after="\n".join(notes),
+        text_before="\n".join(_iter_sentences(bet)),
+        text_after="\n".join(notes),
     )
 
 

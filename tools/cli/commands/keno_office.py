@@ -216,20 +216,25 @@ def draw(folder: Path, *, output_format: OutputFormat) -> None:
     with open_office(folder) as office:
         with start_generator(office).step() as chance:
             result = office.hold_draw(chance)
-        factors = {"factors": dict(result.drawn.factors)} if result.drawn.factors else {}
+        factors = {"factors": dict(result.drawn_balls.factors)} if result.drawn_balls.factors else {}
         facts: Mapping[str, Json] = {
             "draw": result.number,
-            "numbers": list(result.drawn.balls),
+            "numbers": list(result.drawn_balls.balls),
             **factors,
             "prizes": {str(number): credits_ for number, credits_ in result.prizes.items()},
         }
         rows = [(n, credits_, credits_ * office.opened.unit_cents) for n, credits_ in result.prizes.items()]
-        balls_text = " ".join(f"{ball:02d}" for ball in result.drawn.balls)
+        balls_text = " ".join(f"{ball:02d}" for ball in result.drawn_balls.balls)
         heading = f"draw {result.number}: {balls_text}" + "".join(
-            f"; {name} x {factor}" for name, factor in result.drawn.factors.items()
+            f"; {name} x {factor}" for name, factor in result.drawn_balls.factors.items()
         )
         columns = (number_column("ticket"), number_column("credits"), number_column("cents"))
-        show(output_format, Table(columns, rows, empty="No ticket won."), document=facts, before=heading)
+        show(
+            output_format,
+            Table(columns, rows, empty_text="No ticket won."),
+            document=facts,
+            text_before=heading,
+        )
 
 
 @command.command()

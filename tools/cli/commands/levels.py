@@ -39,7 +39,7 @@ def command(state: Path | None, *, output_format: OutputFormat) -> None:
     tables = [
         each for each in (_build_own_table(own_levels), _build_linked_table(linked)) if each is not None
     ]
-    empty_table = Table(("level",), empty="no progressive level")
+    empty_table = Table(("level",), empty_text="no progressive level")
     show(output_format, *tables or (empty_table,), document={"own": own_levels, "linked": linked})
 
 

@@ -88,7 +88,7 @@ def make(
         own_files = list_own_files(load_cabinet(cabinet))
         for path in levels:
             own_files += list_own_level_files(level_source(path))
-        scope = Scope(own=own_files, libraries=libraries, bytecode=bytecode)
+        scope = Scope(cabinet_definitions=own_files, libraries=libraries, bytecode=bytecode)
         software_files = list_software_files(scope)
         if links := [name for name, path in software_files.items() if path.is_symlink()]:
             raise OperatorError(

@@ -59,7 +59,7 @@ def show(state: Path | None, second: Path | None, *, output_format: OutputFormat
     show_table(
         output_format,
         Table(("medium", "folder", "label", number_column("MiB free")), rows),
-        after=pairing_text,
+        text_after=pairing_text,
     )
     if pairing_error:
         raise click.ClickException(pairing_error)

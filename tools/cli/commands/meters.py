@@ -156,7 +156,7 @@ def command(
                     _Shape(digits, credit_cents),
                 ),
                 document=_sign_readout(document, folder) if sign else document,
-                before=f"{SheetHead.of(view).text()}\n"
+                text_before=f"{SheetHead.of(view).text()}\n"
                 f"machine key {view.fingerprint}, head {view.head_hash[:16]}",
             )
     except JournalError as error:

@@ -172,7 +172,7 @@ def list_(state: Path | None, *, changes: bool, output_format: OutputFormat) -> 
     columns = tuple(field.name for field in fields(RosterChange if changes else Person))
     show(
         output_format,
-        Table(columns, (row.values() for row in rows), empty="nobody is enrolled"),
+        Table(columns, (row.values() for row in rows), empty_text="nobody is enrolled"),
         document=rows,
     )
 

@@ -353,9 +353,9 @@ def show(*, store: str | None, output_format: OutputFormat) -> None:
     rates = (Column(title, is_right_aligned=True) for title in ("increment", "to hidden"))
     show_table(
         output_format,
-        Table(("level", *figures, *rates), rows, empty="no level", naming=1),
+        Table(("level", *figures, *rates), rows, empty_text="no level", naming=1),
         document={record.id: json.loads(record.to_text()) for record in records},
-        after="minor units; every level adds up to the fraction, and its ledger and register agree with it",
+        text_after="minor units; every level adds up to the fraction, and its ledger and register agree with it",
     )
 
 
@@ -397,7 +397,7 @@ def register(*, store: str | None, output_format: OutputFormat) -> None:
         for hit in hits
     )
     show_table(
-        output_format, Table(columns, rows, empty="no hit yet"), document=[asdict(hit) for hit in hits]
+        output_format, Table(columns, rows, empty_text="no hit yet"), document=[asdict(hit) for hit in hits]
     )
 
 
@@ -410,7 +410,7 @@ def daily(*, store: str | None, output_format: OutputFormat) -> None:
         lines = controller.list_daily_amounts()
     rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
     columns: Columns = ("day", "level", "last shown", number_column("minor units", "cents"))
-    show_table(output_format, Table(columns, rows, empty="nothing shown yet"), document=lines)
+    show_table(output_format, Table(columns, rows, empty_text="nothing shown yet"), document=lines)
 
 
 @command.command("admit")

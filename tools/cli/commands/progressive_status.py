@@ -79,13 +79,15 @@ def status(*, store: str | None, output_format: OutputFormat) -> None:
             (machine["id"], (machine["heard_at"] or "never")[:19], machine["levels"])
             for machine in link_status["machines"]
         ),
-        empty="no machine may enrol",
+        empty_text="no machine may enrol",
     )
     troubles = "\n".join(f"{kind}: {count}" for kind, count in link_status["troubles"].items())
     table = Table(
-        ("sign", lit, "since", Column("last message", "last_heard"), "no amount of"), signs, empty="no sign"
+        ("sign", lit, "since", Column("last message", "last_heard"), "no amount of"),
+        signs,
+        empty_text="no sign",
     )
-    show(output_format, machines, table, document=link_status, before=introduction, after=troubles)
+    show(output_format, machines, table, document=link_status, text_before=introduction, text_after=troubles)
     raise SystemExit(1 if any(sign["status"] != "lit" for sign in link_status["signs"]) else 0)
 
 
@@ -143,7 +145,7 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
     rows = (
         [each[k] for k in ("claim", "held_at", "why", "ruling", "persons", "reason")] for each in held_claims
     )
-    show(output_format, Table(columns, rows, empty="no claim or payment was held"), document=held_claims)
+    show(output_format, Table(columns, rows, empty_text="no claim or payment was held"), document=held_claims)
 
 
 @click.command()
@@ -212,7 +214,7 @@ def prizes(*, store: str | None, output_format: OutputFormat) -> None:
         )
         for prize in prize_rows
     )
-    show(output_format, Table(columns, rows, empty="no mystery prize"), document=prize_rows)
+    show(output_format, Table(columns, rows, empty_text="no mystery prize"), document=prize_rows)
 
 
 def _format_secret_amount(secret: dict[str, Any]) -> str:

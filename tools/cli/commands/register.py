@@ -93,7 +93,11 @@ def show_(*, name: str, state: Path | None, file: Path | None, output_format: Ou
     columns = ("entry", "time_utc", *REGISTERS[name].columns)
     heads = [Column(_TITLE_BY_COLUMN.get(column, column.replace("_", " ")), column) for column in columns]
     cells = ([row[column] for column in columns] for row in rows)
-    show(output_format, Table(heads, cells, empty="nothing is recorded in this register yet"), document=rows)
+    show(
+        output_format,
+        Table(heads, cells, empty_text="nothing is recorded in this register yet"),
+        document=rows,
+    )
 
 
 @command.command("statement")
@@ -133,7 +137,7 @@ def statement_(
         output_format,
         Table(columns, rows),
         document=periods,
-        before=f"{head.text()}; {head.day.day_definition_name}",
+        text_before=f"{head.text()}; {head.day.day_definition_name}",
     )
 
 
@@ -171,7 +175,7 @@ def collusion(*, state: Path | None, file: Path | None, output_format: OutputFor
     )
     lines = [flow.to_json() for flow in flows]
     empty = "no round was played between players"
-    show(output_format, Table(columns, (line.values() for line in lines), empty=empty), document=lines)
+    show(output_format, Table(columns, (line.values() for line in lines), empty_text=empty), document=lines)
     raise SystemExit(1 if any(flow.is_sign for flow in flows) else 0)
 
 

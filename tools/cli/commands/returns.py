@@ -44,9 +44,13 @@ def command(state: Path | None, *, output_format: OutputFormat) -> None:
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     reason = "\n".join(
-        f"{line.played.game} at {line.played.denomination_cents}: {line.why}" for line in returns if line.why
+        f"{line.game_version.game} at {line.game_version.denomination_cents}: {line.unknown_reason}"
+        for line in returns
+        if line.unknown_reason
     )
-    show(output_format, _build_table(returns), document=[line.to_json() for line in returns], after=reason)
+    show(
+        output_format, _build_table(returns), document=[line.to_json() for line in returns], text_after=reason
+    )
     raise SystemExit(1 if any(line.verdict == "investigate" for line in returns) else 0)
 
 
@@ -65,15 +69,19 @@ def _build_table(returns: list[Return]) -> Table:
         Column("z", is_right_aligned=True),
     )
     title = f"minor units; explained: |z| at most {EXPLAINED_Z:.2f}"
-    return Table(columns, map(_build_row, returns), title=title, empty="no game has been played", naming=3)
+    return Table(
+        columns, map(_build_row, returns), title=title, empty_text="no game has been played", naming=3
+    )
 
 
 def _build_row(line: Return) -> tuple[object, ...]:
     """Return the table row that compares a game's actual return with the theoretical one."""
-    played_text, exact, sigma = line.played, "-", "-"
-    if line.best is not None and line.least is not None:
-        low = "" if line.least == line.best else f"{format_percent(line.least)} % to "
-        exact = f"{low}{format_percent(line.best)} %"
+    played_text, exact, sigma = line.game_version, "-", "-"
+    if line.highest_return is not None and line.lowest_return is not None:
+        low = (
+            "" if line.lowest_return == line.highest_return else f"{format_percent(line.lowest_return)} % to "
+        )
+        exact = f"{low}{format_percent(line.highest_return)} %"
         if line.sigma_cents is not None:
             sigma = f"{line.sigma_cents / line.staked_cents:.2%}"
     return (

@@ -55,13 +55,13 @@ class _CabinetProcess:
 
     name: str
     command: tuple[str, ...]
-    ready: Path | None = None
+    ready_file: Path | None = None
     """The file whose appearance shows that the process is ready, so that the next one may start."""
     speaks: bool = False
     """Whether the process prints to the terminal of the person who started the cabinet."""
     closes: bool = False
     """Whether the whole cabinet ends if a person closes this process, such as its window."""
-    after: Callable[[], None] = lambda: None
+    clean_up: Callable[[], None] = lambda: None
     """A function called each time the process has ended, to clean up."""
     is_machine: bool = False
     """Whether this is the machine's process, which holds the money: no other process may end it."""
@@ -174,7 +174,7 @@ def _build_child_processes(
         flags.append("--watched")  # every position has a screen
     flags += [] if screen_options.stick is None else ["--stick", str(screen_options.stick)]
     machine = build_python_command("egm.app", *state_option, *cabinet_option, *flags)
-    children.append(_CabinetProcess("machine", machine, after=folder.remove_line_links, is_machine=True))
+    children.append(_CabinetProcess("machine", machine, clean_up=folder.remove_line_links, is_machine=True))
     if screen != "none":
         display = ("--display", str(screen_options.display))
         several = cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
@@ -278,8 +278,8 @@ class _Supervisor:
             loop.add_signal_handler(number, self._stop.set)
         async with asyncio.TaskGroup() as group:
             for child in self._children:
-                if child.ready is not None:
-                    child.ready.unlink(missing_ok=True)
+                if child.ready_file is not None:
+                    child.ready_file.unlink(missing_ok=True)
                 group.create_task(self._run_with_restarts(child))
                 await self._wait_for(child)
         return self._status
@@ -287,7 +287,7 @@ class _Supervisor:
     async def _wait_for(self, child: _CabinetProcess) -> None:
         """Wait until the process has created the file that shows that it is ready."""
         # A file that another process creates can only be polled.
-        while child.ready is not None and not child.ready.exists() and not self._stop.is_set():  # noqa: ASYNC110 (see above)
+        while child.ready_file is not None and not child.ready_file.exists() and not self._stop.is_set():  # noqa: ASYNC110 (see above)
             await asyncio.sleep(0.02)
 
     async def _run_with_restarts(self, child: _CabinetProcess) -> None:
@@ -310,7 +310,7 @@ class _Supervisor:
             if self._stop.is_set():
                 await _end_process(process)
                 await wait_task
-            child.after()
+            child.clean_up()
             if self._stop.is_set():
                 break
             if child.closes and process.returncode == EXIT_CODE_CLOSED_BY_PERSON:

@@ -261,7 +261,7 @@ def check(number: str, *, state: Path | None, medium: Path | None, output_format
     )
     moves = ((_format_time(move.at), move.action.value, move.by) for move in record.moves)
     document = _build_ticket_data(record, number, at)
-    show(output_format, Table(("when (UTC)", "what", "by"), moves), document=document, before=heading)
+    show(output_format, Table(("when (UTC)", "what", "by"), moves), document=document, text_before=heading)
     if state_text != TicketState.ISSUED:
         raise click.exceptions.Exit(1)
 
@@ -300,7 +300,7 @@ def list_(
     )
     columns = ("issued (UTC)", "machine", "ticket", "number", "kind", "state", _AMOUNT_COLUMN)
     document = [_build_ticket_data(record, record.shown_number, at) for record in records]
-    show(output_format, Table(columns, rows, empty="no ticket"), document=document)
+    show(output_format, Table(columns, rows, empty_text="no ticket"), document=document)
 
 
 @command.command("report")
@@ -347,9 +347,9 @@ def report(
     )
     show(
         output_format,
-        Table(("state", "kind", number_column("tickets"), _AMOUNT_COLUMN), rows, empty="no ticket"),
+        Table(("state", "kind", number_column("tickets"), _AMOUNT_COLUMN), rows, empty_text="no ticket"),
         document={"sums": lines, "owed_cents": outstanding_cents, "moves_verified": moves, "meters": meters},
-        after="\n".join(footer_lines),
+        text_after="\n".join(footer_lines),
     )
     if not all(pair.is_equal for pair in compared):
         raise click.exceptions.Exit(1)
@@ -382,7 +382,7 @@ def payees(*, state: Path | None, medium: Path | None, output_format: OutputForm
         for x in lines
     )
     columns = ("paid (UTC)", _AMOUNT_COLUMN, "name", "address", "by")
-    show(output_format, Table(columns, rows, empty="no payee was written down"), document=document)
+    show(output_format, Table(columns, rows, empty_text="no payee was written down"), document=document)
 
 
 @command.command("prove")
@@ -406,8 +406,8 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
         raise click.ClickException(f"no journal of this machine has a ticket with this number{unread_text}")
     money = f"{format_count(proof.amount_cents, 'cent')} {proof.kind}"
     echo(f"printed {proof.time_utc} as {proof.issue_id}: {money}")
-    if proof.taken:
-        raise click.ClickException(f"a machine has redeemed it: {proof.taken}")
+    if proof.acceptance_entry_id:
+        raise click.ClickException(f"a machine has redeemed it: {proof.acceptance_entry_id}")
     if unread:
         raise click.ClickException(f"it is not known whether a machine has redeemed it{unread_text}")
     echo("no machine has redeemed it; cage payments are not in the journals: check the cage's records")

@@ -269,7 +269,7 @@ def standings_(
             (s.rank, s.participant, s.entry, s.points, "yes" if s.participant in names else "no")
             for s in ranked
         ],
-        empty="nobody has a rank",
+        empty_text="nobody has a rank",
     )
     is_last = number == len(rules.rounds)
     footer_lines = (
@@ -281,8 +281,8 @@ def standings_(
         output_format,
         table,
         document={"round": number, "standings": table.document()},
-        before=rules.name.en,
-        after=footer_lines,
+        text_before=rules.name.en,
+        text_after=footer_lines,
     )
 
 
@@ -389,15 +389,15 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, output_fo
             number_column("prize, cents", "prize_cents"),
         ),
         [(s.rank, s.participant, s.entry, s.round, s.points, prize) for s, prize in settlement.list_paid()],
-        empty="nobody has a rank",
+        empty_text="nobody has a rank",
     )
     document = {**_list_totals(rules, settlement), "standings": table.document()}
     show(
         output_format,
         table,
         document=document,
-        before=rules.name.en,
-        after="\n".join(_list_sentences(rules, settlement)),
+        text_before=rules.name.en,
+        text_after="\n".join(_list_sentences(rules, settlement)),
     )
 
 
@@ -460,15 +460,15 @@ def paid(
             Column("journal"),
         ),
         rows,
-        empty="nobody has won a prize",
+        empty_text="nobody has won a prize",
     )
     owed_cents = sum(row[2] for row in rows if row[4] == "owed")
     show(
         output_format,
         table,
         document={"prizes": table.document(), "owed_cents": owed_cents},
-        before=rules.name.en,
-        after=f"Still owed: {format_count(owed_cents, 'cent')} {rules.currency}.",
+        text_before=rules.name.en,
+        text_after=f"Still owed: {format_count(owed_cents, 'cent')} {rules.currency}.",
     )
     if wrong_entries := [str(row[0]) for row in rows if row[4] == "wrong"]:
         raise click.ClickException(

@@ -121,7 +121,9 @@ def _taken(store: Store, machines: int) -> float:
             links[name].queue_contribution(made, time.monotonic_ns())
         exchange()
     seconds = time.perf_counter() - began
-    check_invariant(sum(link.feeders[level.id].counted for link in links.values()) == WAGERS, "bench.counted")
+    check_invariant(
+        sum(link.feeders[level.id].last_counted for link in links.values()) == WAGERS, "bench.counted"
+    )
     return WAGERS / seconds
 
 
@@ -226,7 +228,7 @@ def _inserted(store: Store) -> float:
     for _ in range(0, WAGERS, _BATCH):
         with store.transaction() as session:
             for sequence in itertools.islice(row, _BATCH):
-                session.add_contribution(_contribution("BARE", sequence), hidden=Fraction(1, 12))
+                session.add_contribution(_contribution("BARE", sequence), hidden_share=Fraction(1, 12))
     return next(row) / (time.perf_counter() - began)
 
 

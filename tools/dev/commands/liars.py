@@ -78,7 +78,7 @@ def command(
         for of, kinds in (("touched", report["by_what_they_touch"]), ("entry", report["by_kind"]))
         for name, (lies, named) in kinds.items()
     )
-    show(output_format, Table(columns, rows), document=report, after="\n".join(_format_summary(report)))
+    show(output_format, Table(columns, rows), document=report, text_after="\n".join(_format_summary(report)))
     raise SystemExit(1 if score.undetected else 0)
 
 

@@ -188,7 +188,7 @@ def game_scenes(
         for part, share in (("turning", 0.3), ("turned", 1.02)):
             yield (
                 f"double-up-{part}",
-                replace(view, now=100.0 + last.begin + (last.stopped - last.begin) * share),
+                replace(view, now=100.0 + last.begin + (last.last_stop - last.begin) * share),
             )
     yield from _level_scenes(idle_view, game, found, theme)
     yield from _prize_scene(idle_view, game, found, theme)
@@ -222,11 +222,11 @@ def _feature_scenes(
     assert line is not None
     assert show is not None
     for i, step in enumerate(line.steps[:4]):
-        yield f"feature-{i + 1}", replace(view, now=100.0 + step.stopped + 0.3)
+        yield f"feature-{i + 1}", replace(view, now=100.0 + step.last_stop + 0.3)
     titles = [step.title_card_begin for i, step in enumerate(line.steps) if has_title(show, i)]
     for i, title in enumerate(titles[:2]):
         yield f"feature-title-{i + 1}", replace(view, now=100.0 + title + 1.0)
-    yield "feature-closing", replace(view, now=100.0 + line.stopped + 0.6)
+    yield "feature-closing", replace(view, now=100.0 + line.last_stop + 0.6)
 
 
 def _mark_keno_cards(idle_view: View, game: GameView, theme: Theme) -> View:
@@ -269,7 +269,7 @@ def _level_scenes(
         won = replace(view, show=replace(view.show, play=play))
         line = build_view_timeline(won, theme)
         assert line is not None
-        yield f"levels-{name}", replace(won, now=100.0 + (line.stopped + line.roll_up_end) / 2)
+        yield f"levels-{name}", replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
 
 
 def _prize_scene(
@@ -289,7 +289,7 @@ def _prize_scene(
         won = replace(view, show=replace(view.show, play=shown_play))
         line = build_view_timeline(won, theme)
         assert line is not None
-        yield f"prize-{name}", replace(won, now=100.0 + (line.stopped + line.roll_up_end) / 2)
+        yield f"prize-{name}", replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
 
 
 def _outcome_scenes(
@@ -301,7 +301,7 @@ def _outcome_scenes(
     if name == "loss":
         yield "spin", replace(view, now=100.9)
         return
-    yield f"{name}-rolling", replace(view, now=100.0 + (line.stopped + line.roll_up_end) / 2)
+    yield f"{name}-rolling", replace(view, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
     after = replace(view, now=100.0 + line.end)
     win = outcome.win_credits * UNIT_CENTS
     after = apply_message(

@@ -229,7 +229,7 @@ def _round(
     assert view.show is not None
     last = line.steps[-1]
     for name, share in (("moving", 0.35), ("landed", 0.93)):
-        yield name, replace(view, now=view.show.began + last.begin + (last.stopped - last.begin) * share)
+        yield name, replace(view, now=view.show.began + last.begin + (last.last_stop - last.begin) * share)
     over = replace(view, now=view.show.began + line.end)
     after = game.with_table_state(outcome.table).rules
     standing = {bet.spot: bet.credits for bet in after.list_standing_bets()}

@@ -116,14 +116,16 @@ class SimulatedMachine:
     @property
     def is_enrolled(self) -> bool:
         """Return whether the controller has enrolled the machine."""
-        return self.link.feeders[self._pool.id].joined
+        return self.link.feeders[self._pool.id].is_enrolled
 
     @property
     def is_settled(self) -> bool:
         """Return whether every contribution is counted, and every hit is paid and closed at the controller."""
         feeder = self.link.feeders[self._pool.id]
         memory = self.memory
-        return feeder.counted == len(memory.contributions) and all(hit.closed for hit in memory.hits.values())
+        return feeder.last_counted == len(memory.contributions) and all(
+            hit.closed for hit in memory.hits.values()
+        )
 
     @property
     def shown_cents(self) -> int:
@@ -209,7 +211,7 @@ class SimulatedMachine:
         for news in self.link.take_news():
             self._process_news(news)
         feeder = self.link.feeders[self._pool.id]
-        self.memory.counted = max(self.memory.counted, feeder.counted)
+        self.memory.counted = max(self.memory.counted, feeder.last_counted)
         self.memory.shown_cents, self.memory.falls = feeder.amount_cents, feeder.falls
 
     def _process_news(self, news: News) -> None:

@@ -277,7 +277,7 @@ class Player:
         spots = {
             name: spot
             for name, spot in read_table(game).spots.items()
-            if not spot.added and name not in closed
+            if not spot.added_bet_multiples and name not in closed
         }
         most_cents = min(snapshot.credit_cents, snapshot.bet_most_cents or snapshot.credit_cents)
         bets = _choose_bets(spots, limits, most_cents // unit_cents, dice)

@@ -210,7 +210,7 @@ class World:
         """
         machine, self._machine = self._machine, None
         if cut:
-            self.medium.cut()
+            self.medium.cut_power()
         was_cut, self.is_on = self.medium.dead, False
         if machine is not None:
             machine.cancel()

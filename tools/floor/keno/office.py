@@ -77,7 +77,7 @@ class DrawResult:
     """A Keno draw that was held: its number, the drawn numbers, and the prize in credits of each winning ticket."""
 
     number: int
-    drawn: DrawnBalls
+    drawn_balls: DrawnBalls
     prizes: Mapping[int, int]
 
 

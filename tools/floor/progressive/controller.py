@@ -281,7 +281,7 @@ class Controller:
             return self._refuse(session, contribution, RefusalReason.WRONG_AMOUNT, reason)
         if contribution.sequence > last_counted:
             session.add_contribution(
-                contribution, hidden=contribution.wager_cents * record.level.terms.hidden
+                contribution, hidden_share=contribution.wager_cents * record.level.terms.hidden
             )
             session.store_last_counted(contribution.machine, contribution.level, contribution.sequence)
             self._books.add_contribution(session, record, contribution)

@@ -18,15 +18,15 @@ _PRECISION_BITS: Final = 192
 _RECENT_HITS_TESTED: Final = 32
 
 
-def is_improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
+def is_improbable(wins: Sequence[int], contribution_count: int, odds: Fraction) -> bool:
     """Return whether a machine has hit a level so often that chance does not explain it.
 
-    ``wins`` has the numbers of the contributions that hit, ascending. ``counted`` is the number of
+    ``wins`` has the numbers of the contributions that hit, ascending. ``contribution_count`` is the number of
     contributions up to the newest hit. ``odds`` is the mean number of hits per wager, which is at least the
     chance of a hit. The number of all hits is tested. For each of the most recent hits, the number of hits
     since that one is tested too, so that a sudden series is found however long the machine has played before.
     """
-    if bound_win_probability(counted, len(wins), odds) < IMPROBABLE_PROBABILITY:
+    if bound_win_probability(contribution_count, len(wins), odds) < IMPROBABLE_PROBABILITY:
         return True
     recent = wins[-_RECENT_HITS_TESTED:]
     return any(

@@ -53,7 +53,7 @@ class SignHeartbeat(_Message):
     shown: Annotated[tuple[ShownLevel, ...], Field(max_length=_PLATES_MAX)] = ()
 
     @property
-    def dark(self) -> tuple[str, ...]:
+    def dark_level_ids(self) -> tuple[str, ...]:
         """Return the ids of the levels for which the sign displays no amount."""
         return tuple(each.level for each in self.shown if each.amount_cents is None)
 

@@ -34,7 +34,7 @@ class SignRecord:
     """The displayed amount of each level, in minor units; None if none is displayed."""
 
     @property
-    def dark(self) -> tuple[str, ...]:
+    def dark_level_ids(self) -> tuple[str, ...]:
         """Return the ids of the levels for which the sign displays no amount now."""
         return tuple(level for level, cents in self.shown.items() if cents is None)
 
@@ -90,7 +90,7 @@ class SignBook:
                         continue
                     session.put_sign(name, sign.to_text())
                 for sign in changed_signs:
-                    dark = list(sign.dark)
+                    dark = list(sign.dark_level_ids)
                     session.note(sign.since, f"sign_{sign.status}", sign=sign.id, dark=dark)
             for sign in changed_signs:
                 self._report(_format_sign_line(sign))
@@ -120,7 +120,9 @@ class SignBook:
         previous = self._known.get(name)
         if previous is None:
             return True
-        return previous.status != sign.status or (sign.status == "dark" and previous.dark != sign.dark)
+        return previous.status != sign.status or (
+            sign.status == "dark" and previous.dark_level_ids != sign.dark_level_ids
+        )
 
 
 def read_signs(session: Session) -> tuple[SignRecord, ...]:
@@ -132,4 +134,6 @@ def _format_sign_line(sign: SignRecord) -> str:
     """Return the state of a sign as one line for a person."""
     if sign.status == "silent":
         return f"sign {sign.id}: silent since {sign.heard_at}"
-    return f"sign {sign.id}: " + ("lit" if sign.status == "lit" else f"no amount of {', '.join(sign.dark)}")
+    return f"sign {sign.id}: " + (
+        "lit" if sign.status == "lit" else f"no amount of {', '.join(sign.dark_level_ids)}"
+    )

@@ -142,14 +142,14 @@ class Session:
         rows = self._run("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level)
         return int(rows[0][0]) if rows else None
 
-    def store_last_counted(self, machine: str, level: str, counted: int) -> None:
+    def store_last_counted(self, machine: str, level: str, contribution_number: int) -> None:
         """Store the number of a machine's last counted contribution, and enrol the machine if necessary."""
         self._run(
             "INSERT INTO member VALUES (?, ?, ?) "
             "ON CONFLICT (machine, level) DO UPDATE SET counted = excluded.counted",
             machine,
             level,
-            counted,
+            contribution_number,
         )
 
     def find_contribution(self, machine: str, level: str, sequence: int) -> tuple[int, Fraction] | None:
@@ -162,7 +162,7 @@ class Session:
         )
         return (int(rows[0][0]), Fraction(rows[0][1])) if rows else None
 
-    def add_contribution(self, contribution: Contribution, *, hidden: Fraction) -> None:
+    def add_contribution(self, contribution: Contribution, *, hidden_share: Fraction) -> None:
         """Store one contribution of a machine, with the hidden share that the controller adds to the level for it."""
         self._run(
             "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
@@ -171,7 +171,7 @@ class Session:
             contribution.sequence,
             contribution.wager_cents,
             str(contribution.amount),
-            str(hidden),
+            str(hidden_share),
         )
 
     def sum_contributions(self, level: str) -> Fraction:

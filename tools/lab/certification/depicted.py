@@ -53,16 +53,16 @@ class RealObject:
     may_be_several_packs: bool = False
     """Whether the object may be several packs of cards mixed together."""
 
-    def can_draw_from(self, bound: int, earlier: Collection[int]) -> bool:
+    def can_draw_from(self, bound: int, earlier_piece_counts: Collection[int]) -> bool:
         """Return whether a draw can be from ``bound`` pieces of this object, given the earlier draws.
 
-        ``earlier`` has the numbers of pieces from which earlier draws were made. A deck has one piece fewer
-        after each draw; a die or a wheel always has the same number.
+        ``earlier_piece_counts`` has the numbers of pieces from which earlier draws were made. A deck has one
+        piece fewer after each draw; a die or a wheel always has the same number.
         """
         total = sum(self.pieces)
         if bound == total or (self.may_be_several_packs and bound % total == 0):
             return True
-        return not self.is_replaced and bound + 1 in earlier
+        return not self.is_replaced and bound + 1 in earlier_piece_counts
 
     def can_have_piece_counts(self, counts: Collection[int]) -> bool:
         """Return whether drawn pieces with these ``counts`` of equal pieces, one per kind, can come from this object.
@@ -111,17 +111,17 @@ class _ScriptedDraws:
     """A source of random numbers that returns ``values`` in order, and then always the first or the last result."""
 
     values: list[int]
-    last: bool
+    ends_with_highest: bool
     """Whether draws after the script return the last possible result, not the first."""
-    made: int = 0
+    draw_count: int = 0
     """The number of draws made."""
 
     def below(self, bound: int, purpose: str) -> int:  # noqa: ARG002 (the same for every purpose)
         """Return the next scripted value; after them 0, or ``bound - 1`` if ``last``."""
-        self.made += 1
-        if self.made <= len(self.values):
-            return self.values[self.made - 1]
-        return bound - 1 if self.last else 0
+        self.draw_count += 1
+        if self.draw_count <= len(self.values):
+            return self.values[self.draw_count - 1]
+        return bound - 1 if self.ends_with_highest else 0
 
 
 class _SteppedRound:
@@ -152,7 +152,7 @@ class _SteppedRound:
             if isinstance(step, Decision):
                 self._answer = Choice(step.options[self._way(self._asked, len(step.options))])
                 self._asked += 1
-            if self._draw.made >= scripted_count:
+            if self._draw.draw_count >= scripted_count:
                 self.shown.append(repr(step))
                 return
 
@@ -168,7 +168,7 @@ class _PlayedRound:
     draws: list[tuple[int, int, str]] = field(default_factory=list)
     """The random numbers drawn, as (bound, value, purpose)."""
 
-    def count_numbers_by_display(self, at: int, real: RealObject) -> Collection[int]:
+    def count_numbers_by_display(self, at: int, real_object: RealObject) -> Collection[int]:
         """Return how many numbers of the draw with index ``at`` lead to each display that can be distinguished.
 
         For each number the round is replayed, all in parallel, until the displays differ: a piece dealt face
@@ -186,7 +186,7 @@ class _PlayedRound:
             for run in (run for pair in runs for run in pair):
                 run.play_step()
             counts = Counter(tuple(tuple(run.shown) for run in pair) for pair in runs).values()
-            if real.can_have_piece_counts(counts) or all(run.ended for pair in runs for run in pair):
+            if real_object.can_have_piece_counts(counts) or all(run.ended for pair in runs for run in pair):
                 return counts
 
 
@@ -294,7 +294,8 @@ def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
             parts = len(stage.run(draw).display["parts"])
             real = [bound for bound, _, _ in draw.records] == [parts]
             displayed_parts = [
-                stage.run(_ScriptedDraws([part], last=False)).display["part"] for part in range(parts)
+                stage.run(_ScriptedDraws([part], ends_with_highest=False)).display["part"]
+                for part in range(parts)
             ]
             evidence = f"{name}: {format_count(parts, 'equal part')} of the wheel"
             ok = real and sorted(displayed_parts) == list(range(parts))
@@ -309,10 +310,12 @@ def _find_reel_error(reels: ReelSet, reel: int) -> str:
     weights = reels.weights[reel]
     total = sum(weights)
     spun = Counter(
-        reels.spin(_ScriptedDraws([0] * reel + [value], last=False))[reel] for value in range(total)
+        reels.spin(_ScriptedDraws([0] * reel + [value], ends_with_highest=False))[reel]
+        for value in range(total)
     )
     counts_again = Counter(
-        reels.spin_some(_ScriptedDraws([value], last=False), [reel])[reel] for value in range(total)
+        reels.spin_some(_ScriptedDraws([value], ends_with_highest=False), [reel])[reel]
+        for value in range(total)
     )
     for manner, counts in (("drawn", spun), ("drawn again", counts_again)):
         for stop, weight in enumerate(weights):

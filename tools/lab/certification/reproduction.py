@@ -108,11 +108,15 @@ def _compare_file(folder: Path, name: str, reproduced: bytes) -> ReproducedItem:
     return ReproducedItem(name, "" if signed == reproduced else _find_first_difference(signed, reproduced))
 
 
-def _find_first_difference(signed: bytes, reproduced: bytes) -> str:
+def _find_first_difference(signed_text: bytes, reproduced_text: bytes) -> str:
     """Return a sentence that quotes the first line in which two texts differ."""
-    pairs = zip(signed.splitlines(), reproduced.splitlines(), strict=False)
+    pairs = zip(signed_text.splitlines(), reproduced_text.splitlines(), strict=False)
     line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), None)
-    return f"from line {line} on" if line else f"{len(signed)} bytes signed, {len(reproduced)} made here"
+    return (
+        f"from line {line} on"
+        if line
+        else f"{len(signed_text)} bytes signed, {len(reproduced_text)} made here"
+    )
 
 
 # ------------------------------------------------------------------ a submission
@@ -163,9 +167,9 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
     )
 
 
-def _compare_installed_software(signed: Manifest) -> ReproducedItem:
+def _compare_installed_software(signed_manifest: Manifest) -> ReproducedItem:
     """Compare the software that runs here with the signed manifest of a submission."""
-    differences = find_differences(signed, compute_digests(list_built_files()))
+    differences = find_differences(signed_manifest, compute_digests(list_built_files()))
     return ReproducedItem("the software installed here", _format_some_names(map(str, differences)))
 
 
@@ -179,9 +183,9 @@ def _read_wheel_digests(data: bytes) -> dict[str, str]:
         }
 
 
-def _describe_wheel_differences(inside: Mapping[str, str], listed: Mapping[str, str]) -> str:
+def _describe_wheel_differences(wheel_digests: Mapping[str, str], listed_digests: Mapping[str, str]) -> str:
     """Return the names of the files in which a Python wheel differs from the digests listed for it."""
-    return _format_some_names(sorted(name for name, _ in inside.items() ^ listed.items()))
+    return _format_some_names(sorted(name for name, _ in wheel_digests.items() ^ listed_digests.items()))
 
 
 def _format_some_names(names: Iterable[str]) -> str:

@@ -46,7 +46,7 @@ SOFTWARE: Final = "software.json"
 #: The picture of all symbols.
 SYMBOLS: Final = "symbols.png"
 #: The packages alone, as a build contains them. Libraries are pinned with their digests in the source.
-SCOPE: Final = Scope(own=(), libraries=False, bytecode=False)
+SCOPE: Final = Scope(cabinet_definitions=(), libraries=False, bytecode=False)
 #: Parts of a checkout that no build contains: developers' tools, and test rigs.
 NOT_BUILT: Final = ("tools/dev/", "egm/testing/")
 #: Pages of the source that are included unchanged: security and recovery, the display, the RNG, wiring.

@@ -236,7 +236,7 @@ def _encode_cumulative_meters(host: SasHost, result: HostTransferResult) -> byte
 
     If the transfer moved nothing, each meter is sent as a field of length zero.
     """
-    if not result.status.moved:
+    if not result.status.has_moved_value:
         return bytes(3)
     values = host.machine.journal.meters().values
     account = "bonus_in" if result.kind.is_bonus else f"aft_{result.kind.value}"

@@ -81,12 +81,12 @@ def run_game(
     game: Numbers | Selection,
     plays: int,
     alpha: float,
-    fresh: Callable[[], Source],
+    create_source: Callable[[], Source],
     outcomes: Draw = draw_honestly,
 ) -> GameVerdict:
     """Test whether a game's outcomes have the expected distribution, at significance level ``alpha``.
 
-    If the test has a finding, it is repeated once with more plays, and that run decides. ``fresh`` returns a
+    If the test has a finding, it is repeated once with more plays, and that run decides. ``create_source`` returns a
     new source for each run. If the source plays with the machine's own objects (:class:`Production`), their
     outcomes are the data. If it only gives raw output, ``outcomes`` draws the data from it; tests of the
     battery replace ``outcomes`` by a function with a planted defect.
@@ -96,7 +96,7 @@ def run_game(
         raise InvalidSample(f"{name}: a battery needs at least one play, not {plays}")
     runs: list[BatteryRun] = []
     for size in (plays, plays * RETEST_FACTOR):
-        source = fresh()
+        source = create_source()
         if isinstance(source, Production):
             draws: Production | BulkDraws = source
             data: Ints = source.play(name, game, size)
