@@ -181,13 +181,13 @@ def compile_account_pattern(pattern: str) -> re.Pattern[str]:
 
 
 #: The pattern of each account of the chart, with the account.
-_MATCHERS: Final = tuple((compile_account_pattern(a.pattern), a) for a in ACCOUNTS)
+_ACCOUNT_PATTERNS: Final = tuple((compile_account_pattern(a.pattern), a) for a in ACCOUNTS)
 
 
 @lru_cache(maxsize=4096)
 def find_account(name: str) -> Account:
     """Return the account of the chart to which an account name belongs; raise :class:`UnknownAccount` if none does."""
-    for pattern, line in _MATCHERS:
+    for pattern, line in _ACCOUNT_PATTERNS:
         match = pattern.fullmatch(name)
         if match and match.groupdict().get("kind", CREDIT_KINDS[0]) in CREDIT_KINDS:
             return line

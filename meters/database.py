@@ -29,7 +29,7 @@ _FORMATS: Final = (1, DATABASE_FORMAT)
 _BUSY_MS: Final = 2000
 
 #: SQL statements that create the tables.
-_SCHEMA: Final = (
+_CREATE_TABLES_SQL: Final = (
     """CREATE TABLE entries (
          sequence INTEGER PRIMARY KEY,
          id TEXT NOT NULL UNIQUE,
@@ -49,7 +49,7 @@ _SCHEMA: Final = (
        BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END""",
 )
 #: A row of the table of entries: sequence, hash, body, id, kind and ref.
-_Row: TypeAlias = tuple[int, bytes | str, bytes, str, str, str | None]
+_EntryRow: TypeAlias = tuple[int, bytes | str, bytes, str, str, str | None]
 #: SQL statement that reads such rows.
 _SELECT_ENTRIES_SQL: Final = "SELECT sequence, hash, body, id, kind, ref FROM entries"
 #: Largest batch of rows read at a time.
@@ -233,7 +233,7 @@ class DatabaseReader:
 
     def _iter_row_batches(
         self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool
-    ) -> Iterator[_Row]:
+    ) -> Iterator[_EntryRow]:
         """Yield the table rows of entries of one kind (or of all) between ``bounds``, read in growing batches."""
         low, high = bounds
         kind_is, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
@@ -272,7 +272,7 @@ class DatabaseReader:
                     f"the column {column!r} is {column_value!r}; expected {entry_value!r}, as in the entry",
                 )
 
-    def _decode_row(self, row: _Row) -> StoredEntry:
+    def _decode_row(self, row: _EntryRow) -> StoredEntry:
         """Return the journal entry in a table row after verifying its hash and its columns.
 
         Raises :class:`JournalDamaged`.
@@ -320,7 +320,7 @@ class WritableDatabase(DatabaseReader):
             reader.run(f"PRAGMA page_size={PAGE_BYTES}")
             reader.run("PRAGMA synchronous=FULL")
             reader.run("BEGIN IMMEDIATE")
-            for statement in _SCHEMA:
+            for statement in _CREATE_TABLES_SQL:
                 reader.run(statement)
             sequence_before = None
             for item in items:

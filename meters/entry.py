@@ -35,7 +35,7 @@ _PLAIN_DEPTH: Final = 200
 _PLAIN_TRANSFER: Final = 3
 """Number of list elements of a transfer without dimensions: source, target and amount."""
 #: Names of all members of an entry.
-_FIELDS: Final = frozenset(
+_ENTRY_MEMBERS: Final = frozenset(
     {
         *("sequence", "time", "previous", "id", "kind", "transfers", "phase", "ref"),
         *("dims", "counts", "marks", "state", "record"),
@@ -44,8 +44,8 @@ _FIELDS: Final = frozenset(
 #: Members that few entries have.
 _RARE_MEMBERS: Final = frozenset({"phase", "ref", "marks"})
 #: Sets a field of a frozen dataclass.
-_NOTHING: Final[dict[str, object]] = {}
-_put: Final = object.__setattr__
+_EMPTY_MEMBERS: Final[dict[str, object]] = {}
+_set_frozen_field: Final = object.__setattr__
 GENESIS_HASH: Final = "0" * _HASH_DIGITS
 """The hash that the first journal entry states as that of its predecessor."""
 
@@ -126,7 +126,7 @@ _encoder = json.JSONEncoder(
 
 
 #: A number with more digits than Python converts by default, with the name of its member.
-_LONG: Final = re.compile(r'(?:"(\w{1,40})"\s*:\s*)?-?(?<![0-9])[0-9]{4301}')
+_LONG_NUMBER_PATTERN: Final = re.compile(r'(?:"(\w{1,40})"\s*:\s*)?-?(?<![0-9])[0-9]{4301}')
 
 
 def _reject_float(text: str) -> int:
@@ -157,7 +157,7 @@ def parse(data: bytes) -> Any:
         raise
     # the number has more digits than the interpreter reads; its own message gives irrelevant advice
     except ValueError:
-        long = _LONG.search(text)
+        long = _LONG_NUMBER_PATTERN.search(text)
         if long is None:
             raise
         raise ValueError(f"{long[1] or 'a value'} is a number of more than 64 bits") from None
@@ -225,8 +225,8 @@ def decode(body: bytes) -> StoredEntry:
     """
     try:
         raw = parse(body)
-        if not raw.keys() <= _FIELDS:
-            raise ValueError(f"not an entry (fields {sorted(raw.keys() - _FIELDS)})")
+        if not raw.keys() <= _ENTRY_MEMBERS:
+            raise ValueError(f"not an entry (fields {sorted(raw.keys() - _ENTRY_MEMBERS)})")
         _check_written(raw, body)
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not an entry ({type(error).__name__}: {error})") from error
@@ -308,7 +308,11 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     :class:`Transaction`.
     """
     tx_id, kind, transfers = raw["id"], raw["kind"], raw.get("transfers", ())
-    dims, counts, state = raw.get("dims", _NOTHING), raw.get("counts", _NOTHING), raw.get("state", _NOTHING)
+    dims, counts, state = (
+        raw.get("dims", _EMPTY_MEMBERS),
+        raw.get("counts", _EMPTY_MEMBERS),
+        raw.get("state", _EMPTY_MEMBERS),
+    )
     if not (
         type(tx_id) is str
         and 0 < len(tx_id) <= ID_LENGTH_MAX
@@ -337,16 +341,16 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
             return None
         decoded_transfers.append(_create_plain_transfer(*transfer))
     transaction = object.__new__(Transaction)
-    _put(transaction, "id", tx_id)
-    _put(transaction, "kind", kind)
-    _put(transaction, "transfers", tuple(decoded_transfers))
-    _put(transaction, "phase", Phase.POST)
-    _put(transaction, "ref", None)
-    _put(transaction, "dims", dims)
-    _put(transaction, "counts", counts)
-    _put(transaction, "marks", ())
-    _put(transaction, "state", state)
-    _put(transaction, "record", raw.get("record"))
+    _set_frozen_field(transaction, "id", tx_id)
+    _set_frozen_field(transaction, "kind", kind)
+    _set_frozen_field(transaction, "transfers", tuple(decoded_transfers))
+    _set_frozen_field(transaction, "phase", Phase.POST)
+    _set_frozen_field(transaction, "ref", None)
+    _set_frozen_field(transaction, "dims", dims)
+    _set_frozen_field(transaction, "counts", counts)
+    _set_frozen_field(transaction, "marks", ())
+    _set_frozen_field(transaction, "state", state)
+    _set_frozen_field(transaction, "record", raw.get("record"))
     return transaction
 
 

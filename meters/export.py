@@ -29,7 +29,7 @@ EXPORT_FORMAT: Final = "open-egm journal 1"
 READOUT_SIGNATURE_PREFIX: Final = b"open-egm readout\0"
 """Prefix of the bytes that the signature of a meter readout covers, so that it fits no other kind of document."""
 #: Prefix of the signed digest, so that the signature fits no other kind of document.
-_PURPOSE: Final = b"open-egm export\0"
+_SIGNATURE_PREFIX: Final = b"open-egm export\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def write_export(
         write_line(body)
         count += 1
     sha256 = digest.hexdigest()
-    signature = key.sign(_PURPOSE + sha256.encode()).hex()
+    signature = key.sign(_SIGNATURE_PREFIX + sha256.encode()).hex()
     file.write(encode_canonical_json({"sha256": sha256, "signature": signature}) + b"\n")
     return count
 
@@ -172,6 +172,6 @@ class ExportReader:
             return f"the footer is missing or broken ({error})"
         if sha256 != self._digest.hexdigest():
             return f"the file's SHA-256 is {self._digest.hexdigest()}; expected {sha256}, as in the footer"
-        if not is_signed_by(self.header.public_key, _PURPOSE + sha256.encode(), signature):
+        if not is_signed_by(self.header.public_key, _SIGNATURE_PREFIX + sha256.encode(), signature):
             return "the file's signature was not made with the machine's key"
         return ""

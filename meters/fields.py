@@ -10,7 +10,7 @@ from typing import Final
 #: Characters of a wrong value that are shown.
 _SHOWN_CHARACTERS_MAX: Final = 80
 #: Sequence numbers in a journal have 64 bits.
-_SEQUENCES: Final = 1 << 63
+_SEQUENCE_LIMIT: Final = 1 << 63
 
 
 def read_field(raw: object, name: str) -> object:
@@ -49,7 +49,7 @@ def read_entry_number_field(raw: object, name: str) -> int:
     Raises ``ValueError`` for any other value.
     """
     value = read_field(raw, name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _SEQUENCES:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _SEQUENCE_LIMIT:
         raise build_field_error(raw, name, "the number of an entry")
     return value
 

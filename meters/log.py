@@ -37,17 +37,17 @@ LOG_SUFFIX: Final = ".log"
 LOG_SEGMENT_BYTES: Final = 4 << 20
 
 #: Layout of a segment's header, without its CRC.
-_HEADER: Final = struct.Struct(">8sQ32s")
+_HEADER_STRUCT: Final = struct.Struct(">8sQ32s")
 #: Layout of a CRC-32.
-_CRC: Final = struct.Struct(">I")
+_CRC_STRUCT: Final = struct.Struct(">I")
 #: Layout of a record's head: length and CRC.
-_RECORD: Final = struct.Struct(">II")
+_RECORD_STRUCT: Final = struct.Struct(">II")
 #: Layout of a trailer, without its digest.
-_TRAILER: Final = struct.Struct(">IQ32s")
+_TRAILER_STRUCT: Final = struct.Struct(">IQ32s")
 #: Bytes of a header.
-_HEADER_BYTES: Final = _HEADER.size + _CRC.size
+_HEADER_BYTES: Final = _HEADER_STRUCT.size + _CRC_STRUCT.size
 #: Bytes of a trailer.
-_TRAILER_BYTES: Final = _TRAILER.size + 32
+_TRAILER_BYTES: Final = _TRAILER_STRUCT.size + 32
 #: Length field that marks a trailer.
 _CLOSED_SEGMENT_MARK: Final = 0xFFFFFFFF
 
@@ -182,7 +182,7 @@ class LogCopy:
             file.close()
         if len(header) < _HEADER_BYTES:
             raise JournalDamaged(str(path), f"the header is not that of entry {first}")
-        previous_hex = _HEADER.unpack_from(header)[2].hex()
+        previous_hex = _HEADER_STRUCT.unpack_from(header)[2].hex()
         self._check_header(path, header, first - 1, previous_hex)
         return first - 1, previous_hex
 
@@ -193,8 +193,8 @@ class LogCopy:
         self._check_header(path, data, sequence, head_hex)
         limit = _find_records_end(data)
         if limit < len(data):
-            _, last, digest = _TRAILER.unpack_from(data, limit)
-            if hashlib.sha256(memoryview(data)[: limit + _TRAILER.size]).digest() == data[-32:]:
+            _, last, digest = _TRAILER_STRUCT.unpack_from(data, limit)
+            if hashlib.sha256(memoryview(data)[: limit + _TRAILER_STRUCT.size]).digest() == data[-32:]:
                 return _Segment(first, last, digest.hex(), limit, len(data), closed=True)
             raise JournalDamaged(str(path), "the closed segment is not what was written")
         start = end = _HEADER_BYTES
@@ -209,8 +209,8 @@ class LogCopy:
 
         The header states the sequence after ``sequence``, and the hash ``head_hex``.
         """
-        headers = [_HEADER.pack(magic, sequence + 1, bytes.fromhex(head_hex)) for magic in _MAGICS]
-        if data[:_HEADER_BYTES] not in [header + _CRC.pack(zlib.crc32(header)) for header in headers]:
+        headers = [_HEADER_STRUCT.pack(magic, sequence + 1, bytes.fromhex(head_hex)) for magic in _MAGICS]
+        if data[:_HEADER_BYTES] not in [header + _CRC_STRUCT.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
     def records(self, after: int = 0, until: int | None = None) -> Iterator[SealedEntry]:
@@ -225,7 +225,7 @@ class LogCopy:
             path = self._build_segment_path(first)
             data = read_file(self._storage, path) or b""
             magic, start, previous = (
-                _HEADER.unpack_from(data) if len(data) >= _HEADER_BYTES else (b"", 0, b"")
+                _HEADER_STRUCT.unpack_from(data) if len(data) >= _HEADER_BYTES else (b"", 0, b"")
             )
             if magic not in _MAGICS or start != first:
                 raise JournalDamaged(str(path), f"the header is not that of entry {first}")
@@ -245,8 +245,8 @@ class LogCopy:
     def write(self, item: SealedEntry) -> None:
         """Append the next journal entry to the log as a record; it is durable only after :meth:`sync`."""
         payload = item.seal + pack_entry(item.entry.body, item.entry.previous_hex)
-        length = _CRC.pack(len(payload))
-        record = length + _CRC.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
+        length = _CRC_STRUCT.pack(len(payload))
+        record = length + _CRC_STRUCT.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
         if self._file is None or self._end + len(record) + _TRAILER_BYTES > self._size:
             self._start_segment(len(record))
         if self._file is None:
@@ -265,7 +265,9 @@ class LogCopy:
     def _start_segment(self, record_bytes: int) -> None:
         """Close the log's active segment, if any, and preallocate the next one."""
         if self._file is not None:
-            trailer = _TRAILER.pack(_CLOSED_SEGMENT_MARK, self._sequence, bytes.fromhex(self._head_hex))
+            trailer = _TRAILER_STRUCT.pack(
+                _CLOSED_SEGMENT_MARK, self._sequence, bytes.fromhex(self._head_hex)
+            )
             self._digest.update(trailer)
             # Set the size first: a trailer is only recognised at the end of its file.
             self._file.truncate(self._end + _TRAILER_BYTES)
@@ -275,8 +277,8 @@ class LogCopy:
             self._file.close()
             self._file = None
         self._first = self._sequence + 1
-        header = _HEADER.pack(LOG_MAGIC, self._first, bytes.fromhex(self._head_hex))
-        header += _CRC.pack(zlib.crc32(header))
+        header = _HEADER_STRUCT.pack(LOG_MAGIC, self._first, bytes.fromhex(self._head_hex))
+        header += _CRC_STRUCT.pack(zlib.crc32(header))
         self._size = max(self._segment_bytes, len(header) + record_bytes + _TRAILER_BYTES)
         # Create it under another name and rename it: a power loss never leaves an incomplete segment.
         path = self._build_segment_path(self._first)
@@ -374,7 +376,9 @@ class LogCopy:
             record = self._file.read_at(self._last_record_offset, self._end - self._last_record_offset)
             with suppress(ValueError):
                 found_hex = ""
-                found_hex = hashlib.sha256(unpack_entry(record[_RECORD.size + SEAL_BYTES :])).hexdigest()
+                found_hex = hashlib.sha256(
+                    unpack_entry(record[_RECORD_STRUCT.size + SEAL_BYTES :])
+                ).hexdigest()
         if (self._sequence, found_hex) != (sequence, head_hex):
             where = f"{self._build_segment_path(self._first)} entry {sequence}"
             raise JournalDamaged(where, "the last record is not what was written")
@@ -418,7 +422,11 @@ class LogCopy:
 def _find_records_end(data: bytes) -> int:
     """Return where a log segment's records must end: before its trailer, or at the end of the preallocated space."""
     at = len(data) - _TRAILER_BYTES
-    return at if at >= _HEADER_BYTES and data[at : at + 4] == _CRC.pack(_CLOSED_SEGMENT_MARK) else len(data)
+    return (
+        at
+        if at >= _HEADER_BYTES and data[at : at + 4] == _CRC_STRUCT.pack(_CLOSED_SEGMENT_MARK)
+        else len(data)
+    )
 
 
 def _iter_records(
@@ -429,11 +437,11 @@ def _iter_records(
     Any byte other than zero after the records is damage. Raises :class:`JournalDamaged`.
     """
     at = _HEADER_BYTES
-    while at + _RECORD.size <= limit:
-        length, crc = _RECORD.unpack_from(data, at)
+    while at + _RECORD_STRUCT.size <= limit:
+        length, crc = _RECORD_STRUCT.unpack_from(data, at)
         if length == 0:
             break
-        payload = data[at + _RECORD.size : at + _RECORD.size + length]
+        payload = data[at + _RECORD_STRUCT.size : at + _RECORD_STRUCT.size + length]
         if len(payload) != length or crc != zlib.crc32(payload, zlib.crc32(data[at : at + 4])):
             raise JournalDamaged(
                 f"{path} entry {sequence + 1}", f"the record at byte {at} is torn or altered"
@@ -444,7 +452,7 @@ def _iter_records(
             raise JournalDamaged(f"{path} entry {sequence + 1}", str(error)) from error
         entry = decode_next_entry(body, hashlib.sha256(body).hexdigest(), sequence + 1, head_hex, str(path))
         sequence, head_hex = entry.sequence, entry.hash_hex
-        at += _RECORD.size + length
+        at += _RECORD_STRUCT.size + length
         yield SealedEntry(entry, payload[:SEAL_BYTES]), at
     if data.count(0, at, limit) != limit - at:
         raise JournalDamaged(

@@ -24,9 +24,9 @@ from meters.storage import Storage, read_file, replace_file
 #: First word of the header.
 _MAGIC: Final = "OEGM1"
 #: Form of a value's name.
-_NAME: Final = re.compile(r"[a-z0-9.-]{1,40}")
+_NAME_PATTERN: Final = re.compile(r"[a-z0-9.-]{1,40}")
 #: Form of the header: name, generation and check.
-_HEADER: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17}) ([0-9a-f]{64})\n")
+_HEADER_PATTERN: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17}) ([0-9a-f]{64})\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class MirroredValue:
     def __init__(
         self, storage: Storage, folders: Sequence[Path], name: str, *, key: bytes | None = None
     ) -> None:
-        if not folders or not _NAME.fullmatch(name):
+        if not folders or not _NAME_PATTERN.fullmatch(name):
             raise ValueError(
                 f"mirror {name!r}: expected a valid file name and at least one folder, found {len(folders)} folders"
             )
@@ -144,7 +144,7 @@ class MirroredValue:
             return _Copy(folder, why=str(error), refused=True)
         if data is None:
             return _Copy(folder)
-        header = _HEADER.match(data)
+        header = _HEADER_PATTERN.match(data)
         if header is None:
             return _Copy(folder, why=f"{path} is not what was written")
         value = data[header.end() :]

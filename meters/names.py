@@ -14,7 +14,7 @@ Names: TypeAlias = Mapping[str, tuple[str, ...]]
 """Mapping of a jurisdiction's meter names to the canonical meters that each one sums."""
 
 #: The canonical meters of all wins.
-_WINS: Final = ("coin_out", "att_jackpot", "mach_progressive", "att_progressive")
+_WIN_METERS: Final = ("coin_out", "att_jackpot", "mach_progressive", "att_progressive")
 
 #: The meter names of each jurisdiction.
 NAMES: Final[Mapping[str, Names]] = {
@@ -53,7 +53,7 @@ NAMES: Final[Mapping[str, Names]] = {
     },
     "anz": {
         "Turnover": ("coin_in",),
-        "Total Wins": _WINS,
+        "Total Wins": _WIN_METERS,
         "Cancelled Credit": ("att_cancel_credit",),
         "Money In": ("money_in",),
         "Money Out": ("money_out",),

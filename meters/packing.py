@@ -26,30 +26,35 @@ _PLAIN_MARK: Final = b"{"
 #: Bytes of a hash in binary.
 _HASH_BYTES: Final = 32
 #: Form of a body's member with the previous hash.
-_NAMED: Final = b'"previous":"%s"'
+_MEMBER_WITH_HASH: Final = b'"previous":"%s"'
 #: The same member with an empty hash.
-_UNNAMED: Final = b'"previous":""'
+_MEMBER_WITHOUT_HASH: Final = b'"previous":""'
 _RAW_DEFLATE_WINDOW: Final = -15
 """Window size argument of zlib for raw deflate without a checksum, because entries are verified by their hash."""
 #: Compression level.
-_LEVEL: Final = 9
+_COMPRESSION_LEVEL: Final = 9
 #: The preset dictionary.
-_DICTIONARY: Final = Path(__file__).with_name("bodies-1.txt").read_bytes()
+_PRESET_DICTIONARY: Final = Path(__file__).with_name("bodies-1.txt").read_bytes()
 _deflater: Final = zlib.compressobj(
-    _LEVEL, zlib.DEFLATED, _RAW_DEFLATE_WINDOW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY
+    _COMPRESSION_LEVEL,
+    zlib.DEFLATED,
+    _RAW_DEFLATE_WINDOW,
+    zlib.DEF_MEM_LEVEL,
+    zlib.Z_DEFAULT_STRATEGY,
+    _PRESET_DICTIONARY,
 )
 """Compressor prepared with the preset dictionary; a copy of it compresses each entry body."""
 
 
 def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
     """Return a journal entry's bytes with its previous hash emptied, or None if that is not reversible."""
-    head, hash_text, tail = body.partition(_NAMED % previous_hex.encode())
-    return None if not hash_text or _UNNAMED in head else head + _UNNAMED + tail
+    head, hash_text, tail = body.partition(_MEMBER_WITH_HASH % previous_hex.encode())
+    return None if not hash_text or _MEMBER_WITHOUT_HASH in head else head + _MEMBER_WITHOUT_HASH + tail
 
 
 def restore_previous_hash(short: bytes, previous_hex: str) -> bytes:
     """Return a journal entry's bytes with the previous entry's hash inserted; ``short`` is stored without it."""
-    return short.replace(_UNNAMED, _NAMED % previous_hex.encode(), 1)
+    return short.replace(_MEMBER_WITHOUT_HASH, _MEMBER_WITH_HASH % previous_hex.encode(), 1)
 
 
 def deflate(data: bytes) -> bytes:
@@ -63,7 +68,7 @@ def inflate(data: bytes, max_bytes: int) -> bytes:
 
     Raises ``ValueError`` if the data is incomplete or the result is longer than ``max_bytes``.
     """
-    inflater = zlib.decompressobj(_RAW_DEFLATE_WINDOW, _DICTIONARY)
+    inflater = zlib.decompressobj(_RAW_DEFLATE_WINDOW, _PRESET_DICTIONARY)
     try:
         inflated = inflater.decompress(data, max_bytes)
     except zlib.error as error:

@@ -30,13 +30,13 @@ SEGMENT_SUFFIX: Final = ".seg"
 #: Entries in a block.
 SEGMENT_BLOCK_ENTRIES: Final = 256
 #: Version of the format.
-_FORMAT: Final = 1
+_FORMAT_VERSION: Final = 1
 #: Last bytes of a segment.
 _MAGIC: Final = b"OEGMSEG1"
 #: Layout of the end of a segment: the trailer's length, and the last bytes.
-_END: Final = struct.Struct(">I8s")
+_END_STRUCT: Final = struct.Struct(">I8s")
 #: Prefix of the signed bytes, so that the signature fits no other kind of document.
-_PURPOSE: Final = b"open-egm archive\0"
+_SIGNATURE_PREFIX: Final = b"open-egm archive\0"
 #: Longest block, uncompressed.
 _BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
 _UNSHORTENED: Final = b"="
@@ -127,7 +127,7 @@ class SegmentWriter:
         """Write the segment's signed trailer; return its digest. ``before`` is the digest of the previous segment."""
         self._write_block()
         trailer: dict[str, object] = {
-            "format": _FORMAT,
+            "format": _FORMAT_VERSION,
             "first": self._first,
             "last": self._last,
             "previous": self._previous_hex,
@@ -139,8 +139,10 @@ class SegmentWriter:
             "blocks": self._blocks,
         }
         signed = encode_canonical_json(trailer)
-        data = encode_canonical_json({"facts": trailer, "signature": key.sign(_PURPOSE + signed).hex()})
-        self._write_to_all(data + _END.pack(len(data), _MAGIC))
+        data = encode_canonical_json(
+            {"facts": trailer, "signature": key.sign(_SIGNATURE_PREFIX + signed).hex()}
+        )
+        self._write_to_all(data + _END_STRUCT.pack(len(data), _MAGIC))
         return hashlib.sha256(signed).hexdigest()
 
     def sync(self) -> Iterator[None]:
@@ -176,20 +178,20 @@ class Segment:
         file = self._storage.open_file(self.path, write=False)
         try:
             size = file.size()
-            end = file.read_at(size - _END.size, _END.size) if size >= _END.size else b""
-            length, magic = _END.unpack(end) if len(end) == _END.size else (0, b"")
-            if magic != _MAGIC or length > size - _END.size:
+            end = file.read_at(size - _END_STRUCT.size, _END_STRUCT.size) if size >= _END_STRUCT.size else b""
+            length, magic = _END_STRUCT.unpack(end) if len(end) == _END_STRUCT.size else (0, b"")
+            if magic != _MAGIC or length > size - _END_STRUCT.size:
                 raise JournalDamaged(str(self.path), "its last bytes are not the trailer of a segment")
-            data = file.read_at(size - _END.size - length, length)
+            data = file.read_at(size - _END_STRUCT.size - length, length)
         finally:
             file.close()
         try:
             raw = parse(data)
             trailer, signature = raw["facts"], read_hex_field(raw, "signature")
             signed = encode_canonical_json(trailer)
-            if trailer["format"] != _FORMAT:
-                raise ValueError(f"expected format {_FORMAT}, found {trailer['format']}")
-            if not is_signed_by(public_key, _PURPOSE + signed, signature):
+            if trailer["format"] != _FORMAT_VERSION:
+                raise ValueError(f"expected format {_FORMAT_VERSION}, found {trailer['format']}")
+            if not is_signed_by(public_key, _SIGNATURE_PREFIX + signed, signature):
                 raise JournalDamaged(
                     str(self.path), "the signature of the segment was not made with the machine's key"
                 )

@@ -22,7 +22,7 @@ SUMS_SUFFIX: Final = ".sums"
 #: Bytes of a page of the database.
 PAGE_BYTES: Final = 4096
 #: Layout of the file's head.
-_HEAD: Final = struct.Struct(">8sIII")
+_FILE_HEAD_STRUCT: Final = struct.Struct(">8sIII")
 #: First bytes of the file.
 _MAGIC: Final = b"OEGMSUM1"
 #: Pages that are read at a time.
@@ -34,7 +34,7 @@ _WAL_FRAME: Final = struct.Struct(">II8s")
 #: Bytes of a WAL frame's header.
 _WAL_FRAME_BYTES: Final = 24
 #: Bytes of the WAL's header with the salt.
-_SALT: Final = slice(16, 24)
+_WAL_SALT_SLICE: Final = slice(16, 24)
 
 
 class PageSums:
@@ -168,7 +168,7 @@ class PageSums:
                 if len(frame) < _WAL_FRAME.size:
                     break
                 page, _, salt = _WAL_FRAME.unpack(frame)
-                if salt != header[_SALT]:
+                if salt != header[_WAL_SALT_SLICE]:
                     break
                 pages.add(page)
             return frozenset(pages)
@@ -188,17 +188,17 @@ class PageSums:
         body, seal = data[:-SEAL_BYTES], data[-SEAL_BYTES:]
         if not self._key.is_seal_valid(body, seal):
             raise JournalDamaged(str(path), "the page sums are not what was written")
-        magic, page_bytes, moving, pages = _HEAD.unpack_from(body)
+        magic, page_bytes, moving, pages = _FILE_HEAD_STRUCT.unpack_from(body)
         if magic != _MAGIC or page_bytes != PAGE_BYTES:
             raise JournalDamaged(str(path), "the page sums are in a format that this program cannot read")
         numbers = array("I")
-        numbers.frombytes(body[_HEAD.size :])
+        numbers.frombytes(body[_FILE_HEAD_STRUCT.size :])
         self._moving, self._sums = frozenset(numbers[:moving]), numbers[moving : moving + pages]
 
     def _save(self, moving: frozenset[int]) -> None:
         """Replace the sums file, durably; ``moving`` are the pages that moving the WAL is about to change."""
         self._moving = moving
-        body = _HEAD.pack(_MAGIC, PAGE_BYTES, len(moving), len(self._sums))
+        body = _FILE_HEAD_STRUCT.pack(_MAGIC, PAGE_BYTES, len(moving), len(self._sums))
         body += array("I", sorted(moving)).tobytes() + self._sums.tobytes()
         path = self._path.with_name(self._path.name + SUMS_SUFFIX)
         replace_file(self._storage, path, body + self._key.seal(body))

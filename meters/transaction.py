@@ -28,7 +28,7 @@ DEPTH_MAX: Final = 50
 #: Characters of a wrong value that an error shows.
 _SHOWN_MAX: Final = 120
 #: Cache of names that were found valid.
-_NAMES: Final[set[object]] = set()
+_VALID_NAMES_CACHE: Final[set[object]] = set()
 #: Most names in that cache.
 _NAMES_MAX: Final = 4096
 #: Form of an entry's kind.
@@ -79,12 +79,12 @@ def _is_name(name: object) -> bool:
 
 def are_printable_names(names: Collection[object]) -> bool:
     """Return whether all ``names`` are printable texts. Valid names are cached, because they repeat."""
-    if _NAMES.issuperset(names):
+    if _VALID_NAMES_CACHE.issuperset(names):
         return True
     if not all(map(_is_name, names)):
         return False
-    if len(_NAMES) < _NAMES_MAX:
-        _NAMES.update(names)
+    if len(_VALID_NAMES_CACHE) < _NAMES_MAX:
+        _VALID_NAMES_CACHE.update(names)
     return True
 
 

@@ -49,9 +49,9 @@ REPLACEABLE_SOUNDS: Final = (
 #: Form of an asset's file name.
 _ASSET_NAME_PATTERN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 #: First bytes of a PNG.
-_PNG: Final = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+_PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 #: Namespace of SVG elements.
-_SVG: Final = "http://www.w3.org/2000/svg"
+_SVG_NAMESPACE: Final = "http://www.w3.org/2000/svg"
 #: Maximum count of numbers in all paths and point lists of a picture.
 _SVG_NUMBERS_MAX: Final = 20_000
 #: A number in a path or a list of points.
@@ -166,7 +166,7 @@ def _find_picture_error(data: bytes, suffix: str) -> str:
 
 def _find_png_error(data: bytes) -> str:
     """Return why the screen refuses a PNG picture, or an empty string if it does not."""
-    if not data.startswith(_PNG) or len(data) < 33:
+    if not data.startswith(_PNG_SIGNATURE) or len(data) < 33:
         return "is not a PNG file"
     wide, high = (int.from_bytes(data[at : at + 4]) for at in (16, 20))
     least, most = PICTURE_PIXELS_RANGE
@@ -195,8 +195,8 @@ def _find_svg_error(data: bytes) -> str:
             ";".join(f"{key}:{value}" if key != "style" else value for key, value in attributes.items())
         )
         trouble.extend(_iter_size_errors(attributes) if count == 1 else ())
-        if count == 1 and name != f"{_SVG}}}svg":
-            trouble.append(f"its root is <{plain}>, not an <svg> of {_SVG}")
+        if count == 1 and name != f"{_SVG_NAMESPACE}}}svg":
+            trouble.append(f"its root is <{plain}>, not an <svg> of {_SVG_NAMESPACE}")
         trouble.extend(_iter_element_errors(plain, attributes))
 
     def check_style(text: str) -> None:

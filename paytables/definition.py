@@ -79,11 +79,11 @@ def _split_words(value: Any) -> Any:
 
 
 #: JSON Schema of a list that may also be written as one text.
-_LISTED = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_WORD_LIST_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 #: The symbols of a reel strip in order: a list, or one text separated by spaces.
-Strip = Annotated[tuple[Identifier, ...], BeforeValidator(_split_words), WithJsonSchema(_LISTED)]
+Strip = Annotated[tuple[Identifier, ...], BeforeValidator(_split_words), WithJsonSchema(_WORD_LIST_SCHEMA)]
 #: A list of words, or one text separated by spaces.
-Listed = Annotated[tuple[Words, ...], BeforeValidator(_split_words), WithJsonSchema(_LISTED)]
+Listed = Annotated[tuple[Words, ...], BeforeValidator(_split_words), WithJsonSchema(_WORD_LIST_SCHEMA)]
 
 
 class Strict(BaseModel):

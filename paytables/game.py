@@ -418,14 +418,14 @@ def load_game(name: str | Path) -> Game:
 _CACHED_GAMES_MAX: Final = 80
 
 #: The asset files of a game, each with its name.
-_Assets: TypeAlias = tuple[tuple[str, Source], ...]
+_NamedAssets: TypeAlias = tuple[tuple[str, Source], ...]
 
 
 #: Cached because loading one game parses it twice.
 _parse_definition_cached: Final = lru_cache(1)(definition.parse)
 
 
-def _read_game_assets(source: Source) -> _Assets:
+def _read_game_assets(source: Source) -> _NamedAssets:
     """Return the asset files that a game's definition names, each with its name."""
     return tuple(read_assets(_parse_definition_cached(source), source.path).items())
 
@@ -437,7 +437,7 @@ def _has_named_files(source: Source) -> bool:
 
 
 @lru_cache(_CACHED_GAMES_MAX)
-def _build_from_source(source: Source, assets: _Assets) -> Game:
+def _build_from_source(source: Source, assets: _NamedAssets) -> Game:
     """Build a game from its definition file and its asset files."""
     data, file, files = _parse_definition_cached(source), str(source.path), dict(assets)
     game = build_game(add_digests(data, files, file), file, source, files)

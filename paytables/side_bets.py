@@ -20,14 +20,14 @@ from paytables.errors import DefinitionError
 from paytables.layout import ODDS_PATTERN, Limits, Odds
 from paytables.wording import format_count, format_known_names
 
-_PER_CENT: Final = re.compile(r"(100|[1-9]\d?)%", re.ASCII)
+_PERCENT_PATTERN: Final = re.compile(r"(100|[1-9]\d?)%", re.ASCII)
 
 
 def _parse_pay(value: object) -> object:
     """Return a row's pay in a definition: odds, or a share of the level if it is written in percent."""
     if not isinstance(value, str):
         return value
-    match = _PER_CENT.fullmatch(value)
+    match = _PERCENT_PATTERN.fullmatch(value)
     return Odds.parse(value) if match is None else Odds(value, Fraction(-1), Fraction(int(match[1]), 100))
 
 
@@ -35,7 +35,7 @@ def _parse_pay(value: object) -> object:
 LevelPay: TypeAlias = Annotated[
     Odds,
     BeforeValidator(_parse_pay),
-    WithJsonSchema({"type": "string", "pattern": f"^(?:{ODDS_PATTERN.pattern}|{_PER_CENT.pattern})$"}),
+    WithJsonSchema({"type": "string", "pattern": f"^(?:{ODDS_PATTERN.pattern}|{_PERCENT_PATTERN.pattern})$"}),
 ]
 
 

@@ -21,8 +21,8 @@ from paytables.wording import format_known_names
 
 #: Must start with a letter or digit, so that an id cannot leave its folder or name a hidden file.
 ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$"
-_ID: Final = re.compile(ID_PATTERN[1:-1])
-_SUFFIX: Final = ".toml"
+_ID_REGEX: Final = re.compile(ID_PATTERN[1:-1])
+_DEFINITION_SUFFIX: Final = ".toml"
 
 #: Maximum size in bytes of a file that people write.
 BYTES_MAX: Final = 4 << 20
@@ -58,34 +58,41 @@ def parse_toml(text: str) -> dict[str, Any]:
     :data:`DEPTH_MAX`, or an integer exceeds 64 bits; the error names the key.
     """
     if text.startswith("\ufeff"):
-        raise tomllib.TOMLDecodeError(f"{_MARKED} (at line 1, column 1)")
+        raise tomllib.TOMLDecodeError(f"{_BYTE_ORDER_MARK_REASON} (at line 1, column 1)")
     try:
-        if _DOTTED.search(text):  # the parser's time grows with the square of the number of parts of a key
+        if _LONG_DOTTED_KEY_PATTERN.search(
+            text
+        ):  # the parser's time grows with the square of the number of parts of a key
             raise RecursionError
         data = tomllib.loads(text)
         trouble = _find_size_error(data)
     except tomllib.TOMLDecodeError:
         raise
     except RecursionError:
-        trouble = _DEEP
+        trouble = _NESTING_REASON
     except ValueError:  # an integer with more digits than the interpreter accepts
-        line = next((n for n, line_text in enumerate(text.splitlines(), 1) if _DIGITS.search(line_text)), 0)
-        trouble = f"line {line}: {_LONG}"
+        line = next(
+            (n for n, line_text in enumerate(text.splitlines(), 1) if _LONG_NUMBER_PATTERN.search(line_text)),
+            0,
+        )
+        trouble = f"line {line}: {_LONG_NUMBER_REASON}"
     if trouble:
         raise tomllib.TOMLDecodeError(trouble)
     return data
 
 
-_MARKED: Final = "it starts with a byte order mark (BOM), which must be left out when it is saved as UTF-8,"
-_DEEP: Final = f"tables and lists are nested more than {DEPTH_MAX} deep"
-_LONG: Final = "a whole number has more than 64 bits"
+_BYTE_ORDER_MARK_REASON: Final = (
+    "it starts with a byte order mark (BOM), which must be left out when it is saved as UTF-8,"
+)
+_NESTING_REASON: Final = f"tables and lists are nested more than {DEPTH_MAX} deep"
+_LONG_NUMBER_REASON: Final = "a whole number has more than 64 bits"
 #: A dotted key with far more parts than allowed, or text that looks like one. Possessive quantifiers avoid
 #: backtracking.
-_DOTTED: Final = re.compile(
+_LONG_DOTTED_KEY_PATTERN: Final = re.compile(
     r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+)"""
     f"{{{4 * DEPTH_MAX}}}"
 )
-_DIGITS: Final = re.compile(r"[\d_]{4000}")
+_LONG_NUMBER_PATTERN: Final = re.compile(r"[\d_]{4000}")
 
 
 def _find_size_error(data: object) -> str:
@@ -95,10 +102,10 @@ def _find_size_error(data: object) -> str:
         layer = [inner for key, value in layer for inner in _list_children(key, value)]
         for key, value in layer:
             if isinstance(value, int) and not -_INTEGER_LIMIT <= value < _INTEGER_LIMIT:
-                return f"{key[:100]}: {_LONG}"
+                return f"{key[:100]}: {_LONG_NUMBER_REASON}"
         if not layer:
             return ""
-    return _DEEP
+    return _NESTING_REASON
 
 
 def _list_children(key: str, value: object) -> list[tuple[str, object]]:
@@ -126,7 +133,7 @@ class Source:
 
 def is_path(name: str | Path) -> bool:
     """Return whether a name in a definition or cabinet file is a path and not an id."""
-    return isinstance(name, Path) or (name.endswith(_SUFFIX) and "/" in name)
+    return isinstance(name, Path) or (name.endswith(_DEFINITION_SUFFIX) and "/" in name)
 
 
 def _is_file(name: str) -> bool:
@@ -144,21 +151,28 @@ def locate(name: str | Path, library: Path) -> Path:
     """
     if is_path(name):
         path = Path(name)
-        if path.suffix != _SUFFIX:
-            raise DefinitionError(str(name), "", f"the name of a definition file must end in {_SUFFIX}")
+        if path.suffix != _DEFINITION_SUFFIX:
+            raise DefinitionError(
+                str(name), "", f"the name of a definition file must end in {_DEFINITION_SUFFIX}"
+            )
         return path.resolve()
     written_name = str(name)
-    if written_name.endswith(_SUFFIX):
+    if written_name.endswith(_DEFINITION_SUFFIX):
         raise DefinitionError(written_name, "", f"a file is named by a path: write ./{written_name}")
-    if _ID.fullmatch(written_name):
-        for path in (library / f"{written_name}{_SUFFIX}", *library.glob(f"*/{written_name}{_SUFFIX}")):
+    if _ID_REGEX.fullmatch(written_name):
+        for path in (
+            library / f"{written_name}{_DEFINITION_SUFFIX}",
+            *library.glob(f"*/{written_name}{_DEFINITION_SUFFIX}"),
+        ):
             if path.is_file():
                 return path.resolve()
     if "/" in written_name or _is_file(written_name):
-        raise DefinitionError(written_name, "", f"the name of a definition file must end in {_SUFFIX}")
+        raise DefinitionError(
+            written_name, "", f"the name of a definition file must end in {_DEFINITION_SUFFIX}"
+        )
     if not written_name:
         raise DefinitionError("''", "", "the name of a game is empty")
-    known_names = sorted(path.stem for path in library.rglob(f"*{_SUFFIX}"))
+    known_names = sorted(path.stem for path in library.rglob(f"*{_DEFINITION_SUFFIX}"))
     raise UnknownNameError(
         written_name, "", f"not in the library; {format_known_names(written_name, known_names)}"
     )

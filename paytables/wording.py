@@ -8,7 +8,7 @@ from typing import Final
 __all__ = ["find_nearest_words", "format_count", "format_known_names", "format_percent"]
 
 #: If there are more valid names than this, an error message lists only those similar to the wrong one.
-_LISTED: Final = 24
+_LISTED_NAMES_MAX: Final = 24
 
 
 def format_percent(share: Fraction, digits: int = 2) -> str:
@@ -47,7 +47,7 @@ def format_known_names(word: str, known: Iterable[str]) -> str:
     suggestion = (
         f"did you mean {', '.join(other_words) + ' or ' if other_words else ''}{last}?" if last else ""
     )
-    if suggestion and len(known) > _LISTED:
+    if suggestion and len(known) > _LISTED_NAMES_MAX:
         return suggestion
     listed = f"there are: {', '.join(known) or 'none'}"
     return f"{listed}; {suggestion}" if suggestion else listed

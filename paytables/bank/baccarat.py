@@ -317,11 +317,11 @@ def compute_coup_chances(
 
 
 #: Bits for one count in a packed row of ten: no sum of the orders of six cards, by rank, needs more.
-_WIDTH: Final = 96
+_PACKED_COUNT_BITS: Final = 96
 #: Three sums over all first four cards with the same totals and pairs. They are the number of orders; that
 #: number times the remaining cards of each point value; and that number times the remaining cards of each two
 #: point values.
-_Sums: TypeAlias = tuple[int, int, int]
+_OrderSums: TypeAlias = tuple[int, int, int]
 
 
 def _iter_ways(decks: int, least_standing_points: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
@@ -335,9 +335,9 @@ def _iter_ways(decks: int, least_standing_points: int) -> Iterator[tuple[tuple[B
     """
     counts = [16 * decks if v == 0 else 4 * decks for v in range(10)]
     twos = [(a, b) for a in range(10) for b in range(a, 10)]
-    full_row = sum(n << _WIDTH * v for v, n in enumerate(counts))
-    full_tens = sum(n << 10 * _WIDTH * v for v, n in enumerate(counts))
-    sums: dict[tuple[int, int, Pairs], _Sums] = {}
+    full_row = sum(n << _PACKED_COUNT_BITS * v for v, n in enumerate(counts))
+    full_tens = sum(n << 10 * _PACKED_COUNT_BITS * v for v, n in enumerate(counts))
+    sums: dict[tuple[int, int, Pairs], _OrderSums] = {}
     for player, bank in product(twos, twos):
         left_ = list(counts)
         ways = (1 + (player[0] != player[1])) * (1 + (bank[0] != bank[1]))
@@ -345,8 +345,8 @@ def _iter_ways(decks: int, least_standing_points: int) -> Iterator[tuple[tuple[B
         for v in (*player, *bank):
             ways *= left_[v]
             left_[v] -= 1
-            row -= 1 << _WIDTH * v
-            tens -= 1 << 10 * _WIDTH * v
+            row -= 1 << _PACKED_COUNT_BITS * v
+            tens -= 1 << 10 * _PACKED_COUNT_BITS * v
         if not ways:
             continue
         products = row * tens
@@ -367,11 +367,11 @@ def _iter_ways(decks: int, least_standing_points: int) -> Iterator[tuple[tuple[B
 
 def _unpack_counts(packed: int, number: int) -> list[int]:
     """Return the ``number`` counts that are packed into one integer."""
-    return [packed >> _WIDTH * n & (1 << _WIDTH) - 1 for n in range(number)]
+    return [packed >> _PACKED_COUNT_BITS * n & (1 << _PACKED_COUNT_BITS) - 1 for n in range(number)]
 
 
 def _count_third_card_orders(
-    player: int, bank: int, summed: _Sums, cards: int, least_standing_points: int
+    player: int, bank: int, summed: _OrderSums, cards: int, least_standing_points: int
 ) -> Mapping[tuple[Both, Both], int]:
     """Return the number of orders of the fifth and sixth card, by the final points and card counts of both hands.
 

@@ -37,7 +37,7 @@ TABLEAU_NAMES: Final = ("tableau-1", "tableau-2")
 #: The id of the bet on both tableaux.
 BOTH_TABLEAUX: Final = "both"
 #: The id of the banker's hand.
-_BANK: Final = "bank"
+_BANKER_HAND_ID: Final = "bank"
 #: The most cards of a round: three hands of three. The last round of a shoe needs as many (art. 12.10).
 CARDS_MAX: Final = 9
 #: The points at which the holder of a tableau's hand chooses to draw or stand.
@@ -45,7 +45,7 @@ _FREE_CHOICE_POINTS: Final = 5
 #: The sign of a hand that stood, among the third cards in a banker's drawing table.
 _NO_THIRD_CARD: Final = "-"
 #: The signs of all third cards in a banker's drawing table.
-_THIRD_CARDS: Final = _NO_THIRD_CARD + "0123456789"
+_THIRD_CARD_SIGNS: Final = _NO_THIRD_CARD + "0123456789"
 
 #: The answers at five points for the two tableaux.
 Answers: TypeAlias = tuple[str, str]
@@ -109,7 +109,7 @@ class Banker(Strict):
         texts = _BANKER_TEXTS[code]
         for cards in dict.fromkeys(self.draw_table):
             points = [n for n in range(10) if self.draw_table[n] == cards]
-            key = "always" if set(cards) == set(_THIRD_CARDS) else "some" if cards else "never"
+            key = "always" if set(cards) == set(_THIRD_CARD_SIGNS) else "some" if cards else "never"
             card_ranges = _format_ranges(cards)
             card_texts = [texts["stood"]] * (_NO_THIRD_CARD in cards) + [
                 texts["third"].format(card_ranges)
@@ -254,7 +254,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     """The rules of a playable game of banque à tout va."""
 
     hands: ClassVar[Hands] = (
-        (_BANK, BANK_NAMES, 3),
+        (_BANKER_HAND_ID, BANK_NAMES, 3),
         *((name, {"en": f"Tableau {n}", "fr": f"Tableau {n}"}, 3) for n, name in enumerate(TABLEAU_NAMES, 1)),
     )
 
@@ -288,27 +288,33 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
-        holders = {_BANK: None, **{name: self.find_hand_holder(name, bets) for name in TABLEAU_NAMES}}
+        holders = {
+            _BANKER_HAND_ID: None,
+            **{name: self.find_hand_holder(name, bets) for name in TABLEAU_NAMES},
+        }
         felt = SeatHandsView(holders, viewer, count_points, face_down=2)
-        for name in (*TABLEAU_NAMES, _BANK) * 2:
+        for name in (*TABLEAU_NAMES, _BANKER_HAND_ID) * 2:
             yield felt.deal_card(name, shoe, draw)
         is_drawing = {}
         for name in TABLEAU_NAMES:
             is_drawing[name] = yield from self._decide_draw(felt, name, bets)
-        yield from felt.turn_face_up(_BANK)
+        yield from felt.turn_face_up(_BANKER_HAND_ID)
         third_cards: list[int | None] = []
         for name in TABLEAU_NAMES:
             if is_drawing[name]:
                 yield felt.deal_card(name, shoe, draw)
             third_cards.append(CARD_POINTS[rank_of(felt.cards[name][2])] if is_drawing[name] else None)
-        if self.definition.banker.should_draw(felt.count_points(_BANK), third_cards):
-            yield felt.deal_card(_BANK, shoe, draw)
+        if self.definition.banker.should_draw(felt.count_points(_BANKER_HAND_ID), third_cards):
+            yield felt.deal_card(_BANKER_HAND_ID, shoe, draw)
         yield from felt.turn_face_up(*TABLEAU_NAMES)
-        results = (felt.compare_points(TABLEAU_NAMES[0], _BANK), felt.compare_points(TABLEAU_NAMES[1], _BANK))
+        results = (
+            felt.compare_points(TABLEAU_NAMES[0], _BANKER_HAND_ID),
+            felt.compare_points(TABLEAU_NAMES[1], _BANKER_HAND_ID),
+        )
         for bet in bets:
             yield settle_banque_bet(bet, self._bets_by_id[bet.spot], results)
         display = felt.to_json() | {
-            "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAU_NAMES, _BANK))
+            "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAU_NAMES, _BANKER_HAND_ID))
         }
         if rules.cards_min <= shoe.cards_left <= rules.stop:
             display["last_of_shoe"] = True
@@ -413,7 +419,7 @@ _PACKED_COUNT_BITS: Final = 96
 _PACKED_ROW_BITS: Final = 10 * _PACKED_COUNT_BITS
 #: For first cards with the same totals: the number of their orders, and these times the remaining cards of each
 #: point value, of each two and of each three values (packed).
-_Sums: TypeAlias = tuple[int, int, int, int]
+_OrderSums: TypeAlias = tuple[int, int, int, int]
 
 
 @cache
@@ -451,7 +457,7 @@ def _compute_result_chances(
 
 
 @cache
-def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _Sums]:
+def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _OrderSums]:
     """Return the counts of orders of the first six cards, by the points of both tableaux and of the banker.
 
     The tableaux are alike, so the points of the first are at most those of the second.
@@ -461,7 +467,7 @@ def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _Sums]:
         ((a + b) % 10, (1 << 3 * a) + (1 << 3 * b), 1 + (a != b))
         for a, b in combinations_with_replacement(range(10), 2)
     ]
-    sums_by_code: dict[int, _Sums] = {}
+    sums_by_code: dict[int, _OrderSums] = {}
     sums: dict[tuple[Results, int], list[int]] = {}
     for first, second in product(pairs, pairs):
         if first[0] > second[0]:
@@ -478,7 +484,7 @@ def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _Sums]:
     return {key: (a, b, c, d) for key, (a, b, c, d) in sums.items()}
 
 
-def _weigh_first_cards(counts: Sequence[int], code: int) -> _Sums:
+def _weigh_first_cards(counts: Sequence[int], code: int) -> _OrderSums:
     """Return the number of orders of six given cards, alone and multiplied by the cards left for further draws.
 
     The first number is the number of orders. The other three are packed: they have a field for each point value, for
@@ -508,7 +514,7 @@ def _count_results(
     totals: Results,
     bank: int,
     drawing: tuple[bool, ...],
-    sums: _Sums,
+    sums: _OrderSums,
     cards: str,
     against: str,
     cards_left: int,

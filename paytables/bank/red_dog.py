@@ -22,7 +22,7 @@ from paytables.layout import Odds, Pay, WeightedResult, compute_mean_return, pus
 from paytables.seating import SeatedRules, may_see
 
 #: Ranks of a pack.
-_RANKS: Final = 13
+_RANK_COUNT: Final = 13
 #: The answer that raises, and the id of its spot.
 RAISE: Final = "raise"
 
@@ -30,7 +30,7 @@ RAISE: Final = "raise"
 class RedDogBet(BankBet):
     """The only bet of red dog. ``pays`` are the odds for a spread of four or more, ``spreads`` for smaller ones."""
 
-    spreads: dict[Annotated[int, Field(ge=1, le=_RANKS - 2)], Pay]
+    spreads: dict[Annotated[int, Field(ge=1, le=_RANK_COUNT - 2)], Pay]
     """The odds for each spread below four."""
     triple: Pay
     """The odds if all three cards have the same rank."""
@@ -129,7 +129,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
     def raised_spreads(self) -> frozenset[int]:
         """Return the spreads of the cards at which a raise has a positive expectation, from a fresh shoe."""
         decks, rule = self.definition.shoe.decks, self.definition.ante
-        chance_by_spread = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANKS - 1)}
+        chance_by_spread = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANK_COUNT - 1)}
         return frozenset(
             n for n, chance in chance_by_spread.items() if chance * (1 + rule.find_odds(n).net) > 1
         )
@@ -140,7 +140,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 
     def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every case of a red dog round twice: with a raise, and without one."""
-        every = frozenset(range(1, _RANKS - 1))
+        every = frozenset(range(1, _RANK_COUNT - 1))
         return (*self._iter_cases(wager, every), *self._iter_cases(wager, frozenset()))
 
     def _iter_cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[WeightedResult]:
@@ -150,9 +150,9 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         """
         decks, rule = self.definition.shoe.decks, self.definition.ante
         (bet,) = wager.bets
-        for first in range(_RANKS):
-            for second in range(_RANKS):
-                counts = [4 * decks] * _RANKS
+        for first in range(_RANK_COUNT):
+            for second in range(_RANK_COUNT):
+                counts = [4 * decks] * _RANK_COUNT
                 ways = counts[first]
                 counts[first] -= 1
                 ways *= counts[second]
@@ -171,7 +171,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         """Return the figures of the best strategy, with those of never raising and of the worst strategy."""
         figures = super().analyse_stakes(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        every = frozenset(range(1, _RANKS - 1))
+        every = frozenset(range(1, _RANK_COUNT - 1))
         never = compute_mean_return(wager, self._iter_cases(wager, frozenset()))
         worst = compute_mean_return(wager, self._iter_cases(wager, every - self.raised_spreads))
         least = min(self.raised_spreads, default=0)

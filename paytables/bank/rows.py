@@ -17,7 +17,7 @@ from typing import Final
 LOWEST_ROW_TOTAL: Final = 31
 HIGHEST_ROW_TOTAL: Final = 40
 #: Cards of value ten: tens and faces.
-_TEN_POINTS: Final = 10
+_TEN_VALUE: Final = 10
 
 #: ``cells[a][b]``: the ways to row sums of a and b, packed by the number of cards used.
 Cells = Sequence[Sequence[int]]
@@ -30,7 +30,7 @@ def compute_equal_row_chances(decks: int) -> tuple[Fraction, Fraction]:
     The shoe is fresh, of ``decks`` decks.
     """
     return compute_row_chances(
-        {value: (16 if value == _TEN_POINTS else 4) * decks for value in range(1, _TEN_POINTS + 1)}
+        {value: (16 if value == _TEN_VALUE else 4) * decks for value in range(1, _TEN_VALUE + 1)}
     )
 
 
@@ -66,7 +66,7 @@ class _RowPairCount:
             _find_row_length_bound(counts, 2 * HIGHEST_ROW_TOTAL),
         )
         most = comb(self.cards, min(both, self.cards // 2)) * comb(both, both // 2)
-        self.t = (most * longest**2 * _TEN_POINTS).bit_length()  # no sum of ways is ever wider
+        self.t = (most * longest**2 * _TEN_VALUE).bit_length()  # no sum of ways is ever wider
         """The width in bits of one coefficient of the packed polynomial."""
         self.longest, self.u = longest, self.t
 
@@ -81,7 +81,7 @@ class _RowPairCount:
         size = range(HIGHEST_ROW_TOTAL + 1)
         free = [[int(a == b == 0) for b in size] for a in size]
         ended = [[0 for _ in size] for _ in size]
-        for value in range(_TEN_POINTS, 1, -1):
+        for value in range(_TEN_VALUE, 1, -1):
             free, ended = self._widen_cells(HIGHEST_ROW_TOTAL // value + 1, free, ended)
             half = value == 2
             lower = sum(
@@ -93,7 +93,7 @@ class _RowPairCount:
             ended = self._add_cards_of_value(
                 ended, value, HIGHEST_ROW_TOTAL, 2 * HIGHEST_ROW_TOTAL - lower, half=half
             )
-            shift = _TEN_POINTS - value
+            shift = _TEN_VALUE - value
             for a in range(HIGHEST_ROW_TOTAL + 1 - shift):
                 for b in range(a if half else 0, HIGHEST_ROW_TOTAL + 1 - shift):
                     if free[a][b]:

@@ -52,7 +52,7 @@ _REFAIT_TOTAL: Final = 31
 #: The name of the strategy in the figures.
 _STRATEGY_TEXT: Final = "take your part back at every refait"
 #: The usual maximum number of cards in a row of the game; it may have more.
-_CARDS: Final = 8
+_USUAL_ROW_CARDS_MAX: Final = 8
 #: End of the id of a chance's insurance spot.
 INSURED_SUFFIX: Final = "-insured"
 
@@ -165,8 +165,8 @@ class TrenteRules(BankRules[TrenteDefinition]):
     held_bets: tuple[ImprisonedBet, ...] = field(default=(), compare=False)
     """The stakes in prison, from earlier coups."""
     hands: ClassVar[Hands] = (
-        ("black", {"en": "Black", "fr": "Noir"}, _CARDS),
-        ("red", {"en": "Red", "fr": "Rouge"}, _CARDS),
+        ("black", {"en": "Black", "fr": "Noir"}, _USUAL_ROW_CARDS_MAX),
+        ("red", {"en": "Red", "fr": "Rouge"}, _USUAL_ROW_CARDS_MAX),
     )
 
     def list_bets(self) -> tuple[ChanceBet, ...]:

@@ -28,8 +28,6 @@ from paytables.game import GameFamily
 from paytables.layout import WeightedResult, compute_mean_return, push_bet, settle_bet
 from paytables.seating import describe_owner, format_hand_id, may_see
 
-#: Ranks of a pack.
-_RANKS: Final = 13
 #: Cards burned before the second cards.
 _CARDS_BURNED_BEFORE_WAR: Final = 3
 #: The id of the bet on the higher card.
@@ -39,7 +37,7 @@ TIE_SPOT: Final = "tie"
 #: The id of the stake that is added to go to war.
 WAR_SPOT: Final = "war"
 #: The bank's key among the hands of a round, whose other keys are seats.
-_BANK: Final = -1
+_BANK_HAND_KEY: Final = -1
 
 
 class WarDefinition(BankDefinition):
@@ -89,11 +87,11 @@ class WarRules(SeatedBankRules[WarDefinition]):
         for seat in seats:
             hands[seat] = [shoe.deal(draw, f"seat {seat}")]
             yield _build_deal_cue(hands, seat)
-        hands[_BANK] = [shoe.deal(draw, "bank")]
-        yield _build_deal_cue(hands, _BANK)
+        hands[_BANK_HAND_KEY] = [shoe.deal(draw, "bank")]
+        yield _build_deal_cue(hands, _BANK_HAND_KEY)
         for seat in seats:
             seat_bets = {bet.spot: bet for bet in bets if bet.seat == seat}
-            order = _compare_ranks(hands[seat][0], hands[_BANK][0])
+            order = _compare_ranks(hands[seat][0], hands[_BANK_HAND_KEY][0])
             if TIE_SPOT in seat_bets:
                 yield self._settle_tie_bet(seat_bets[TIE_SPOT], order)
             if MAIN_SPOT not in seat_bets:
@@ -107,12 +105,12 @@ class WarRules(SeatedBankRules[WarDefinition]):
             if decision.check((yield decision)) == "surrender":
                 yield _settle_surrender(seat_bets[MAIN_SPOT])
                 continue
-            for owner in (seat, _BANK):
+            for owner in (seat, _BANK_HAND_KEY):
                 for n in range(_CARDS_BURNED_BEFORE_WAR):
                     shoe.deal(draw, f"burned {n + 1}")
                 hands[owner] = [hands[owner][0], shoe.deal(draw, f"war {_format_hand_id(owner)}")]
                 yield _build_deal_cue(hands, owner)
-            order = _compare_ranks(hands[seat][1], hands[_BANK][1])
+            order = _compare_ranks(hands[seat][1], hands[_BANK_HAND_KEY][1])
             yield from _settle_war(seat_bets[MAIN_SPOT], war_bet, self.definition.main, order)
         return Outcome(
             display=_build_display(hands, viewer), table=build_table_after_round(rules, shoe, self.table)
@@ -218,7 +216,7 @@ def _settle_war(bet: Bet, war_bet: Bet, rule: BankBet, order: int) -> list[Settl
 
 def _format_hand_id(owner: int) -> str:
     """Return the id of a seat's hand, or of the bank's, on the felt."""
-    return "bank" if owner == _BANK else format_hand_id(owner)
+    return "bank" if owner == _BANK_HAND_KEY else format_hand_id(owner)
 
 
 def _build_deal_cue(hands: Mapping[int, Sequence[Card]], owner: int) -> Cue:
@@ -231,12 +229,12 @@ def _build_display(hands: Mapping[int, Sequence[Card]], viewer: int | None) -> d
     return {
         "kind": "table",
         "felt": "cards",
-        "result": format_card(hands[_BANK][-1]),
+        "result": format_card(hands[_BANK_HAND_KEY][-1]),
         "hands": [
             {
                 "id": _format_hand_id(owner),
                 "cards": [format_card(card) for card in cards],
-                **({} if owner == _BANK else describe_owner(owner, viewer)),
+                **({} if owner == _BANK_HAND_KEY else describe_owner(owner, viewer)),
             }
             for owner, cards in hands.items()
         ],

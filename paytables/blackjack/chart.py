@@ -31,14 +31,14 @@ CHART_CELL_ORDER: Final[tuple[Cell, ...]] = (
     *((False, total) for total in range(11, 3, -1)),
 )
 #: Letter of each answer in a chart's text.
-_LETTERS: Final[Mapping[Answer, str]] = {
+_LETTER_BY_ANSWER: Final[Mapping[Answer, str]] = {
     (STAND, False): "S",
     (HIT, False): "H",
     (HIT, True): "D",
     (STAND, True): "E",
 }
 #: Answer of each letter.
-_ANSWERS: Final = {letter: answer for answer, letter in _LETTERS.items()}
+_ANSWER_BY_LETTER: Final = {letter: answer for answer, letter in _LETTER_BY_ANSWER.items()}
 #: Letter of a pair that is split.
 SPLIT_LETTER: Final = "P"
 
@@ -112,7 +112,7 @@ def format_chart(chart: TotalsChart) -> tuple[str, ...]:
         for total in range(4 if not soft else 12, BEST_TOTAL + 1):
             answers = [chart.answers.get((up, (soft, total))) for up in DEALER_UP_CARDS]
             if any(answer is not None for answer in answers):
-                row = [_LETTERS[answer or guess_first_answer((soft, total))] for answer in answers]
+                row = [_LETTER_BY_ANSWER[answer or guess_first_answer((soft, total))] for answer in answers]
                 lines.append(f"{name} {total:2} " + "".join(row))
     lines += [
         f"pair {pair:2} "
@@ -131,7 +131,7 @@ def parse_chart(text: Iterable[str]) -> TotalsChart:
         if (
             name not in {"hard", "soft", "pair"}
             or len(row) != len(DEALER_UP_CARDS)
-            or set(row) - {*_ANSWERS, SPLIT_LETTER, "."}
+            or set(row) - {*_ANSWER_BY_LETTER, SPLIT_LETTER, "."}
         ):
             raise ValueError(
                 f"{line!r} is not a line of a strategy chart: a name and a "
@@ -139,7 +139,7 @@ def parse_chart(text: Iterable[str]) -> TotalsChart:
             )
         for up, letter in zip(DEALER_UP_CARDS, row, strict=True):
             if name != "pair":
-                chart.answers[up, (name == "soft", int(total))] = _ANSWERS[letter]
+                chart.answers[up, (name == "soft", int(total))] = _ANSWER_BY_LETTER[letter]
             elif letter == SPLIT_LETTER:
                 chart.pairs.add((up, int(total)))
     return chart
@@ -332,7 +332,7 @@ class _DealerCardColumn:
         if weighed:
             sums = {
                 answer: sum(hand.weight * hand.compute_value(answer) for hand in weighed)
-                for answer in _LETTERS
+                for answer in _LETTER_BY_ANSWER
                 if not answer[1] or any(hand.double_value is not None for hand in weighed)
             }
             top = max(sums.values())

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
 #: The number of the dealer's results: the totals 17 to 21, and bust.
-ENDS: Final = 6
+DEALER_RESULT_COUNT: Final = 6
 #: The number of classes of a player's standing hand: 16 and less, and each of 17 to 21.
 STAND_CLASSES: Final = 6
 #: The number of cards of each value.
@@ -105,7 +105,9 @@ class Dealer:
         remaining = np.array(self.full, dtype=np.int64) - removed
         if (remaining < 0).any():
             raise AnalysisError("blackjack: more cards are removed from the shoe than it contains")
-        ways_by_end = np.zeros((ENDS, self.max_drawn_cards + 1, len(remaining)), dtype=np.int64)
+        ways_by_end = np.zeros(
+            (DEALER_RESULT_COUNT, self.max_drawn_cards + 1, len(remaining)), dtype=np.int64
+        )
         columns = [np.ascontiguousarray(column) for column in remaining.T]
         once = [[self._falls[times][column] for times in range(3)] for column in columns]
         for drawn_counts, ways, end in self.hands:
@@ -136,6 +138,10 @@ class Dealer:
             for stand in range(STAND_CLASSES):
                 of = np.flatnonzero(total == stand)
                 row = ways_by_end[:, length, of]
-                net = row[: max(stand - 1, 0)].sum(axis=0) + row[ENDS - 1] - row[stand : ENDS - 1].sum(axis=0)
+                net = (
+                    row[: max(stand - 1, 0)].sum(axis=0)
+                    + row[DEALER_RESULT_COUNT - 1]
+                    - row[stand : DEALER_RESULT_COUNT - 1].sum(axis=0)
+                )
                 differences[of] += net.astype(object) * weights[of]
         return list(differences.tolist())

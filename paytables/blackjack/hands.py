@@ -19,7 +19,7 @@ COUNT_MAX: Final = (1 << COUNT_BITS - 1) - 1
 #: What a card of each value adds to a packed hand, by value less one.
 PACKED_CARD_BY_VALUE: Final = tuple(1 << COUNT_BITS * n for n in range(TEN))
 #: The highest bit of each count, which is free.
-_FREE: Final = sum(PACKED_CARD_BY_VALUE) << COUNT_BITS - 1
+_TOP_BIT_OF_EACH_COUNT: Final = sum(PACKED_CARD_BY_VALUE) << COUNT_BITS - 1
 #: The number of cards of each value in a shoe, ace to ten.
 Shoe: TypeAlias = tuple[int, ...]
 
@@ -36,7 +36,7 @@ def pack_counts(counts: Sequence[int]) -> int:
 
 def is_within(inner: int, outer: int) -> bool:
     """Return whether the packed blackjack hand ``outer`` contains all cards of the packed hand ``inner``."""
-    return (outer | _FREE) - inner & _FREE == _FREE
+    return (outer | _TOP_BIT_OF_EACH_COUNT) - inner & _TOP_BIT_OF_EACH_COUNT == _TOP_BIT_OF_EACH_COUNT
 
 
 def unpack_counts(hand: int) -> tuple[int, ...]:

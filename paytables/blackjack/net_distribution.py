@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, SUITED, HandSituation, Question
-from paytables.blackjack.dealer import ENDS, compute_falling_factorial
+from paytables.blackjack.dealer import DEALER_RESULT_COUNT, compute_falling_factorial
 from paytables.blackjack.hands import COUNT_BITS, COUNT_MAX, PACKED_CARD_BY_VALUE, list_values
 from paytables.blackjack.schema import ACES, BEST_TOTAL, TEN
 from paytables.blackjack.weighed import compile_kernel, weigh_nets
@@ -157,9 +157,9 @@ class _NetDistribution:
             if hand == _PACKED_BLACKJACK:
                 even = round_.up in self.played.even_money_ups
                 nets = (
-                    (self.unit,) * (ENDS + 1)
+                    (self.unit,) * (DEALER_RESULT_COUNT + 1)
                     if even
-                    else (*(self._convert_odds_to_units(self.house.blackjack),) * ENDS, 0)
+                    else (*(self._convert_odds_to_units(self.house.blackjack),) * DEALER_RESULT_COUNT, 0)
                 )
                 single_hand_ends[hand, _add_nets(nets, insurance_nets)] += 2 * self.share
             elif hand not in divided:
@@ -181,8 +181,8 @@ class _NetDistribution:
         """Return the net of insurance for each result of the dealer; all zero if the hand is not insured."""
         odds = self.house.insurance
         if odds is None or up != ACES or hand not in self.played.insured_hands:
-            return (0,) * (ENDS + 1)
-        return (*(-self.unit // 2,) * ENDS, self._convert_odds_to_units(odds / 2))
+            return (0,) * (DEALER_RESULT_COUNT + 1)
+        return (*(-self.unit // 2,) * DEALER_RESULT_COUNT, self._convert_odds_to_units(odds / 2))
 
     def _iter_split_nets(
         self, round_: SolvedRound, split: SplitPair, insurance_nets: Nets
@@ -309,12 +309,12 @@ class _NetDistribution:
         Against a blackjack, only the box's first stake may be lost, if the rules say so.
         """
         lost_stakes = int(first) if self.first_stake_only else stakes
-        return (*(-stakes * self.unit,) * ENDS, -lost_stakes * self.unit)
+        return (*(-stakes * self.unit,) * DEALER_RESULT_COUNT, -lost_stakes * self.unit)
 
     def _find_immediate_nets(self, odds: Fraction, stakes: int, *, first: bool) -> Nets:
         """Return the net of a hand that is paid at once, before the dealer draws, for each dealer result."""
         won = self._convert_odds_to_units(odds) * stakes
-        return (*(won,) * ENDS, -int(first) * self.unit if self.house.hole else won)
+        return (*(won,) * DEALER_RESULT_COUNT, -int(first) * self.unit if self.house.hole else won)
 
 
 class _BackedDistribution(_NetDistribution):
@@ -350,7 +350,7 @@ def _create_one_hand_sums(ends: Ends, removed_hand: int = 0) -> _JointResults:
     """
     removed_cards: Ints = np.array([removed_hand], dtype=np.int64)
     return _join_hand_sums(
-        _JointResults(removed_cards, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends
+        _JointResults(removed_cards, np.ones((1, DEALER_RESULT_COUNT + 1, 1), dtype=np.int64), 0, 0), ends
     )
 
 
@@ -371,7 +371,7 @@ def _join_hand_sums(sums: _JointResults, ends: Ends) -> _JointResults:
     for part in np.array_split(np.unique(own_cards), 1 + len(own_cards) * len(sums.cards) // 10**7):
         cards = np.union1d(cards, (part[:, None] + sums.cards).ravel())
     width = sums.ways.shape[2] + (high - low) // step
-    ways: Ints = np.zeros((len(cards), ENDS + 1, width), dtype=np.int64)
+    ways: Ints = np.zeros((len(cards), DEALER_RESULT_COUNT + 1, width), dtype=np.int64)
     compile_kernel(_add_hand)(sums.cards, sums.ways, own_cards, nets, orders, cards, ways)
     return _JointResults(cards, ways, sums.lowest_net + low, step)
 

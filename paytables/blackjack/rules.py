@@ -35,15 +35,15 @@ from paytables.side_bets import Progressive, SideBet
 from paytables.wording import format_count
 
 #: Insurance costs half of a stake.
-_HALF: Final = Odds.parse("1:2")
+_INSURANCE_COST: Final = Odds.parse("1:2")
 #: The name of the dealer's hand.
-_DEALER: Final = Text(en="Dealer", fr="Croupier")
+_DEALER_HAND_NAME: Final = Text(en="Dealer", fr="Croupier")
 #: The name of a player's hand.
-_PLAYER: Final = Text(en="Player", fr="Joueur")
+_PLAYER_HAND_NAME: Final = Text(en="Player", fr="Joueur")
 #: The name of a box.
-_BOX: Final = Text(en="box {0}", fr="case {0}")
+_BOX_NAME: Final = Text(en="box {0}", fr="case {0}")
 #: The name of a spot for bets on another player's hand.
-_BACK: Final = Text(en="Player {0}'s hand", fr="Joueur {0}")
+_BACK_SPOT_NAME: Final = Text(en="Player {0}'s hand", fr="Joueur {0}")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class BlackjackRules(SeatedRules):
         # the player whose hand it is bets the least at least
         most = {**limits.model_dump(), "most": limits.most - limits.least}
         for seat, spot_id in enumerate(self._back_spot_ids):
-            names = {code: text.format(seat + 1) for code, text in _BACK.model_dump().items()}
+            names = {code: text.format(seat + 1) for code, text in _BACK_SPOT_NAME.model_dump().items()}
             spot = _build_spot(spot_id, BACK, names, "1:1", most, None)
             spots.append(replace(spot, excludes=(MAIN,), hand_of=seat))
         return spots
@@ -140,7 +140,7 @@ class BlackjackRules(SeatedRules):
         if number is not None:
             words = {code: f"{text} {number}" for code, text in words.items()}
         if self.definition.boxes > 1:
-            where = _BOX.model_dump()
+            where = _BOX_NAME.model_dump()
             words = {code: f"{text}, {where[code].format(box + 1)}" for code, text in words.items()}
         return words
 
@@ -276,13 +276,15 @@ class BlackjackRules(SeatedRules):
         dealers = [
             {
                 "id": DEALER_HAND_ID if n == 0 else f"{DEALER_HAND_ID}-{n + 1}",
-                "names": _number_names(_DEALER, n, definition.main.hands),
+                "names": _number_names(_DEALER_HAND_NAME, n, definition.main.hands),
             }
             for n in range(definition.main.hands)
         ]
         # one box per player: at a table for several, the hands name the seat
         has_one_box = self.definition.boxes == 1
-        names = [_number_names(_PLAYER, n, 1 if has_one_box and not n else boxes) for n in range(boxes)]
+        names = [
+            _number_names(_PLAYER_HAND_NAME, n, 1 if has_one_box and not n else boxes) for n in range(boxes)
+        ]
         hands: list[dict[str, object]] = [
             {"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)
         ]
@@ -375,7 +377,7 @@ class BlackjackRules(SeatedRules):
             rules.blackjack,
             *(special_odds for special_odds in (rules.sevens, rules.suited_678) if special_odds is not None),
         ]
-        odds += [] if rules.insurance is None else [_HALF]
+        odds += [] if rules.insurance is None else [_INSURANCE_COST]
         check_credit_multiples("main.limits", definition.main.limits, odds, file)
         for n, side in enumerate(definition.side):
             check_credit_multiples(f"side.{n}.limits", side.limits, [row.pays for row in side.row], file)

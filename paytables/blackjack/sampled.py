@@ -36,11 +36,11 @@ _WORDS, _ROUND = 1 << 22, 1 << 10
 #: A bound on what a box may win or lose, in stakes.
 _BOX_RESULT_MAX: Final = 64
 #: The blackjack value of each card.
-_VALUES: Final = np.array(CARD_VALUE_BY_RANK)
+_VALUE_BY_RANK: Final = np.array(CARD_VALUE_BY_RANK)
 #: The packed hand of three sevens.
-_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
+_PACKED_THREE_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 #: The values with which a blackjack begins.
-_ACES_TENS: Final = (ACES, TEN)
+_BLACKJACK_CARD_VALUES: Final = (ACES, TEN)
 #: Number of burned cards: as many as the first card says.
 _BURN_FIRST_CARD_VALUE: Final = -1
 
@@ -72,17 +72,17 @@ def sample_rounds(
         *(house.hole, house.hits_soft_17, house.hole or house.original_only, house.original_only),
         *(house.hands, house.ace_hands, house.aces_one_card, house.same_rank, unit, hands),
         *(0 if odds is None else int(odds * unit) for odds in pays),
-        *(up in house.even_money and play.takes_even_money(up) for up in _ACES_TENS),
+        *(up in house.even_money and play.takes_even_money(up) for up in _BLACKJACK_CARD_VALUES),
         *(
             -1 if shoe.stop is None else shoe.stop,
             _BURN_FIRST_CARD_VALUE if shoe.burn is True else shoe.burn,
         ),
-        *(place.get(_SEVENS, -2), place.get(SIX_SEVEN_EIGHT, -2)),
+        *(place.get(_PACKED_THREE_SEVENS, -2), place.get(SIX_SEVEN_EIGHT, -2)),
         *(shoe.rounds if shoe.stop is None else rounds, rounds),
     ]
     rules, tables = (
         _SampledRules(*map(int, numbers)),
-        _SampledTables(next_hands, totals, _VALUES, *_build_play_arrays(play, place)),
+        _SampledTables(next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(play, place)),
     )
     box = _SampledBox(*(np.zeros(6, dtype=np.int64) for _ in _SampledBox._fields))
     steps = _CompiledSteps(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
 #: The packed hand of three sevens.
-_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
+_PACKED_THREE_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 
 #: The sums of nets and of added stakes of a play, from some hand on.
 Sums: TypeAlias = tuple[int, int]
@@ -363,7 +363,7 @@ class StrategyEvaluation:
 
     def compute_standing_value(self, hand: int, node: HandNode, stakes: int = 1) -> int:
         """Return the value of standing on a blackjack hand that carries the given number of stakes."""
-        if hand == _SEVENS and self.house.sevens is not None:
+        if hand == _PACKED_THREE_SEVENS and self.house.sevens is not None:
             return self._compute_immediate_win_value(node, self.house.sevens, stakes)
         lost_ways = 0 if self.first_stake_only else node.blackjack_ways
         return (node.standing_net - lost_ways) * stakes * self.unit
@@ -385,7 +385,7 @@ class StrategyEvaluation:
         node, house = tree[hand], self.house
         sums_by_answer = {STAND: (self.compute_standing_value(hand, node), 0)}
         if (hand_value.best_total == BEST_TOTAL and not hand_value.soft) or (
-            hand == _SEVENS and house.sevens is not None
+            hand == _PACKED_THREE_SEVENS and house.sevens is not None
         ):
             return sums_by_answer
         one_card = kind.split_pair_value == ACES and house.aces_one_card

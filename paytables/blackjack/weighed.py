@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import numpy as np
 
-from paytables.blackjack.dealer import ENDS
+from paytables.blackjack.dealer import DEALER_RESULT_COUNT
 
 if TYPE_CHECKING:
     from paytables.blackjack.dealer import Dealer
     from paytables.cards.arrays import Ints
 
 #: Bits of a limb.
-_LIMB: Final = 32
+_LIMB_BITS: Final = 32
 #: The bits of the lowest limb.
-_LOW: Final = (1 << _LIMB) - 1
+_LOWEST_LIMB_MASK: Final = (1 << _LIMB_BITS) - 1
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
@@ -40,22 +40,24 @@ def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) 
     for row, (counts, hand_ways, end) in zip(drawn_counts, hands, strict=True):
         cards = [value + 10 * times for value, count in enumerate(counts) for times in range(count)]
         row[: 3 + len(cards)] = hand_ways, end, len(cards), *cards
-    limbs = 1 + max(dealer_weight.bit_length() for dealer_weight in rests) // _LIMB
+    limbs = 1 + max(dealer_weight.bit_length() for dealer_weight in rests) // _LIMB_BITS
     more: Ints = np.array(
         [_split_into_limbs(dealer_weight, limbs) for dealer_weight in rests], dtype=np.uint64
     )
-    order_limbs = 1 + int(removed[0].sum()) * int(full.max()).bit_length() // _LIMB
+    order_limbs = 1 + int(removed[0].sum()) * int(full.max()).bit_length() // _LIMB_BITS
     way_limbs: Ints = np.zeros((2, ways.shape[2], order_limbs + limbs + 5), dtype=np.uint64)
     compile_kernel(_weigh)(
         full, removed, ways, drawn_counts, more, dealer.blackjack_card_value or 0, order_limbs, way_limbs
     )
-    plus, less = ([sum(int(n) << _LIMB * k for k, n in enumerate(row)) for row in part] for part in way_limbs)
+    plus, less = (
+        [sum(int(n) << _LIMB_BITS * k for k, n in enumerate(row)) for row in part] for part in way_limbs
+    )
     return [positive - negative for positive, negative in zip(plus, less, strict=True)]
 
 
 def _split_into_limbs(number: int, count: int) -> list[int]:
     """Return ``number`` as ``count`` limbs of 32 bits, the lowest first."""
-    return [number >> _LIMB * n & _LOW for n in range(count)]
+    return [number >> _LIMB_BITS * n & _LOWEST_LIMB_MASK for n in range(count)]
 
 
 def compile_kernel(kernel: _Kernel, *, counts_references: bool = True) -> _Kernel:
@@ -90,12 +92,12 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
     Numbers are in limbs. ``way_limbs[0]`` has the positive and ``way_limbs[1]`` the negative ways.
     """
     lengths, limbs = more.shape
-    hands = np.zeros((ENDS + 1, lengths), dtype=np.int64)
+    hands = np.zeros((DEALER_RESULT_COUNT + 1, lengths), dtype=np.int64)
     counts_left = np.zeros(10, dtype=np.int64)
     orders = np.zeros(order_limbs, dtype=np.uint64)
     dealer_limbs = np.zeros(limbs + 3, dtype=np.uint64)
     product_limbs = np.zeros(order_limbs + limbs + 3, dtype=np.uint64)
-    low, bits = np.uint64(_LOW), np.uint64(_LIMB)
+    low, bits = np.uint64(_LOWEST_LIMB_MASK), np.uint64(_LIMB_BITS)
     for row in range(len(removed_counts)):
         orders[:] = 0
         orders[0] = 1
@@ -114,8 +116,8 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
                 count *= max(counts_left[value] - times, 0)
             hands[end, length] += count
         if completes:
-            hands[ENDS, 1] = counts_left[completes - 1]
-        for end in range(ENDS + 1):
+            hands[DEALER_RESULT_COUNT, 1] = counts_left[completes - 1]
+        for end in range(DEALER_RESULT_COUNT + 1):
             dealer_limbs[:] = 0
             for length in range(1, lengths):
                 for half in range(2):

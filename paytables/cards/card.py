@@ -28,9 +28,9 @@ JOKER: Final[Card] = 52
 #: The joker's name.
 _JOKER_NAME: Final = "Jk"
 #: The name of each card.
-_NAMES: Final = (*(rank + suit for rank in RANKS for suit in SUITS), _JOKER_NAME)
+_CARD_NAMES: Final = (*(rank + suit for rank in RANKS for suit in SUITS), _JOKER_NAME)
 #: The card of each name.
-_CARDS: Final = {name: card for card, name in enumerate(_NAMES)}
+_CARD_BY_NAME: Final = {name: card for card, name in enumerate(_CARD_NAMES)}
 #: The numbers of cards in one or more packs, which help texts may mention although no definition contains
 #: them.
 STANDARD_DECK_SIZES: Final = frozenset(range(52, 8 * 52 + 1, 52))
@@ -53,12 +53,12 @@ def is_red(card: Card) -> bool:
 
 def format_card(card: Card) -> str:
     """Return the card's two letters: ``As``, ``Td``, ``Jk`` for the joker."""
-    return _NAMES[card]
+    return _CARD_NAMES[card]
 
 
 def parse_card(name: str) -> Card:
     """Return the card with these two letters; :func:`format_card` is the inverse. Raises :class:`ValueError`."""
-    card = _CARDS.get(name)
+    card = _CARD_BY_NAME.get(name)
     if card is None:
         raise ValueError(
             f"{name!r} is not a card: a rank of {RANKS}, then a suit of {SUITS}, or {_JOKER_NAME}"
@@ -131,5 +131,5 @@ class Shoe:
         for name, count in data.items():
             if type(count) is not int or count < 0:
                 raise ValueError(f"{name}: {count!r} is not a count of cards")
-            counts[_CARDS[name] if name in _CARDS else parse_card(name)] = count
+            counts[_CARD_BY_NAME[name] if name in _CARD_BY_NAME else parse_card(name)] = count
         return cls(counts)

@@ -17,7 +17,7 @@ from paytables.prison import ImprisonedBet, list_bets_on_table, with_prison_choi
 from paytables.wording import format_percent
 
 #: The name of the strategy in the figures.
-_STRATEGY: Final = "take your part back at every zero"
+_STRATEGY_TEXT: Final = "take your part back at every zero"
 
 
 def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
@@ -54,7 +54,7 @@ def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Dep
         f"return if every stake is left in prison at zero: {format_percent(worst)} %; "
         f"of a simple chance without a limit to the halving: {format_percent(ever)} %"
     )
-    return with_prison_choice(figures, _STRATEGY, worst, note)
+    return with_prison_choice(figures, _STRATEGY_TEXT, worst, note)
 
 
 def iter_cases(

@@ -126,13 +126,13 @@ class TwoHandsRules(PlayerBankRules):
     turn: BankTurn = FIRST_BANK_TURN
     """Which seat is the bank in the next round, if players take turns."""
 
-    HAND: ClassVar[int]
+    PIECES_PER_HAND: ClassVar[int]
     """The number of cards or tiles dealt to each player."""
-    PIECE: ClassVar[str]
+    PIECE_KIND: ClassVar[str]
     """What the game is played with: ``card`` or ``tile``."""
-    PIECES: ClassVar[Sequence[str]]
+    PIECE_NAMES: ClassVar[Sequence[str]]
     """The names of all pieces, by their numbers."""
-    BACK: ClassVar[str] = "??"
+    FACE_DOWN_TEXT: ClassVar[str] = "??"
     """The text that makes the screen draw a piece face down."""
 
     # ------------------------------------------------------------ what a family says
@@ -221,9 +221,9 @@ class TwoHandsRules(PlayerBankRules):
 
         Raises :class:`DefinitionError`.
         """
-        seats, room = self.definition.table.seats, len(self.PIECES) // self.HAND - 1
+        seats, room = self.definition.table.seats, len(self.PIECE_NAMES) // self.PIECES_PER_HAND - 1
         if seats > room:
-            reason = f"{seats}: {len(self.PIECES)} {self.PIECE}s are enough for {room} players and the bank"
+            reason = f"{seats}: {len(self.PIECE_NAMES)} {self.PIECE_KIND}s are enough for {room} players and the bank"
             raise DefinitionError(file, "table.seats", reason)
         check_forms(self.table_layout, file)
 
@@ -238,7 +238,7 @@ class TwoHandsRules(PlayerBankRules):
         yield from banked.returned
         for bet in banked.played:
             seats.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
-        seat_rounds, undealt = list(seats.values()), list(range(len(self.PIECES)))
+        seat_rounds, undealt = list(seats.values()), list(range(len(self.PIECE_NAMES)))
         side_steps = list[Cue | Settlement]()
         for step in self.settle_before_deal(seat_rounds, draw):
             side_steps.append(step)
@@ -249,7 +249,7 @@ class TwoHandsRules(PlayerBankRules):
         yield from self._ask_seats(dealt_rounds, side_steps, viewer, banked.banker)
         bank = self._deal_hand("bank", undealt, draw) if dealt_rounds else []
         for n, piece in enumerate(bank):
-            yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECES[piece]})
+            yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECE_NAMES[piece]})
         for seat_round in dealt_rounds:
             if not may_see(seat_round.seat, viewer):
                 yield from self._turn_hand(seat_round)
@@ -271,7 +271,13 @@ class TwoHandsRules(PlayerBankRules):
         seat_round.dealt = self._deal_hand(seat_round.hand, undealt, draw)
         is_open = may_see(seat_round.seat, viewer)
         for piece in seat_round.dealt:
-            yield Cue("deal", {"hand": seat_round.hand, "card": self.PIECES[piece] if is_open else self.BACK})
+            yield Cue(
+                "deal",
+                {
+                    "hand": seat_round.hand,
+                    "card": self.PIECE_NAMES[piece] if is_open else self.FACE_DOWN_TEXT,
+                },
+            )
 
     def _ask_seats(
         self,
@@ -294,8 +300,8 @@ class TwoHandsRules(PlayerBankRules):
 
     def _deal_hand(self, hand: str, undealt: list[int], draw: Draw) -> list[int]:
         """Deal a hand's cards or tiles from those ``undealt``, and return them."""
-        numbers = range(1, self.HAND + 1)
-        return [deal_one(draw, undealt, f"{hand} {self.PIECE} {n}") for n in numbers]
+        numbers = range(1, self.PIECES_PER_HAND + 1)
+        return [deal_one(draw, undealt, f"{hand} {self.PIECE_KIND} {n}") for n in numbers]
 
     def _describe_ways(self, seat_round: SeatRound, way_by_mask: Mapping[int, Way]) -> dict[str, object]:
         """Return the ways ``way_by_mask`` to set a seat's pieces as text, with the bank's and the advised way."""
@@ -350,7 +356,7 @@ class TwoHandsRules(PlayerBankRules):
         115).
         """
         hands: list[dict[str, object]] = (
-            [{"id": "bank", "cards": [self.BACK] * self.HAND}] if seat_rounds else []
+            [{"id": "bank", "cards": [self.FACE_DOWN_TEXT] * self.PIECES_PER_HAND}] if seat_rounds else []
         )
         if bank:
             hands = [self._build_hand("bank", bank, self.find_house_way(bank))]
@@ -358,7 +364,10 @@ class TwoHandsRules(PlayerBankRules):
             hands[0] |= describe_owner(banker, viewer)
         for seat_round in seat_rounds:
             is_open = may_see(seat_round.seat, viewer) or (bool(bank) and seat_round.way is not None)
-            hand: dict[str, object] = {"id": seat_round.hand, "cards": [self.BACK] * self.HAND}
+            hand: dict[str, object] = {
+                "id": seat_round.hand,
+                "cards": [self.FACE_DOWN_TEXT] * self.PIECES_PER_HAND,
+            }
             if is_open:
                 hand = self._build_hand(seat_round.hand, seat_round.dealt, seat_round.way)
             hands.append(hand | describe_owner(seat_round.seat, viewer))
@@ -368,7 +377,7 @@ class TwoHandsRules(PlayerBankRules):
     def _build_hand(self, name: str, dealt_pieces: Sequence[int], way: Way | None) -> dict[str, object]:
         """Return one hand as the felt shows it; ``way`` is how it is set, None if it is not set yet."""
         if way is None:
-            return {"id": name, "cards": [self.PIECES[piece] for piece in dealt_pieces]}
+            return {"id": name, "cards": [self.PIECE_NAMES[piece] for piece in dealt_pieces]}
         cards = self._list_set_pieces(dealt_pieces, way)
         return {"id": name, "cards": cards, "low": _LOW_HAND_NAMES, "says": self.describe_setting(way)}
 
@@ -380,8 +389,8 @@ class TwoHandsRules(PlayerBankRules):
 
     def _list_set_pieces(self, dealt_pieces: Sequence[int], way: Way) -> list[str]:
         """Return the names of a hand's pieces in the order of its setting, the low hand first."""
-        order = sorted(range(self.HAND), key=lambda index: not way[2] >> index & 1)
-        return [self.PIECES[dealt_pieces[index]] for index in order]
+        order = sorted(range(self.PIECES_PER_HAND), key=lambda index: not way[2] >> index & 1)
+        return [self.PIECE_NAMES[dealt_pieces[index]] for index in order]
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the spots and the hands (:file:`paytables/FELTS.md`)."""
@@ -395,7 +404,7 @@ class TwoHandsRules(PlayerBankRules):
 
     def list_named_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands that may be on the felt."""
-        keys = {"cards": self.HAND, "low": _LOW_HAND_NAMES, "back": self.BACK}
+        keys = {"cards": self.PIECES_PER_HAND, "low": _LOW_HAND_NAMES, "back": self.FACE_DOWN_TEXT}
         bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys, **self.bank_owner}
         return [bank, *list_seat_hands(self.definition.table.seats, **keys)]
 

@@ -232,7 +232,7 @@ def compute_second_moment(reels: ReelSet) -> Fraction:
 
 
 #: The only step of a finished component.
-_DONE: Final[list[Option]] = [(END_OF_GRAPH, 1, [(1, ANY_LETTER)])]
+_STEPS_OF_FINISHED_COMPONENT: Final[list[Option]] = [(END_OF_GRAPH, 1, [(1, ANY_LETTER)])]
 
 
 class _HistogramIndex:
@@ -378,7 +378,9 @@ class _Walk:
     def _list_steps(self, nodes: Nodes) -> list[_Step]:
         """Return the joint steps of components in these nodes after which all of them can still win."""
         g, steps = self._graph, []
-        for options in product(*(g.list_live_steps(n) if g.row[n] >= 0 else _DONE for n in nodes)):
+        for options in product(
+            *(g.list_live_steps(n) if g.row[n] >= 0 else _STEPS_OF_FINISHED_COMPONENT for n in nodes)
+        ):
             self._made += 1
             target = tuple(n if o[0] == END_OF_GRAPH else o[0] for n, o in zip(nodes, options, strict=True))
             steps.append(

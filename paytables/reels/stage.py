@@ -54,10 +54,10 @@ class ReelSet:
     """The lines, ways and scatters that are evaluated."""
     graph: WinGraph
     """The automata of all pay components."""
-    #: The prizes of the pay table: name, and credits at level 1 before the multiplier.
     stated_prizes: tuple[tuple[str, int], ...] = ()
-    #: Names of inherited prizes that the stage cannot win and therefore omits.
+    """The prizes of the pay table: name, and credits at level 1 before the multiplier."""
     omitted_prizes: tuple[str, ...] = ()
+    """Names of inherited prizes that the stage cannot win and therefore omits."""
 
     @cached_property
     def totals(self) -> tuple[int, ...]:

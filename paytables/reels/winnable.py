@@ -10,7 +10,9 @@ from paytables.reels.automaton import LinePrize
 from paytables.reels.schema import Pay, ReelsStage
 from paytables.wording import format_count
 
-_ALONE = "can only be won by substitutes alone: no reel shows the symbol itself where it counts"
+_SUBSTITUTES_ONLY_REASON = (
+    "can only be won by substitutes alone: no reel shows the symbol itself where it counts"
+)
 
 
 class StageInMaking(Protocol):
@@ -83,7 +85,7 @@ class WinnablePrizes:
                     for own in self._builder.list_patterns_with_own_symbol(where, pay, p)
                 ]
             ):
-                self._refuse_prize(where, prize, _ALONE)
+                self._refuse_prize(where, prize, _SUBSTITUTES_ONLY_REASON)
             else:
                 continue
             winnable = [p for p in winnable if p.prize != prize]
@@ -107,7 +109,7 @@ class WinnablePrizes:
                     f"{where}.pays.{count}", winnable.pop(count), f"can never be won: at most {most} can show"
                 )
         if winnable and not self._is_own_symbol_shown(where, pay, columns):
-            self._refuse_prize(where, winnable[max(winnable)], _ALONE)
+            self._refuse_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
             return {}
         return winnable
 
@@ -139,7 +141,7 @@ class WinnablePrizes:
             reason = f"can never be won: {pay.of} never shows on reel {missing_reel % len(columns) + 1}"
             self._refuse_prize(f"{where}.pays.{count}", winnable.pop(count), reason)
         if winnable and not self._is_own_symbol_shown(where, pay, columns):
-            self._refuse_prize(where, winnable[max(winnable)], _ALONE)
+            self._refuse_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
             return {}
         return winnable
 

@@ -17,23 +17,27 @@ from paytables.onedraw.bets import SpotRules
 from paytables.onedraw.table import OneDrawTable
 from paytables.sicbo.schema import NAMES, DiceBet, SicBoDefinition
 
-_DICE: Final = 3
-_FACES: Final = range(1, FACES + 1)
-_EACH: Final = tuple((face,) for face in _FACES)
-_ALONE: Final[tuple[tuple[int, ...], ...]] = ((),)
+_DICE_COUNT: Final = 3
+_DIE_NUMBERS: Final = range(1, FACES + 1)
+_SINGLE_NUMBERS: Final = tuple((face,) for face in _DIE_NUMBERS)
+_NO_NUMBER: Final[tuple[tuple[int, ...], ...]] = ((),)
 #: Every throw, as a result, with its number of the 216 cases.
-_THROWS: Final = Counter("-".join(map(str, sorted(throw))) for throw in product(_FACES, repeat=_DICE))
+_CASES_BY_THROW: Final = Counter(
+    "-".join(map(str, sorted(throw))) for throw in product(_DIE_NUMBERS, repeat=_DICE_COUNT)
+)
 #: The numbers that each kind of bet covers (for a total: from its definition), and how often a throw wins it;
 #: a single is won once per matching die.
-_KINDS: Final[Mapping[str, tuple[Sequence[tuple[int, ...]], Callable[[list[int], tuple[int, ...]], int]]]] = {
-    "triple": (_EACH, lambda dice, n: dice.count(n[0]) == _DICE),
-    "double": (_EACH, lambda dice, n: dice.count(n[0]) > 1),
-    "any-triple": (_ALONE, lambda dice, _: len(set(dice)) == 1),
+_RULES_BY_BET_KIND: Final[
+    Mapping[str, tuple[Sequence[tuple[int, ...]], Callable[[list[int], tuple[int, ...]], int]]]
+] = {
+    "triple": (_SINGLE_NUMBERS, lambda dice, n: dice.count(n[0]) == _DICE_COUNT),
+    "double": (_SINGLE_NUMBERS, lambda dice, n: dice.count(n[0]) > 1),
+    "any-triple": (_NO_NUMBER, lambda dice, _: len(set(dice)) == 1),
     "total": ((), lambda dice, n: sum(dice) == n[0]),
-    "duo": (tuple(combinations(_FACES, 2)), lambda dice, n: set(n) <= set(dice)),
-    "small": (_ALONE, lambda dice, _: len(set(dice)) > 1 and sum(dice) <= 10),
-    "big": (_ALONE, lambda dice, _: len(set(dice)) > 1 and sum(dice) > 10),
-    "single": (_EACH, lambda dice, n: dice.count(n[0])),
+    "duo": (tuple(combinations(_DIE_NUMBERS, 2)), lambda dice, n: set(n) <= set(dice)),
+    "small": (_NO_NUMBER, lambda dice, _: len(set(dice)) > 1 and sum(dice) <= 10),
+    "big": (_NO_NUMBER, lambda dice, _: len(set(dice)) > 1 and sum(dice) > 10),
+    "single": (_SINGLE_NUMBERS, lambda dice, n: dice.count(n[0])),
 }
 
 
@@ -44,17 +48,17 @@ class SicBoTable(OneDrawTable):
     @cached_property
     def weights(self) -> Mapping[str, int]:
         """Return how many of the 216 throws have each result."""
-        return _THROWS
+        return _CASES_BY_THROW
 
     def draw_result(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Draw each die; return the throw's key, its animation cue and its display data."""
-        dice = list(throw_dice(draw, _DICE))
+        dice = list(throw_dice(draw, _DICE_COUNT))
         display = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
         return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), display
 
     def build_display_data(self) -> dict[str, object]:
         """Return what a screen needs in addition to the spots: the number of dice."""
-        return {"dice": _DICE}
+        return {"dice": _DICE_COUNT}
 
 
 def build(definition: SicBoDefinition, file: str) -> SicBoTable:
@@ -80,10 +84,10 @@ def build(definition: SicBoDefinition, file: str) -> SicBoTable:
 
 def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRules]:
     """Yield the betting spots of a sic bo bet: one for each number, pair or total it covers, or a single one."""
-    about, wins = _KINDS[bet.kind]
+    about, wins = _RULES_BY_BET_KIND[bet.kind]
     for numbers in about or [(total,) for total in bet.totals]:
         pays: dict[str, Odds] = {}
-        for throw in _THROWS:
+        for throw in _CASES_BY_THROW:
             dice = [int(die) for die in throw.split("-")]
             count = int(wins(dice, numbers))
             if bet.kind == "double" and len(set(dice)) == 1 and not double_on_triple:

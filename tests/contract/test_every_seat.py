@@ -29,7 +29,7 @@ def list_cards(counts):
 def list_pieces(rules):
     """The cards or tiles of a fresh deal, ascending, as the game's draws index them."""
     if isinstance(rules, TwoHandsRules):
-        return range(len(rules.PIECES))
+        return range(len(rules.PIECE_NAMES))
     if isinstance(rules, SuperPanRules):
         counts = Shoe.from_decks(rules.definition.shoe.decks, without=(5, 6, 7, 8)).counts
     else:
@@ -279,4 +279,4 @@ def test_pai_gow_poker_has_cards_for_its_side_bet_on_those_that_remain():
     """Six players and the bank leave four cards of 53 (s. 48), however many play."""
     rules = load_game("quebec-pai-gow-poker").rules
     assert isinstance(rules, PaiGowPokerRules)
-    assert len(rules.PIECES) - rules.HAND * (rules.definition.table.seats + 1) == 4
+    assert len(rules.PIECE_NAMES) - rules.PIECES_PER_HAND * (rules.definition.table.seats + 1) == 4

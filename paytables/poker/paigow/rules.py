@@ -52,9 +52,9 @@ class PaiGowPokerRules(TwoHandsRules):
 
     definition: PaiGowPokerDefinition
 
-    HAND: ClassVar[int] = CARDS_PER_HAND
-    PIECE: ClassVar[str] = "card"
-    PIECES: ClassVar[Sequence[str]] = tuple(format_card(card) for card in range(JOKER + 1))
+    PIECES_PER_HAND: ClassVar[int] = CARDS_PER_HAND
+    PIECE_KIND: ClassVar[str] = "card"
+    PIECE_NAMES: ClassVar[Sequence[str]] = tuple(format_card(card) for card in range(JOKER + 1))
 
     @cached_property
     def _house(self) -> HouseWayRules:

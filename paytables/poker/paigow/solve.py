@@ -57,9 +57,13 @@ if TYPE_CHECKING:
     Each: TypeAlias = Callable[..., Iterator[tuple[Ints, ...]]]
 
 #: Every rank of a deck.
-ALL: Final = tuple(range(13))
+ALL_RANKS: Final = tuple(range(13))
 #: The other cards of a hand with a flush: two of the ranks, one or none; again with the joker.
-OTHERS: Final = (*combinations_with_replacement(ALL, 2), *((rank,) for rank in ALL), ())
+OTHER_CARDS_OF_FLUSH: Final = (
+    *combinations_with_replacement(ALL_RANKS, 2),
+    *((rank,) for rank in ALL_RANKS),
+    (),
+)
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
     return ways
 
 
-def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> RankPatterns:
+def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> RankPatterns:
     """Return every combination of ranks of seven cards, with the bank's way and the ways worth considering."""
     plain = cache(HIGH_HAND_CARDS.compute_rank_strength)
     keys = [
@@ -126,11 +130,13 @@ def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> RankPatte
     return RankPatterns(counts, bank_strengths, offered_ways, {key: n for n, key in enumerate(keys)})
 
 
-def list_flushes(house: HouseWayRules, patterns: RankPatterns, ranks: Sequence[int] = ALL) -> FlushPatterns:
+def list_flushes(
+    house: HouseWayRules, patterns: RankPatterns, ranks: Sequence[int] = ALL_RANKS
+) -> FlushPatterns:
     """Return every pai gow poker hand with a flush in one given suit, for all ranks of its other cards."""
     masks, planes, at, bank_strengths, offered_ways = [], [], [], [], []
     for joker in (0, 1):
-        for n, other_ranks in enumerate(OTHERS):
+        for n, other_ranks in enumerate(OTHER_CARDS_OF_FLUSH):
             if not set(other_ranks) <= set(ranks):
                 continue
             other_cards = [
@@ -142,7 +148,7 @@ def list_flushes(house: HouseWayRules, patterns: RankPatterns, ranks: Sequence[i
                 key = tuple(sorted([*suited, *other_ranks, *([JOKER_RANK] * joker)]))
                 bank_way = house.choose_way_by_ranks(key, ways)
                 masks.append(sum(1 << rank for rank in suited))
-                planes.append(joker * len(OTHERS) + n)
+                planes.append(joker * len(OTHER_CARDS_OF_FLUSH) + n)
                 at.append(patterns.row_by_counts[key])
                 bank_strengths.append(bank_way[:2])
                 offered_ways.append(list_unsurpassed_ways(ways, bank_way))
@@ -181,7 +187,7 @@ def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
         HouseWayRules(definition.house),
         stake - definition.commission.compute_credits(stake),
         stake,
-        ALL,
+        ALL_RANKS,
         *how,
     )
     return Proof(
@@ -193,7 +199,7 @@ def count(
     house: HouseWayRules,
     win: int,
     lose: int,
-    ranks: Sequence[int] = ALL,
+    ranks: Sequence[int] = ALL_RANKS,
     parallel_map: Each = map,
     report_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> PairCounts:
@@ -278,7 +284,10 @@ class SuitQuestions:
         """
         bits = (self.known.counts[:, :13] > 0) @ (1 << np.arange(13))
         masks = [_list_subsets(int(each)) for each in bits]
-        others = [OTHERS[plane % len(OTHERS)] for plane in self.suited.other_cards_indexes.tolist()]
+        others = [
+            OTHER_CARDS_OF_FLUSH[plane % len(OTHER_CARDS_OF_FLUSH)]
+            for plane in self.suited.other_cards_indexes.tolist()
+        ]
         for mask, other_ranks in zip(self.suited.suit_masks.tolist(), others, strict=True):
             first_rank, second_rank = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
             masks.append(np.array([mask, 0, first_rank, second_rank, first_rank | second_rank]))
@@ -305,7 +314,7 @@ class SuitQuestions:
 
         def compute_level(n: int) -> tuple[Ints]:
             """Return the corrections for flushes of all ways of setting cards with the ``n``-th low hand."""
-            table = np.zeros((8192, 2 * len(OTHERS)), dtype=np.int32)
+            table = np.zeros((8192, 2 * len(OTHER_CARDS_OF_FLUSH)), dtype=np.int32)
             part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int32)
             rows = questions[order[at[n] : at[n + 1]]]
             compile_kernel(correct_for_flushes)(levels[n], rows, self.known.counts, events, table, part)
@@ -367,13 +376,24 @@ class SuitQuestions:
             )
             return (sums,)
 
-        rests = [OTHERS[plane % len(OTHERS)] for plane in self.suited.other_cards_indexes.tolist()]
+        rests = [
+            OTHER_CARDS_OF_FLUSH[plane % len(OTHER_CARDS_OF_FLUSH)]
+            for plane in self.suited.other_cards_indexes.tolist()
+        ]
         kinds = np.array(
             [len(other_ranks) + (len(set(other_ranks)) == 2) for other_ranks in rests], dtype=np.int32
         )
         sums = np.zeros(4, dtype=np.int64)
         compile_kernel(sum_flush_hands)(
-            kinds, SPREAD, self.first[hands:], base, flushless_counts, corrections, win, lose, sums
+            kinds,
+            SUIT_DISTRIBUTIONS,
+            self.first[hands:],
+            base,
+            flushless_counts,
+            corrections,
+            win,
+            lose,
+            sums,
         )
         for (part,) in parallel_map(compute_batch, split_into_batches(hands)):
             sums += part
@@ -383,7 +403,7 @@ class SuitQuestions:
 #: For no other cards, one, a pair, two ranks: their distributions over three suits. First the number of
 #: equivalent distributions, then the number of suits: of the flush, without other cards, with the first, with
 #: the second, with both.
-SPREAD: Final = np.array(
+SUIT_DISTRIBUTIONS: Final = np.array(
     [
         [[1, 1, 3, 0, 0, 0], [0] * 6],
         [[3, 1, 2, 1, 0, 0], [0] * 6],

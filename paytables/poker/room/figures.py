@@ -23,7 +23,7 @@ HOLDEM_TIES: Final = Fraction(113_130_263_816, 2_781_381_002_400)
 #: The seats of the two players of the figures.
 _OWN, _OTHER = 0, 1
 #: Note of the figures.
-_NOTE: Final = (
+_FIGURES_NOTE: Final = (
     "players play against each other: the return is that of two players who call the forced bets and then check; "
     "the button is with the first"
 )
@@ -54,7 +54,7 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
         prizes=(),
         options=options,
         table={"button": _OWN},
-        notes=(_NOTE,),
+        notes=(_FIGURES_NOTE,),
         is_covered_by_players=True,
     )
     if depth is Depth.RETURN:

@@ -23,7 +23,7 @@ from paytables.poker.table.schema import PokerDefinition, Proof, Result, Stake, 
 from paytables.poker.table.won import Pays, iter_row_returns, list_row_rates
 
 #: Any strength of each combination, lowest first: pay rows of this game depend on nothing else.
-_KINDS = tuple(level << 20 for level in range(len(FIVE_CARD_RANKING.categories)))
+_STRENGTH_BY_COMBINATION = tuple(level << 20 for level in range(len(FIVE_CARD_RANKING.categories)))
 
 
 def build_streets(definition: PokerDefinition) -> StreetBets:
@@ -47,7 +47,7 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
             f"{definition.game.id}: its ante or {extra.id} is not settled as this analysis requires"
         )
     bet_sizes = [[option.adds for option in step.option if option.adds] for step in asks]
-    rows = [find_row(extra.pay, kind, 0, FIVE_CARD_RANKING) for kind in _KINDS]
+    rows = [find_row(extra.pay, kind, 0, FIVE_CARD_RANKING) for kind in _STRENGTH_BY_COMBINATION]
     pays = [Fraction(0) if row is None else extra.pay[row].pays.net for row in rows]
     unit = lcm(
         *(fraction.denominator for fraction in (*pays, *(size for sizes in bet_sizes for size in sizes)))
@@ -105,7 +105,7 @@ def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tu
             spot = definition.spots[name]
             payment_counts += _count_payment(spot, factor, spot.closed, closed)
             payment_counts += _count_payment(spot, factor, spot.equal, equal)
-            for kind, cases in zip(_KINDS, better, strict=True):
+            for kind, cases in zip(_STRENGTH_BY_COMBINATION, better, strict=True):
                 payment_counts += _count_payment(spot, factor, spot.find_result("better"), cases, kind)
     return list_row_rates(every, payment_counts, solved.total)
 

@@ -13,13 +13,13 @@ from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.table.schema import RANKING_RULES_BY_NAME, AdviceLine, PokerDefinition
 
 #: How a strategy decides, as text: by the exact mean of each answer.
-_HIGHEST_MEAN: Final = "at each question the answer with the highest exact mean"
+_HIGHEST_MEAN_TEXT: Final = "at each question the answer with the highest exact mean"
 #: The strategy of a bet about which nothing is decided, as text.
-_NOTHING_DECIDED: Final = "nothing is decided"
-_SEEN_WINS: Final = "leave a bet only where the cards seen win already"
-_NEVER_BACK: Final = "never take the bet back"
+_NO_DECISION_TEXT: Final = "nothing is decided"
+_LEAVE_WINNING_BETS_TEXT: Final = "leave a bet only where the cards seen win already"
+_NEVER_TAKE_BACK_TEXT: Final = "never take the bet back"
 #: The names of the ranks, from the two.
-_RANKS: Final = (
+_RANK_NAMES: Final = (
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace",
 )  # fmt: skip
 
@@ -27,8 +27,8 @@ _RANKS: Final = (
 def describe_best_play(definition: PokerDefinition, spot: str | None) -> str:
     """Return, as text, the best strategy for the ante with its linked bets, or for the independent bet on ``spot``."""
     if spot is not None and not _may_be_taken_back(definition, spot):
-        return _NOTHING_DECIDED
-    return _format_lines(definition, definition.best) if definition.best else _HIGHEST_MEAN
+        return _NO_DECISION_TEXT
+    return _format_lines(definition, definition.best) if definition.best else _HIGHEST_MEAN_TEXT
 
 
 def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str:
@@ -37,8 +37,12 @@ def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str
     ``spot`` is as in :func:`describe_best_play`.
     """
     if spot is not None:
-        return _NEVER_BACK
-    return _format_lines(definition, definition.simple) if definition.has_single_question else _SEEN_WINS
+        return _NEVER_TAKE_BACK_TEXT
+    return (
+        _format_lines(definition, definition.simple)
+        if definition.has_single_question
+        else _LEAVE_WINNING_BETS_TEXT
+    )
 
 
 def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:
@@ -68,4 +72,4 @@ def _format_hand(names: str, ranking: HandRanking) -> str:
     ranks = sorted(map(rank_of, cards), key=lambda rank: (times[rank], rank), reverse=True)
     combination = ranking.category(cards)
     name = "" if combination == "high-card" else f" ({CATEGORY_NAMES[combination][0].lower()})"
-    return "-".join(_RANKS[rank] for rank in ranks) + name
+    return "-".join(_RANK_NAMES[rank] for rank in ranks) + name

@@ -37,10 +37,10 @@ class PaiGowRules(TwoHandsRules):
 
     definition: PaiGowDefinition
 
-    HAND: ClassVar[int] = TILES_PER_HAND
-    PIECE: ClassVar[str] = "tile"
-    PIECES: ClassVar[Sequence[str]] = ALL_TILES
-    BACK: ClassVar[str] = "?-?"
+    PIECES_PER_HAND: ClassVar[int] = TILES_PER_HAND
+    PIECE_KIND: ClassVar[str] = "tile"
+    PIECE_NAMES: ClassVar[Sequence[str]] = ALL_TILES
+    FACE_DOWN_TEXT: ClassVar[str] = "?-?"
 
     def list_settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
         """Return every way to set four pai gow tiles as two hands, those with the best low hand first."""
@@ -122,12 +122,12 @@ def _describe_hand(strength: int, language: int) -> str:
         french = f"{points} points" if points > 1 else f"{points} point"
         return (format_count(points, "point"), french)[language]
     place = NAMED_COMBINATIONS - (points - 10)
-    kind = next(names for last, names in _KINDS if place <= last)
+    kind = next(names for last, names in _HAND_KINDS if place <= last)
     return f"{kind[language]} ({place})"
 
 
 #: The kinds of hands: how many there are of each, with their names in English and French.
-_KINDS: Final = (
+_HAND_KINDS: Final = (
     (1, ("Supreme pair", "Paire suprême")),
     (12, ("Pair", "Paire")),
     (16, ("Mixed pair", "Paire mélangée")),

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
 
 #: The bits of a strength below its combination and the first two deciding ranks.
-DECIDING: Final = 12
+BITS_BELOW_TWO_DECIDING_RANKS: Final = 12
 #: The bits of a strength below its combination.
-CATEGORY: Final = 20
+BITS_BELOW_COMBINATION: Final = 20
 #: The number of pairs of equal rank among the held cards, by the sizes of their sets (``sets`` of a hold rule).
-PAIRS: Final = {"none": 0, "2": 1, "2-2": 2, "3": 3, "4": 6}
+PAIR_COUNT_BY_SETS: Final = {"none": 0, "2": 1, "2-2": 2, "3": 3, "4": 6}
 #: The ranks of every straight, as bits.
-STRAIGHTS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))
+STRAIGHT_RANK_MASKS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class DealtCardsPart:
         if line.wild is not None:
             fits = fits & (self.wilds[classes] == line.wild)
         if not line.made:
-            fits = fits & (self.pairs[classes] == PAIRS[line.sets])
+            fits = fits & (self.pairs[classes] == PAIR_COUNT_BY_SETS[line.sets])
         if line.suited:
             fits = fits & (self.suits[classes] & (self.suits[classes] - 1) == 0)
         if line.of is not None:
@@ -71,7 +71,7 @@ class DealtCardsPart:
         if line.row:
             fits = fits & (ranks & (ranks + (ranks & -ranks)) == 0)
         if line.ways:
-            straights = [(ranks & ~straight == 0).astype(np.int64) for straight in STRAIGHTS]
+            straights = [(ranks & ~straight == 0).astype(np.int64) for straight in STRAIGHT_RANK_MASKS]
             fits = fits & (np.sum(straights, axis=0) >= line.ways)
         return fits
 
@@ -106,10 +106,12 @@ class HoldEvaluation:
         """Return the row of the pay table that every video poker hand wins, or the number of rows if it wins none."""
         order = self.definition.deck.order
         wilds: Ints = self.sets.count_wilds(order)[0] if order.wild else np.zeros(1, dtype=np.int8)
-        keys = (self.strengths >> DECIDING) * 8 + wilds  # rows depend on nothing else of a strength
+        keys = (
+            self.strengths >> BITS_BELOW_TWO_DECIDING_RANKS
+        ) * 8 + wilds  # rows depend on nothing else of a strength
         table = np.full(keys.max() + 1, len(self.definition.pay), dtype=np.int8)
         for key in np.flatnonzero(np.bincount(keys)).tolist():
-            row = find_row(self.definition.pay, key >> 3 << DECIDING, key & 7, order)
+            row = find_row(self.definition.pay, key >> 3 << BITS_BELOW_TWO_DECIDING_RANKS, key & 7, order)
             table[key] = len(self.definition.pay) if row is None else row
         rows: Ints = table[keys]
         return rows
@@ -157,7 +159,7 @@ class HoldEvaluation:
         Raises :class:`AnalysisError` if no line of it fits some deal.
         """
         order = self.definition.deck.order
-        categories = self.strengths[self.deals] >> CATEGORY
+        categories = self.strengths[self.deals] >> BITS_BELOW_COMBINATION
         masks = np.full(len(self.deals), -1, dtype=np.int64)
         for line in way.line:
             open_classes = np.flatnonzero(masks < 0)

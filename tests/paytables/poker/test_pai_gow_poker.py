@@ -155,7 +155,7 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
     draw = seeded_draw("settings")
     for _ in range(400):
         dealt = seven(draw)
-        cards = [read(game.rules.PIECES[card]) for card in dealt]
+        cards = [read(game.rules.PIECE_NAMES[card]) for card in dealt]
         ours = game.rules.list_settings(dealt)
         two = {mask: tuple(card for n, card in enumerate(cards) if mask >> n & 1) for *_, mask in ours}
         told = {
@@ -339,7 +339,7 @@ def test_what_a_definition_may_not_say(tmp_path, old, new, why):
 
 def test_bets_beside_the_stake_have_their_exact_returns(game):
     """Every four of 53 cards counted one by one; the position is 13/14 (games.md 6)."""
-    names = game.rules.PIECES
+    names = game.rules.PIECE_NAMES
     totals = Counter(sum(four) for four in combinations([total_of([name]) for name in names], 4))
     ways = comb(53, 4)
     under, exactly = sum(n for total, n in totals.items() if total < 26), totals[26]
@@ -385,7 +385,7 @@ def test_every_seat_has_its_own_cards_and_the_bank_one_hand(seeded_draw):
         found.advance(Choice(found.decision.prompt["house"]))
     hands = {hand["id"]: hand["cards"] for hand in found.outcome.display["hands"]}
     assert asked == list(range(6))
-    assert sorted(card for cards in hands.values() for card in cards) == sorted(game.rules.PIECES)
+    assert sorted(card for cards in hands.values() for card in cards) == sorted(game.rules.PIECE_NAMES)
     paid = {(each.seat, each.spot): each.credits for each in found.settlements}
     assert {paid[seat, "over"] for seat in range(6)} == {4 if total_of(hands["remaining"]) > 26 else 0}
 

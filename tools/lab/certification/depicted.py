@@ -84,7 +84,7 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
                 return RealObject(tuple(bonus.weights.values()), is_replaced=True)
         return RealObject((1,) * rules.definition.field.numbers)
     if isinstance(rules, TwoHandsRules) and purpose != _FIRST_POSITION:
-        return RealObject(tuple(Counter(rules.PIECES).values()))
+        return RealObject(tuple(Counter(rules.PIECE_NAMES).values()))
     if (equal := _count_equal_parts(rules)) is not None:
         return RealObject((1,) * equal, is_replaced=True)
     joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.joker
