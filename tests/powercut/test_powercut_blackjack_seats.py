@@ -100,7 +100,7 @@ class Blackjack(LifeOfSeats):
         if any(begun):
             left = read_table(self.rooms[-1].machine, self.room.machine.games[GAME].digest).table["shoe"]
             dealt = len(CARDS.split()) - (not begun[1])  # where nobody doubles
-            assert Shoe.from_json(left).left == DECKS * 52 - dealt
+            assert Shoe.from_json(left).cards_left == DECKS * 52 - dealt
         assert journal.list_pending() == []
 
     def recalled(self, room, number):

@@ -36,7 +36,7 @@ class Trente(LifeOfSeats):
         digest, found = self.room.machine.games[GAME].digest, set()
         for room in self.rooms:
             kept = read_shared_state(room.machine, digest)
-            found.add(DECKS * 52 if kept is None else Shoe.from_json(kept["shoe"]).left)
+            found.add(DECKS * 52 if kept is None else Shoe.from_json(kept["shoe"]).cards_left)
         (left,) = found
         return left
 

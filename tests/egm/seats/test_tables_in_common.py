@@ -67,14 +67,14 @@ def test_a_shoe_that_lasts_is_one_for_all_and_who_sat_out_goes_on_with_it(seats,
         rig.insert(10000)
     dealt = play_three_coups(rigs)
     burnt = [d for d in rigs[0].records("game.start")[0]["steps"][0]["draws"] if "burn" in d[2]]
-    left = Shoe.from_json(shoe_of(rigs[3])).left
+    left = Shoe.from_json(shoe_of(rigs[3])).cards_left
     assert left == 8 * 52 - dealt - len(burnt)
     assert read_table(rigs[0].machine, digest_of(rigs[0])).staked == ()
     rigs[0].close()
     with open_view(tmp_path) as view:
         assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
     again = seats(GAME)
-    assert [Shoe.from_json(shoe_of(rig)).left for rig in again] == [left] * len(again)
+    assert [Shoe.from_json(shoe_of(rig)).cards_left for rig in again] == [left] * len(again)
 
 
 def test_the_audit_finds_a_seat_that_was_dealt_from_another_shoe(seats, tmp_path):
