@@ -50,7 +50,7 @@ CLEARED_FOLDER: Final = "cleared"
 CLEAR_PLAN_FILE_NAME: Final = "clear.plan"
 """File in the state folder with the clear as it was authorised, until it is completed."""
 #: The account from which amounts carried over come.
-CARRIED_OVER: Final = "house:carried_over"
+CARRIED_OVER_ACCOUNT: Final = "house:carried_over"
 
 
 class ClearRefused(JournalError):
@@ -61,9 +61,7 @@ class ClearRefused(JournalError):
 class Clearance:
     """Authorisation of a memory clear: two people, the reason, the inspection, and how each owed amount is handled.
 
-    ``opening`` are the new journal's entries after its first, in order, which settle or carry over each
-    amount owed; ``claims_record`` is what the first entry records about these amounts. ``owed_cents`` is the
-    credit that they account for, minor units; it must equal the credit in one of the copies.
+    The credit in ``owed_cents`` must equal the credit in one of the copies.
     """
 
     person: str
@@ -243,7 +241,10 @@ def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -
             f" but {clearance.owed_cents} are accounted for: settle or carry over each claim"
         )
     flows = [
-        t for transaction in clearance.opening for t in transaction.transfers if t.source == CARRIED_OVER
+        t
+        for transaction in clearance.opening
+        for t in transaction.transfers
+        if t.source == CARRIED_OVER_ACCOUNT
     ]
     carried_cents = sum(t.amount_cents for t in flows)
     if carried_cents > clearance.owed_cents:

@@ -26,7 +26,7 @@ DATABASE_FORMAT: Final = 2
 _FORMATS: Final = (1, DATABASE_FORMAT)
 """File formats that the database may have. Format 1 stored bodies unpacked; it is rebuilt from the log."""
 #: Time to wait for another process's lock.
-_BUSY_MS: Final = 2000
+_BUSY_TIMEOUT_MS: Final = 2000
 
 #: SQL statements that create the tables.
 _CREATE_TABLES_SQL: Final = (
@@ -63,7 +63,7 @@ _INSERT_ENTRY_SQL: Final = (
     "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 #: The highest sequence, where there is no limit.
-_NO_LIMIT: Final = 2**63 - 1
+_SEQUENCE_MAX: Final = 2**63 - 1
 #: SQLite's error text when the medium is full.
 _DISK_FULL_TEXT: Final = "is full"
 #: SQLite's error texts when the file, not the medium, is at fault.
@@ -112,7 +112,7 @@ class DatabaseReader:
 
     def check_format(self) -> None:
         """Raise :class:`JournalDamaged` unless the SQLite file is a journal in this program's format."""
-        self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
+        self.run(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         self._format = self.run("PRAGMA user_version").fetchone()[0]
         if self._format not in _FORMATS:
             raise JournalDamaged(
@@ -223,7 +223,7 @@ class DatabaseReader:
         slow reader. Raises :class:`EntriesArchived` if the entries to yield next have been moved to the
         archive; this can only happen when reading oldest first.
         """
-        bounds = since, _NO_LIMIT if until is None else until
+        bounds = since, _SEQUENCE_MAX if until is None else until
         sources = [
             self._iter_row_batches(kind, bounds, newest_first=newest_first) for kind in kinds or (None,)
         ]
@@ -468,7 +468,7 @@ class WritableDatabase(DatabaseReader):
                 raise
             busy = 1
         finally:
-            self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
+            self.run(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         return not busy
 
     def scrub(self, pages: int) -> None:

@@ -29,11 +29,13 @@ TAG_DIGITS: Final = 8
 #: The form of a journal tag, as a regular expression.
 TAG_PATTERN: Final = f"[0-9a-f]{{{TAG_DIGITS}}}"
 #: Form of an identifier that states its own entry's number.
-_SELF_NUMBERED_ID: Final = re.compile(rf"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:{TAG_PATTERN})(\.start)?")
+_SELF_NUMBERED_ID_PATTERN: Final = re.compile(
+    rf"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:{TAG_PATTERN})(\.start)?"
+)
 #: Form of an identifier that states the number of its play's first entry.
-_PLAY_ID: Final = re.compile(rf"(play-(\d+)-{TAG_PATTERN})\.(?!start\b)[a-z0-9_.-]+")
+_PLAY_ID_PATTERN: Final = re.compile(rf"(play-(\d+)-{TAG_PATTERN})\.(?!start\b)[a-z0-9_.-]+")
 #: Form of an identifier that was made by a journal: its number and journal tag.
-_NUMBERED_ID: Final = re.compile(rf"[a-z0-9_.]+-(\d+)-({TAG_PATTERN})(?:\..+)?")
+_NUMBERED_ID_PATTERN: Final = re.compile(rf"[a-z0-9_.]+-(\d+)-({TAG_PATTERN})(?:\..+)?")
 
 
 def make_journal_tag(first_hash_hex: str) -> str:
@@ -43,7 +45,7 @@ def make_journal_tag(first_hash_hex: str) -> str:
 
 def parse_entry_sequence(tx_id: str) -> int | None:
     """Return the entry number that an identifier states, or None if it states none."""
-    match = _SELF_NUMBERED_ID.fullmatch(tx_id)
+    match = _SELF_NUMBERED_ID_PATTERN.fullmatch(tx_id)
     return None if match is None else int(match[1] or match[2])
 
 
@@ -52,7 +54,7 @@ def parse_play_start(tx_id: str) -> tuple[int, str] | None:
 
     Return None for any other identifier.
     """
-    match = _PLAY_ID.fullmatch(tx_id)
+    match = _PLAY_ID_PATTERN.fullmatch(tx_id)
     return None if match is None else (int(match[2]), f"{match[1]}.start")
 
 
@@ -62,7 +64,7 @@ def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
     An identifier may be derived from another one (``ID.end``) and then has that one's number. No entry with a
     lower number can have the identifier.
     """
-    match = _NUMBERED_ID.fullmatch(tx_id)
+    match = _NUMBERED_ID_PATTERN.fullmatch(tx_id)
     return int(match[1]) if match is not None and match[2] == journal_tag else None
 
 

@@ -19,11 +19,11 @@ from urllib.parse import quote
 from meters.errors import JournalUnwritable, MediumFull
 
 #: Where a file uses no disk space (Linux).
-_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 (a folder of our own is made in it)
+_MEMORY_FOLDER: Final = Path("/dev/shm")  # noqa: S108 (a folder of our own is made in it)
 #: Where such a file is created if there is no folder in memory.
-_ON_DISK: Final = Path("/tmp")  # noqa: S108 (a folder of our own is made in it)
+_TEMPORARY_FOLDER: Final = Path("/tmp")  # noqa: S108 (a folder of our own is made in it)
 #: System errors of a medium without space.
-_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
+_NO_SPACE_ERRNOS: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class MediumError(Exception):
@@ -151,7 +151,7 @@ def replace_file(storage: Storage, path: Path, data: bytes) -> None:
 
 def _build_write_error(path: Path, error: OSError) -> JournalUnwritable:
     """Return the error for ``path`` that says why the operating system refused to access it."""
-    kind = MediumFull if error.errno in _NO_ROOM else JournalUnwritable
+    kind = MediumFull if error.errno in _NO_SPACE_ERRNOS else JournalUnwritable
     return kind(f"{path}: {error.strerror or error}")
 
 
@@ -208,7 +208,7 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
 def _create_folder_in_memory() -> Path:
     """Create a private folder in a file system in RAM under the first free name, and return it."""
     for number in count():
-        folder = (_IN_MEMORY if _IN_MEMORY.is_dir() else _ON_DISK) / f"egm-reading-{number}"
+        folder = (_MEMORY_FOLDER if _MEMORY_FOLDER.is_dir() else _TEMPORARY_FOLDER) / f"egm-reading-{number}"
         with suppress(FileExistsError):
             folder.mkdir(0o700)
             return folder

@@ -26,7 +26,7 @@ AMOUNT_MAX: Final = 10**15 - 1
 DEPTH_MAX: Final = 50
 """Maximum nesting depth of a record or of machine state, which every reader of the journal supports."""
 #: Characters of a wrong value that an error shows.
-_SHOWN_MAX: Final = 120
+_SHOWN_CHARACTERS_MAX: Final = 120
 #: Cache of names that were found valid.
 _VALID_NAMES_CACHE: Final[set[object]] = set()
 #: Most names in that cache.
@@ -69,7 +69,7 @@ def _format_short_value(value: object) -> str:
         text = repr(value)
     except (ValueError, RecursionError):
         return f"a {type(value).__name__}"
-    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
+    return text if len(text) <= _SHOWN_CHARACTERS_MAX else f"{text[:_SHOWN_CHARACTERS_MAX]}..."
 
 
 def _is_name(name: object) -> bool:
@@ -181,12 +181,10 @@ class Transfer:
 class Transaction:
     """One fact to be recorded in the journal, all or nothing.
 
-    ``id`` is created by the caller, globally unique, and stored by the caller before it acts: a repeat of the
-    same id with the same content is recognised and counted once. ``dims`` applies to every transfer (whose
-    own dims override it) and every count; each combination of dimensions is a meter cell, so use few values:
-    a game, a denomination, never an id. ``counts`` adds to occurrence meters. ``state`` sets machine state
-    keys (``None`` removes one). ``record`` holds the details for recall and audit. ``marks`` are events that
-    this transaction represents, such as a power-up. Raises :class:`InvalidTransaction` if malformed.
+    The caller creates the id, which must be globally unique, and stores it before acting. A repeat of the
+    same id with the same content is recognised and counted once. Each combination of dimensions is a meter
+    cell, so use dimensions with few values: a game or a denomination, never an id. Raises
+    :class:`InvalidTransaction` if malformed.
     """
 
     id: str

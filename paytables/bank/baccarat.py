@@ -43,9 +43,9 @@ _PLAYER_STANDS_FROM: Final = 6
 NATURAL_POINTS_MIN: Final = 8
 
 #: A value for the player's hand and one for the bank's.
-Both: TypeAlias = tuple[int, int]
+PlayerAndBank: TypeAlias = tuple[int, int]
 #: Whether the player's hand and the bank's begin with a pair.
-Pairs: TypeAlias = tuple[bool, bool]
+PairFlags: TypeAlias = tuple[bool, bool]
 #: What a baccarat bet is on.
 Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "pairs", "player-dragon", "bank-dragon"]
 
@@ -149,11 +149,11 @@ def _format_pays(bet: BaccaratBet, code: str) -> str:
 class BaccaratCoup:
     """The result of a coup (a round of baccarat): points, numbers of cards and pairs of both hands, player first."""
 
-    points: Both
+    points: PlayerAndBank
     """The points of the player's and the bank's hand, 0 to 9."""
-    cards: Both
+    cards: PlayerAndBank
     """The number of cards of the player's and the bank's hand."""
-    pairs: Pairs
+    pairs: PairFlags
     """Whether the first two cards of the player's and the bank's hand are a pair."""
 
     @property
@@ -188,7 +188,7 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Sett
     )
 
 
-def _settle_pair_bet(bet: Bet, rule: BaccaratBet, pairs: Pairs) -> Settlement:
+def _settle_pair_bet(bet: Bet, rule: BaccaratBet, pairs: PairFlags) -> Settlement:
     """Return the settlement of a bet on the pair of one hand, or *à cheval* on those of both, half on each."""
     if rule.on != "pairs":
         return settle_bet(bet, rule.pays if pairs[rule.on == "bank-pair"] else None)
@@ -309,7 +309,7 @@ def compute_coup_chances(
 
     The player draws a third card with fewer than ``least_standing_points`` points.
     """
-    ways_by_coup = Counter[tuple[Both, Both, Pairs]]()
+    ways_by_coup = Counter[tuple[PlayerAndBank, PlayerAndBank, PairFlags]]()
     for coup, ways in _iter_ways(decks, least_standing_points):
         ways_by_coup[coup] += ways
     total = ways_by_coup.total()
@@ -324,7 +324,9 @@ _PACKED_COUNT_BITS: Final = 96
 _OrderSums: TypeAlias = tuple[int, int, int]
 
 
-def _iter_ways(decks: int, least_standing_points: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
+def _iter_ways(
+    decks: int, least_standing_points: int
+) -> Iterator[tuple[tuple[PlayerAndBank, PlayerAndBank, PairFlags], int]]:
     """Yield every result of a baccarat round, with the number of orders of six cards that give it.
 
     A result is the points, card counts and pairs of both hands. The first four cards are enumerated by
@@ -337,7 +339,7 @@ def _iter_ways(decks: int, least_standing_points: int) -> Iterator[tuple[tuple[B
     twos = [(a, b) for a in range(10) for b in range(a, 10)]
     full_row = sum(n << _PACKED_COUNT_BITS * v for v, n in enumerate(counts))
     full_tens = sum(n << 10 * _PACKED_COUNT_BITS * v for v, n in enumerate(counts))
-    sums: dict[tuple[int, int, Pairs], _OrderSums] = {}
+    sums: dict[tuple[int, int, PairFlags], _OrderSums] = {}
     for player, bank in product(twos, twos):
         left_ = list(counts)
         ways = (1 + (player[0] != player[1])) * (1 + (bank[0] != bank[1]))
@@ -372,7 +374,7 @@ def _unpack_counts(packed: int, number: int) -> list[int]:
 
 def _count_third_card_orders(
     player: int, bank: int, summed: _OrderSums, cards: int, least_standing_points: int
-) -> Mapping[tuple[Both, Both], int]:
+) -> Mapping[tuple[PlayerAndBank, PlayerAndBank], int]:
     """Return the number of orders of the fifth and sixth card, by the final points and card counts of both hands.
 
     ``player`` and ``bank`` are the points of two cards; ``cards`` is the number of cards left after the first
@@ -381,7 +383,7 @@ def _count_third_card_orders(
     orders, packed_row, packed_products = summed
     if max(player, bank) >= NATURAL_POINTS_MIN:
         return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
-    orders_by_result = Counter[tuple[Both, Both]]()
+    orders_by_result = Counter[tuple[PlayerAndBank, PlayerAndBank]]()
     row = _unpack_counts(packed_row, 10)
     if player >= least_standing_points:
         if None not in BANK_DRAW_TABLE[bank]:
@@ -402,7 +404,7 @@ def _count_third_card_orders(
 
 
 @cache
-def _count_pair_orders(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[Pairs, int]:
+def _count_pair_orders(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[PairFlags, int]:
     """Return how many orders of card ranks give the player, the bank, both or neither a pair in two cards.
 
     ``player`` and ``bank`` are the points of each hand's first two cards. A card of one to nine points has
@@ -412,7 +414,7 @@ def _count_pair_orders(decks: int, player: tuple[int, int], bank: tuple[int, int
     if (0, 0) not in hands:
         return {(player[0] == player[1], bank[0] == bank[1]): perm(16 * decks, 4)}
     zeros = [(hand, n) for hand, cards in enumerate(hands) for n in range(2) if cards[n] == 0]
-    ways_by_pairs = Counter[Pairs]()
+    ways_by_pairs = Counter[PairFlags]()
     for ranks in product(range(4), repeat=len(zeros)):
         ways = prod(perm(4 * decks, ranks.count(rank)) for rank in range(4))
         rank_at = dict(zip(zeros, ranks, strict=True))

@@ -48,16 +48,16 @@ _NO_THIRD_CARD: Final = "-"
 _THIRD_CARD_SIGNS: Final = _NO_THIRD_CARD + "0123456789"
 
 #: The answers at five points for the two tableaux.
-Answers: TypeAlias = tuple[str, str]
+DrawChoices: TypeAlias = tuple[str, str]
 #: Every combination of answers.
-ALL_ANSWER_PAIRS: Final[tuple[Answers, ...]] = (
+ALL_ANSWER_PAIRS: Final[tuple[DrawChoices, ...]] = (
     (DRAW_ANSWER, DRAW_ANSWER),
     (DRAW_ANSWER, STAND_ANSWER),
     (STAND_ANSWER, DRAW_ANSWER),
     (STAND_ANSWER, STAND_ANSWER),
 )
 #: How the tableaux compare with the banker: 1 wins, 0 ties, -1 loses.
-Results: TypeAlias = tuple[int, int]
+TableauResults: TypeAlias = tuple[int, int]
 #: The third cards, by points, against which a banker draws, for each number of points.
 DrawTable: TypeAlias = tuple[str, ...]
 
@@ -230,7 +230,7 @@ class BanqueDefinition(BankDefinition):
         }
 
 
-def settle_banque_bet(bet: Bet, rule: BanqueBet, results: Results) -> Settlement:
+def settle_banque_bet(bet: Bet, rule: BanqueBet, results: TableauResults) -> Settlement:
     """Return the settlement of a bet by each tableau's result against the banker (art. 12.9).
 
     ``results`` has 1 for a tableau that beats the banker, 0 for a tie and -1 for one that loses.
@@ -351,7 +351,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         for answers in ALL_ANSWER_PAIRS:
             yield from self._iter_cases(wager, answers)
 
-    def _iter_cases(self, wager: Wager, answers: Answers) -> Iterator[WeightedResult]:
+    def _iter_cases(self, wager: Wager, answers: DrawChoices) -> Iterator[WeightedResult]:
         """Yield one weighted case for each combination of the two tableaux' results against the banker.
 
         ``answers`` are the choices to draw or stand on five points, one for each tableau.
@@ -370,7 +370,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
     def _list_answer_returns(
         self, stakes: Mapping[str, int], held_tableaux: Collection[str]
-    ) -> dict[Answers, Fraction]:
+    ) -> dict[DrawChoices, Fraction]:
         """Return the mean return of a seat's stakes for each way to play five points on the tableaux it holds.
 
         A tableau that is not in ``held_tableaux`` always draws at five.
@@ -385,7 +385,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             )
         }
 
-    def find_best_answers(self, stakes: Mapping[str, int], held: Collection[str]) -> Answers:
+    def find_best_answers(self, stakes: Mapping[str, int], held: Collection[str]) -> DrawChoices:
         """Return, for each tableau, whether to draw or stand on five points for the highest mean return of the stakes.
 
         ``stakes`` are one seat's credits by spot, and ``held`` are the tableaux whose hands this seat holds.
@@ -425,15 +425,17 @@ _OrderSums: TypeAlias = tuple[int, int, int, int]
 @cache
 def _compute_result_chances(
     decks: int, table: DrawTable, against: str
-) -> Mapping[Answers, Mapping[Results, Fraction]]:
+) -> Mapping[DrawChoices, Mapping[TableauResults, Fraction]]:
     """Return the probability of each pair of tableau results, by the choices to draw or stand on five points.
 
     A result is 1, 0 or -1 if the tableau beats, ties or loses to the banker. The shoe is fresh.
     """
-    counts_by_answers: dict[Answers, Counter[Results]] = {answers: Counter() for answers in ALL_ANSWER_PAIRS}
+    counts_by_answers: dict[DrawChoices, Counter[TableauResults]] = {
+        answers: Counter() for answers in ALL_ANSWER_PAIRS
+    }
     cards_left = 52 * decks - 6
     for (totals, bank), sums in _sum_first_cards(decks).items():
-        counts_by_draws: dict[tuple[bool, ...], Counter[Results]] = {}
+        counts_by_draws: dict[tuple[bool, ...], Counter[TableauResults]] = {}
         for answers, results in counts_by_answers.items():
             drawing = tuple(
                 total < _FREE_CHOICE_POINTS or (total == _FREE_CHOICE_POINTS and answer == DRAW_ANSWER)
@@ -457,7 +459,7 @@ def _compute_result_chances(
 
 
 @cache
-def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _OrderSums]:
+def _sum_first_cards(decks: int) -> Mapping[tuple[TableauResults, int], _OrderSums]:
     """Return the counts of orders of the first six cards, by the points of both tableaux and of the banker.
 
     The tableaux are alike, so the points of the first are at most those of the second.
@@ -468,7 +470,7 @@ def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _OrderSums]:
         for a, b in combinations_with_replacement(range(10), 2)
     ]
     sums_by_code: dict[int, _OrderSums] = {}
-    sums: dict[tuple[Results, int], list[int]] = {}
+    sums: dict[tuple[TableauResults, int], list[int]] = {}
     for first, second in product(pairs, pairs):
         if first[0] > second[0]:
             continue
@@ -511,20 +513,20 @@ def _unpack_counts(packed: int, number: int) -> list[int]:
 
 
 def _count_results(
-    totals: Results,
+    totals: TableauResults,
     bank: int,
     drawing: tuple[bool, ...],
     sums: _OrderSums,
     cards: str,
     against: str,
     cards_left: int,
-) -> Counter[Results]:
+) -> Counter[TableauResults]:
     """Return the number of nine-card orders for each pair of tableau results, given the points of two cards each.
 
     ``drawing`` says which tableaux draw. ``cards`` are the third cards against which the banker draws, and
     ``cards_left`` is the number of cards after the first six.
     """
-    orders_by_results = Counter[Results]()
+    orders_by_results = Counter[TableauResults]()
     drawn_count = sum(drawing)
     orders = perm(cards_left - drawn_count, 3 - drawn_count)
     orders_of_banker = perm(cards_left - drawn_count - 1, 2 - drawn_count)
@@ -542,7 +544,7 @@ def _count_results(
     return orders_by_results
 
 
-def _compare_with_bank(ends: Sequence[int], bank: int) -> Results:
+def _compare_with_bank(ends: Sequence[int], bank: int) -> TableauResults:
     """Return 1, 0 or -1 for each tableau: its final points are more than, equal to or less than the banker's."""
     first, second = ends
     return (first > bank) - (first < bank), (second > bank) - (second < bank)

@@ -46,7 +46,7 @@ _BANK_DRAWS: Final = 5
 _CARDS_PER_HAND: Final = 3
 
 #: The player's answer with a hand of three cards, given the cards' points in order.
-Answer: TypeAlias = Callable[[tuple[int, ...]], str]
+DrawChoice: TypeAlias = Callable[[tuple[int, ...]], str]
 
 
 class SuperPanBet(BankBet):
@@ -207,13 +207,13 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         returned are both included.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
-        answers: tuple[Answer, ...] = (lambda _: DRAW_ANSWER, lambda _: STAND_ANSWER)
+        answers: tuple[DrawChoice, ...] = (lambda _: DRAW_ANSWER, lambda _: STAND_ANSWER)
         for answer in answers:
             yield from self._iter_cases(stakes, answer)
             if BANK in stakes:
                 yield from self._iter_bank_cases(stakes, answer)
 
-    def _iter_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[WeightedResult]:
+    def _iter_cases(self, stakes: Mapping[str, int], answer: DrawChoice) -> Iterable[WeightedResult]:
         """Yield a win, a push and a loss for each hand of the player, as weighted cases.
 
         ``answer`` is the decision to draw or stand with each hand.
@@ -229,7 +229,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                 if chance * hand_chance:
                     yield WeightedResult(chance * hand_chance, [*unheld, self._settle_bet(bet, won, 0)])
 
-    def _iter_bank_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[WeightedResult]:
+    def _iter_bank_cases(self, stakes: Mapping[str, int], answer: DrawChoice) -> Iterable[WeightedResult]:
         """Yield the cases of a seat that holds the bank, against one opposing stake of the same credits.
 
         The seat's own stake, if any, is returned.

@@ -46,7 +46,7 @@ from paytables.wording import format_count, format_percent
 #: Points of each card rank, two to ace.
 CARD_POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
 #: A row that exceeds this sum of points ends.
-_ROW_LIMIT: Final = 30
+_ROW_POINTS_LIMIT: Final = 30
 #: The points of both rows at the refait.
 _REFAIT_TOTAL: Final = 31
 #: The name of the strategy in the figures.
@@ -254,7 +254,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         rows: dict[str, list[Card]] = {name: [] for name in ROW_NAMES}
         is_complete = True
         for name in ROW_NAMES:
-            while is_complete and _count_points(rows[name]) <= _ROW_LIMIT:
+            while is_complete and _count_points(rows[name]) <= _ROW_POINTS_LIMIT:
                 is_complete = rules.stop is None or shoe.cards_left > rules.stop
                 yield (
                     _deal_card(rows, name, shoe, draw)

@@ -89,7 +89,7 @@ def _compute_backed_hand(
     """
     from paytables.blackjack import net_distribution as nets  # noqa: PLC0415 (laboratory packages)
 
-    if not all(nets.is_within_reach(table, result, nets.SUPPORT_MAX) for _, result in plays):
+    if not all(nets.is_within_reach(table, result, nets.EXACT_DISTRIBUTION_HANDS_MAX) for _, result in plays):
         raise AnalysisError("rules.back_bets: exact figures need hands that are split once at most")
     laws = [nets.compute_backed_distribution(table, answers, result) for answers, result in plays]
     best, worst = (sum((net * chance for net, chance in law.items()), Fraction(0)) for law in laws)
@@ -138,9 +138,9 @@ def _compute_proof(
         policies.record_answers(policies.choose_worst, worst_answers), policies.choose_lowest_sum
     )
     law, variance = {}, None
-    if nets.is_within_reach(table, best, nets.SUPPORT_MAX):
+    if nets.is_within_reach(table, best, nets.EXACT_DISTRIBUTION_HANDS_MAX):
         law = nets.compute_net_distribution(table, answers, best)
-    elif nets.is_within_reach(table, best, nets.VARIANCE_MAX):
+    elif nets.is_within_reach(table, best, nets.EXACT_VARIANCE_HANDS_MAX):
         variance = nets.compute_net_variance(table, answers, best)
     data = PackedStrategy.pack_strategy(
         house, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups

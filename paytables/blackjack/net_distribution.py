@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
 #: The maximum number of hands of a split for which the distribution, and the variance, are computed.
-SUPPORT_MAX: Final = 2
+EXACT_DISTRIBUTION_HANDS_MAX: Final = 2
 #: The maximum number of hands of a split for which the variance is computed.
-VARIANCE_MAX: Final = 3
+EXACT_VARIANCE_HANDS_MAX: Final = 3
 #: The packed hand of three sevens.
 _PACKED_THREE_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 #: The packed hand of an ace and a ten.
 _PACKED_BLACKJACK: Final = PACKED_CARD_BY_VALUE[ACES - 1] + PACKED_CARD_BY_VALUE[TEN - 1]
 #: The net result of a hand for each final result of the dealer, a blackjack last.
-Nets: TypeAlias = tuple[int, ...]
+NetByDealerResult: TypeAlias = tuple[int, ...]
 #: Finished hands: all their cards and their nets, with the number of orders that lead there. Hands that bust
 #: are counted as any hand with one more card, minus those that do not bust.
-Ends: TypeAlias = Mapping[tuple[int, Nets], int]
+HandEnds: TypeAlias = Mapping[tuple[int, NetByDealerResult], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class _NetDistribution:
 
     def _iter_round_nets(self, round_: SolvedRound) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result with its probability, given the dealer's first card."""
-        single_hand_ends: dict[tuple[int, Nets], int] = defaultdict(int)
+        single_hand_ends: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         divided = {
             2 * PACKED_CARD_BY_VALUE[split.pair - 1]: split
             for split in round_.splits
@@ -177,7 +177,7 @@ class _NetDistribution:
         """Return net odds as an integer number of ``unit``-ths of a stake."""
         return int(odds * self.unit)
 
-    def _find_insurance_nets(self, up: int, hand: int) -> Nets:
+    def _find_insurance_nets(self, up: int, hand: int) -> NetByDealerResult:
         """Return the net of insurance for each result of the dealer; all zero if the hand is not insured."""
         odds = self.house.insurance
         if odds is None or up != ACES or hand not in self.played.insured_hands:
@@ -185,7 +185,7 @@ class _NetDistribution:
         return (*(-self.unit // 2,) * DEALER_RESULT_COUNT, self._convert_odds_to_units(odds / 2))
 
     def _iter_split_nets(
-        self, round_: SolvedRound, split: SplitPair, insurance_nets: Nets
+        self, round_: SolvedRound, split: SplitPair, insurance_nets: NetByDealerResult
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of a split pair, with its probability.
 
@@ -200,7 +200,7 @@ class _NetDistribution:
             (cards, _add_nets(nets, insurance_nets)): orders
             for (cards, nets), orders in first_hand_ends.items()
         }
-        if hands == SUPPORT_MAX:
+        if hands == EXACT_DISTRIBUTION_HANDS_MAX:
             yield from _iter_net_chances(
                 round_,
                 _join_hand_sums(_create_one_hand_sums(first_hand_ends), other_hand_ends),
@@ -240,12 +240,12 @@ class _NetDistribution:
 
     def _count_split_hand_ends(
         self, round_: SolvedRound, branches: Iterable[SplitBranch], *, first: bool
-    ) -> dict[tuple[int, Nets], int]:
+    ) -> dict[tuple[int, NetByDealerResult], int]:
         """Return the ways in which one hand of a blackjack split may end, by its cards and net results.
 
         ``branches`` are the groups of split hands to add up; ``first``: the hand has the box's first stake.
         """
-        orders_by_end: dict[tuple[int, Nets], int] = defaultdict(int)
+        orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         for branch in branches:
             starts = dict.fromkeys(self.table.play.list_start_hands(round_.known, branch), self.share)
             for hand_end, orders in self._count_hand_ends(
@@ -257,13 +257,13 @@ class _NetDistribution:
     # ------------------------------------------------------------ one hand
     def _count_hand_ends(
         self, round_: SolvedRound, tree: Tree, kind: HandSituation, starts: Mapping[int, int], *, first: bool
-    ) -> dict[tuple[int, Nets], int]:
+    ) -> dict[tuple[int, NetByDealerResult], int]:
         """Return the number of ways in which a blackjack hand may end, by its final cards and its net results.
 
         ``starts`` has the number of orders of each hand of two cards; ``first``: the hand has the box's first
         stake.
         """
-        orders_by_end: dict[tuple[int, Nets], int] = defaultdict(int)
+        orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         unfinished = dict(starts)
         while unfinished:
             still_unfinished: dict[int, int] = defaultdict(int)
@@ -295,7 +295,9 @@ class _NetDistribution:
             unfinished = still_unfinished
         return orders_by_end
 
-    def _find_hand_nets(self, round_: SolvedRound, hand: int, stakes: int, *, first: bool) -> Nets:
+    def _find_hand_nets(
+        self, round_: SolvedRound, hand: int, stakes: int, *, first: bool
+    ) -> NetByDealerResult:
         """Return the net that a finished player's hand wins or loses, in units, for each result of the dealer."""
         if hand == _PACKED_THREE_SEVENS and self.house.sevens is not None:
             return self._find_immediate_nets(self.house.sevens, stakes, first=first)
@@ -303,7 +305,7 @@ class _NetDistribution:
         nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST_TOTAL + 1)]
         return (*nets, won, self._find_lost_nets(stakes, first=first)[-1])
 
-    def _find_lost_nets(self, stakes: int, *, first: bool) -> Nets:
+    def _find_lost_nets(self, stakes: int, *, first: bool) -> NetByDealerResult:
         """Return the net of a player's bust hand, in units, for each result of the dealer.
 
         Against a blackjack, only the box's first stake may be lost, if the rules say so.
@@ -311,7 +313,7 @@ class _NetDistribution:
         lost_stakes = int(first) if self.first_stake_only else stakes
         return (*(-stakes * self.unit,) * DEALER_RESULT_COUNT, -lost_stakes * self.unit)
 
-    def _find_immediate_nets(self, odds: Fraction, stakes: int, *, first: bool) -> Nets:
+    def _find_immediate_nets(self, odds: Fraction, stakes: int, *, first: bool) -> NetByDealerResult:
         """Return the net of a hand that is paid at once, before the dealer draws, for each dealer result."""
         won = self._convert_odds_to_units(odds) * stakes
         return (*(won,) * DEALER_RESULT_COUNT, -int(first) * self.unit if self.house.hole else won)
@@ -327,7 +329,7 @@ class _BackedDistribution(_NetDistribution):
         self,
         round_: SolvedRound,
         split: SplitPair,
-        insurance_nets: Nets,  # noqa: ARG002 (the base's)
+        insurance_nets: NetByDealerResult,  # noqa: ARG002 (the base's)
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of the first hand of a split pair, with its probability, without insurance."""
         hands = self.played.hands_by_pair[round_.up, split.pair, split.dealer_has_pair_rank]
@@ -337,13 +339,13 @@ class _BackedDistribution(_NetDistribution):
         )
 
 
-def _add_nets(nets: Nets, other_nets: Nets) -> Nets:
+def _add_nets(nets: NetByDealerResult, other_nets: NetByDealerResult) -> NetByDealerResult:
     """Return, for each result of the dealer, the sum of a blackjack hand's net and the net of other bets on it."""
     return tuple(map(sum, zip(nets, other_nets, strict=True)))
 
 
 # ------------------------------------------------------------ hands together
-def _create_one_hand_sums(ends: Ends, removed_hand: int = 0) -> _JointResults:
+def _create_one_hand_sums(ends: HandEnds, removed_hand: int = 0) -> _JointResults:
     """Return the joint results of a single blackjack hand, from the counts of its possible ends.
 
     ``removed_hand`` are further cards out of the shoe, as a packed hand.
@@ -354,7 +356,7 @@ def _create_one_hand_sums(ends: Ends, removed_hand: int = 0) -> _JointResults:
     )
 
 
-def _join_hand_sums(sums: _JointResults, ends: Ends) -> _JointResults:
+def _join_hand_sums(sums: _JointResults, ends: HandEnds) -> _JointResults:
     """Return the joint results ``sums`` of several blackjack hands with one more hand added.
 
     ``ends`` are the counts of the added hand's possible ends.

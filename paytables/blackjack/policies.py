@@ -34,7 +34,7 @@ class PairQuestion(NamedTuple):
 
 #: Answers a question about two cards: returns the index of the chosen one of several sums. Index 0
 #: declines; for a pair, index n splits it into up to n + 1 hands.
-Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
+OfferChooser: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class StrategyTable:
             self.rounds.append(SolvedRound(house, up, self.shoe))
             report_progress(len(self.rounds), len(ups))
 
-    def evaluate(self, choose: Chooser, take: Taker) -> StrategyResult:
+    def evaluate(self, choose: Chooser, take: OfferChooser) -> StrategyResult:
         """Return the value of a blackjack strategy per initial stake.
 
         ``choose`` decides whether a hand stands, hits or doubles; ``take`` decides on splits, insurance and
@@ -91,7 +91,9 @@ class StrategyTable:
         result.staked += 1
         return result
 
-    def _sum_round(self, round_: SolvedRound, choose: Chooser, take: Taker, result: StrategyResult) -> Sums:
+    def _sum_round(
+        self, round_: SolvedRound, choose: Chooser, take: OfferChooser, result: StrategyResult
+    ) -> Sums:
         """Return the sums of nets and added stakes over all first hands against one first card of the dealer.
 
         The decisions about splits and insurance are recorded in ``result``.
@@ -121,7 +123,7 @@ class StrategyTable:
         unsplit: Sums,
         splits: list[SplitPair],
         choose: Chooser,
-        take: Taker,
+        take: OfferChooser,
         result: StrategyResult,
     ) -> Sums:
         """Return the sums of nets and added stakes of a blackjack pair, split or not as ``take`` decides.
@@ -150,7 +152,7 @@ class StrategyTable:
         return mean, staked
 
     def _sum_with_insurance(
-        self, round_: SolvedRound, hand: int, take: Taker, result: StrategyResult
+        self, round_: SolvedRound, hand: int, take: OfferChooser, result: StrategyResult
     ) -> Sums:
         """Return the sums of nets and added stakes of insuring a hand, or of declining, as ``take`` decides.
 

@@ -26,7 +26,7 @@ from paytables.wording import format_count
 #: A trial line: a symbol number per cell, or None for a symbol that fits nothing.
 Cells = Sequence[int | None]
 #: How several multipliers in one win combine, by the definition's ``wild_multipliers``.
-_SEVERAL_TEXT: Final = {
+_COMBINATION_TEXT_BY_KEY: Final = {
     "multiply": "several multiply one another",
     "add": "several are added",
     "highest": "of several the highest counts",
@@ -242,7 +242,7 @@ class _StageExplainer:
         paid_on = {
             pay.on for pay in table.pay if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)
         }
-        several = _SEVERAL_TEXT[table.wild_multipliers if "line" in paid_on else "multiply"]
+        several = _COMBINATION_TEXT_BY_KEY[table.wild_multipliers if "line" in paid_on else "multiply"]
         for symbol in self._list_symbols_on_strips() if paid_on else ():
             if self._symbols.multipliers[symbol] > 1 and (
                 table.multiply_own or self._symbols.substitutes_for[symbol]

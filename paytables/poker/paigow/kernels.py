@@ -19,7 +19,7 @@ def compile_kernel(kernel: Callable[..., None]) -> Callable[..., None]:
     return compiled_kernel
 
 
-def weigh(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
+def count_bank_hands_by_ranks(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
     """Fill ``weights`` with the number of bank hands left in the deck for each combination of card ranks.
 
     ``player_counts`` are the player's counts of each rank. ``nodes`` are steps that add cards of one rank:
@@ -33,7 +33,7 @@ def weigh(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None
         weights[n] = before * choose[cards_left, nodes[n, 2]]
 
 
-def compare(ways: Ints, lows: Ints, highs: Ints, weights: Ints, result_counts: Ints) -> None:
+def count_hands_beaten(ways: Ints, lows: Ints, highs: Ints, weights: Ints, result_counts: Ints) -> None:
     """Count, for each way to set the player's cards, the bank's hands that it beats and that beat it.
 
     ``ways`` has the low and the high hand of each way; ``lows``, ``highs`` and ``weights`` the bank's hands.

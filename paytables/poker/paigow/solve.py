@@ -37,12 +37,12 @@ from paytables.poker.paigow.hands import (
     list_ways,
 )
 from paytables.poker.paigow.kernels import (
-    compare,
     compile_kernel,
     correct_for_flushes,
+    count_bank_hands_by_ranks,
+    count_hands_beaten,
     sum_flush_hands,
     sum_plain_hands,
-    weigh,
 )
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Proof
 from paytables.poker.proof import format_exact
@@ -263,8 +263,10 @@ class SuitQuestions:
             parts = []
             for n in numbers:
                 part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int64)
-                compile_kernel(weigh)(self.known.counts[n], nodes, choose, weights)
-                compile_kernel(compare)(self.ways[order[at[n] : at[n + 1]]], lows, highs, weights[ends], part)
+                compile_kernel(count_bank_hands_by_ranks)(self.known.counts[n], nodes, choose, weights)
+                compile_kernel(count_hands_beaten)(
+                    self.ways[order[at[n] : at[n + 1]]], lows, highs, weights[ends], part
+                )
                 parts.append(part)
             return (np.concatenate(parts),)
 

@@ -39,7 +39,7 @@ from paytables.poker.table.schema import (
     Stake,
     Standing,
 )
-from paytables.poker.table.won import Pays, iter_row_returns, list_row_rates
+from paytables.poker.table.won import BetPayment, iter_row_returns, list_row_rates
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
@@ -190,7 +190,7 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
         for known in seen_cards
     ]
     net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
-    won: Counter[Pays] = Counter()
+    won: Counter[BetPayment] = Counter()
     for first in combinations(range(size), seen_cards[0]):
         for more_cards in combinations(sorted(set(range(size)) - {*first}), seen_cards[1] - seen_cards[0]):
             masks = (sum(1 << n for n in first), sum(1 << n for n in (*first, *more_cards)))
@@ -447,7 +447,7 @@ class StudSolver:
                     staked += choice.staked * count
         return net_cases, staked / sum(net_cases.values())
 
-    def _iter_rows(self, choices: list[SolvedOption]) -> Iterator[Pays]:
+    def _iter_rows(self, choices: list[SolvedOption]) -> Iterator[BetPayment]:
         """Yield each pay-table payment on the bets that may be staked after the player's decision."""
         for choice in choices:
             for name, factor in self._find_bets_after(choice.option).items():
@@ -462,14 +462,14 @@ class StudSolver:
 
     def _count_bet_payments(
         self, standings: Ints, choices: list[SolvedOption], chosen_options: Ints, weight: Ints | None = None
-    ) -> Counter[Pays]:
+    ) -> Counter[BetPayment]:
         """Return how often each bet is paid by each row, as won and as returned, for given decisions.
 
         ``chosen_options`` has the chosen option by class of hands and visible card. ``weight`` is the number
         of hands per class, by default that of the classes.
         """
         hands_per_class = self.like if weight is None else weight
-        payment_counts: Counter[Pays] = Counter()
+        payment_counts: Counter[BetPayment] = Counter()
         for n, choice in enumerate(choices):
             for number, standing in enumerate(EVERY_STANDING):
                 cases = np.where(chosen_options == n, standings[number], 0).sum(axis=1) * hands_per_class
@@ -481,7 +481,7 @@ class StudSolver:
 
     def _count_spot_payments(
         self, spot: Stake, factor: Fraction, standing: Standing, cases: Ints
-    ) -> Counter[Pays]:
+    ) -> Counter[BetPayment]:
         """Return how often one bet is paid by each row, as won or as returned, for one result of the comparison.
 
         ``standing`` is how the player's hand compares with the bank's; ``cases`` has the number of cases by
@@ -492,7 +492,7 @@ class StudSolver:
         first, bonus = (find_rows(rows, strengths, spot) for rows in (spot.first, spot.bonus))
         pay = find_rows(spot.pay if result == "pays" else (), strengths, spot)
         pay = np.where(first >= 0, -1, pay)
-        payment_counts: Counter[Pays] = Counter()
+        payment_counts: Counter[BetPayment] = Counter()
         for places, rows, extra in ((first, spot.first, 1), (bonus, spot.bonus, 0), (pay, spot.pay, 1)):
             totals = np.bincount(places + 1, cases, len(rows) + 1).astype(np.int64).tolist()[1:]
             for row, count in zip(rows, totals, strict=True):
@@ -512,7 +512,7 @@ class StudSolver:
         ]
         stacked = np.stack(sums)
         net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
-        staked, won = Fraction(0), Counter[Pays]()
+        staked, won = Fraction(0), Counter[BetPayment]()
         ids = [choice.option.id for choice in choices]
         ways = [stacked.argmax(axis=0), stacked.argmin(axis=0)]
         for line in self.definition.best[:1]:

@@ -20,7 +20,7 @@ from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
 from paytables.poker.table.bets import list_bets_with_ante
 from paytables.poker.table.schema import PokerDefinition, Proof, Result, Stake, Won
-from paytables.poker.table.won import Pays, iter_row_returns, list_row_rates
+from paytables.poker.table.won import BetPayment, iter_row_returns, list_row_rates
 
 #: Any strength of each combination, lowest first: pay rows of this game depend on nothing else.
 _STRENGTH_BY_COMBINATION = tuple(level << 20 for level in range(len(FIVE_CARD_RANKING.categories)))
@@ -95,7 +95,7 @@ def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tu
     every = [
         row for name, factor in staked.items() for row in iter_row_returns(definition.spots[name], factor)
     ]
-    payment_counts: Counter[Pays] = Counter()
+    payment_counts: Counter[BetPayment] = Counter()
     for raises, ends in zip([turn, [*turn, *river], *early, flop], solved.result_counts[1:], strict=True):
         bets = dict(staked)  # row 0 is folded: nothing is returned
         for name, factor in raises:
@@ -110,7 +110,9 @@ def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tu
     return list_row_rates(every, payment_counts, solved.total)
 
 
-def _count_payment(spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0) -> Counter[Pays]:
+def _count_payment(
+    spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0
+) -> Counter[BetPayment]:
     """Return what is paid on a bet of ``factor`` antes, counted ``cases`` times; empty if it loses.
 
     The key is the bet, the row (or "won", "push") and the multiple of the ante returned. ``kind`` is the

@@ -8,10 +8,10 @@ from paytables.poker.proof import format_exact
 from paytables.poker.table.schema import Stake, Won
 
 #: What pays a bet: its spot, the row or word it is settled by, and the amount returned in antes.
-Pays: TypeAlias = tuple[str, str, Fraction]
+BetPayment: TypeAlias = tuple[str, str, Fraction]
 
 
-def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[Pays]:
+def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[BetPayment]:
     """Yield, for each row of a spot's pay tables, what a bet of ``factor`` antes returns if it wins that row.
 
     A bonus row is paid in addition to the bet, so its stake is not included.
@@ -22,7 +22,9 @@ def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[Pays]:
         yield spot.id, row.id, factor * row.pays.net
 
 
-def list_row_rates(rows: Iterable[Pays], cases: Mapping[Pays, int], total: int) -> tuple[Won, ...]:
+def list_row_rates(
+    rows: Iterable[BetPayment], cases: Mapping[BetPayment, int], total: int
+) -> tuple[Won, ...]:
     """Return how often bets are paid in each way: by each row, as won, or as returned.
 
     Rows that no hand wins are included, with rate zero.
